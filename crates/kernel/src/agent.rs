@@ -1,0 +1,320 @@
+//! What an agent is to the kernel: typed data and the pure halves of its jobs.
+//!
+//! The other half, `perform`, lives in the runtime: it takes an [`Order`] out into
+//! the world and comes back with an [`Answer`].
+
+use alloc::{boxed::Box, string::String, vec::Vec};
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
+use thiserror::Error;
+
+use crate::{
+    chart::{Disposition, State},
+    id::{At, JobId, Outcome},
+    job::AgentDecl,
+};
+
+/// An agent: its data, and for each job how it is briefed and settled.
+///
+/// Every method is total and pure. A method that refuses leaves the data as it was.
+pub trait Agent: Sized + Send + Sync + 'static {
+    /// What a run knows.
+    type Data: Serialize + DeserializeOwned + Default + Send;
+    /// An order of the agent's own.
+    type Task: Serialize + DeserializeOwned + Send;
+    /// The answer to an order of the agent's own.
+    type Report: Serialize + DeserializeOwned + Send;
+
+    /// Names, jobs, events and lists.
+    const DECL: AgentDecl;
+
+    /// Takes the configuration that the first entry holds.
+    fn begin(data: &mut Self::Data, config: &RawValue) -> Result<(), BadBody>;
+
+    /// Takes the body of an event, by its place in `DECL.events`.
+    fn receive(data: &mut Self::Data, event: u16, body: &RawValue) -> Result<(), BadBody>;
+
+    /// Returns how many items a list has, by its place in `DECL.lists`.
+    fn items(data: &Self::Data, list: u16) -> u16;
+
+    /// Says what the world should do, at the start of every attempt.
+    fn brief(data: &Self::Data, visit: &Visit<'_>) -> Order<Self::Task>;
+
+    /// Takes the answer: ends the job, orders more, or fails the attempt.
+    fn settle(
+        data: &mut Self::Data,
+        visit: &Visit<'_>,
+        answer: Answer<Self::Report>,
+    ) -> Settled<Self::Task>;
+
+    /// Learns that no answer will settle this visit, or this item of a fan-out.
+    fn forgo(data: &mut Self::Data, visit: &Visit<'_>, why: &Forgone);
+
+    /// Settles a `decide` or `join` job.
+    fn decide(data: &mut Self::Data, visit: &Visit<'_>) -> Outcome;
+}
+
+/// Where in the chart a job stands, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Visit<'a> {
+    /// The state.
+    pub state: &'a State,
+    /// The job: the state's own, or the `run` or `join` of a fan-out.
+    pub job: JobId,
+    /// The item of a fan-out; 0 elsewhere.
+    pub item: u16,
+    /// The attempt; the first is 1.
+    pub attempt: u16,
+    /// When the state was entered.
+    pub entered: At,
+    /// The time of the event that is being applied.
+    pub now: At,
+}
+
+/// A body that an agent cannot read.
+#[derive(Clone, Debug, Error, Eq, PartialEq)]
+#[error("{0}")]
+pub struct BadBody(pub String);
+
+impl From<serde_json::Error> for BadBody {
+    fn from(error: serde_json::Error) -> Self {
+        Self(alloc::format!("{error}"))
+    }
+}
+
+/// What the world should do: what the kernel must understand in order to meter
+/// and judge it, or the agent's own.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Order<T> {
+    /// Ask a model.
+    Model(ModelCall),
+    /// Call a tool.
+    Tool(ToolCall),
+    /// Start a child run.
+    Child(ChildRun),
+    /// Do something of the agent's own.
+    Own {
+        /// What to do.
+        task: T,
+        /// Taps, keys and clicks that it takes at most.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        interactions: u32,
+    },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+impl<T> Order<T> {
+    /// An order of the agent's own that touches nothing a person would.
+    pub const fn own(task: T) -> Self {
+        Self::Own { task, interactions: 0 }
+    }
+
+    pub(crate) const fn kind(&self) -> OrderKind {
+        match self {
+            Self::Model(_) => OrderKind::Model,
+            Self::Tool(_) => OrderKind::Tool,
+            Self::Child(_) => OrderKind::Child,
+            Self::Own { .. } => OrderKind::Own,
+        }
+    }
+}
+
+/// Which answer an order takes.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum OrderKind {
+    /// A model's reply.
+    Model,
+    /// A tool's result.
+    Tool,
+    /// A child's end.
+    Child,
+    /// A report of the agent's own.
+    Own,
+}
+
+/// A question to a model. The agent renders the prompt from its data when the
+/// call starts, so the journal never holds a transcript twice.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct ModelCall {
+    /// The job that asks.
+    pub job: JobId,
+    /// The item that it asks for.
+    pub item: u16,
+}
+
+/// A call of a tool, as proposed.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct ToolCall {
+    /// The id by which the model knows it.
+    pub id: String,
+    /// The tool.
+    pub tool: String,
+    /// Its arguments: a JSON object in canonical form.
+    pub arguments: Box<RawValue>,
+}
+
+impl PartialEq for ToolCall {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+            && self.tool == other.tool
+            && self.arguments.get() == other.arguments.get()
+    }
+}
+
+/// A child run: its own journal, an allowance out of the parent's budgets.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct ChildRun {
+    /// The chart to run.
+    pub chart: String,
+    /// Its goal.
+    pub goal: String,
+}
+
+/// What came back.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Answer<R> {
+    /// A model's finished reply.
+    Model(Reply),
+    /// A tool's result.
+    Tool(ToolResult),
+    /// How a child ended.
+    Child(ChildEnd),
+    /// A report of the agent's own.
+    Own(R),
+    /// Nothing: it failed.
+    Fault(Fault),
+}
+
+impl<R> Answer<R> {
+    /// Returns whether this can answer an order of that kind. A fault answers all.
+    pub(crate) const fn fits(&self, kind: OrderKind) -> bool {
+        match self {
+            Self::Model(_) => matches!(kind, OrderKind::Model),
+            Self::Tool(_) => matches!(kind, OrderKind::Tool),
+            Self::Child(_) => matches!(kind, OrderKind::Child),
+            Self::Own(_) => matches!(kind, OrderKind::Own),
+            Self::Fault(_) => true,
+        }
+    }
+}
+
+/// What a model wrote: data, never a decision.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Reply {
+    /// Its text.
+    pub text: String,
+    /// The calls that it proposes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ToolCall>,
+}
+
+/// What a tool gave back. A tool that says no has answered; it did not fail.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default)]
+pub struct ToolResult {
+    /// Whether it did what was asked.
+    pub ok: bool,
+    /// Its output, as text for the model.
+    pub output: String,
+    /// Whether it may have changed something.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub mutated: bool,
+}
+
+/// How a child run ended.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct ChildEnd {
+    /// Its disposition.
+    pub ended: Disposition,
+    /// Its result.
+    pub result: String,
+}
+
+/// Why an order came to nothing.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Fault {
+    /// What kind of thing went wrong.
+    pub class: FaultClass,
+    /// Whether trying again could help.
+    pub repeatable: bool,
+    /// How long the provider asks us to wait, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint_ms: Option<u64>,
+    /// What to tell a person.
+    pub message: String,
+}
+
+/// What kind of thing went wrong.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FaultClass {
+    /// It took too long.
+    Timeout,
+    /// The provider asks for patience.
+    RateLimited,
+    /// The provider cannot be reached, or is broken.
+    Unavailable,
+    /// A key or a permission is missing.
+    Forbidden,
+    /// The request or the answer makes no sense.
+    Invalid,
+    /// What it was about is gone.
+    Gone,
+    /// Disk, memory or another resource is used up.
+    Resource,
+    /// A limit of the chart was reached.
+    Limit,
+    /// An agent broke its own declaration.
+    Contract,
+    /// Anything else.
+    Other,
+}
+
+/// What an answer comes to.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Settled<T> {
+    /// The job ends in this way.
+    Outcome(Outcome),
+    /// The same attempt orders more.
+    Again(Order<T>),
+    /// The attempt failed.
+    Failed(Fault),
+}
+
+/// Why no answer will settle a visit or an item.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Forgone {
+    /// The last attempt failed, or was not worth repeating.
+    Failed(Fault),
+    /// The last attempt timed out.
+    TimedOut,
+    /// A person or a rule said no.
+    Denied {
+        /// Their reason.
+        reason: String,
+    },
+    /// The governor found no progress.
+    Stuck {
+        /// What was repeated.
+        reason: String,
+    },
+    /// A budget is used up.
+    Budget,
+    /// A person cancelled.
+    Cancelled,
+}

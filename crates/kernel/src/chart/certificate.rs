@@ -1,0 +1,260 @@
+//! The certificate: what a run, or a turn of one, can cost at the very worst.
+//!
+//! A chart that passed the loop rule walks a finite space: its states times what
+//! is left of each budget. Where that space is small the worst walk is searched
+//! exactly; where it is not, [`levels`] bounds it by composing loops from the
+//! innermost out, which is exact for a chain of resets. Charges cut the result.
+
+use alloc::{vec, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Charge, Chart, Does, Reset, State, levels, reach};
+use crate::{
+    id::{BudgetId, StateId},
+    job::Child,
+};
+
+/// Proved upper bounds. Time spent waiting for people does not count.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Certificate {
+    /// What the bounds hold for.
+    pub per: Per,
+    /// State visits, the final one included.
+    pub steps: u64,
+    /// Calls of a model.
+    pub model_calls: u64,
+    /// Calls of a tool.
+    pub tool_calls: u64,
+    /// Milliseconds of work and of waiting between attempts.
+    pub time_ms: u64,
+}
+
+/// What a certificate holds for.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Per {
+    /// The whole run.
+    #[default]
+    Run,
+    /// From one received event to the next: some await can be reached again.
+    Turn,
+}
+
+/// Where the exact search gives way to the bound by levels.
+const EXACT: u64 = 1 << 18;
+/// Beyond this a bound is no use to anybody, and numbers in JSON lose digits.
+const USEFUL: u64 = 9_000_000_000_000_000;
+
+/// The four measures of one visit, or of a walk.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Cost(pub(super) [u64; 4]);
+
+impl Cost {
+    /// Returns the cost of this and then that.
+    pub(super) fn then(self, after: Self) -> Self {
+        let mut sum = self;
+        for (sum, after) in sum.0.iter_mut().zip(after.0) {
+            *sum = sum.saturating_add(after);
+        }
+        sum
+    }
+
+    /// Returns the worse of the two, measure by measure.
+    pub(super) fn max(self, other: Self) -> Self {
+        let mut most = self;
+        for (most, other) in most.0.iter_mut().zip(other.0) {
+            *most = (*most).max(other);
+        }
+        most
+    }
+}
+
+/// The chart as the walk sees it.
+pub(super) struct Ground<'a> {
+    pub(super) chart: &'a Chart,
+    pub(super) per: Per,
+    pub(super) visit: Vec<Cost>,
+}
+
+/// Returns the bounds, or nothing where they are too large to be of use.
+pub(super) fn certify(chart: &Chart, children: &[Child<'_>]) -> Option<Certificate> {
+    let per = if chart.state_ids().any(|id| comes_back(chart, id)) { Per::Turn } else { Per::Run };
+    let visit = chart.states.iter().map(|state| visit(state, children)).collect();
+    let ground = Ground { chart, per, visit };
+    let starts = ground.starts();
+    let worst = |starts: &[StateId]| match ground.space() {
+        Some(_) => ground.exact(starts),
+        None => levels::bound(&ground, starts),
+    };
+    let Cost([steps, model_calls, tool_calls, time_ms]) = worst(&starts);
+    let mut certificate = Certificate { per, steps, model_calls, tool_calls, time_ms };
+    for budget in chart.budget_ids() {
+        ground.cut(budget, &mut certificate, |from| worst(&[from]));
+    }
+    (certificate.steps.max(certificate.time_ms) <= USEFUL).then_some(certificate)
+}
+
+/// Returns whether an await state can be reached again from itself.
+fn comes_back(chart: &Chart, id: StateId) -> bool {
+    if !chart.state(id).is_some_and(State::is_await) {
+        return false;
+    }
+    let mut reached = vec![false; chart.states.len()];
+    let mut open = vec![id];
+    while let Some(at) = open.pop() {
+        let running = chart.state(at).is_some_and(|state| !state.is_final());
+        let any = [chart.any.cancel_turn, chart.any.shutdown, Some(chart.any.cancel)];
+        let any = any.into_iter().flatten().filter(|to| running && *to != at);
+        for to in reach::next(chart, at).chain(any) {
+            match reached.get_mut(to.index()) {
+                Some(seen) if !*seen => *seen = true,
+                _ => continue,
+            }
+            open.push(to);
+        }
+    }
+    reached.get(id.index()) == Some(&true)
+}
+
+/// Returns what one visit of a state can cost.
+fn visit(state: &State, children: &[Child<'_>]) -> Cost {
+    let (work, items, rounds) = match &state.does {
+        Does::Run(work) => (work, 1, 1),
+        Does::FanOut { work, max_items, max_parallel, .. } => {
+            let items = u64::from(*max_items);
+            (work, items, items.div_ceil(u64::from(*max_parallel).max(1)))
+        }
+        Does::BetweenAttemptsOf(_) | Does::WhileAsking(_) => return Cost::default(),
+        Does::Decide(_) | Does::Await { .. } | Does::Final(_) => return Cost([1, 0, 0, 0]),
+    };
+    let limits = work.attempts;
+    let tries = u64::from(limits.max);
+    let mut models = u64::from(work.worst.model_calls);
+    let mut tools = u64::from(work.worst.tool_calls);
+    if let Some(child) = child(state).and_then(|name| children.iter().find(|it| it.name == name)) {
+        models = models.saturating_add(child.certificate.model_calls);
+        tools = tools.saturating_add(child.certificate.tool_calls);
+    }
+    let waits = limits.cap.max(limits.hint_cap).saturating_mul(tries.saturating_sub(1));
+    let time = limits.timeout.saturating_mul(tries).saturating_add(waits);
+    let times = |each: u64| each.saturating_mul(tries).saturating_mul(items);
+    Cost([1, times(models), times(tools), time.saturating_mul(rounds)])
+}
+
+/// Returns the chart that a state runs as a child.
+fn child(state: &State) -> Option<alloc::string::String> {
+    #[derive(Deserialize)]
+    struct With {
+        chart: alloc::string::String,
+    }
+    serde_json::from_str(state.with()?).ok().map(|With { chart }| chart)
+}
+
+impl Ground<'_> {
+    /// Returns where a walk can begin.
+    fn starts(&self) -> Vec<StateId> {
+        let chart = self.chart;
+        if self.per == Per::Run {
+            return vec![chart.start];
+        }
+        let mut starts: Vec<StateId> = Vec::new();
+        if !chart.state(chart.start).is_some_and(State::is_await) {
+            starts.push(chart.start);
+        }
+        for state in chart.states.iter().filter(|state| state.is_await()) {
+            for way in events(state) {
+                starts.push(way.edge.to);
+                starts.extend(way.edge.spend.and_then(|id| chart.budget(id)).map(|b| b.otherwise));
+            }
+        }
+        starts
+    }
+
+    /// Returns whether this way begins a new turn, which the walk does not follow.
+    pub(super) fn ends_turn(&self, state: &State, at: usize) -> bool {
+        self.per == Per::Turn && state.is_await() && !is_timeout(state, at)
+    }
+
+    /// Returns a budget's limit as the walk counts it: a charge runs out whenever it likes.
+    pub(super) fn max(&self, id: BudgetId) -> u64 {
+        self.chart.budget(id).map_or(0, |it| if it.charge.is_some() { 0 } else { it.max })
+    }
+
+    /// Returns the size of the space that an exact search walks, if it is small.
+    fn space(&self) -> Option<u64> {
+        let states = u64::try_from(self.chart.states.len()).ok()?;
+        self.chart
+            .budget_ids()
+            .try_fold(states, |space, id| space.checked_mul(self.max(id).checked_add(2)?))
+            .filter(|space| *space <= EXACT)
+    }
+
+    /// Returns how often a budget can be refilled.
+    fn refills(&self, id: BudgetId) -> u64 {
+        match self.chart.budget(id).and_then(|budget| budget.reset) {
+            None => 0,
+            Some(Reset::Await) if self.per == Per::Turn => 0,
+            // No await comes back, so each is left by an event once at most.
+            Some(Reset::Await) => {
+                self.chart.states.iter().filter(|state| state.is_await()).count() as u64
+            }
+            Some(Reset::Spending(by)) => {
+                let outer = self.refills(by);
+                self.max(by).saturating_mul(outer.saturating_add(1)).saturating_add(outer)
+            }
+        }
+    }
+
+    /// Lowers a bound to what a charged budget permits.
+    fn cut(&self, id: BudgetId, to: &mut Certificate, worst: impl Fn(StateId) -> Cost) {
+        let Some(budget) = self.chart.budget(id) else { return };
+        let periods = self.refills(id).saturating_add(1);
+        let permits = budget.max.saturating_mul(periods);
+        match budget.charge {
+            Some(Charge::ModelCall) => to.model_calls = to.model_calls.min(permits),
+            Some(Charge::ToolCall) => to.tool_calls = to.tool_calls.min(permits),
+            Some(Charge::Step) => {
+                // The state of `else` is entered free of charge, and so is a final one.
+                let free =
+                    u64::from(!self.chart.state(budget.otherwise).is_some_and(State::is_final));
+                let most = permits.saturating_add(free.saturating_mul(periods)).saturating_add(1);
+                to.steps = to.steps.min(most);
+            }
+            Some(Charge::Time) => {
+                // Once it is up, what follows `else` still takes its time.
+                let Cost([_, _, _, rest]) = worst(budget.otherwise);
+                let most = permits.saturating_add(rest.saturating_mul(periods));
+                to.time_ms = to.time_ms.min(most);
+            }
+            Some(Charge::Token | Charge::Interaction | Charge::OutsideApp | Charge::Money)
+            | None => {}
+        }
+    }
+}
+
+pub(super) fn is_timeout(state: &State, at: usize) -> bool {
+    state.added.timeout.is_some_and(|timeout| timeout.index() == at)
+}
+
+/// Returns the ways of an await state that an event takes.
+fn events(state: &State) -> impl Iterator<Item = &super::Way> {
+    state.ways.iter().enumerate().filter(|(at, _)| !is_timeout(state, *at)).map(|(_, way)| way)
+}
+
+/// Returns whether a charge can run out in this state.
+pub(super) fn runs_out(state: &State, charge: Charge) -> bool {
+    let work = match &state.does {
+        Does::Run(work) | Does::FanOut { work, .. } => work,
+        Does::Decide(_) | Does::Await { .. } => return charge == Charge::Step,
+        Does::Final(_) | Does::BetweenAttemptsOf(_) | Does::WhileAsking(_) => return false,
+    };
+    let child = child(state).is_some();
+    match charge {
+        Charge::ModelCall | Charge::Token | Charge::Money => work.worst.model_calls > 0 || child,
+        Charge::ToolCall => work.worst.tool_calls > 0 || child,
+        Charge::Interaction => work.worst.interactions > 0,
+        Charge::Step | Charge::OutsideApp | Charge::Time => true,
+    }
+}

@@ -1,0 +1,127 @@
+//! A chart as written: every name still a string, every value with its place.
+//!
+//! The TOML reader and the Rust builder both make one; `verify` alone turns it
+//! into a `Chart`. Its JSON form, which leaves the places out, is what the
+//! chart's digest is taken over.
+
+use alloc::{boxed::Box, string::String, vec::Vec};
+use core::ops::Deref;
+
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::{Authority, Charge, Disposition, Stuck};
+use crate::diagnostic::Span;
+
+/// A value and its place in the file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sp<T> {
+    pub(crate) value: T,
+    pub(crate) span: Span,
+}
+
+impl<T> Sp<T> {
+    pub(crate) const fn new(value: T, span: Span) -> Self {
+        Self { value, span }
+    }
+}
+
+impl<T> Deref for Sp<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T: Serialize> Serialize for Sp<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value.serialize(serializer)
+    }
+}
+
+pub(crate) type Name = Sp<String>;
+
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Draft {
+    pub(crate) chart: Name,
+    pub(crate) version: u32,
+    pub(crate) jobs: Name,
+    /// Missing only where a finding says so.
+    pub(crate) start: Option<Name>,
+    pub(crate) authority: Authority,
+    pub(crate) budgets: Vec<BudgetDraft>,
+    pub(crate) stuck: Stuck,
+    pub(crate) defaults: Limits,
+    pub(crate) any: AnyDraft,
+    pub(crate) states: Vec<StateDraft>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct BudgetDraft {
+    pub(crate) name: Name,
+    pub(crate) max: u64,
+    pub(crate) charge: Option<Charge>,
+    pub(crate) reset: Option<Name>,
+    pub(crate) otherwise: Option<Name>,
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct AnyDraft {
+    pub(crate) cancel: Option<Name>,
+    pub(crate) cancel_turn: Option<Name>,
+    pub(crate) shutdown: Option<Name>,
+}
+
+/// Limits of attempts, from a state or from `[defaults]`.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Limits {
+    pub(crate) timeout: Option<Sp<u64>>,
+    pub(crate) attempts: Option<Sp<u16>>,
+    pub(crate) backoff: Option<Sp<Backoff>>,
+    pub(crate) hint_cap: Option<Sp<u64>>,
+    pub(crate) ask_timeout: Option<Sp<u64>>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Backoff {
+    pub(crate) base: u64,
+    pub(crate) cap: u64,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct StateDraft {
+    pub(crate) name: Name,
+    /// Missing only where a finding says so.
+    pub(crate) does: Option<Sp<DoesDraft>>,
+    pub(crate) limits: Limits,
+    pub(crate) tools: Option<Sp<ToolsDraft>>,
+    pub(crate) with: Option<Sp<Box<RawValue>>>,
+    pub(crate) on: Vec<EdgeDraft>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum DoesDraft {
+    Run(String),
+    Decide(String),
+    Await(Vec<Name>),
+    FanOut { over: Name, run: Name, join: Name, max_parallel: u16, max_items: u16 },
+    Final(Disposition),
+    BetweenAttemptsOf(String),
+    WhileAsking(String),
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ToolsDraft {
+    None,
+    All,
+    Only(Vec<Name>),
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct EdgeDraft {
+    pub(crate) outcome: Name,
+    pub(crate) to: Name,
+    pub(crate) spend: Option<Name>,
+}

@@ -1,0 +1,188 @@
+//! The worst walk, bounded by composing loops from the innermost out.
+//!
+//! A budget is refilled only by spending the one it names, so budgets stand in
+//! levels: those that nothing refills, those that these refill, and so on. While
+//! no outer budget is spent, a level's budgets can be spent so many times in all;
+//! the longest walk within that is a power of a matrix over (max, +). The result
+//! is the "forward walk" of the next level out. With one budget to a level, as in
+//! every chain of resets, this is exact; else it shares a level's total.
+
+use alloc::{vec, vec::Vec};
+
+use super::{
+    Per, Reset,
+    certificate::{Cost, Ground, is_timeout, runs_out},
+};
+use crate::id::{BudgetId, StateId};
+
+/// The longest walks between any two states: the cost of every visit after the first.
+#[derive(Clone)]
+struct Walks {
+    size: usize,
+    cells: Vec<Option<Cost>>,
+}
+
+pub(super) fn bound(ground: &Ground<'_>, starts: &[StateId]) -> Cost {
+    let size = ground.chart.states.len();
+    let mut walks = forward(ground);
+    let deepest = ground.chart.budget_ids().map(|id| depth(ground, id)).max();
+    for level in (0..=deepest.unwrap_or(0)).rev() {
+        let budgets: Vec<BudgetId> =
+            ground.chart.budget_ids().filter(|id| depth(ground, *id) == level).collect();
+        walks = compose(ground, &walks, &budgets);
+    }
+    if ground.per == Per::Run {
+        // Events refill the budgets that name `await`; each await is left once.
+        let mut events = Walks::none(size);
+        let mut awaits: u64 = 0;
+        for (from, state) in ground.chart.state_ids().zip(&ground.chart.states) {
+            awaits = awaits.saturating_add(u64::from(state.is_await()));
+            for (at, way) in state.ways.iter().enumerate() {
+                if state.is_await() && !is_timeout(state, at) {
+                    events.edge(ground, from, way.edge.to);
+                    let spend = way.edge.spend.and_then(|id| ground.chart.budget(id));
+                    if let Some(budget) = spend {
+                        events.edge(ground, from, budget.otherwise);
+                    }
+                }
+            }
+        }
+        walks = walks.times(&events).or_stay().power(awaits).times(&walks);
+    }
+    let mut worst = Cost::default();
+    for start in starts {
+        let visit = ground.visit.get(start.index()).copied().unwrap_or_default();
+        let rest = walks.row(start.index()).iter().flatten();
+        worst = worst.max(visit.then(rest.fold(Cost::default(), |most, cost| most.max(*cost))));
+    }
+    worst
+}
+
+/// Returns how many budgets refill this one, one through another.
+fn depth(ground: &Ground<'_>, id: BudgetId) -> usize {
+    match ground.chart.budget(id).and_then(|budget| budget.reset) {
+        Some(Reset::Spending(by)) => depth(ground, by).saturating_add(1),
+        Some(Reset::Await) | None => 0,
+    }
+}
+
+/// Returns the walks that spend nothing; the loop rule makes them a graph without cycles.
+fn forward(ground: &Ground<'_>) -> Walks {
+    let size = ground.chart.states.len();
+    let mut edges = Walks::none(size);
+    for (from, state) in ground.chart.state_ids().zip(&ground.chart.states) {
+        for (at, way) in state.ways.iter().enumerate() {
+            let event = state.is_await() && !is_timeout(state, at);
+            if way.edge.spend.is_none() && !event {
+                edges.edge(ground, from, way.edge.to);
+            }
+        }
+    }
+    // Each edge leads forward or into an await that only an event leaves, so no
+    // walk is longer than there are states.
+    edges.or_stay().power(size as u64)
+}
+
+/// Returns the walks in which, beside the given ones, these budgets are spent.
+fn compose(ground: &Ground<'_>, within: &Walks, budgets: &[BudgetId]) -> Walks {
+    let size = ground.chart.states.len();
+    let (mut spend, mut beyond) = (Walks::none(size), Walks::none(size));
+    let mut permits: u64 = 0;
+    for id in budgets {
+        let Some(budget) = ground.chart.budget(*id) else { continue };
+        permits = permits.saturating_add(ground.max(*id));
+        for (from, state) in ground.chart.state_ids().zip(&ground.chart.states) {
+            for (at, way) in state.ways.iter().enumerate() {
+                if way.edge.spend == Some(*id) && !ground.ends_turn(state, at) {
+                    spend.edge(ground, from, way.edge.to);
+                    beyond.edge(ground, from, budget.otherwise);
+                }
+            }
+            if budget.charge.is_some_and(|charge| runs_out(state, charge)) {
+                beyond.edge(ground, from, budget.otherwise);
+            }
+        }
+    }
+    let inside = within.times(&spend).or_stay().power(permits).times(within);
+    let over = within.times(&beyond).or_stay();
+    match budgets.len() {
+        0 => inside,
+        1 => inside.times(&over).times(within).or(&inside),
+        // Which budget closes when is not known, so closings mix with spendings.
+        closings => {
+            let once = within.times(&spend).or(&within.times(&beyond)).or_stay();
+            once.power(permits.saturating_add(closings as u64)).times(within)
+        }
+    }
+}
+
+impl Walks {
+    fn none(size: usize) -> Self {
+        Self { size, cells: vec![None; size.saturating_mul(size)] }
+    }
+
+    fn row(&self, from: usize) -> &[Option<Cost>] {
+        let start = from.saturating_mul(self.size);
+        self.cells.get(start..start.saturating_add(self.size)).unwrap_or_default()
+    }
+
+    fn row_mut(&mut self, from: usize) -> &mut [Option<Cost>] {
+        let start = from.saturating_mul(self.size);
+        self.cells.get_mut(start..start.saturating_add(self.size)).unwrap_or_default()
+    }
+
+    fn edge(&mut self, ground: &Ground<'_>, from: StateId, to: StateId) {
+        let cost = ground.visit.get(to.index()).copied().unwrap_or_default();
+        if let Some(cell) = self.row_mut(from.index()).get_mut(to.index()) {
+            *cell = Some(cell.map_or(cost, |known| known.max(cost)));
+        }
+    }
+
+    /// Adds the walk that goes nowhere.
+    fn or_stay(mut self) -> Self {
+        for at in 0..self.size {
+            if let Some(cell) = self.row_mut(at).get_mut(at) {
+                cell.get_or_insert_default();
+            }
+        }
+        self
+    }
+
+    fn or(&self, other: &Self) -> Self {
+        let cells = self.cells.iter().zip(&other.cells).map(|cells| match cells {
+            (Some(left), Some(right)) => Some(left.max(*right)),
+            (one, other) => one.or(*other),
+        });
+        Self { size: self.size, cells: cells.collect() }
+    }
+
+    fn times(&self, after: &Self) -> Self {
+        let mut product = Self::none(self.size);
+        for from in 0..self.size {
+            for (via, first) in self.row(from).iter().enumerate() {
+                let Some(first) = first else { continue };
+                for (cell, second) in product.row_mut(from).iter_mut().zip(after.row(via)) {
+                    let Some(second) = second else { continue };
+                    let cost = first.then(*second);
+                    *cell = Some(cell.map_or(cost, |known| known.max(cost)));
+                }
+            }
+        }
+        product
+    }
+
+    fn power(self, mut exponent: u64) -> Self {
+        let mut result = Self::none(self.size).or_stay();
+        let mut base = self;
+        while exponent > 0 {
+            if exponent & 1 == 1 {
+                result = result.times(&base);
+            }
+            exponent >>= 1;
+            if exponent > 0 {
+                base = base.times(&base);
+            }
+        }
+        result
+    }
+}

@@ -1,0 +1,174 @@
+//! The keys beside `on`: limits of attempts, tools, parameters, labels.
+
+use alloc::{format, string::String};
+
+use super::{
+    Attempts, Tools,
+    draft::{DoesDraft, Draft, Limits, Name, Sp, StateDraft, ToolsDraft},
+    resolve::Names,
+};
+use crate::{
+    code::Code,
+    diagnostic::{Findings, did_you_mean},
+    id::StateId,
+    job::{Governed, JobDecl},
+};
+
+pub(super) fn attempts(
+    written: &StateDraft,
+    draft: &Draft,
+    job: &JobDecl,
+    found: &mut Findings,
+) -> Attempts {
+    let own = &written.limits;
+    let all = &draft.defaults;
+    let timeout = own.timeout.as_ref().or(all.timeout.as_ref()).map(|timeout| timeout.value);
+    if timeout.is_none() {
+        let message = format!("state `{}` has no `timeout`", *written.name);
+        let hint = "add `timeout = \"30s\"` here or in `[defaults]`";
+        found.add(Code::NoTimeout, written.name.span, message, hint);
+    }
+    if job.fails.is_none()
+        && let Some(attempts) = own.attempts.as_ref().filter(|attempts| attempts.value > 1)
+    {
+        let message = format!("`{}` cannot fail, so it is never tried again", job.name);
+        found.add(Code::Misplaced, attempts.span, message, "remove `attempts`");
+    }
+    let backoff = own.backoff.as_ref().or(all.backoff.as_ref());
+    let backoff = backoff.map(|backoff| backoff.value).unwrap_or_default();
+    let ms = |own: &Option<Sp<u64>>, all: &Option<Sp<u64>>, default| {
+        own.as_ref().or(all.as_ref()).map_or(default, |value| value.value)
+    };
+    Attempts {
+        max: own.attempts.as_ref().or(all.attempts.as_ref()).map_or(1, |attempts| attempts.value),
+        timeout: timeout.unwrap_or(1),
+        base: backoff.base,
+        cap: backoff.cap,
+        hint_cap: ms(&own.hint_cap, &all.hint_cap, 60_000),
+        ask_timeout: ms(&own.ask_timeout, &all.ask_timeout, 86_400_000),
+    }
+}
+
+pub(super) fn tools(written: &StateDraft, names: &Names<'_>, found: &mut Findings) -> Tools {
+    let Some(tools) = &written.tools else { return Tools::None };
+    if !matches!(written.does.as_deref(), Some(DoesDraft::Run(_) | DoesDraft::FanOut { .. }) | None)
+    {
+        let message = format!("state `{}` runs nothing that could call a tool", *written.name);
+        found.add(Code::Misplaced, tools.span, message, "remove `tools`");
+    }
+    match &tools.value {
+        ToolsDraft::None => Tools::None,
+        ToolsDraft::All => Tools::All,
+        ToolsDraft::Only(list) => {
+            for tool in list {
+                names.tool(tool, found);
+            }
+            Tools::Only(list.iter().map(|tool| tool.as_str().into()).collect())
+        }
+    }
+}
+
+pub(super) fn governed_tools(written: &StateDraft, job: &JobDecl, found: &mut Findings) {
+    if job.governed == Governed::Calls && written.tools.is_none() {
+        let message = format!("state `{}` starts tool calls and does not say which", *written.name);
+        let hint = "add `tools = \"all\"`, `\"none\"` or a list";
+        found.add(Code::NoTools, written.name.span, message, hint);
+    }
+}
+
+/// Checks the `with` table against what the job takes.
+pub(super) fn parameters(
+    written: &StateDraft,
+    job: &JobDecl,
+    names: &Names<'_>,
+    found: &mut Findings,
+) {
+    let given: serde_json::Map<String, serde_json::Value> = written
+        .with
+        .as_ref()
+        .and_then(|with| serde_json::from_str(with.get()).ok())
+        .unwrap_or_default();
+    let span = written.with.as_ref().map_or(written.name.span, |with| with.span);
+    for key in given.keys().filter(|key| job.with.iter().all(|param| param.name != key.as_str())) {
+        let hint = did_you_mean(key, job.with.iter().map(|param| param.name), "parameter");
+        let message = format!("`{}` takes no parameter `{key}`", job.name);
+        found.add(Code::UnknownKey, span, message, hint);
+    }
+    for param in job.with.iter().filter(|param| param.required && !given.contains_key(param.name)) {
+        let message = format!("`{}` needs the parameter `{}`", job.name, param.name);
+        found.add(Code::MissingKey, span, message, format!("add `with.{} = …`", param.name));
+    }
+    // The one parameter that names something of the registry.
+    if let Some(child) = given.get("chart").and_then(serde_json::Value::as_str)
+        && names.registry.children.iter().all(|known| known.name != child)
+    {
+        let known = names.registry.children.iter().map(|known| known.name);
+        let message = format!("no chart `{child}` can run as a child");
+        found.add(Code::UnknownChild, span, message, did_you_mean(child, known, "child"));
+    }
+}
+
+pub(super) fn no_limits(limits: &Limits, timeout: bool, what: &str, found: &mut Findings) {
+    let mut misplaced = |key: &str, span| {
+        let message = format!("{what} has no `{key}`");
+        found.add(Code::Misplaced, span, message, format!("remove `{key}`"));
+    };
+    if let Some(limit) = limits.timeout.as_ref().filter(|_| !timeout) {
+        misplaced("timeout", limit.span);
+    }
+    if let Some(limit) = &limits.attempts {
+        misplaced("attempts", limit.span);
+    }
+    if let Some(limit) = &limits.backoff {
+        misplaced("backoff", limit.span);
+    }
+    if let Some(limit) = &limits.hint_cap {
+        misplaced("hint_cap", limit.span);
+    }
+    if let Some(limit) = &limits.ask_timeout {
+        misplaced("ask_timeout", limit.span);
+    }
+}
+
+/// Resolves a label and checks that the state it describes can look so.
+pub(super) fn label(
+    of: &Name,
+    draft: &Draft,
+    names: &Names<'_>,
+    found: &mut Findings,
+    asking: bool,
+) -> StateId {
+    let Some(id) = names.state(of, found) else { return StateId::default() };
+    let written = draft.states.get(id.index());
+    let fits = written.and_then(|state| Some((state, state.does.as_ref()?))).is_none_or(
+        |(state, does)| match &does.value {
+            DoesDraft::Run(_) | DoesDraft::FanOut { .. } if !asking => {
+                let attempts = state.limits.attempts.as_ref().or(draft.defaults.attempts.as_ref());
+                attempts.is_some_and(|attempts| attempts.value > 1)
+            }
+            DoesDraft::Run(job) => names.agent.is_none_or(|agent| {
+                agent.jobs.iter().any(|it| it.name == job && it.governed == Governed::Calls)
+            }),
+            DoesDraft::FanOut { run, .. } => names.agent.is_none_or(|agent| {
+                agent
+                    .jobs
+                    .iter()
+                    .any(|it| it.name == run.as_str() && it.governed == Governed::Calls)
+            }),
+            DoesDraft::Decide(_)
+            | DoesDraft::Await(_)
+            | DoesDraft::Final(_)
+            | DoesDraft::BetweenAttemptsOf(_)
+            | DoesDraft::WhileAsking(_) => false,
+        },
+    );
+    if !fits {
+        let (what, hint) = if asking {
+            ("never asks a person", "name a state that starts tool calls")
+        } else {
+            ("has a single attempt", "name a state with `attempts` above 1")
+        };
+        found.add(Code::LabelOf, of.span, format!("state `{}` {what}", **of), hint);
+    }
+    id
+}

@@ -1,0 +1,256 @@
+//! A table that is read key by key; what is left over at the end is a mistake.
+
+use alloc::{borrow::ToOwned, boxed::Box, format, string::String, vec::Vec};
+
+use serde_json::{Map, Value, value::RawValue};
+use toml::de::{DeTable, DeValue};
+
+use super::super::draft::{Name, Sp};
+use crate::{
+    code::Code,
+    diagnostic::{Findings, Span, did_you_mean},
+};
+
+/// Reads one value, or says what is wrong with it.
+type Read<'t, 'i, T> = fn(&Sp<&'t DeValue<'i>>, &mut Findings) -> Option<T>;
+
+pub(super) struct Keys<'t, 'i> {
+    table: &'t DeTable<'i>,
+    /// Where to point when a key is missing.
+    span: Span,
+    title: String,
+    asked: Vec<&'static str>,
+}
+
+impl<'t, 'i> Keys<'t, 'i> {
+    pub(super) fn new(table: &'t DeTable<'i>, span: Span, title: &str) -> Self {
+        Self { table, span, title: title.to_owned(), asked: Vec::new() }
+    }
+
+    pub(super) fn optional<T>(
+        &mut self,
+        found: &mut Findings,
+        key: &'static str,
+        read: Read<'t, 'i, T>,
+    ) -> Option<T> {
+        self.asked.push(key);
+        let (_, value) = self.table.iter().find(|(name, _)| name.get_ref() == key)?;
+        read(&spanned(value), found)
+    }
+
+    pub(super) fn required<T>(
+        &mut self,
+        found: &mut Findings,
+        key: &'static str,
+        read: Read<'t, 'i, T>,
+    ) -> Option<T> {
+        if !self.table.iter().any(|(name, _)| name.get_ref() == key) {
+            self.asked.push(key);
+            let message = format!("{} has no `{key}`", self.title);
+            found.add(Code::MissingKey, self.span, message, format!("add `{key} = …`"));
+            return None;
+        }
+        self.optional(found, key, read)
+    }
+
+    /// Complains about every key that nothing asked for.
+    pub(super) fn finish(self, found: &mut Findings) {
+        for (name, _) in self.table {
+            let key: &str = name.get_ref();
+            if !self.asked.contains(&key) {
+                let message = format!("{} has no key `{key}`", self.title);
+                let hint = did_you_mean(key, self.asked.iter().copied(), "key");
+                found.add(Code::UnknownKey, span(name.span()), message, hint);
+            }
+        }
+    }
+
+    /// Returns the entries of a table in the order of the file, which is their rank.
+    pub(super) fn in_order(
+        table: &Sp<&'t DeTable<'i>>,
+    ) -> impl Iterator<Item = (Name, Sp<&'t DeValue<'i>>)> + use<'t, 'i> {
+        let mut entries: Vec<_> = table
+            .value
+            .iter()
+            .map(|(name, value)| {
+                (Sp::new(name.get_ref().clone().into_owned(), span(name.span())), spanned(value))
+            })
+            .collect();
+        entries.sort_by_key(|(name, _)| name.span);
+        entries.into_iter()
+    }
+}
+
+fn span(range: core::ops::Range<usize>) -> Span {
+    Span { start: range.start, end: range.end }
+}
+
+fn spanned<'t, 'i>(value: &'t toml::Spanned<DeValue<'i>>) -> Sp<&'t DeValue<'i>> {
+    Sp::new(value.get_ref(), span(value.span()))
+}
+
+fn wrong_type(value: &Sp<&DeValue<'_>>, expected: &str, found: &mut Findings) {
+    let message = format!("expected {expected}, found {}", value.type_str());
+    found.add(Code::WrongType, value.span, message, format!("write {expected} here"));
+}
+
+pub(super) fn table<'t, 'i>(
+    value: &Sp<&'t DeValue<'i>>,
+    found: &mut Findings,
+) -> Option<Sp<&'t DeTable<'i>>> {
+    if let DeValue::Table(table) = value.value {
+        return Some(Sp::new(table, value.span));
+    }
+    wrong_type(value, "a table", found);
+    None
+}
+
+pub(super) fn name(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Name> {
+    if let Some(text) = value.as_str() {
+        return Some(Sp::new(text.to_owned(), value.span));
+    }
+    wrong_type(value, "a name in quotes", found);
+    None
+}
+
+pub(super) fn names(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Vec<Name>> {
+    let Some(list) = value.as_array() else {
+        wrong_type(value, "a list of names", found);
+        return None;
+    };
+    Some(list.iter().filter_map(|item| name(&spanned(item), found)).collect())
+}
+
+pub(super) fn flag(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp<bool>> {
+    if let Some(flag) = value.as_bool() {
+        return Some(Sp::new(flag, value.span));
+    }
+    wrong_type(value, "`true` or `false`", found);
+    None
+}
+
+/// Reads a whole number that is not negative.
+pub(super) fn count<T: TryFrom<u64>>(
+    value: &Sp<&DeValue<'_>>,
+    found: &mut Findings,
+) -> Option<Sp<T>> {
+    let Some(integer) = value.as_integer() else {
+        wrong_type(value, "a whole number", found);
+        return None;
+    };
+    let number = u64::from_str_radix(integer.as_str(), integer.radix()).ok();
+    if let Some(number) = number.and_then(|number| T::try_from(number).ok()) {
+        return Some(Sp::new(number, value.span));
+    }
+    let hint = "write a whole number from 0 up";
+    found.add(Code::BadValue, value.span, "the number is out of range", hint);
+    None
+}
+
+/// Reads a whole number from 1 up.
+pub(super) fn positive<T: TryFrom<u64> + PartialEq + Default>(
+    value: &Sp<&DeValue<'_>>,
+    found: &mut Findings,
+) -> Option<Sp<T>> {
+    let number = count(value, found)?;
+    if *number == T::default() {
+        let hint = "write 1 or more; a count includes the first";
+        found.add(Code::BadValue, value.span, "zero makes no sense here", hint);
+        return None;
+    }
+    Some(number)
+}
+
+pub(super) fn small(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp<u16>> {
+    positive(value, found)
+}
+
+/// Reads a duration such as `"15s"`, in milliseconds.
+pub(super) fn duration(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp<u64>> {
+    let Some(text) = value.as_str() else {
+        wrong_type(value, "a duration such as `\"15s\"`", found);
+        return None;
+    };
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at_checked(digits).unwrap_or((text, ""));
+    let unit: Option<u64> = match unit {
+        "ms" => Some(1),
+        "s" => Some(1_000),
+        "m" => Some(60_000),
+        "h" => Some(3_600_000),
+        _ => None,
+    };
+    let ms = number.parse::<u64>().ok().zip(unit).and_then(|(n, unit)| n.checked_mul(unit));
+    if let Some(ms) = ms {
+        return Some(Sp::new(ms, value.span));
+    }
+    let hint = "write a number and a unit: `\"250ms\"`, `\"15s\"`, `\"5m\"`, `\"24h\"`";
+    found.add(Code::BadValue, value.span, format!("`{text}` is no duration"), hint);
+    None
+}
+
+/// Reads an amount of money such as `"2.50"`, in millionths.
+pub(super) fn money(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp<u64>> {
+    let Some(text) = value.as_str() else {
+        wrong_type(value, "an amount such as `\"2.50\"`", found);
+        return None;
+    };
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if !whole.is_empty() && part.len() <= 6 && digits(whole) && digits(part) {
+        let micros = format!("{whole}{part:0<6}").parse::<u64>().ok();
+        if let Some(micros) = micros {
+            return Some(Sp::new(micros, value.span));
+        }
+    }
+    let hint = "write whole units and up to six decimals: `\"2.50\"`";
+    found.add(Code::BadValue, value.span, format!("`{text}` is no amount"), hint);
+    None
+}
+
+/// Reads a job's parameters and keeps them as canonical JSON.
+pub(super) fn json(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp<Box<RawValue>>> {
+    table(value, found)?;
+    let json = to_json(value, found)?;
+    let text = crate::json::canonical(&json);
+    RawValue::from_string(text).ok().map(|raw| Sp::new(raw, value.span))
+}
+
+fn to_json(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Value> {
+    match value.value {
+        DeValue::String(text) => Some(Value::String(text.clone().into_owned())),
+        DeValue::Boolean(flag) => Some(Value::Bool(*flag)),
+        DeValue::Integer(integer) => {
+            let number = i64::from_str_radix(integer.as_str(), integer.radix()).ok();
+            if number.is_none() {
+                let hint = "write a number of at most 18 digits";
+                found.add(Code::BadValue, value.span, "the number is out of range", hint);
+            }
+            number.map(Value::from)
+        }
+        DeValue::Array(list) => list.iter().map(|item| to_json(&spanned(item), found)).collect(),
+        DeValue::Table(table) => table
+            .iter()
+            .map(|(key, value)| {
+                Some((key.get_ref().clone().into_owned(), to_json(&spanned(value), found)?))
+            })
+            .collect::<Option<Map<_, _>>>()
+            .map(Value::Object),
+        // A float or a date has no single spelling, and a digest needs one.
+        DeValue::Float(_) | DeValue::Datetime(_) => {
+            wrong_type(value, "text, a whole number, a list or a table", found);
+            None
+        }
+    }
+}
+
+/// Complains about a name that is not in `snake_case`.
+pub(super) fn well_named(name: &Name, what: &str, found: &mut Findings) {
+    let starts = name.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase());
+    let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+    if !starts || !name.bytes().all(plain) {
+        let message = format!("`{}` is no name for {what}", **name);
+        let hint = "use lower-case letters, digits and underscores, a letter first";
+        found.add(Code::BadValue, name.span, message, hint);
+    }
+}

@@ -1,0 +1,156 @@
+//! Names to ids, with a finding for every name that means nothing.
+
+use alloc::{collections::BTreeMap, format, vec::Vec};
+
+use super::draft::{DoesDraft, Draft, Name};
+use crate::{
+    code::Code,
+    diagnostic::{Findings, did_you_mean},
+    id::{BudgetId, JobId, StateId},
+    job::{AgentDecl, JobDecl, JobKind, Registry},
+};
+
+/// Everything that a chart can name.
+pub(super) struct Names<'a> {
+    draft: &'a Draft,
+    pub(super) registry: &'a Registry<'a>,
+    /// The agent of `jobs`, if it is known.
+    pub(super) agent: Option<&'a AgentDecl>,
+    states: BTreeMap<&'a str, StateId>,
+    budgets: BTreeMap<&'a str, BudgetId>,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn new(draft: &'a Draft, registry: &'a Registry<'a>, found: &mut Findings) -> Self {
+        let agent = registry.agents.iter().find(|agent| agent.name == draft.jobs.as_str());
+        if agent.is_none() {
+            let hint = did_you_mean(&draft.jobs, registry.agents.iter().map(|a| a.name), "agent");
+            let message = format!("no agent is called `{}`", *draft.jobs);
+            found.add(Code::UnknownAgent, draft.jobs.span, message, hint);
+        }
+        let states = (0..).map(StateId).zip(&draft.states);
+        let budgets = (0..).map(BudgetId).zip(&draft.budgets);
+        Self {
+            draft,
+            registry,
+            agent,
+            states: states.map(|(id, state)| (state.name.as_str(), id)).collect(),
+            budgets: budgets.map(|(id, budget)| (budget.name.as_str(), id)).collect(),
+        }
+    }
+
+    pub(super) fn budget_ids(&self) -> impl Iterator<Item = BudgetId> + use<> {
+        (0..u8::try_from(self.draft.budgets.len()).unwrap_or(u8::MAX)).map(BudgetId)
+    }
+
+    /// Returns the state of that name, whatever it does.
+    pub(super) fn state(&self, name: &Name, found: &mut Findings) -> Option<StateId> {
+        let id = self.states.get(name.as_str()).copied();
+        if id.is_none() {
+            let message = format!("no state is called `{}`", **name);
+            let hint = did_you_mean(name, self.states.keys().copied(), "state");
+            found.add(Code::UnknownState, name.span, message, hint);
+        }
+        id
+    }
+
+    /// Returns the state of that name, if a run can go there.
+    pub(super) fn target(&self, name: &Name, found: &mut Findings) -> Option<StateId> {
+        let id = self.state(name, found)?;
+        match self.does(id) {
+            Some(DoesDraft::BetweenAttemptsOf(of) | DoesDraft::WhileAsking(of)) => {
+                let message = format!("`{}` only names what is seen of `{of}`", **name);
+                found.add(Code::LabelTarget, name.span, message, format!("route to `{of}`"));
+                None
+            }
+            _ => Some(id),
+        }
+    }
+
+    /// Returns whether nothing runs in the state.
+    pub(super) fn rests(&self, id: StateId) -> bool {
+        // A state that could not be read was complained of already.
+        self.does(id).is_none_or(|does| matches!(does, DoesDraft::Final(_) | DoesDraft::Await(_)))
+    }
+
+    pub(super) fn does(&self, id: StateId) -> Option<&'a DoesDraft> {
+        self.draft.states.get(id.index())?.does.as_ref().map(|does| &does.value)
+    }
+
+    pub(super) fn budget(&self, name: &Name, found: &mut Findings) -> Option<BudgetId> {
+        let id = self.budgets.get(name.as_str()).copied();
+        if id.is_none() {
+            let message = format!("no budget is called `{}`", **name);
+            let hint = did_you_mean(name, self.budgets.keys().copied(), "budget");
+            found.add(Code::UnknownBudget, name.span, message, hint);
+        }
+        id
+    }
+
+    /// Returns a job of the chart's agent, if it fits where it stands.
+    pub(super) fn job(
+        &self,
+        name: &Name,
+        kind: JobKind,
+        found: &mut Findings,
+    ) -> Option<(JobId, &'static JobDecl)> {
+        let jobs = self.agent?.jobs;
+        let Some(at) = jobs.iter().position(|job| job.name == name.as_str()) else {
+            let message = format!("agent `{}` has no job `{}`", *self.draft.jobs, **name);
+            let fitting = jobs.iter().filter(|job| job.kind == kind).map(|job| job.name);
+            found.add(Code::UnknownJob, name.span, message, did_you_mean(name, fitting, "job"));
+            return None;
+        };
+        let job = jobs.get(at)?;
+        if job.kind != kind {
+            let place = |kind| match kind {
+                JobKind::Run => "`run`",
+                JobKind::Decide => "`decide`",
+                JobKind::Join => "the `join` of a `fan_out`",
+            };
+            let message = format!("`{}` cannot stand in {}", **name, place(kind));
+            found.add(
+                Code::WrongKind,
+                name.span,
+                message,
+                format!("it is for {}", place(job.kind)),
+            );
+            return None;
+        }
+        Some((JobId(u16::try_from(at).ok()?), job))
+    }
+
+    pub(super) fn event(&self, name: &Name, found: &mut Findings) -> Option<u16> {
+        let events = self.agent?.events;
+        position(name, events, Code::UnknownEvent, "event", found)
+    }
+
+    pub(super) fn list(&self, name: &Name, found: &mut Findings) -> Option<u16> {
+        let lists = self.agent?.lists;
+        position(name, lists, Code::UnknownList, "list", found)
+    }
+
+    pub(super) fn tool(&self, name: &Name, found: &mut Findings) {
+        if !self.registry.tools.contains(&name.as_str()) {
+            let message = format!("no tool is called `{}`", **name);
+            let hint = did_you_mean(name, self.registry.tools.iter().copied(), "tool");
+            found.add(Code::UnknownTool, name.span, message, hint);
+        }
+    }
+}
+
+fn position(
+    name: &Name,
+    known: &[&str],
+    code: Code,
+    what: &str,
+    found: &mut Findings,
+) -> Option<u16> {
+    let at = known.iter().position(|known| *known == name.as_str());
+    if at.is_none() {
+        let message = format!("no {what} is called `{}`", **name);
+        let known: Vec<&str> = known.to_vec();
+        found.add(code, name.span, message, did_you_mean(name, known.into_iter(), what));
+    }
+    at.and_then(|at| u16::try_from(at).ok())
+}

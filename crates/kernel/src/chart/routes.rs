@@ -1,0 +1,241 @@
+//! Every state with its ways out: what its job can end in, and what `on` says.
+
+use alloc::{boxed::Box, format, string::String, vec::Vec};
+
+use super::{
+    Added, Attempts, Does, Edge, State, Tools, Way, Work,
+    draft::{DoesDraft, Draft, Name, Sp, StateDraft},
+    limits::{attempts, governed_tools, label, no_limits, parameters, tools},
+    resolve::Names,
+};
+use crate::{
+    code::Code,
+    diagnostic::{Findings, did_you_mean},
+    id::Outcome,
+    job::{Governed, Influence, JobDecl, JobKind},
+};
+
+/// Names that `[any]` gives a meaning in every state.
+const RESERVED: [&str; 3] = ["cancel", "cancel_turn", "shutdown"];
+
+pub(super) struct Routed {
+    pub(super) states: Vec<State>,
+    /// Whether every target is a state.
+    pub(super) targets_known: bool,
+    /// Whether every `spend` is a budget.
+    pub(super) spends_known: bool,
+}
+
+pub(super) fn route(draft: &Draft, names: &Names<'_>, found: &mut Findings) -> Routed {
+    let mut routed = Routed { states: Vec::new(), targets_known: true, spends_known: true };
+    for written in &draft.states {
+        let plan = plan(written, draft, names, found);
+        let state = ways(written, plan, names, &mut routed, found);
+        routed.states.push(state);
+    }
+    routed
+}
+
+/// What a state does, and how it can end; `None` where that could not be told.
+struct Plan {
+    does: Does,
+    ends: Option<Vec<(String, Influence)>>,
+    /// The kernel's outcomes that it can have.
+    failed: Option<Influence>,
+    timeout: bool,
+    stuck: bool,
+    denied: bool,
+    /// Whether the chart names further outcomes.
+    open: Option<Influence>,
+    tools: Tools,
+}
+
+fn plan(written: &StateDraft, draft: &Draft, names: &Names<'_>, found: &mut Findings) -> Plan {
+    let mut plan = Plan {
+        does: Does::Await { events: Box::default(), timeout: None },
+        ends: None,
+        failed: None,
+        timeout: false,
+        stuck: false,
+        denied: false,
+        open: None,
+        tools: tools(written, names, found),
+    };
+    let Some(does) = &written.does else {
+        plan.ends = None;
+        return plan;
+    };
+    let spanned = |name: &String| Sp::new(name.clone(), does.span);
+    match &does.value {
+        DoesDraft::Run(job) => {
+            if let Some((id, job)) = names.job(&spanned(job), JobKind::Run, found) {
+                parameters(written, job, names, found);
+                let attempts = attempts(written, draft, job, found);
+                plan.run(job, true);
+                plan.does = Does::Run(work(id, job, attempts));
+                governed_tools(written, job, found);
+            }
+        }
+        DoesDraft::Decide(job) => {
+            no_limits(&written.limits, false, "a `decide` state", found);
+            if let Some((id, job)) = names.job(&spanned(job), JobKind::Decide, found) {
+                parameters(written, job, names, found);
+                plan.pure(job);
+                plan.does = Does::Decide(id);
+            }
+        }
+        DoesDraft::FanOut { over, run, join, max_parallel, max_items } => {
+            let over = names.list(over, found);
+            let run = names.job(run, JobKind::Run, found);
+            let join = names.job(join, JobKind::Join, found);
+            if let (Some((id, run)), Some((join_id, join))) = (run, join) {
+                parameters(written, run, names, found);
+                let attempts = attempts(written, draft, run, found);
+                plan.pure(join);
+                plan.run(run, false);
+                plan.does = Does::FanOut {
+                    work: work(id, run, attempts),
+                    over: over.unwrap_or_default(),
+                    join: join_id,
+                    max_parallel: *max_parallel,
+                    max_items: *max_items,
+                };
+                governed_tools(written, run, found);
+            }
+        }
+        DoesDraft::Await(events) => {
+            no_limits(&written.limits, true, "an await state", found);
+            let timeout = written.limits.timeout.as_ref().map(|timeout| timeout.value);
+            if events.is_empty() {
+                let hint = "list what it waits for";
+                found.add(Code::BadValue, does.span, "an await state without an event", hint);
+            }
+            let numbers = events.iter().filter_map(|event| names.event(event, found)).collect();
+            plan.ends = Some(events.iter().map(|e| (e.value.clone(), Influence::None)).collect());
+            plan.timeout = timeout.is_some();
+            plan.does = Does::Await { events: numbers, timeout };
+        }
+        DoesDraft::Final(end) => {
+            no_limits(&written.limits, false, "a final state", found);
+            plan.ends = Some(Vec::new());
+            plan.does = Does::Final(*end);
+        }
+        DoesDraft::BetweenAttemptsOf(of) => {
+            no_limits(&written.limits, false, "a label", found);
+            plan.ends = Some(Vec::new());
+            plan.does = Does::BetweenAttemptsOf(label(&spanned(of), draft, names, found, false));
+        }
+        DoesDraft::WhileAsking(of) => {
+            no_limits(&written.limits, false, "a label", found);
+            plan.ends = Some(Vec::new());
+            plan.does = Does::WhileAsking(label(&spanned(of), draft, names, found, true));
+        }
+    }
+    plan
+}
+
+impl Plan {
+    fn pure(&mut self, job: &JobDecl) {
+        let ends = job.outcomes.iter().map(|(name, influence)| ((*name).into(), *influence));
+        self.ends = Some(ends.collect());
+        self.open = job.open;
+    }
+
+    /// Adds what the kernel adds for a job with effects: on its own it ends the
+    /// state, in a fan-out its failures are an item's result.
+    fn run(&mut self, job: &JobDecl, alone: bool) {
+        if alone {
+            self.pure(job);
+            self.failed = job.fails;
+            self.timeout = job.fails.is_some();
+        }
+        self.stuck = job.governed != Governed::No;
+        self.denied = alone && job.governed == Governed::Calls;
+    }
+}
+
+const fn work(job: crate::id::JobId, decl: &JobDecl, attempts: Attempts) -> Work {
+    Work { job, governed: decl.governed, tasks: decl.tasks, worst: decl.worst, attempts }
+}
+
+/// Matches a state's `on` with the ways that it can end.
+fn ways(
+    written: &StateDraft,
+    plan: Plan,
+    names: &Names<'_>,
+    routed: &mut Routed,
+    found: &mut Findings,
+) -> State {
+    let mut expected = plan.ends.clone().unwrap_or_default();
+    if let Some(influence) = plan.open {
+        let fresh = |name: &String| {
+            expected.iter().all(|(known, _)| known != name) && !RESERVED.contains(&name.as_str())
+        };
+        let more: Vec<_> = written.on.iter().map(|edge| &edge.outcome.value).collect();
+        let more: Vec<_> = more.into_iter().filter(|name| fresh(name)).cloned().collect();
+        expected.extend(more.into_iter().map(|name| (name, influence)));
+    }
+    let on = |name: &str| written.on.iter().any(|edge| edge.outcome.as_str() == name);
+    let mut added = Added::default();
+    let mut next = u8::try_from(expected.len()).unwrap_or(u8::MAX);
+    let mut add = |name: &str, influence: Influence, slot: &mut Option<Outcome>| {
+        *slot = Some(Outcome(next));
+        next = next.saturating_add(1);
+        expected.push((name.into(), influence));
+    };
+    if let Some(influence) = plan.failed {
+        add("failed", influence, &mut added.failed);
+    }
+    if plan.timeout && (plan.failed.is_none() || on("timeout")) {
+        add("timeout", Influence::None, &mut added.timeout);
+    } else {
+        added.timeout = added.failed;
+    }
+    if plan.stuck {
+        add("stuck", Influence::Proposal, &mut added.stuck);
+    }
+    if plan.denied {
+        add("denied", Influence::Proposal, &mut added.denied);
+    }
+
+    let mut edges: Vec<(&Name, Edge)> = Vec::new();
+    for edge in &written.on {
+        let to = names.target(&edge.to, found);
+        routed.targets_known &= to.is_some();
+        let spend = edge.spend.as_ref().map(|name| names.budget(name, found));
+        routed.spends_known &= spend != Some(None);
+        if let Some(to) = to {
+            edges.push((&edge.outcome, Edge { to, spend: spend.flatten() }));
+        }
+        // Where the job is unknown, so are its outcomes.
+        let known = expected.iter().any(|(name, _)| *name == *edge.outcome.value);
+        if plan.ends.is_some() && !known {
+            let message = format!("state `{}` cannot end in `{}`", *written.name, *edge.outcome);
+            let hint = if expected.is_empty() {
+                String::from("nothing leads out of this state; remove the route")
+            } else {
+                did_you_mean(&edge.outcome, expected.iter().map(|(name, _)| name.as_str()), "way")
+            };
+            found.add(Code::Impossible, edge.outcome.span, message, hint);
+        }
+    }
+    for (name, _) in expected.iter().filter(|(name, _)| plan.ends.is_some() && !on(name)) {
+        let message = format!("state `{}` does not route `{name}`", *written.name);
+        found.add(Code::Unrouted, written.name.span, message, format!("add `on.{name} = \"…\"`"));
+        routed.targets_known = false;
+    }
+    routed.targets_known &= plan.ends.is_some();
+
+    let ways = expected.into_iter().filter_map(|(name, influence)| {
+        let (_, edge) = edges.iter().find(|(outcome, _)| outcome.value == name)?;
+        Some(Way { name: name.into_boxed_str(), edge: *edge, influence })
+    });
+    State {
+        name: written.name.as_str().into(),
+        does: plan.does,
+        ways: ways.collect(),
+        added,
+        tools: plan.tools,
+        with: written.with.as_ref().map(|with| with.value.clone()),
+    }
+}

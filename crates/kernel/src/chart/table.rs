@@ -1,0 +1,219 @@
+//! Reading a chart: what it is called, and where an outcome leads.
+
+use super::{
+    Added, Any, Authority, AuthorityReport, Budget, Certificate, Charge, Chart, Does, Edge, Reset,
+    State, Stuck, Tools, Way,
+};
+use crate::{
+    id::{BudgetId, Digest, Outcome, StateId},
+    job::Influence,
+};
+
+impl Chart {
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the version that the file declares.
+    pub const fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// Returns the digest of the chart's meaning: comments and layout do not count.
+    pub const fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// Returns the name of the agent whose jobs the chart uses.
+    pub fn jobs(&self) -> &str {
+        &self.jobs
+    }
+
+    /// Returns how far a model may decide.
+    pub const fn authority(&self) -> Authority {
+        self.authority
+    }
+
+    /// Returns the first state.
+    pub const fn start(&self) -> StateId {
+        self.start
+    }
+
+    /// Returns every state, in the order of the file.
+    pub const fn states(&self) -> &[State] {
+        &self.states
+    }
+
+    /// Returns every budget, in the order of the file.
+    pub const fn budgets(&self) -> &[Budget] {
+        &self.budgets
+    }
+
+    /// Returns where cancelling leads.
+    pub const fn any(&self) -> Any {
+        self.any
+    }
+
+    /// Returns the named rules of the governor.
+    pub const fn stuck(&self) -> &Stuck {
+        &self.stuck
+    }
+
+    /// Returns the proved bounds.
+    pub const fn certificate(&self) -> Certificate {
+        self.certificate
+    }
+
+    /// Returns every edge that model output can influence.
+    pub const fn authority_report(&self) -> &AuthorityReport {
+        &self.report
+    }
+
+    /// Returns a state; ids come from this very chart.
+    pub fn state(&self, id: StateId) -> Option<&State> {
+        self.states.get(id.index())
+    }
+
+    /// Returns a budget; ids come from this very chart.
+    pub fn budget(&self, id: BudgetId) -> Option<&Budget> {
+        self.budgets.get(id.index())
+    }
+
+    /// Returns a state's name, or a question mark for an id of another chart.
+    pub fn state_name(&self, id: StateId) -> &str {
+        self.state(id).map_or("?", |state| &state.name)
+    }
+
+    /// Returns the state of that name.
+    pub fn find(&self, name: &str) -> Option<StateId> {
+        let at = self.states.iter().position(|state| &*state.name == name)?;
+        u16::try_from(at).ok().map(StateId)
+    }
+
+    /// Returns the ids of all states.
+    pub fn state_ids(&self) -> impl Iterator<Item = StateId> + use<> {
+        (0..u16::try_from(self.states.len()).unwrap_or(u16::MAX)).map(StateId)
+    }
+
+    /// Returns the ids of all budgets.
+    pub fn budget_ids(&self) -> impl Iterator<Item = BudgetId> + use<> {
+        (0..u8::try_from(self.budgets.len()).unwrap_or(u8::MAX)).map(BudgetId)
+    }
+
+    /// Returns the name under which a run in `state` is seen while its next attempt waits.
+    pub fn between_attempts(&self, state: StateId) -> Option<StateId> {
+        self.label(|does| matches!(does, Does::BetweenAttemptsOf(of) if *of == state))
+    }
+
+    /// Returns the name under which a run in `state` is seen while a person is asked.
+    pub fn while_asking(&self, state: StateId) -> Option<StateId> {
+        self.label(|does| matches!(does, Does::WhileAsking(of) if *of == state))
+    }
+
+    fn label(&self, is: impl Fn(&Does) -> bool) -> Option<StateId> {
+        self.state_ids().find(|id| self.state(*id).is_some_and(|state| is(&state.does)))
+    }
+}
+
+impl State {
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns what it does.
+    pub const fn does(&self) -> &Does {
+        &self.does
+    }
+
+    /// Returns every way out.
+    pub const fn ways(&self) -> &[Way] {
+        &self.ways
+    }
+
+    /// Returns one way out.
+    pub fn way(&self, outcome: Outcome) -> Option<&Way> {
+        self.ways.get(outcome.index())
+    }
+
+    /// Returns the outcome of that name.
+    pub fn outcome(&self, name: &str) -> Option<Outcome> {
+        let at = self.ways.iter().position(|way| &*way.name == name)?;
+        u8::try_from(at).ok().map(Outcome)
+    }
+
+    /// Returns the outcomes that the kernel adds.
+    pub const fn added(&self) -> Added {
+        self.added
+    }
+
+    /// Returns the tools that it allows.
+    pub const fn tools(&self) -> &Tools {
+        &self.tools
+    }
+
+    /// Returns the job's parameters, as JSON.
+    pub fn with(&self) -> Option<&str> {
+        self.with.as_deref().map(serde_json::value::RawValue::get)
+    }
+
+    /// Returns whether a run ends here.
+    pub const fn is_final(&self) -> bool {
+        matches!(self.does, Does::Final(_))
+    }
+
+    /// Returns whether a run waits here for an event.
+    pub const fn is_await(&self) -> bool {
+        matches!(self.does, Does::Await { .. })
+    }
+
+    /// Returns whether it only names what is seen.
+    pub const fn is_label(&self) -> bool {
+        matches!(self.does, Does::BetweenAttemptsOf(_) | Does::WhileAsking(_))
+    }
+}
+
+impl Way {
+    /// Returns the outcome's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns where it leads.
+    pub const fn edge(&self) -> Edge {
+        self.edge
+    }
+
+    /// Returns how far model output can bring it about.
+    pub const fn influence(&self) -> Influence {
+        self.influence
+    }
+}
+
+impl Budget {
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns how much it permits.
+    pub const fn max(&self) -> u64 {
+        self.max
+    }
+
+    /// Returns what the kernel counts against it, if edges do not.
+    pub const fn charge(&self) -> Option<Charge> {
+        self.charge
+    }
+
+    /// Returns what refills it.
+    pub const fn reset(&self) -> Option<Reset> {
+        self.reset
+    }
+
+    /// Returns where a run goes that would spend more.
+    pub const fn otherwise(&self) -> StateId {
+        self.otherwise
+    }
+}

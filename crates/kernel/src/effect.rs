@@ -1,0 +1,99 @@
+//! What the world should do, as plain data, and what else a step puts out.
+
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    agent::{Order, ToolCall},
+    event::Scope,
+    governor::Verdict,
+    id::{BudgetId, EffectId, Outcome, StateId},
+};
+
+/// A request from the kernel to the world.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Effect<T> {
+    /// Ties the answer to the question; also the idempotency key.
+    pub id: EffectId,
+    /// What to do.
+    pub order: EffectKind<T>,
+}
+
+/// The verbs of the runtime.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum EffectKind<T> {
+    /// Do it; answered by exactly one `Answered`, a failure included.
+    Start(Order<T>),
+    /// Ask a person; answered by `ApprovalAnswered`, or by time.
+    AskPerson(ToolCall),
+    /// Stop an effect that nobody waits for any more; not answered.
+    Stop(EffectId),
+}
+
+/// One transition that was taken, and why.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Hop {
+    /// The state that was left.
+    pub from: StateId,
+    /// Why.
+    pub by: Cause,
+    /// The state that was entered; none where the run ended where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<StateId>,
+    /// The budget that was spent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<BudgetId>,
+}
+
+/// Why a transition was taken.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Cause {
+    /// The run began.
+    Began,
+    /// The state ended in one of its ways.
+    Outcome(Outcome),
+    /// A budget is used up: `else` was taken, or the run ended.
+    Beyond {
+        /// The budget.
+        budget: BudgetId,
+        /// The way that the state would have ended, where it had come to an end.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        outcome: Option<Outcome>,
+    },
+    /// A person stopped it.
+    Cancelled(Scope),
+    /// An agent broke its declaration.
+    Broken,
+}
+
+/// What a step puts out. The driver owns and reuses one, so that a step allocates
+/// nothing of its own.
+#[derive(Clone, Debug)]
+pub struct Out<T> {
+    /// What to do, in order.
+    pub effects: Vec<Effect<T>>,
+    /// The transitions taken, in order.
+    pub hops: Vec<Hop>,
+    /// What the governor ruled, where it was not plain `allow`.
+    pub verdicts: Vec<Verdict>,
+}
+
+impl<T> Out<T> {
+    /// Empties it and keeps its room.
+    pub fn clear(&mut self) {
+        self.effects.clear();
+        self.hops.clear();
+        self.verdicts.clear();
+    }
+}
+
+impl<T> Default for Out<T> {
+    fn default() -> Self {
+        Self { effects: Vec::new(), hops: Vec::new(), verdicts: Vec::new() }
+    }
+}

@@ -1,0 +1,145 @@
+//! What has happened. Facts only: past tense, no opinions, never rewritten.
+
+use alloc::{boxed::Box, string::String};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{
+    agent::Answer,
+    governor::Permissions,
+    id::{At, Digest, EffectId},
+};
+
+/// An event and when it was seen.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Observed<R> {
+    /// When; the driver never lets it fall.
+    pub at: At,
+    /// What.
+    pub event: Event<R>,
+}
+
+/// Everything that can happen to a run.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Event<R> {
+    /// The run was started: always the first entry.
+    Begun(Box<Begun>),
+    /// A person or another system gave something that an await state waits for.
+    Given {
+        /// The event, by its place among the agent's events.
+        event: u16,
+        /// What came with it.
+        body: Box<RawValue>,
+    },
+    /// An effect was answered.
+    Answered {
+        /// The effect.
+        effect: EffectId,
+        /// What came back.
+        answer: Answer<R>,
+        /// What it cost.
+        #[serde(default, skip_serializing_if = "Usage::is_nothing")]
+        usage: Usage,
+    },
+    /// A person decided over a call that was held for them.
+    ApprovalAnswered {
+        /// The question.
+        effect: EffectId,
+        /// Whether the call may run.
+        granted: bool,
+        /// Why.
+        reason: String,
+    },
+    /// The run's one wake-up time came.
+    Woke,
+    /// A person asked it to stop.
+    Cancelled {
+        /// How much of it.
+        scope: Scope,
+    },
+    /// Starts were stopped, by a person or by the watch over resources.
+    Paused {
+        /// Why.
+        why: String,
+    },
+    /// Starts go on.
+    Resumed,
+}
+
+impl<R> Event<R> {
+    /// Returns the event's name, as in the journal.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Begun(_) => "begun",
+            Self::Given { .. } => "given",
+            Self::Answered { .. } => "answered",
+            Self::ApprovalAnswered { .. } => "approval_answered",
+            Self::Woke => "woke",
+            Self::Cancelled { .. } => "cancelled",
+            Self::Paused { .. } => "paused",
+            Self::Resumed => "resumed",
+        }
+    }
+}
+
+/// A run's configuration: fixed at its start, so that no later change touches it.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Begun {
+    /// The chart's name, for people.
+    pub chart: String,
+    /// The chart's declared version, for people.
+    pub version: u32,
+    /// The chart's digest: what the run is bound to.
+    pub digest: Digest,
+    /// Where the waiting times between attempts get their jitter from.
+    pub seed: u64,
+    /// What may run unasked.
+    pub permissions: Permissions,
+    /// The agent's own configuration.
+    pub config: Box<RawValue>,
+}
+
+/// What an answer cost.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Usage {
+    /// Tokens, read and written.
+    pub tokens: u64,
+    /// Millionths of a currency unit.
+    pub money: u64,
+    /// Actions that ended outside the app.
+    pub outside_app: u64,
+}
+
+impl Usage {
+    const fn is_nothing(&self) -> bool {
+        self.tokens == 0 && self.money == 0 && self.outside_app == 0
+    }
+}
+
+/// How much is cancelled.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Scope {
+    /// The run.
+    Run,
+    /// What goes on until the next wait for a person.
+    Turn,
+    /// The run, in good order.
+    Shutdown,
+}
+
+impl Scope {
+    /// Returns the name that `[any]` has for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Run => "cancel",
+            Self::Turn => "cancel_turn",
+            Self::Shutdown => "shutdown",
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Names made of small numbers: states, jobs, budgets, entries, effects, times.
+//!
+//! Every id is derived from a position, never drawn at random, so that a replay
+//! on another machine yields the same ones.
+
+use core::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+macro_rules! index {
+    ($(#[$doc:meta])* $name:ident($inner:ty)) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+        #[serde(transparent)]
+        pub struct $name(pub $inner);
+
+        impl $name {
+            /// Returns the position as an index into the slice it belongs to.
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+index! {
+    /// A state, by its place in the chart file: the place is also its rank.
+    StateId(u16)
+}
+index! {
+    /// A job, by its place in its agent's `JOBS`.
+    JobId(u16)
+}
+index! {
+    /// A budget, by its place in the chart file.
+    BudgetId(u8)
+}
+index! {
+    /// One way out of a state, by its place among the state's outcomes: the
+    /// job's own first, then those the kernel adds.
+    Outcome(u8)
+}
+
+/// The number of a journal entry: the first is 1, and there are no gaps.
+#[derive(
+    Clone, Copy, Debug, Default, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize,
+)]
+#[serde(transparent)]
+pub struct Seq(pub u64);
+
+impl Seq {
+    /// Returns the number after this one.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
+
+/// Milliseconds since the run's first entry, as the driver measured them.
+///
+/// The kernel compares and adds these; it never reads a clock.
+#[derive(
+    Clone, Copy, Debug, Default, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize,
+)]
+#[serde(transparent)]
+pub struct At(pub u64);
+
+impl At {
+    /// Returns the time `ms` milliseconds later.
+    #[must_use]
+    pub const fn after(self, ms: u64) -> Self {
+        Self(self.0.saturating_add(ms))
+    }
+
+    /// Returns the milliseconds from `earlier` to this time, or 0.
+    pub const fn since(self, earlier: Self) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+/// An effect, named by the entry that asked for it and its place in that step.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+pub struct EffectId {
+    /// The entry whose step asked for the effect.
+    pub seq: Seq,
+    /// Index among the effects of that step.
+    pub index: u16,
+}
+
+impl fmt::Display for EffectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.seq.0, self.index)
+    }
+}
+
+/// A BLAKE3 digest, written as 64 hexadecimal digits.
+#[derive(Clone, Copy, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Digest(pub [u8; 32]);
+
+impl Digest {
+    /// Returns the digest of `bytes`.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(*blake3::hash(bytes).as_bytes())
+    }
+
+    fn hex(&self) -> [u8; 64] {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut text = [b'0'; 64];
+        for (pair, byte) in text.chunks_exact_mut(2).zip(self.0) {
+            let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).copied().unwrap_or(b'0');
+            if let [high, low] = pair {
+                *high = digit(byte >> 4);
+                *low = digit(byte & 15);
+            }
+        }
+        text
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(core::str::from_utf8(&self.hex()).unwrap_or_default())
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(core::str::from_utf8(&self.hex()).unwrap_or_default())
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Hex;
+        impl de::Visitor<'_> for Hex {
+            type Value = Digest;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("64 hexadecimal digits")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Digest, E> {
+                parse(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+        }
+        deserializer.deserialize_str(Hex)
+    }
+}
+
+fn parse(text: &str) -> Option<Digest> {
+    let nibble = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte.wrapping_sub(b'0')),
+        // Upper case is refused: a digest has one spelling.
+        b'a'..=b'f' => Some(byte.wrapping_sub(b'a').wrapping_add(10)),
+        _ => None,
+    };
+    if text.len() != 64 {
+        return None;
+    }
+    let mut digest = Digest::default();
+    for (byte, pair) in digest.0.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+        let &[high, low] = pair else { return None };
+        *byte = nibble(high)? << 4 | nibble(low)?;
+    }
+    Some(digest)
+}

@@ -1,0 +1,166 @@
+//! One execution: what the agent knows, and what the kernel keeps.
+
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    agent::{Agent, Order, OrderKind},
+    chart::{Chart, Disposition},
+    governor::Governor,
+    id::{At, EffectId, Seq, StateId},
+    job::Charges,
+};
+
+/// A run: the agent's data beside the kernel's core.
+#[derive(Deserialize, Serialize)]
+#[serde(bound = "")]
+pub struct Run<A: Agent> {
+    /// What the agent knows.
+    pub data: A::Data,
+    /// What the kernel keeps.
+    pub core: Core,
+    /// Orders that wait for a person's yes or for the end of a pause.
+    pub(crate) held: Vec<Held<A::Task>>,
+}
+
+/// Everything the kernel keeps, the same for all agents: views read this alone.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Core {
+    /// Where the run is.
+    pub state: StateId,
+    /// How it ended, if it did. Then nothing changes any more.
+    pub ended: Option<Disposition>,
+    /// The number of the next entry; 1 before the run has begun.
+    pub next: Seq,
+    /// The time of the last event.
+    pub now: At,
+    /// When the state was entered.
+    pub entered: At,
+    /// How many states were entered so far.
+    pub visits: u64,
+    /// When the run wants to be woken.
+    pub wake: Option<At>,
+    /// Whether starts are stopped.
+    pub paused: bool,
+    /// What is left of each budget, in file order.
+    pub purses: Vec<Purse>,
+    /// What is under way: one item in a `run` state, one per list item in a `fan_out`.
+    pub items: Vec<Item>,
+    /// What the governor remembers.
+    pub governor: Governor,
+    /// Where jitter comes from.
+    pub(crate) seed: u64,
+}
+
+/// What is left of a budget.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Purse {
+    /// How much.
+    pub left: u64,
+    /// Whether it was overspent once: the next time ends the run.
+    pub closed: bool,
+}
+
+/// One job under way.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Item {
+    /// The attempt; 0 before the first has started.
+    pub attempt: u16,
+    /// What it is doing.
+    pub doing: Doing,
+    /// Milliseconds left of the attempt while its clock stands still.
+    pub(crate) left: u64,
+    /// Orders so far in this attempt.
+    pub(crate) tasks: u8,
+    /// Charges so far in this attempt.
+    pub(crate) used: Charges,
+}
+
+/// What a job under way is doing.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Doing {
+    /// It waits for a place, or for the end of a pause.
+    Queued,
+    /// An effect is under way.
+    Working {
+        /// The effect.
+        effect: EffectId,
+        /// Which answer it takes.
+        kind: OrderKind,
+        /// When the attempt is over.
+        deadline: At,
+    },
+    /// The next attempt waits.
+    BackingOff {
+        /// Until when.
+        until: At,
+    },
+    /// A person decides.
+    Asking {
+        /// The question.
+        effect: EffectId,
+        /// When the answer is no.
+        expires: At,
+    },
+    /// Its result is known.
+    Done,
+}
+
+/// An order that may not start yet.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Held<T> {
+    pub(crate) item: u16,
+    pub(crate) order: Order<T>,
+    /// Whether a person said yes to it.
+    pub(crate) approved: bool,
+}
+
+impl Item {
+    pub(crate) const NEW: Self = Self {
+        attempt: 0,
+        doing: Doing::Queued,
+        left: 0,
+        tasks: 0,
+        used: Charges { model_calls: 0, tool_calls: 0, interactions: 0 },
+    };
+
+    /// Returns whether it takes one of the places of a fan-out.
+    pub(crate) const fn takes_place(&self) -> bool {
+        matches!(self.doing, Doing::Working { .. } | Doing::BackingOff { .. })
+    }
+}
+
+impl<A: Agent> Run<A> {
+    /// Returns a run that has not begun; its first event must be `Begun`.
+    pub fn new(chart: &Chart) -> Self {
+        let purse = |budget: &crate::chart::Budget| Purse { left: budget.max(), closed: false };
+        Self {
+            data: A::Data::default(),
+            core: Core {
+                state: chart.start(),
+                ended: None,
+                next: Seq(1),
+                now: At(0),
+                entered: At(0),
+                visits: 0,
+                wake: None,
+                paused: false,
+                purses: chart.budgets().iter().map(purse).collect(),
+                items: Vec::new(),
+                governor: Governor::default(),
+                seed: 0,
+            },
+            held: Vec::new(),
+        }
+    }
+}
+
+impl Core {
+    /// Returns whether the first event was applied.
+    pub const fn has_begun(&self) -> bool {
+        self.next.0 > 1
+    }
+}

@@ -1,0 +1,194 @@
+//! One event, run to completion: settle, route, every `decide`, up to the next wait.
+//!
+//! The order of checks is: cancel, then a terminal result, then budgets, then the
+//! governor. Whatever is refused is refused before the first change.
+
+mod admit;
+mod items;
+mod launch;
+mod purse;
+mod travel;
+mod wake;
+
+use alloc::string::String;
+
+use crate::{
+    agent::{Agent, Answer, Forgone, Settled, Visit},
+    chart::{Chart, Does, State, Work},
+    effect::{Cause, Effect, EffectKind, Out},
+    event::{Begun, Event, Observed, Scope, Usage},
+    governor::Governor,
+    id::{At, BudgetId, EffectId, JobId, Outcome, Seq},
+    run::{Doing, Run},
+};
+
+pub use admit::{Late, Rejected};
+use travel::{Exit, Flow};
+
+/// What became of an event that was not rejected.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[must_use]
+#[non_exhaustive]
+pub enum Took {
+    /// It changed the run; its entry must be written before its effects start.
+    Applied,
+    /// It came late or twice. Expected; nothing changed and nothing is written.
+    Ignored(Late),
+}
+
+/// Applies one event to a run, in place.
+///
+/// Pure and total: the same chart, run, number and event give the same run and
+/// output, on any machine, on any day. `out` is emptied first.
+pub fn step<A: Agent>(
+    chart: &Chart,
+    run: &mut Run<A>,
+    seq: Seq,
+    seen: Observed<A::Report>,
+    out: &mut Out<A::Task>,
+) -> Result<Took, Rejected> {
+    out.clear();
+    if let Some(late) = admit::admit(chart, &run.core, seq, &seen)? {
+        return Ok(Took::Ignored(late));
+    }
+    let Some(state) = chart.state(run.core.state) else { return Err(Rejected::OtherChart) };
+    // The agent's own refusal is the last one; from here on everything applies.
+    if let Event::Begun(begun) = &seen.event {
+        A::begin(&mut run.data, &begun.config)?;
+    }
+    if let Event::Given { event, body } = &seen.event {
+        A::receive(&mut run.data, *event, body)?;
+    }
+    let mut stepping = Stepping { chart, state, run, out, seq, at: seen.at, overdrawn: None };
+    stepping.elapse();
+    let flow = match seen.event {
+        Event::Begun(begun) => stepping.begin(*begun),
+        Event::Given { event, .. } => stepping.receive(event),
+        Event::Answered { effect, answer, usage } => stepping.answer(effect, answer, usage),
+        Event::ApprovalAnswered { effect, granted, reason } => {
+            stepping.approval(effect, granted, reason)
+        }
+        Event::Woke => stepping.wake(),
+        Event::Cancelled { scope } => stepping.cancel(scope),
+        Event::Paused { .. } => {
+            stepping.run.core.paused = true;
+            Flow::Wait
+        }
+        Event::Resumed => {
+            stepping.run.core.paused = false;
+            Flow::Wait
+        }
+    };
+    stepping.follow(flow);
+    stepping.finish();
+    Ok(Took::Applied)
+}
+
+/// A step under way.
+struct Stepping<'a, A: Agent> {
+    chart: &'a Chart,
+    /// The state that the run is in.
+    state: &'a State,
+    run: &'a mut Run<A>,
+    out: &'a mut Out<A::Task>,
+    seq: Seq,
+    at: At,
+    /// A budget that the answer being applied has overdrawn.
+    overdrawn: Option<BudgetId>,
+}
+
+impl<'a, A: Agent> Stepping<'a, A> {
+    fn begin(&mut self, begun: Begun) -> Flow {
+        self.run.core.seed = begun.seed;
+        self.run.core.governor = Governor::new(begun.permissions);
+        self.enter(self.chart.start(), Cause::Began, None)
+    }
+
+    fn receive(&mut self, event: u16) -> Flow {
+        let Does::Await { events, .. } = self.state.does() else { return Flow::Wait };
+        let at = events.iter().position(|awaited| *awaited == event);
+        let Some(outcome) = at.and_then(|at| u8::try_from(at).ok()).map(Outcome) else {
+            return Flow::Wait;
+        };
+        self.run.core.governor.reset();
+        self.refill_on_event();
+        Flow::Leave(Exit::By(outcome))
+    }
+
+    fn answer(&mut self, effect: EffectId, answer: Answer<A::Report>, usage: Usage) -> Flow {
+        let (Some(at), Some(work)) = (self.item_of(effect), self.work()) else {
+            return Flow::Wait;
+        };
+        self.charge_usage(usage);
+        if let Some(item) = self.run.core.items.get_mut(usize::from(at))
+            && let Doing::Working { deadline, .. } = item.doing
+        {
+            item.left = deadline.since(self.at);
+            item.doing = Doing::Queued;
+        }
+        let visit = self.visit(work.job, at);
+        match A::settle(&mut self.run.data, &visit, answer) {
+            Settled::Outcome(outcome) => self.settled(at, outcome),
+            Settled::Again(order) => self.again(at, order),
+            Settled::Failed(fault) => self.fail_attempt(at, fault),
+        }
+    }
+
+    fn approval(&mut self, effect: EffectId, granted: bool, reason: String) -> Flow {
+        match self.item_of(effect) {
+            Some(at) if granted => self.grant(at),
+            Some(at) => self.deny(at, reason),
+            None => Flow::Wait,
+        }
+    }
+
+    fn cancel(&mut self, scope: Scope) -> Flow {
+        let any = self.chart.any();
+        let to = match scope {
+            Scope::Run => Some(any.cancel),
+            Scope::Turn => any.cancel_turn,
+            Scope::Shutdown => any.shutdown,
+        };
+        let Some(to) = to else { return Flow::Wait };
+        self.abandon(&Forgone::Cancelled);
+        self.enter_free(to, Cause::Cancelled(scope), None)
+    }
+
+    /// Ends the step: what time has used up, when to be woken, the next number.
+    fn finish(&mut self) {
+        if let Some(budget) = self.overdrawn.or_else(|| self.time_up())
+            && self.run.core.ended.is_none()
+            && self.work().is_some()
+        {
+            self.follow(Flow::Leave(Exit::Beyond(budget)));
+        }
+        let wake = self.next_wake();
+        let core = &mut self.run.core;
+        core.next = self.seq.next();
+        core.now = self.at;
+        core.wake = wake;
+    }
+
+    /// Returns the job that the state runs, with its limits.
+    const fn work(&self) -> Option<Work> {
+        if let Does::Run(work) | Does::FanOut { work, .. } = self.state.does() {
+            return Some(*work);
+        }
+        None
+    }
+
+    /// Returns where a job stands. It borrows from the chart alone, so that the
+    /// agent's data can be changed beside it.
+    fn visit(&self, job: JobId, item: u16) -> Visit<'a> {
+        let attempt = self.run.core.items.get(usize::from(item)).map_or(0, |item| item.attempt);
+        let entered = self.run.core.entered;
+        Visit { state: self.state, job, item, attempt, entered, now: self.at }
+    }
+
+    fn emit(&mut self, order: EffectKind<A::Task>) -> EffectId {
+        let index = u16::try_from(self.out.effects.len()).unwrap_or(u16::MAX);
+        let id = EffectId { seq: self.seq, index };
+        self.out.effects.push(Effect { id, order });
+        id
+    }
+}

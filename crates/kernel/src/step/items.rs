@@ -1,0 +1,156 @@
+//! The jobs of one visit: places, attempts, results, the join.
+
+use super::{
+    Stepping,
+    admit::place,
+    travel::{Exit, Flow},
+};
+use crate::{
+    agent::{Agent, Fault, FaultClass, Forgone, Order},
+    backoff,
+    chart::Does,
+    effect::EffectKind,
+    id::{EffectId, Outcome},
+    run::{Doing, Held, Item},
+};
+
+impl<A: Agent> Stepping<'_, A> {
+    pub(super) fn item_of(&self, effect: EffectId) -> Option<u16> {
+        place(&self.run.core.items, effect)
+    }
+
+    pub(super) fn set(&mut self, at: u16, doing: Doing) {
+        if let Some(item) = self.run.core.items.get_mut(usize::from(at)) {
+            item.doing = doing;
+        }
+    }
+
+    /// Starts what can start, in request order, and joins when all is done.
+    pub(super) fn pump(&mut self) -> Flow {
+        let (parallel, join) = match self.state.does() {
+            Does::Run(_) => (1, None),
+            Does::FanOut { max_parallel, join, .. } => (usize::from(*max_parallel), Some(*join)),
+            Does::Decide(_)
+            | Does::Await { .. }
+            | Does::Final(_)
+            | Does::BetweenAttemptsOf(_)
+            | Does::WhileAsking(_) => return Flow::Wait,
+        };
+        if self.run.core.ended.is_some() {
+            return Flow::Wait;
+        }
+        let count = u16::try_from(self.run.core.items.len()).unwrap_or(u16::MAX);
+        for at in 0..count {
+            let items = &self.run.core.items;
+            let queued = items.get(usize::from(at)).is_some_and(|it| it.doing == Doing::Queued);
+            if !queued || self.run.core.paused {
+                continue;
+            }
+            if items.iter().filter(|item| item.takes_place()).count() >= parallel {
+                break;
+            }
+            // An item that is refused here has its result, and the next one starts.
+            if let leave @ Flow::Leave(_) = self.launch(at) {
+                return leave;
+            }
+        }
+        let Some(join) = join else { return Flow::Wait };
+        if self.run.core.items.iter().any(|item| item.doing != Doing::Done) {
+            return Flow::Wait;
+        }
+        let visit = self.visit(join, 0);
+        let outcome = A::decide(&mut self.run.data, &visit);
+        Flow::Leave(self.own(outcome))
+    }
+
+    /// An item's job ended in one of its own ways.
+    pub(super) fn settled(&mut self, at: u16, outcome: Outcome) -> Flow {
+        if matches!(self.state.does(), Does::FanOut { .. }) {
+            // The join decides over results; an item's outcome routes nothing.
+            self.set(at, Doing::Done);
+            return Flow::Wait;
+        }
+        match self.own(outcome) {
+            exit @ Exit::By(_) => {
+                self.set(at, Doing::Done);
+                Flow::Leave(exit)
+            }
+            Exit::Beyond(_) | Exit::Broken => {
+                self.breach(at, "the job ended in a way that it does not declare")
+            }
+        }
+    }
+
+    /// The same attempt orders more.
+    pub(super) fn again(&mut self, at: u16, order: Order<A::Task>) -> Flow {
+        self.run.held.push(Held { item: at, order, approved: false });
+        Flow::Wait
+    }
+
+    /// An attempt failed: the next one waits, or the item is given up.
+    pub(super) fn fail_attempt(&mut self, at: u16, fault: Fault) -> Flow {
+        let Some(work) = self.work() else { return Flow::Wait };
+        let attempt = self.run.core.items.get(usize::from(at)).map_or(0, |item| item.attempt);
+        self.run.held.retain(|held| held.item != at);
+        let draw = (self.run.core.seed, self.seq, at);
+        let next = (fault.repeatable && attempt < work.attempts.max)
+            .then(|| backoff::next_attempt(&work.attempts, attempt, fault.hint_ms, self.at, draw))
+            .flatten();
+        if let Some(until) = next {
+            let waits = until > self.at;
+            self.set(at, if waits { Doing::BackingOff { until } } else { Doing::Queued });
+            return Flow::Wait;
+        }
+        let timed_out = fault.class == FaultClass::Timeout;
+        let why = if timed_out { Forgone::TimedOut } else { Forgone::Failed(fault) };
+        self.forgo(at, &why);
+        if matches!(self.state.does(), Does::FanOut { .. }) {
+            return Flow::Wait;
+        }
+        let added = self.state.added();
+        let outcome = if timed_out { added.timeout } else { added.failed };
+        outcome.map_or(Flow::Leave(Exit::Broken), |it| Flow::Leave(Exit::By(it)))
+    }
+
+    /// Tells the agent that an item will not be settled.
+    pub(super) fn forgo(&mut self, at: u16, why: &Forgone) {
+        self.set(at, Doing::Done);
+        self.run.held.retain(|held| held.item != at);
+        if let Some(work) = self.work() {
+            let visit = self.visit(work.job, at);
+            A::forgo(&mut self.run.data, &visit, why);
+        }
+    }
+
+    /// Refuses the items of a list beyond the chart's limit, one by one, so that
+    /// each has a result.
+    pub(super) fn refuse_beyond(&mut self, max_items: u16, items: u16) {
+        let Some(work) = self.work() else { return };
+        for at in max_items..items {
+            let fault = Fault {
+                class: FaultClass::Limit,
+                repeatable: false,
+                hint_ms: None,
+                message: alloc::format!("the state runs {max_items} items at most"),
+            };
+            let visit = self.visit(work.job, at);
+            A::forgo(&mut self.run.data, &visit, &Forgone::Failed(fault));
+        }
+    }
+
+    /// Stops what is under way: the run leaves the state without it.
+    pub(super) fn abandon(&mut self, why: &Forgone) {
+        let count = u16::try_from(self.run.core.items.len()).unwrap_or(u16::MAX);
+        for at in 0..count {
+            let doing = self.run.core.items.get(usize::from(at)).map(|item: &Item| item.doing);
+            match doing {
+                Some(Doing::Working { effect, .. } | Doing::Asking { effect, .. }) => {
+                    self.emit(EffectKind::Stop(effect));
+                }
+                Some(Doing::Queued | Doing::BackingOff { .. }) => {}
+                Some(Doing::Done) | None => continue,
+            }
+            self.forgo(at, why);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Starting an order: its price, its verdict, its effect.
+
+use alloc::string::String;
+
+use super::{
+    Stepping,
+    travel::{Exit, Flow},
+};
+use crate::{
+    agent::{Agent, Fault, FaultClass, Forgone, Order, ToolCall},
+    chart::Charge,
+    effect::EffectKind,
+    governor::Level,
+    id::BudgetId,
+    job::Governed,
+    run::{Doing, Held},
+};
+
+impl<A: Agent> Stepping<'_, A> {
+    /// Starts an item: what is held for it, or the next attempt.
+    pub(super) fn launch(&mut self, at: u16) -> Flow {
+        let Some(work) = self.work() else { return Flow::Wait };
+        let held = self.run.held.iter().position(|held| held.item == at);
+        if let Some(place) = held {
+            let Held { order, approved, .. } = self.run.held.remove(place);
+            return self.order(at, order, approved);
+        }
+        let Some(item) = self.run.core.items.get_mut(usize::from(at)) else { return Flow::Wait };
+        item.attempt = item.attempt.saturating_add(1);
+        item.left = work.attempts.timeout;
+        item.tasks = 0;
+        item.used = crate::job::Charges::default();
+        let visit = self.visit(work.job, at);
+        let order = A::brief(&self.run.data, &visit);
+        self.order(at, order, false)
+    }
+
+    /// Pays for an order, has it judged, and starts it.
+    fn order(&mut self, at: u16, order: Order<A::Task>, approved: bool) -> Flow {
+        if !approved && !self.declared(at, &order) {
+            return self.breach(at, "the job orders more than it declares");
+        }
+        // Budgets come before the governor: what cannot be paid is not judged.
+        if let Err(budget) = self.affords(&order) {
+            return Flow::Leave(Exit::Beyond(budget));
+        }
+        if let Order::Tool(call) = &order {
+            if self.work().is_none_or(|work| work.governed != Governed::Calls) {
+                return self.breach(at, "the job starts a tool call and is not declared to");
+            }
+            if !approved
+                && let Some(verdict) = self.run.core.governor.judge(self.chart, self.state, call)
+            {
+                let (level, reason) = (verdict.level, verdict.reason.clone());
+                self.out.verdicts.push(verdict);
+                match level {
+                    Level::Allow => {}
+                    Level::Ask => return self.ask(at, order),
+                    Level::Refuse => return self.deny(at, reason),
+                    Level::Halt => return self.halt(at, reason),
+                }
+            }
+            self.run.core.governor.started(call);
+        }
+        self.pay(&order);
+        let kind = order.kind();
+        let effect = self.emit(EffectKind::Start(order));
+        if let Some(item) = self.run.core.items.get_mut(usize::from(at)) {
+            item.doing = Doing::Working { effect, kind, deadline: self.at.after(item.left) };
+        }
+        Flow::Wait
+    }
+
+    /// Counts an order, and returns whether the job's declaration covers it.
+    fn declared(&mut self, at: u16, order: &Order<A::Task>) -> bool {
+        let Some(work) = self.work() else { return false };
+        let Some(item) = self.run.core.items.get_mut(usize::from(at)) else { return false };
+        item.tasks = item.tasks.saturating_add(1);
+        let used = &mut item.used;
+        match order {
+            Order::Model(_) => used.model_calls = used.model_calls.saturating_add(1),
+            Order::Tool(_) => used.tool_calls = used.tool_calls.saturating_add(1),
+            Order::Child(_) => {}
+            Order::Own { interactions, .. } => {
+                used.interactions = used.interactions.saturating_add(*interactions);
+            }
+        }
+        item.tasks <= work.tasks
+            && used.model_calls <= work.worst.model_calls
+            && used.tool_calls <= work.worst.tool_calls
+            && used.interactions <= work.worst.interactions
+    }
+
+    fn affords(&self, order: &Order<A::Task>) -> Result<(), BudgetId> {
+        match order {
+            Order::Model(_) | Order::Child(_) => {
+                self.bears(Charge::ModelCall, 1)?;
+                self.bears(Charge::Token, 1)?;
+                self.bears(Charge::Money, 1)
+            }
+            Order::Tool(_) => self.bears(Charge::ToolCall, 1),
+            Order::Own { interactions: 0, .. } => Ok(()),
+            Order::Own { interactions, .. } => {
+                self.bears(Charge::Interaction, u64::from(*interactions))
+            }
+        }
+    }
+
+    fn pay(&mut self, order: &Order<A::Task>) {
+        // What was found affordable a moment ago can be paid.
+        let paid = match order {
+            Order::Model(_) => self.charge(Charge::ModelCall, 1),
+            Order::Tool(_) => self.charge(Charge::ToolCall, 1),
+            Order::Own { interactions, .. } => {
+                self.charge(Charge::Interaction, u64::from(*interactions))
+            }
+            Order::Child(_) => Ok(()),
+        };
+        debug_assert!(paid.is_ok(), "an order was started that could not be paid");
+    }
+
+    /// Holds a call until a person has decided; its attempt's clock stands still.
+    fn ask(&mut self, at: u16, order: Order<A::Task>) -> Flow {
+        let Some(work) = self.work() else { return Flow::Wait };
+        if let Order::Tool(call) = &order {
+            let call: ToolCall = call.clone();
+            let effect = self.emit(EffectKind::AskPerson(call));
+            let expires = self.at.after(work.attempts.ask_timeout);
+            if let Some(item) = self.run.core.items.get_mut(usize::from(at)) {
+                item.doing = Doing::Asking { effect, expires };
+            }
+            self.run.held.push(Held { item: at, order, approved: false });
+        }
+        Flow::Wait
+    }
+
+    /// A person said yes: the held call starts as soon as there is a place.
+    pub(super) fn grant(&mut self, at: u16) -> Flow {
+        for held in self.run.held.iter_mut().filter(|held| held.item == at) {
+            held.approved = true;
+        }
+        self.set(at, Doing::Queued);
+        Flow::Wait
+    }
+
+    /// A person or a rule said no: an item's result in a fan-out, else `denied`.
+    pub(super) fn deny(&mut self, at: u16, reason: String) -> Flow {
+        self.forgo(at, &Forgone::Denied { reason });
+        self.state.added().denied.map_or(Flow::Wait, |denied| Flow::Leave(Exit::By(denied)))
+    }
+
+    fn halt(&mut self, at: u16, reason: String) -> Flow {
+        self.forgo(at, &Forgone::Stuck { reason });
+        self.state.added().stuck.map_or(Flow::Leave(Exit::Broken), |it| Flow::Leave(Exit::By(it)))
+    }
+
+    pub(super) fn breach(&mut self, at: u16, message: &str) -> Flow {
+        self.fail_attempt(
+            at,
+            Fault {
+                class: FaultClass::Contract,
+                repeatable: false,
+                hint_ms: None,
+                message: message.into(),
+            },
+        )
+    }
+}

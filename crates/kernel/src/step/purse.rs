@@ -1,0 +1,117 @@
+//! Budgets at work: spending, charging, closing, refilling. N permits exactly N.
+
+use super::Stepping;
+use crate::{
+    agent::Agent,
+    chart::{Budget, Charge, Reset},
+    event::Usage,
+    id::BudgetId,
+    run::{Doing, Purse},
+};
+
+impl<A: Agent> Stepping<'_, A> {
+    fn purse(&mut self, id: BudgetId) -> Option<&mut Purse> {
+        self.run.core.purses.get_mut(id.index())
+    }
+
+    /// Takes one from a budget that an edge spends, and refills those below it.
+    pub(super) fn spend(&mut self, id: BudgetId) -> bool {
+        let Some(purse) = self.purse(id) else { return false };
+        let Some(left) = purse.left.checked_sub(1).filter(|_| !purse.closed) else { return false };
+        purse.left = left;
+        self.refill_below(id);
+        true
+    }
+
+    /// Closes a budget; false if it was closed already, which ends the run.
+    pub(super) fn close(&mut self, id: BudgetId) -> bool {
+        self.purse(id).is_some_and(|purse| !core::mem::replace(&mut purse.closed, true))
+    }
+
+    fn refill_below(&mut self, id: BudgetId) {
+        let refills = self.chart.budget(id).into_iter().flat_map(|budget| &budget.refills);
+        for below in refills {
+            self.refill(*below);
+        }
+    }
+
+    fn refill(&mut self, id: BudgetId) {
+        let max = self.chart.budget(id).map_or(0, Budget::max);
+        if let Some(purse) = self.purse(id) {
+            *purse = Purse { left: max, closed: false };
+        }
+        self.refill_below(id);
+    }
+
+    /// Refills what names `await`: an event was received.
+    pub(super) fn refill_on_event(&mut self) {
+        for (id, budget) in self.chart.budget_ids().zip(self.chart.budgets()) {
+            if budget.reset() == Some(Reset::Await) {
+                self.refill(id);
+            }
+        }
+    }
+
+    /// Charges every budget of that kind, or returns the first that cannot bear it.
+    pub(super) fn charge(&mut self, charge: Charge, amount: u64) -> Result<(), BudgetId> {
+        self.bears(charge, amount)?;
+        for (budget, purse) in self.chart.budgets().iter().zip(&mut self.run.core.purses) {
+            if budget.charge() == Some(charge) {
+                purse.left = purse.left.saturating_sub(amount);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the first budget of that kind that cannot bear so much.
+    pub(super) fn bears(&self, charge: Charge, amount: u64) -> Result<(), BudgetId> {
+        let budgets = self.chart.budget_ids().zip(self.chart.budgets()).zip(&self.run.core.purses);
+        for ((id, budget), purse) in budgets {
+            if budget.charge() == Some(charge) && (purse.closed || purse.left < amount) {
+                return Err(id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Charges what is known only with the answer. Tokens and money may overdraw:
+    /// the next call then does not start.
+    pub(super) fn charge_usage(&mut self, usage: Usage) {
+        for (charge, amount) in [(Charge::Token, usage.tokens), (Charge::Money, usage.money)] {
+            for (budget, purse) in self.chart.budgets().iter().zip(&mut self.run.core.purses) {
+                if budget.charge() == Some(charge) {
+                    purse.left = purse.left.saturating_sub(amount);
+                }
+            }
+        }
+        if usage.outside_app > 0 {
+            self.overdrawn = self.charge(Charge::OutsideApp, usage.outside_app).err();
+        }
+    }
+
+    /// Lets the time since the last event pass, unless a person is waited for.
+    pub(super) fn elapse(&mut self) {
+        let core = &mut self.run.core;
+        let asking = core.items.iter().any(|item| matches!(item.doing, Doing::Asking { .. }));
+        if core.paused || asking || core.items.is_empty() {
+            return;
+        }
+        let passed = self.at.since(core.now);
+        for (budget, purse) in self.chart.budgets().iter().zip(&mut core.purses) {
+            if budget.charge() == Some(Charge::Time) && !purse.closed {
+                purse.left = purse.left.saturating_sub(passed);
+            }
+        }
+    }
+
+    /// Returns the first time budget that has just run out.
+    pub(super) fn time_up(&self) -> Option<BudgetId> {
+        let budgets = self.chart.budget_ids().zip(self.chart.budgets()).zip(&self.run.core.purses);
+        budgets
+            .filter(|((_, budget), purse)| {
+                budget.charge() == Some(Charge::Time) && purse.left == 0 && !purse.closed
+            })
+            .map(|((id, _), _)| id)
+            .next()
+    }
+}

@@ -1,0 +1,155 @@
+//! From state to state: which edge, at what price, and what is there.
+
+use super::Stepping;
+use crate::{
+    agent::{Agent, Forgone},
+    chart::{Budget, Charge, Disposition, Does, State, Way},
+    effect::{Cause, Hop},
+    id::{BudgetId, Outcome, StateId},
+    run::{Doing, Item},
+};
+
+/// Whether the run stays where it is, or leaves.
+pub(super) enum Flow {
+    Wait,
+    Leave(Exit),
+}
+
+/// Why a run leaves its state.
+pub(super) enum Exit {
+    /// The state ended in one of its ways.
+    By(Outcome),
+    /// A budget is used up.
+    Beyond(BudgetId),
+    /// The agent broke its declaration, and the chart has no way for that.
+    Broken,
+}
+
+impl<A: Agent> Stepping<'_, A> {
+    /// Goes on until the run waits. The loop ends because charts have no cycle of
+    /// decide states, and every other state waits or falls by the loop rule.
+    pub(super) fn follow(&mut self, mut flow: Flow) {
+        loop {
+            if let Flow::Wait = flow {
+                flow = self.pump();
+            }
+            match flow {
+                Flow::Wait => return,
+                Flow::Leave(exit) => flow = self.leave(&exit),
+            }
+        }
+    }
+
+    fn leave(&mut self, exit: &Exit) -> Flow {
+        match exit {
+            Exit::By(outcome) => {
+                let Some(edge) = self.state.way(*outcome).map(Way::edge) else {
+                    return self.leave(&Exit::Broken);
+                };
+                // A terminal result stands, whatever else is used up by now.
+                let ends = self.chart.state(edge.to).is_some_and(State::is_final);
+                let pending = self.overdrawn.take().or_else(|| self.time_up());
+                if let Some(budget) = pending.filter(|_| !ends) {
+                    return self.beyond(budget, Some(*outcome));
+                }
+                if self.run.core.items.iter().any(|item| item.doing != Doing::Done) {
+                    let reason = "another call ended the state".into();
+                    self.abandon(&Forgone::Stuck { reason });
+                }
+                let cause = Cause::Outcome(*outcome);
+                match edge.spend {
+                    None => self.enter(edge.to, cause, None),
+                    Some(budget) if self.spend(budget) => self.enter(edge.to, cause, Some(budget)),
+                    Some(budget) => self.beyond(budget, Some(*outcome)),
+                }
+            }
+            Exit::Beyond(budget) => self.beyond(*budget, None),
+            Exit::Broken => {
+                self.abandon(&Forgone::Cancelled);
+                self.end(Cause::Broken, Disposition::Failed)
+            }
+        }
+    }
+
+    /// Takes a budget's `else` and closes it; a closed one ends the run.
+    fn beyond(&mut self, budget: BudgetId, outcome: Option<Outcome>) -> Flow {
+        let cause = Cause::Beyond { budget, outcome };
+        self.overdrawn = None;
+        self.abandon(&Forgone::Budget);
+        let otherwise = self.chart.budget(budget).map(Budget::otherwise);
+        match (self.close(budget), otherwise) {
+            (true, Some(to)) => self.enter_free(to, cause, None),
+            _ => self.end(cause, Disposition::Budget),
+        }
+    }
+
+    /// Enters a state that was paid for by an edge; visits are charged here.
+    pub(super) fn enter(&mut self, to: StateId, by: Cause, spent: Option<BudgetId>) -> Flow {
+        let ends = self.chart.state(to).is_some_and(State::is_final);
+        let charged = if ends { Ok(()) } else { self.charge(Charge::Step, 1) };
+        match charged {
+            Ok(()) => self.enter_free(to, by, spent),
+            Err(budget) => {
+                let outcome = if let Cause::Outcome(outcome) = by { Some(outcome) } else { None };
+                self.beyond(budget, outcome)
+            }
+        }
+    }
+
+    /// Enters a state: ends, waits, decides, or starts what it runs.
+    pub(super) fn enter_free(&mut self, to: StateId, by: Cause, spent: Option<BudgetId>) -> Flow {
+        let Some(state) = self.chart.state(to) else { return Flow::Leave(Exit::Broken) };
+        let core = &mut self.run.core;
+        self.out.hops.push(Hop { from: core.state, by, to: Some(to), spent });
+        core.state = to;
+        core.entered = self.at;
+        core.visits = core.visits.saturating_add(1);
+        core.items.clear();
+        self.run.held.clear();
+        self.state = state;
+        match state.does() {
+            Does::Final(disposition) => {
+                core.ended = Some(*disposition);
+                Flow::Wait
+            }
+            Does::Decide(job) => {
+                let visit = self.visit(*job, 0);
+                let outcome = A::decide(&mut self.run.data, &visit);
+                Flow::Leave(self.own(outcome))
+            }
+            Does::Run(_) => {
+                core.items.push(Item::NEW);
+                Flow::Wait
+            }
+            Does::FanOut { over, max_items, .. } => {
+                let items = A::items(&self.run.data, *over);
+                let taken = usize::from(items.min(*max_items));
+                core.items.resize(taken, Item::NEW);
+                self.refuse_beyond(*max_items, items);
+                Flow::Wait
+            }
+            Does::Await { .. } | Does::BetweenAttemptsOf(_) | Does::WhileAsking(_) => Flow::Wait,
+        }
+    }
+
+    /// Returns the exit by an outcome of the job's own; the kernel's are not the agent's to give.
+    pub(super) fn own(&self, outcome: Outcome) -> Exit {
+        let added = self.state.added();
+        let kernels = [added.failed, added.timeout, added.stuck, added.denied];
+        let ways = self.state.ways().len();
+        if outcome.index() < ways && !kernels.contains(&Some(outcome)) {
+            Exit::By(outcome)
+        } else {
+            Exit::Broken
+        }
+    }
+
+    fn end(&mut self, by: Cause, disposition: Disposition) -> Flow {
+        let core = &mut self.run.core;
+        self.out.hops.push(Hop { from: core.state, by, to: None, spent: None });
+        core.ended = Some(disposition);
+        core.items.clear();
+        self.run.held.clear();
+        Flow::Wait
+    }
+}

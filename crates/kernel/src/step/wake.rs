@@ -1,0 +1,93 @@
+//! The one wake-up: the earliest of everything that is waited for.
+
+use super::{
+    Stepping,
+    travel::{Exit, Flow},
+};
+use crate::{
+    agent::{Agent, Fault, FaultClass},
+    chart::{Charge, Does},
+    effect::EffectKind,
+    id::At,
+    run::Doing,
+};
+
+impl<A: Agent> Stepping<'_, A> {
+    /// Applies everything that is due.
+    pub(super) fn wake(&mut self) -> Flow {
+        if let Does::Await { timeout, .. } = self.state.does() {
+            let due = timeout.is_some_and(|ms| self.run.core.entered.after(ms) <= self.at);
+            let timeout = self.state.added().timeout.filter(|_| due);
+            return timeout.map_or(Flow::Wait, |timeout| Flow::Leave(Exit::By(timeout)));
+        }
+        // Time that is up interrupts the jobs in flight; `finish` sees to it.
+        if self.time_up().is_some() {
+            return Flow::Wait;
+        }
+        let count = u16::try_from(self.run.core.items.len()).unwrap_or(u16::MAX);
+        for at in 0..count {
+            let doing = self.run.core.items.get(usize::from(at)).map(|item| item.doing);
+            let flow = match doing {
+                Some(Doing::BackingOff { until }) if until <= self.at => {
+                    self.set(at, Doing::Queued);
+                    Flow::Wait
+                }
+                Some(Doing::Working { effect, deadline, .. }) if deadline <= self.at => {
+                    self.emit(EffectKind::Stop(effect));
+                    self.set(at, Doing::Queued);
+                    self.fail_attempt(at, timed_out())
+                }
+                Some(Doing::Asking { expires, .. }) if expires <= self.at => {
+                    self.deny(at, "nobody answered in time".into())
+                }
+                _ => Flow::Wait,
+            };
+            if let Flow::Leave(_) = flow {
+                return flow;
+            }
+        }
+        Flow::Wait
+    }
+
+    /// Returns when the run wants to be woken next.
+    pub(super) fn next_wake(&self) -> Option<At> {
+        let core = &self.run.core;
+        if core.ended.is_some() {
+            return None;
+        }
+        if let Does::Await { timeout, .. } = self.state.does() {
+            return timeout.map(|ms| core.entered.after(ms));
+        }
+        let mut asking = false;
+        let mut wake: Option<At> = None;
+        let mut sooner = |at: At| wake = Some(wake.map_or(at, |known| known.min(at)));
+        for item in &core.items {
+            match item.doing {
+                Doing::Working { deadline, .. } => sooner(deadline),
+                Doing::BackingOff { until } => sooner(until),
+                Doing::Asking { expires, .. } => {
+                    asking = true;
+                    sooner(expires);
+                }
+                Doing::Queued | Doing::Done => {}
+            }
+        }
+        if !core.paused && !asking && !core.items.is_empty() {
+            for (budget, purse) in self.chart.budgets().iter().zip(&core.purses) {
+                if budget.charge() == Some(Charge::Time) && !purse.closed {
+                    sooner(self.at.after(purse.left));
+                }
+            }
+        }
+        wake
+    }
+}
+
+const fn timed_out() -> Fault {
+    Fault {
+        class: FaultClass::Timeout,
+        repeatable: true,
+        hint_ms: None,
+        message: alloc::string::String::new(),
+    }
+}
