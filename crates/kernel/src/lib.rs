@@ -17,12 +17,18 @@ pub mod chart;
 pub mod code;
 pub mod diagnostic;
 pub mod effect;
+pub mod erased;
 pub mod event;
 pub mod governor;
+pub mod graph;
 pub mod id;
 pub mod job;
+pub mod journal;
 pub mod json;
+pub mod replay;
 pub mod run;
+pub mod simulate;
 mod step;
+pub mod view;
 
 pub use step::{Late, Rejected, Took, step};

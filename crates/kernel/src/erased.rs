@@ -1,0 +1,155 @@
+//! Runs of any agent behind one object: what drivers, stores and views hold.
+//!
+//! JSON only here, at the edge; inside, every agent keeps its types.
+
+use alloc::{boxed::Box, string::String, vec::Vec};
+
+use serde_json::value::RawValue;
+use thiserror::Error;
+
+use crate::{
+    agent::Agent,
+    chart::Chart,
+    effect::{Hop, Out},
+    event::Observed,
+    governor::Verdict,
+    id::{At, Digest, EffectId, Seq},
+    job::AgentDecl,
+    journal::digest,
+    replay::{Divergence, fold},
+    run::{Core, Run},
+    step::{Rejected, Took, step},
+};
+
+/// A run of some agent.
+pub trait AnyRun: Send {
+    /// Returns what the kernel keeps.
+    fn core(&self) -> &Core;
+
+    /// Applies one event, given as JSON.
+    fn step(
+        &mut self,
+        chart: &Chart,
+        seq: Seq,
+        at: At,
+        event: &RawValue,
+    ) -> Result<Stepped, NotStepped>;
+
+    /// Folds one line of a journal and returns what the step put out and the
+    /// line's digest.
+    fn fold(
+        &mut self,
+        chart: &Chart,
+        prev: Digest,
+        line: &str,
+    ) -> Result<(Stepped, Digest), Divergence>;
+
+    /// Returns the whole run as JSON: a cache, never the truth.
+    fn snapshot(&self) -> Result<Box<RawValue>, serde_json::Error>;
+}
+
+/// What a step put out.
+#[derive(Clone, Debug)]
+pub struct Stepped {
+    /// Whether it was applied.
+    pub took: Took,
+    /// What to do.
+    pub effects: Vec<(EffectId, Box<RawValue>)>,
+    /// The transitions taken.
+    pub hops: Vec<Hop>,
+    /// What the governor ruled.
+    pub verdicts: Vec<Verdict>,
+    /// The digest of effects and verdicts, for the entry.
+    pub digest: Digest,
+}
+
+/// Why an event given as JSON was not applied.
+#[derive(Clone, Debug, Error, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum NotStepped {
+    /// It is no event of this agent.
+    #[error("the event cannot be read: {0}")]
+    Unreadable(String),
+    /// The kernel refused it.
+    #[error(transparent)]
+    Rejected(#[from] Rejected),
+}
+
+/// One agent as a row of a table: how many agents live in one process.
+#[derive(Clone, Copy, Debug)]
+pub struct AgentRow {
+    /// Its names.
+    pub decl: AgentDecl,
+    /// Makes a run that has not begun.
+    pub start: fn(&Chart) -> Box<dyn AnyRun>,
+    /// Makes a run from its snapshot.
+    pub load: fn(&RawValue) -> Result<Box<dyn AnyRun>, serde_json::Error>,
+}
+
+impl AgentRow {
+    /// Returns the row of an agent.
+    pub const fn of<A: Agent>() -> Self {
+        Self {
+            decl: A::DECL,
+            start: |chart| Box::new(Erased::<A> { run: Run::new(chart), out: Out::default() }),
+            load: |snapshot| {
+                let run = serde_json::from_str(snapshot.get())?;
+                Ok(Box::new(Erased::<A> { run, out: Out::default() }))
+            },
+        }
+    }
+}
+
+struct Erased<A: Agent> {
+    run: Run<A>,
+    out: Out<A::Task>,
+}
+
+impl<A: Agent> Erased<A> {
+    fn stepped(&self, took: Took) -> Stepped {
+        let effects = self.out.effects.iter().filter_map(|effect| {
+            // An effect that is plain data serialises; the type asks for it.
+            Some((effect.id, serde_json::value::to_raw_value(&effect.order).ok()?))
+        });
+        Stepped {
+            took,
+            effects: effects.collect(),
+            hops: self.out.hops.clone(),
+            verdicts: self.out.verdicts.clone(),
+            digest: digest(&self.out),
+        }
+    }
+}
+
+impl<A: Agent> AnyRun for Erased<A> {
+    fn core(&self) -> &Core {
+        &self.run.core
+    }
+
+    fn step(
+        &mut self,
+        chart: &Chart,
+        seq: Seq,
+        at: At,
+        event: &RawValue,
+    ) -> Result<Stepped, NotStepped> {
+        let event = serde_json::from_str(event.get())
+            .map_err(|error| NotStepped::Unreadable(alloc::format!("{error}")))?;
+        let took = step(chart, &mut self.run, seq, Observed { at, event }, &mut self.out)?;
+        Ok(self.stepped(took))
+    }
+
+    fn fold(
+        &mut self,
+        chart: &Chart,
+        prev: Digest,
+        line: &str,
+    ) -> Result<(Stepped, Digest), Divergence> {
+        let digest = fold(chart, &mut self.run, &mut self.out, prev, line)?;
+        Ok((self.stepped(Took::Applied), digest))
+    }
+
+    fn snapshot(&self) -> Result<Box<RawValue>, serde_json::Error> {
+        serde_json::value::to_raw_value(&self.run)
+    }
+}

@@ -1,0 +1,162 @@
+//! The journal's format: one line of JSON per step, chained by digest.
+//!
+//! Where lines are kept is the runtime's business. Here is what a line says, and
+//! what makes a list of lines one journal: numbers without gaps, and in every
+//! line the digest of the line before it, byte for byte.
+
+use alloc::{boxed::Box, string::String, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use thiserror::Error;
+
+use crate::{
+    agent::Agent,
+    chart::Chart,
+    effect::{Hop, Out},
+    event::Observed,
+    id::{At, Digest, Seq},
+    run::Run,
+    step::{Rejected, Took, step},
+};
+
+/// The version of the format that this build writes.
+pub const FORMAT: u16 = 1;
+
+/// One step, as it is written down.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry<'a> {
+    /// The version of the format.
+    pub v: u16,
+    /// The number; the first is 1.
+    pub seq: Seq,
+    /// When the event was seen.
+    pub at: At,
+    /// The event, as JSON.
+    #[serde(borrow)]
+    pub event: &'a RawValue,
+    /// Every transition taken, with its reason.
+    pub hops: Vec<Hop>,
+    /// The digest of the effects and verdicts that the step put out.
+    pub effects: Digest,
+    /// The digest of the line before; zeros in the first.
+    pub prev: Digest,
+}
+
+/// A line that cannot be read.
+#[derive(Clone, Debug, Error, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Damage {
+    /// It is not an entry.
+    #[error("the line is not a journal entry: {0}")]
+    NotAnEntry(String),
+    /// It was written by a later build.
+    #[error("the entry has format {found}, and this build knows formats up to {FORMAT}")]
+    TooNew {
+        /// The format of the entry.
+        found: u16,
+    },
+}
+
+impl<'a> Entry<'a> {
+    /// Reads a line.
+    pub fn read(line: &'a str) -> Result<Self, Damage> {
+        serde_json::from_str::<Self>(line)
+            .map_err(|error| match version(line) {
+                Some(found) if found > FORMAT => Damage::TooNew { found },
+                _ => Damage::NotAnEntry(alloc::format!("{error}")),
+            })
+            // A later format may well look like this one and mean something else.
+            .and_then(|entry| match entry.v {
+                FORMAT => Ok(entry),
+                found => Err(Damage::TooNew { found }),
+            })
+    }
+
+    /// Returns the line that is stored: its bytes are what the chain covers.
+    pub fn line(&self) -> String {
+        // Serialising numbers, digests and JSON that was read before cannot fail.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// Reads the version alone, which every format has in the same place.
+fn version(line: &str) -> Option<u16> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        v: u16,
+    }
+    serde_json::from_str(line).ok().map(|Versioned { v }| v)
+}
+
+/// Returns the digest of what a step put out.
+pub fn digest<T: Serialize>(out: &Out<T>) -> Digest {
+    let bytes = serde_json::to_vec(&(&out.effects, &out.verdicts));
+    Digest::of(&bytes.unwrap_or_default())
+}
+
+/// Steps a run and writes its journal: the fold, in the direction of time.
+pub struct Recorder<'c, A: Agent> {
+    chart: &'c Chart,
+    run: Run<A>,
+    prev: Digest,
+    out: Out<A::Task>,
+}
+
+/// What became of an event that a recorder was given.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[must_use]
+pub enum Recorded {
+    /// It changed the run; this line must be stored before the effects start.
+    Line(String),
+    /// It came late or twice; there is nothing to store.
+    Ignored(crate::Late),
+}
+
+impl<'c, A: Agent> Recorder<'c, A> {
+    /// Starts a journal for a run that has not begun.
+    pub fn new(chart: &'c Chart) -> Self {
+        Self { chart, run: Run::new(chart), prev: Digest::default(), out: Out::default() }
+    }
+
+    /// Goes on with a run at the end of its journal.
+    pub fn resume(chart: &'c Chart, run: Run<A>, prev: Digest) -> Self {
+        Self { chart, run, prev, out: Out::default() }
+    }
+
+    /// Applies one event and returns its line.
+    pub fn record(&mut self, seen: Observed<A::Report>) -> Result<Recorded, Rejected> {
+        let (seq, at) = (self.run.core.next, seen.at);
+        let event =
+            serde_json::value::to_raw_value(&seen.event).map_err(crate::agent::BadBody::from)?;
+        match step(self.chart, &mut self.run, seq, seen, &mut self.out)? {
+            Took::Ignored(late) => Ok(Recorded::Ignored(late)),
+            Took::Applied => {
+                let hops = self.out.hops.clone();
+                let effects = digest(&self.out);
+                let prev = self.prev;
+                let entry = Entry { v: FORMAT, seq, at, event: &event, hops, effects, prev };
+                let line = entry.line();
+                self.prev = Digest::of(line.as_bytes());
+                Ok(Recorded::Line(line))
+            }
+        }
+    }
+
+    /// Returns the run.
+    pub const fn run(&self) -> &Run<A> {
+        &self.run
+    }
+
+    /// Returns what the last step put out.
+    pub const fn out(&self) -> &Out<A::Task> {
+        &self.out
+    }
+}
+
+/// Returns a body in canonical form, from anything that serialises.
+pub fn body<T: Serialize>(value: &T) -> Result<Box<RawValue>, serde_json::Error> {
+    let value = serde_json::to_value(value)?;
+    RawValue::from_string(crate::json::canonical(&value))
+}

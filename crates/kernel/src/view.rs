@@ -1,0 +1,200 @@
+//! What every front end shows of a run: plain, named, ready to print.
+
+use alloc::{boxed::Box, string::String, vec::Vec};
+
+use serde::Serialize;
+
+use crate::{
+    chart::{Charge, Chart, Disposition},
+    effect::{Cause, Hop},
+    governor::Verdict,
+    id::{At, EffectId, Seq},
+    run::{Core, Doing},
+};
+
+/// A run at one moment.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunView {
+    /// The chart's name.
+    pub chart: Box<str>,
+    /// The state.
+    pub state: Box<str>,
+    /// The name under which it is seen: a label of the chart, or the state again.
+    pub seen_as: Box<str>,
+    /// How it ended.
+    pub ended: Option<Disposition>,
+    /// Entries so far.
+    pub entries: u64,
+    /// States entered so far.
+    pub visits: u64,
+    /// Milliseconds since the first entry.
+    pub now: At,
+    /// Milliseconds in the state.
+    pub in_state_ms: u64,
+    /// Whether starts are stopped.
+    pub paused: bool,
+    /// When it wants to be woken.
+    pub wake: Option<At>,
+    /// What is under way.
+    pub items: Vec<ItemView>,
+    /// What is left.
+    pub budgets: Vec<BudgetView>,
+}
+
+/// One job under way.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ItemView {
+    /// The attempt; 0 before the first.
+    pub attempt: u16,
+    /// `queued`, `working`, `backing_off`, `asking` or `done`.
+    pub doing: &'static str,
+    /// The effect that is waited for.
+    pub effect: Option<EffectId>,
+    /// Until when.
+    pub until: Option<At>,
+}
+
+/// What is left of a budget.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BudgetView {
+    /// Its name.
+    pub name: Box<str>,
+    /// What is counted, if edges do not spend it.
+    pub charge: Option<Charge>,
+    /// What is left.
+    pub left: u64,
+    /// What it permits.
+    pub max: u64,
+    /// Whether it was overspent once.
+    pub closed: bool,
+}
+
+/// Returns what is to be seen of a run.
+pub fn view(chart: &Chart, core: &Core) -> RunView {
+    let waits = |is: fn(&Doing) -> bool| core.items.iter().any(|item| is(&item.doing));
+    let label = if waits(|doing| matches!(doing, Doing::Asking { .. })) {
+        chart.while_asking(core.state)
+    } else if waits(|doing| matches!(doing, Doing::BackingOff { .. })) {
+        chart.between_attempts(core.state)
+    } else {
+        None
+    };
+    RunView {
+        chart: chart.name().into(),
+        state: chart.state_name(core.state).into(),
+        seen_as: chart.state_name(label.unwrap_or(core.state)).into(),
+        ended: core.ended,
+        entries: core.next.0.saturating_sub(1),
+        visits: core.visits,
+        now: core.now,
+        in_state_ms: core.now.since(core.entered),
+        paused: core.paused,
+        wake: core.wake,
+        items: core.items.iter().map(|item| item_view(item.attempt, item.doing)).collect(),
+        budgets: budgets(chart, core),
+    }
+}
+
+const fn item_view(attempt: u16, doing: Doing) -> ItemView {
+    let (doing, effect, until) = match doing {
+        Doing::Queued => ("queued", None, None),
+        Doing::Working { effect, deadline, .. } => ("working", Some(effect), Some(deadline)),
+        Doing::BackingOff { until } => ("backing_off", None, Some(until)),
+        Doing::Asking { effect, expires } => ("asking", Some(effect), Some(expires)),
+        Doing::Done => ("done", None, None),
+    };
+    ItemView { attempt, doing, effect, until }
+}
+
+fn budgets(chart: &Chart, core: &Core) -> Vec<BudgetView> {
+    let budgets = chart.budgets().iter().zip(&core.purses);
+    budgets
+        .map(|(budget, purse)| BudgetView {
+            name: budget.name().into(),
+            charge: budget.charge(),
+            left: purse.left,
+            max: budget.max(),
+            closed: purse.closed,
+        })
+        .collect()
+}
+
+/// Why a step went the way it did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Why {
+    /// The entry.
+    pub seq: Seq,
+    /// When.
+    pub at: At,
+    /// The event's name.
+    pub event: String,
+    /// Every transition, with the ways that were not taken.
+    pub hops: Vec<WhyHop>,
+    /// What the governor ruled.
+    pub verdicts: Vec<Verdict>,
+    /// What was left after the step.
+    pub budgets: Vec<BudgetView>,
+}
+
+/// Why one transition was taken.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WhyHop {
+    /// The state that was left.
+    pub from: Box<str>,
+    /// `began`, an outcome, a budget, or a scope of cancelling.
+    pub because: String,
+    /// The state that was entered; none where the run ended where it was.
+    pub to: Option<Box<str>>,
+    /// The budget that was spent.
+    pub spent: Option<Box<str>>,
+    /// The other ways out, as (outcome, state).
+    pub not_taken: Vec<(Box<str>, Box<str>)>,
+}
+
+/// Explains a step from its hops and verdicts and the core as it was left.
+pub fn why(chart: &Chart, core: &Core, event: &str, hops: &[Hop], verdicts: &[Verdict]) -> Why {
+    Why {
+        seq: Seq(core.next.0.saturating_sub(1)),
+        at: core.now,
+        event: event.into(),
+        hops: hops.iter().map(|hop| why_hop(chart, hop)).collect(),
+        verdicts: verdicts.to_vec(),
+        budgets: budgets(chart, core),
+    }
+}
+
+fn why_hop(chart: &Chart, hop: &Hop) -> WhyHop {
+    let state = chart.state(hop.from);
+    let outcome_name =
+        |outcome| state.and_then(|state| state.way(outcome)).map_or("?", crate::chart::Way::name);
+    let budget_name = |id| chart.budget(id).map_or("?", crate::chart::Budget::name);
+    let (because, taken) = match hop.by {
+        Cause::Began => (String::from("the run began"), None),
+        Cause::Outcome(outcome) => (outcome_name(outcome).into(), Some(outcome)),
+        Cause::Beyond { budget, outcome } => {
+            let name = budget_name(budget);
+            let because = match outcome {
+                Some(outcome) => {
+                    alloc::format!("{}, but `{name}` is used up", outcome_name(outcome))
+                }
+                None => alloc::format!("`{name}` is used up"),
+            };
+            (because, None)
+        }
+        Cause::Cancelled(scope) => (scope.name().into(), None),
+        Cause::Broken => (String::from("the agent broke its declaration"), None),
+    };
+    let ways =
+        state.filter(|_| hop.by != Cause::Began).into_iter().flat_map(super::chart::State::ways);
+    let not_taken = ways
+        .enumerate()
+        .filter(|(at, _)| taken.is_none_or(|taken| taken.index() != *at))
+        .map(|(_, way)| (way.name().into(), chart.state_name(way.edge().to).into()));
+    WhyHop {
+        from: chart.state_name(hop.from).into(),
+        because,
+        to: hop.to.map(|to| chart.state_name(to).into()),
+        spent: hop.spent.map(|id| budget_name(id).into()),
+        not_taken: not_taken.collect(),
+    }
+}
