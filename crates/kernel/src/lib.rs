@@ -1,4 +1,21 @@
-//! Decides. Charts proved to halt, a pure step, the journal's format, replay.
+//! Decides. Charts that are proved to halt, a pure step, the journal's format.
+//!
+//! This is the room without windows: no I/O, no clock, no randomness, no threads.
+//! Time, ids and model output come in with an event; what the world should do
+//! goes out as data. The same chart, run and event give the same step on any
+//! machine, on any day, and that is what makes a run replayable.
+//!
+//! - [`chart::verify`] reads a TOML chart and proves that it halts, or says why
+//!   not ([`diagnostic`]). [`chart::ChartBuilder`] does the same from Rust.
+//! - [`agent::Agent`] is what an agent implements: typed data and the pure halves
+//!   of its jobs, declared by [`job::JobDecl`].
+//! - [`step`] applies one [`event`] to a [`run::Run`] and puts out [`effect`]s.
+//! - [`journal::Recorder`] steps and writes lines; [`replay`] folds them back.
+//! - [`erased::AnyRun`] is a run of any agent; [`view`] is what people see of it.
+//! - [`simulate`] and [`graph`] show where a chart leads.
+//!
+//! The contract for a caller is six steps: wait for one event; `step`; see what it
+//! took; write the line and flush it; start the effects; go back to one.
 #![no_std]
 #![deny(
     clippy::arithmetic_side_effects,

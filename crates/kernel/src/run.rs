@@ -69,6 +69,9 @@ pub struct Item {
     pub attempt: u16,
     /// What it is doing.
     pub doing: Doing,
+    /// Whether it has one of the state's places: from its first start until its
+    /// result is known, but not while a person is asked.
+    pub(crate) placed: bool,
     /// Milliseconds left of the attempt while its clock stands still.
     pub(crate) left: u64,
     /// Orders so far in this attempt.
@@ -122,15 +125,11 @@ impl Item {
     pub(crate) const NEW: Self = Self {
         attempt: 0,
         doing: Doing::Queued,
+        placed: false,
         left: 0,
         tasks: 0,
         used: Charges { model_calls: 0, tool_calls: 0, interactions: 0 },
     };
-
-    /// Returns whether it takes one of the places of a fan-out.
-    pub(crate) const fn takes_place(&self) -> bool {
-        matches!(self.doing, Doing::Working { .. } | Doing::BackingOff { .. })
-    }
 }
 
 impl<A: Agent> Run<A> {

@@ -154,14 +154,8 @@ impl<'a, A: Agent> Stepping<'a, A> {
         self.enter_free(to, Cause::Cancelled(scope), None)
     }
 
-    /// Ends the step: what time has used up, when to be woken, the next number.
+    /// Ends the step: when to be woken, and the next number.
     fn finish(&mut self) {
-        if let Some(budget) = self.overdrawn.or_else(|| self.time_up())
-            && self.run.core.ended.is_none()
-            && self.work().is_some()
-        {
-            self.follow(Flow::Leave(Exit::Beyond(budget)));
-        }
         let wake = self.next_wake();
         let core = &mut self.run.core;
         core.next = self.seq.next();

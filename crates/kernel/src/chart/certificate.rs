@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{Charge, Chart, Does, Reset, State, levels, reach};
 use crate::{
     id::{BudgetId, StateId},
-    job::Child,
+    job::{Child, Governed},
 };
 
 /// Proved upper bounds. Time spent waiting for people does not count.
@@ -124,7 +124,11 @@ fn visit(state: &State, children: &[Child<'_>]) -> Cost {
         Does::Run(work) => (work, 1, 1),
         Does::FanOut { work, max_items, max_parallel, .. } => {
             let items = u64::from(*max_items);
-            (work, items, items.div_ceil(u64::from(*max_parallel).max(1)))
+            // A call that a person is asked about in the middle of an attempt gives
+            // its place away, and then rounds say nothing.
+            let asks_midway = work.governed == Governed::Calls && work.tasks > 1;
+            let parallel = if asks_midway { 1 } else { u64::from(*max_parallel).max(1) };
+            (work, items, items.div_ceil(parallel))
         }
         Does::BetweenAttemptsOf(_) | Does::WhileAsking(_) => return Cost::default(),
         Does::Decide(_) | Does::Await { .. } | Does::Final(_) => return Cost([1, 0, 0, 0]),
@@ -175,6 +179,12 @@ impl Ground<'_> {
     /// Returns whether this way begins a new turn, which the walk does not follow.
     pub(super) fn ends_turn(&self, state: &State, at: usize) -> bool {
         self.per == Per::Turn && state.is_await() && !is_timeout(state, at)
+    }
+
+    /// Returns whether no walk goes on from this state.
+    pub(super) fn is_last(&self, id: StateId) -> bool {
+        let Some(state) = self.chart.state(id) else { return true };
+        (0..state.ways.len()).all(|at| self.ends_turn(state, at))
     }
 
     /// Returns a budget's limit as the walk counts it: a charge runs out whenever it likes.

@@ -86,11 +86,16 @@ fn forward(ground: &Ground<'_>) -> Walks {
 /// Returns the walks in which, beside the given ones, these budgets are spent.
 fn compose(ground: &Ground<'_>, within: &Walks, budgets: &[BudgetId]) -> Walks {
     let size = ground.chart.states.len();
-    let (mut spend, mut beyond) = (Walks::none(size), Walks::none(size));
-    let mut permits: u64 = 0;
+    let mut spend = Walks::none(size);
+    // Closings that lead to an end, and those after which the walk goes on.
+    let (mut ends, mut goes_on) = (Walks::none(size), Walks::none(size));
+    let (mut permits, mut closings): (u64, u64) = (0, 0);
     for id in budgets {
         let Some(budget) = ground.chart.budget(*id) else { continue };
         permits = permits.saturating_add(ground.max(*id));
+        let last = ground.is_last(budget.otherwise);
+        closings = closings.saturating_add(u64::from(!last));
+        let beyond = if last { &mut ends } else { &mut goes_on };
         for (from, state) in ground.chart.state_ids().zip(&ground.chart.states) {
             for (at, way) in state.ways.iter().enumerate() {
                 if way.edge.spend == Some(*id) && !ground.ends_turn(state, at) {
@@ -103,17 +108,17 @@ fn compose(ground: &Ground<'_>, within: &Walks, budgets: &[BudgetId]) -> Walks {
             }
         }
     }
-    let inside = within.times(&spend).or_stay().power(permits).times(within);
-    let over = within.times(&beyond).or_stay();
-    match budgets.len() {
-        0 => inside,
-        1 => inside.times(&over).times(within).or(&inside),
+    let spends = within.times(&spend).or_stay();
+    let inside = if closings > 0 && budgets.len() > 1 {
         // Which budget closes when is not known, so closings mix with spendings.
-        closings => {
-            let once = within.times(&spend).or(&within.times(&beyond)).or_stay();
-            once.power(permits.saturating_add(closings as u64)).times(within)
-        }
-    }
+        let either = spends.or(&within.times(&goes_on));
+        either.power(permits.saturating_add(closings)).times(within)
+    } else {
+        let inside = spends.power(permits).times(within);
+        // A budget alone on its level closes once, after all its spendings.
+        inside.times(&goes_on.or_stay()).times(within)
+    };
+    inside.times(&ends.or_stay())
 }
 
 impl Walks {

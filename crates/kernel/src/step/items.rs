@@ -22,6 +22,7 @@ impl<A: Agent> Stepping<'_, A> {
     pub(super) fn set(&mut self, at: u16, doing: Doing) {
         if let Some(item) = self.run.core.items.get_mut(usize::from(at)) {
             item.doing = doing;
+            item.placed &= !matches!(doing, Doing::Asking { .. } | Doing::Done);
         }
     }
 
@@ -42,12 +43,12 @@ impl<A: Agent> Stepping<'_, A> {
         let count = u16::try_from(self.run.core.items.len()).unwrap_or(u16::MAX);
         for at in 0..count {
             let items = &self.run.core.items;
-            let queued = items.get(usize::from(at)).is_some_and(|it| it.doing == Doing::Queued);
-            if !queued || self.run.core.paused {
+            let queued = items.get(usize::from(at)).filter(|item| item.doing == Doing::Queued);
+            let Some(item) = queued.filter(|_| !self.run.core.paused) else { continue };
+            // What has a place keeps it, so that no item is tried in pieces and the
+            // certificate's rounds hold.
+            if !item.placed && items.iter().filter(|item| item.placed).count() >= parallel {
                 continue;
-            }
-            if items.iter().filter(|item| item.takes_place()).count() >= parallel {
-                break;
             }
             // An item that is refused here has its result, and the next one starts.
             if let leave @ Flow::Leave(_) = self.launch(at) {

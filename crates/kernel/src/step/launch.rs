@@ -20,6 +20,9 @@ impl<A: Agent> Stepping<'_, A> {
     /// Starts an item: what is held for it, or the next attempt.
     pub(super) fn launch(&mut self, at: u16) -> Flow {
         let Some(work) = self.work() else { return Flow::Wait };
+        if let Some(item) = self.run.core.items.get_mut(usize::from(at)) {
+            item.placed = true;
+        }
         let held = self.run.held.iter().position(|held| held.item == at);
         if let Some(place) = held {
             let Held { order, approved, .. } = self.run.held.remove(place);
@@ -126,9 +129,7 @@ impl<A: Agent> Stepping<'_, A> {
             let call: ToolCall = call.clone();
             let effect = self.emit(EffectKind::AskPerson(call));
             let expires = self.at.after(work.attempts.ask_timeout);
-            if let Some(item) = self.run.core.items.get_mut(usize::from(at)) {
-                item.doing = Doing::Asking { effect, expires };
-            }
+            self.set(at, Doing::Asking { effect, expires });
             self.run.held.push(Held { item: at, order, approved: false });
         }
         Flow::Wait

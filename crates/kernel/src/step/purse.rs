@@ -104,6 +104,12 @@ impl<A: Agent> Stepping<'_, A> {
         }
     }
 
+    /// Returns the budget that the event being applied has used up, if it has.
+    pub(super) fn used_up(&self) -> Option<BudgetId> {
+        let used_up = self.overdrawn.or_else(|| self.time_up());
+        used_up.filter(|_| self.run.core.ended.is_none())
+    }
+
     /// Returns the first time budget that has just run out.
     pub(super) fn time_up(&self) -> Option<BudgetId> {
         let budgets = self.chart.budget_ids().zip(self.chart.budgets()).zip(&self.run.core.purses);

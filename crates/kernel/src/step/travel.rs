@@ -31,7 +31,11 @@ impl<A: Agent> Stepping<'_, A> {
     pub(super) fn follow(&mut self, mut flow: Flow) {
         loop {
             if let Flow::Wait = flow {
-                flow = self.pump();
+                // What is used up interrupts; nothing is started only to be stopped.
+                flow = match self.used_up().filter(|_| self.work().is_some()) {
+                    Some(budget) => Flow::Leave(Exit::Beyond(budget)),
+                    None => self.pump(),
+                };
             }
             match flow {
                 Flow::Wait => return,
@@ -48,8 +52,7 @@ impl<A: Agent> Stepping<'_, A> {
                 };
                 // A terminal result stands, whatever else is used up by now.
                 let ends = self.chart.state(edge.to).is_some_and(State::is_final);
-                let pending = self.overdrawn.take().or_else(|| self.time_up());
-                if let Some(budget) = pending.filter(|_| !ends) {
+                if let Some(budget) = self.used_up().filter(|_| !ends) {
                     return self.beyond(budget, Some(*outcome));
                 }
                 if self.run.core.items.iter().any(|item| item.doing != Doing::Done) {

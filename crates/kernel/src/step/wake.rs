@@ -20,7 +20,7 @@ impl<A: Agent> Stepping<'_, A> {
             let timeout = self.state.added().timeout.filter(|_| due);
             return timeout.map_or(Flow::Wait, |timeout| Flow::Leave(Exit::By(timeout)));
         }
-        // Time that is up interrupts the jobs in flight; `finish` sees to it.
+        // Time that is up interrupts the jobs in flight; `follow` sees to it.
         if self.time_up().is_some() {
             return Flow::Wait;
         }

@@ -1,0 +1,53 @@
+//! Reading answers: what was asked for, or the fault that fails the attempt.
+//!
+//! The kernel lets an answer through only if it is of the kind that was ordered;
+//! a report of the wrong shape is still possible, and is the host's mistake.
+
+use alloc::string::String;
+
+use pointsman_kernel::agent::{Answer, ChildEnd, Fault, FaultClass, Forgone, Reply, ToolResult};
+
+/// Returns a report of the agent's own.
+pub(crate) fn own<R>(answer: Answer<R>) -> Result<R, Fault> {
+    if let Answer::Own(report) = answer { Ok(report) } else { Err(fault(answer)) }
+}
+
+/// Returns a model's reply.
+pub(crate) fn model<R>(answer: Answer<R>) -> Result<Reply, Fault> {
+    if let Answer::Model(reply) = answer { Ok(reply) } else { Err(fault(answer)) }
+}
+
+/// Returns a tool's result.
+pub(crate) fn tool<R>(answer: Answer<R>) -> Result<ToolResult, Fault> {
+    if let Answer::Tool(result) = answer { Ok(result) } else { Err(fault(answer)) }
+}
+
+/// Returns how a child ended.
+pub(crate) fn child<R>(answer: Answer<R>) -> Result<ChildEnd, Fault> {
+    if let Answer::Child(end) = answer { Ok(end) } else { Err(fault(answer)) }
+}
+
+/// Returns the fault for a report that does not answer what was asked.
+pub(crate) fn misfit() -> Fault {
+    refused(FaultClass::Contract, "the report does not answer what was asked")
+}
+
+/// Returns a fault that trying again would not mend.
+pub(crate) fn refused(class: FaultClass, message: impl Into<String>) -> Fault {
+    Fault { class, repeatable: false, hint_ms: None, message: message.into() }
+}
+
+/// Says why nothing settled a job, in words for a person.
+pub(crate) fn reason(why: &Forgone) -> String {
+    match why {
+        Forgone::Failed(fault) => fault.message.clone(),
+        Forgone::TimedOut => "it took too long".into(),
+        Forgone::Denied { reason } | Forgone::Stuck { reason } => reason.clone(),
+        Forgone::Cancelled => "a person stopped it".into(),
+        Forgone::Budget | _ => "a limit stopped it".into(),
+    }
+}
+
+fn fault<R>(answer: Answer<R>) -> Fault {
+    if let Answer::Fault(fault) = answer { fault } else { misfit() }
+}

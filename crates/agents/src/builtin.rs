@@ -1,0 +1,256 @@
+//! The builtin agent: jobs for users' own charts, over data that is plain JSON.
+//!
+//! A chart gives each job its parameters in `with`; results go into slots, and
+//! `{slot}` in a parameter is filled from them. Rendering is in [`render`].
+
+mod decl;
+mod render;
+#[cfg(test)]
+mod tests;
+
+use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
+
+use pointsman_kernel::{
+    agent::{
+        Agent, Answer, BadBody, ChildRun, Fault, FaultClass, Forgone, ModelCall, Order, Settled,
+        ToolCall, Visit,
+    },
+    chart::Disposition,
+    id::Outcome,
+    job::AgentDecl,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, value::RawValue};
+
+use crate::answer;
+#[expect(clippy::wildcard_imports, reason = "every name there is one of a job or its outcome")]
+use decl::*;
+use render::With;
+
+/// Slots of a run at most; a chart that wants more does not get them.
+const MAX_SLOTS: usize = 200;
+/// Characters of a slot that are kept.
+const MAX_TEXT: usize = 64 * 1024;
+/// The event that the input is over.
+const INPUT_CLOSED: u16 = 1;
+
+/// Runs users' own charts.
+#[derive(Clone, Copy, Debug)]
+pub struct Builtin;
+
+/// What a run knows.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Data {
+    /// Values by name: `goal`, `input`, `error`, and what the chart's `into` names.
+    pub slots: BTreeMap<String, Value>,
+    /// Whether no further input will come.
+    pub input_closed: bool,
+}
+
+/// What the host should do.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Task {
+    /// Ask a person a question that yes or no answers.
+    Ask {
+        /// The question.
+        question: String,
+    },
+    /// Run a program; no shell reads the words.
+    Shell {
+        /// The program and its arguments.
+        command: Vec<String>,
+    },
+    /// Fetch this.
+    Http {
+        /// Where from.
+        url: String,
+    },
+}
+
+/// What the host reports.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Report {
+    /// What a person said.
+    Answered {
+        /// Whether it was yes.
+        yes: bool,
+        /// What else they said.
+        text: String,
+    },
+    /// How a program ended.
+    Exited {
+        /// Its exit code.
+        code: i32,
+        /// What it wrote.
+        output: String,
+    },
+    /// What came back.
+    Fetched {
+        /// The HTTP status.
+        status: u16,
+        /// The body, as text.
+        body: String,
+    },
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Config {
+    #[serde(default)]
+    goal: String,
+    #[serde(default)]
+    slots: BTreeMap<String, Value>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    text: String,
+}
+
+impl Agent for Builtin {
+    type Data = Data;
+    type Task = Task;
+    type Report = Report;
+
+    const DECL: AgentDecl =
+        AgentDecl { name: "builtin", jobs: JOBS, events: &["input", "input_closed"], lists: &[] };
+
+    fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {
+        let Config { goal, slots } = serde_json::from_str(config.get())?;
+        if slots.len() >= MAX_SLOTS {
+            return Err(BadBody(format!("{MAX_SLOTS} slots are the limit")));
+        }
+        *data = Data { slots, input_closed: false };
+        data.put("goal", &goal);
+        Ok(())
+    }
+
+    fn receive(data: &mut Data, event: u16, body: &RawValue) -> Result<(), BadBody> {
+        if event == INPUT_CLOSED {
+            data.input_closed = true;
+            return Ok(());
+        }
+        let Input { text } = serde_json::from_str(body.get())?;
+        data.put("input", &text);
+        Ok(())
+    }
+
+    fn items(_data: &Data, _list: u16) -> u16 {
+        0
+    }
+
+    fn brief(data: &Data, visit: &Visit<'_>) -> Order<Task> {
+        let with = With::of(visit);
+        let text = |key: &str| render::fill(&with.text(key), data);
+        match visit.job {
+            TOOL_ID => Order::Tool(ToolCall {
+                id: visit.state.name().into(),
+                tool: with.text("tool"),
+                arguments: with.arguments(data),
+            }),
+            ASK_ID => Order::own(Task::Ask { question: text("question") }),
+            SHELL_ID => Order::own(Task::Shell { command: with.command(data) }),
+            HTTP_ID => Order::own(Task::Http { url: text("url") }),
+            CHILD_ID => Order::Child(ChildRun { chart: with.text("chart"), goal: text("goal") }),
+            _ => Order::Model(ModelCall { job: visit.job, item: visit.item }),
+        }
+    }
+
+    fn settle(data: &mut Data, visit: &Visit<'_>, answer: Answer<Report>) -> Settled<Task> {
+        match took(data, visit, answer) {
+            Ok(outcome) => Settled::Outcome(outcome),
+            Err(fault) => Settled::Failed(fault),
+        }
+    }
+
+    fn forgo(data: &mut Data, _visit: &Visit<'_>, why: &Forgone) {
+        data.put("error", &answer::reason(why));
+    }
+
+    fn decide(data: &mut Data, visit: &Visit<'_>) -> Outcome {
+        let slot = data.text(&With::of(visit).text("slot"));
+        let added = visit.state.added();
+        let kernels = [added.failed, added.timeout, added.stuck, added.denied];
+        let named = visit.state.outcome(slot.trim());
+        named.filter(|outcome| !kernels.contains(&Some(*outcome))).unwrap_or(OTHER)
+    }
+}
+
+fn took(data: &mut Data, visit: &Visit<'_>, answer: Answer<Report>) -> Result<Outcome, Fault> {
+    let with = With::of(visit);
+    let (result, outcome) = match visit.job {
+        REPLY_ID => (answer::model(answer)?.text, COMPLETED),
+        CHOOSE_ID => {
+            let text = answer::model(answer)?.text;
+            let named = render::named(&with.list("from"), &text).ok_or_else(|| {
+                failed(FaultClass::Invalid, "the reply names nothing on the list".into())
+            })?;
+            (named, CHOSEN)
+        }
+        TOOL_ID => {
+            let result = answer::tool(answer)?;
+            if !result.ok {
+                return Err(failed(FaultClass::Other, result.output));
+            }
+            (result.output, TOOL_OK)
+        }
+        CHILD_ID => {
+            let end = answer::child(answer)?;
+            let well = end.ended == Disposition::Succeeded;
+            (end.result, if well { SUCCEEDED } else { CHILD_FAILED })
+        }
+        job => match (job, answer::own(answer)?) {
+            (ASK_ID, Report::Answered { yes, text }) => (text, if yes { YES } else { NO }),
+            (SHELL_ID, Report::Exited { code, output }) => {
+                (output, if code == 0 { SHELL_OK } else { NONZERO })
+            }
+            (HTTP_ID, Report::Fetched { status: 200..=299, body }) => (body, HTTP_OK),
+            (HTTP_ID, Report::Fetched { status, .. }) => {
+                let mut fault = failed(FaultClass::Other, format!("the status was {status}"));
+                // A request that is wrong stays wrong.
+                fault.repeatable = !(400..=499).contains(&status) || status == 408 || status == 429;
+                return Err(fault);
+            }
+            _ => return Err(answer::misfit()),
+        },
+    };
+    data.put(&with.text("into"), &result);
+    Ok(outcome)
+}
+
+const fn failed(class: FaultClass, message: String) -> Fault {
+    Fault { class, repeatable: true, hint_ms: None, message }
+}
+
+impl Data {
+    /// Returns a slot as text: what is not text is written as JSON.
+    pub fn text(&self, slot: &str) -> String {
+        self.slots.get(slot).map(render::text_of).unwrap_or_default()
+    }
+
+    /// Renders the question to the model for a job of this visit's state.
+    pub fn prompt(&self, visit: &Visit<'_>) -> String {
+        let with = With::of(visit);
+        let prompt = render::fill(&with.text("prompt"), self);
+        let from = with.list("from");
+        if from.is_empty() {
+            return prompt;
+        }
+        format!("{prompt}\n\nAnswer with one of these and nothing else:\n{}", from.join("\n"))
+    }
+
+    /// Puts a text into a slot; a job without `into` puts it nowhere.
+    fn put(&mut self, slot: &str, text: &str) {
+        let known = self.slots.contains_key(slot);
+        if !slot.is_empty() && (known || self.slots.len() < MAX_SLOTS) {
+            let text: String = text.chars().take(MAX_TEXT).collect();
+            self.slots.insert(slot.into(), Value::String(text));
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Parameters and placeholders: `{slot}` is filled, `{{` and `}}` are braces.
+//!
+//! A value is filled in once and never read again for placeholders, so what a
+//! model wrote cannot ask for another slot.
+
+use alloc::{
+    borrow::ToOwned,
+    boxed::Box,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use pointsman_kernel::{agent::Visit, json};
+use serde_json::{Map, Value, value::RawValue};
+
+use super::Data;
+
+/// The parameters that a chart gives a job. `check` knows their names; whatever
+/// their types, they can be read as text or as a list.
+pub(super) struct With(Map<String, Value>);
+
+impl With {
+    pub(super) fn of(visit: &Visit<'_>) -> Self {
+        let with = visit.state.with().and_then(|with| serde_json::from_str(with).ok());
+        Self(with.unwrap_or_default())
+    }
+
+    pub(super) fn text(&self, key: &str) -> String {
+        self.0.get(key).map(text_of).unwrap_or_default()
+    }
+
+    pub(super) fn list(&self, key: &str) -> Vec<String> {
+        match self.0.get(key) {
+            Some(Value::Array(items)) => items.iter().map(text_of).collect(),
+            Some(one) => [text_of(one)].into(),
+            None => Vec::new(),
+        }
+    }
+
+    /// Returns the words of a command. The program is the chart's alone; slots
+    /// fill arguments, and each stays one argument.
+    pub(super) fn command(&self, data: &Data) -> Vec<String> {
+        let words = self.list("command").into_iter().enumerate();
+        words.map(|(at, word)| if at == 0 { word } else { fill(&word, data) }).collect()
+    }
+
+    /// Returns a tool's arguments in their canonical spelling.
+    pub(super) fn arguments(&self, data: &Data) -> Box<RawValue> {
+        let empty = || Value::Object(Map::new());
+        let filled = fill_all(self.0.get("args").cloned().unwrap_or_else(empty), data);
+        let raw = RawValue::from_string(filled.to_string());
+        let canonical = raw.and_then(|raw| json::canonical_body(&raw));
+        canonical.unwrap_or_else(|_| RawValue::NULL.to_owned())
+    }
+}
+
+/// Returns text as it is, and anything else as JSON.
+pub(super) fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), String::from)
+}
+
+/// Fills placeholders. A name that is no slot stays as it was written, so that a
+/// mistake is seen and never silently empty.
+pub(super) fn fill(template: &str, data: &Data) -> String {
+    let mut text = String::with_capacity(template.len());
+    let mut rest = template;
+    while let Some((before, brace, after)) = split(rest) {
+        text.push_str(before);
+        rest = after;
+        if let Some(after) = rest.strip_prefix(brace) {
+            text.push(brace);
+            rest = after;
+            continue;
+        }
+        let slot = (brace == '{').then(|| rest.split_once('}')).flatten();
+        match slot.and_then(|(name, after)| Some((data.slots.get(name.trim())?, after))) {
+            Some((value, after)) => {
+                text.push_str(&text_of(value));
+                rest = after;
+            }
+            None => text.push(brace),
+        }
+    }
+    text.push_str(rest);
+    text
+}
+
+/// Returns the one of the list that a reply names, whatever its case, quotes and
+/// full stop.
+pub(super) fn named(list: &[String], reply: &str) -> Option<String> {
+    let plain = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '.' | '*');
+    let reply = reply.trim();
+    let exact = list.iter().find(|item| *item == reply);
+    let folded = reply.trim_matches(plain).to_lowercase();
+    let mut alike = list.iter().filter(|item| item.to_lowercase() == folded);
+    // Two that differ in case alone must be named exactly.
+    let alike = alike.next().filter(|_| alike.next().is_none());
+    exact.or(alike).cloned()
+}
+
+fn split(text: &str) -> Option<(&str, char, &str)> {
+    let (before, rest) = text.split_at_checked(text.find(['{', '}'])?)?;
+    let brace = rest.chars().next()?;
+    Some((before, brace, rest.strip_prefix(brace)?))
+}
+
+fn fill_all(value: Value, data: &Data) -> Value {
+    match value {
+        Value::String(text) => Value::String(fill(&text, data)),
+        Value::Array(items) => items.into_iter().map(|item| fill_all(item, data)).collect(),
+        Value::Object(map) => {
+            map.into_iter().map(|(key, item)| (key, fill_all(item, data))).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value,
+    }
+}

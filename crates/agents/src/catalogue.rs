@@ -1,0 +1,72 @@
+//! Everything that ships, as tables: what a chart may name, and what can run.
+
+use pointsman_kernel::{
+    agent::Agent,
+    chart::{Certificate, Chart, Per, Refused, verify},
+    erased::AgentRow,
+    job::{AgentDecl, Child, Registry},
+};
+
+use crate::{
+    builtin::Builtin, chat::Chat, code::Code, explore::Explore, form::Form, research::Research,
+};
+
+/// The shipped charts, by name.
+pub const CHARTS: &[(&str, &str)] = &[
+    ("chat", include_str!("../charts/chat.toml")),
+    ("code", include_str!("../charts/code.toml")),
+    ("research", include_str!("../charts/research.toml")),
+    ("form", include_str!("../charts/form.toml")),
+    ("explore", include_str!("../charts/explore.toml")),
+];
+
+/// The agents whose jobs a chart can use.
+pub const AGENTS: &[AgentDecl] =
+    &[Chat::DECL, Code::DECL, Research::DECL, Form::DECL, Explore::DECL, Builtin::DECL];
+
+/// The agents as rows: how a driver starts and loads runs of any of them.
+pub const ROWS: &[AgentRow] = &[
+    AgentRow::of::<Chat>(),
+    AgentRow::of::<Code>(),
+    AgentRow::of::<Research>(),
+    AgentRow::of::<Form>(),
+    AgentRow::of::<Explore>(),
+    AgentRow::of::<Builtin>(),
+];
+
+/// The tools that a state may allow. Servers that a user configures add theirs.
+pub const TOOLS: &[&str] = &[
+    "context.fts_search",
+    "edit",
+    "git",
+    "http_get",
+    "list",
+    "read",
+    "search",
+    "shell",
+    "write",
+];
+
+/// The charts that can run as a child: those whose whole run is bounded.
+///
+/// A test holds these figures to the certificates that `check` computes.
+pub const CHILDREN: &[Child<'static>] = &[
+    Child { name: "research", certificate: run(0, 0, 0, 0) },
+    Child { name: "form", certificate: run(0, 0, 0, 0) },
+    Child { name: "explore", certificate: run(0, 0, 0, 0) },
+];
+
+const fn run(steps: u64, model_calls: u64, tool_calls: u64, time_ms: u64) -> Certificate {
+    Certificate { per: Per::Run, steps, model_calls, tool_calls, time_ms }
+}
+
+/// Returns what a chart may name.
+pub const fn registry() -> Registry<'static> {
+    Registry { agents: AGENTS, tools: TOOLS, children: CHILDREN }
+}
+
+/// Returns a shipped chart, verified; nothing if no chart has that name.
+pub fn chart(name: &str) -> Option<Result<Chart, Refused>> {
+    let (_, source) = CHARTS.iter().find(|(known, _)| *known == name)?;
+    Some(verify(source, &registry()))
+}

@@ -1,0 +1,179 @@
+//! The `chat` agent: a conversation with tools that run side by side.
+
+mod data;
+#[cfg(test)]
+mod tests;
+
+use alloc::vec::Vec;
+
+use pointsman_kernel::{
+    agent::{Agent, Answer, BadBody, Forgone, ModelCall, Order, Settled, Visit},
+    id::{JobId, Outcome},
+    job::{AgentDecl, Charges, Governed, Influence, JobDecl, job_id},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+pub use data::{CompletedTool, Data, TurnError, TurnErrorKind};
+
+use crate::{answer, transcript};
+
+/// The chart.
+pub const CHART: &str = include_str!("../charts/chat.toml");
+
+const REPLY: JobDecl = JobDecl {
+    name: "model.reply",
+    outcomes: &[("completed", Influence::None)],
+    worst: Charges { model_calls: 1, tool_calls: 0, interactions: 0 },
+    ..JobDecl::RUN
+};
+const SORT: JobDecl = JobDecl {
+    name: "reply.sort",
+    outcomes: &[("tool_calls", Influence::Proposal), ("text_only", Influence::Proposal)],
+    ..JobDecl::DECIDE
+};
+const CALL: JobDecl = JobDecl {
+    name: "tool.call",
+    outcomes: &[("ok", Influence::None)],
+    governed: Governed::Calls,
+    worst: Charges { model_calls: 0, tool_calls: 1, interactions: 0 },
+    ..JobDecl::RUN
+};
+// What the tools report decides, not what the model wrote.
+const MUTATION: JobDecl = JobDecl {
+    name: "batch.mutation",
+    outcomes: &[("mutated", Influence::None), ("unchanged", Influence::None)],
+    ..JobDecl::JOIN
+};
+const HOOK: JobDecl =
+    JobDecl { name: "hook.post_tools", outcomes: &[("done", Influence::None)], ..JobDecl::RUN };
+const CLOSE: JobDecl = JobDecl {
+    name: "turn.close",
+    outcomes: &[("answered", Influence::None), ("unanswered", Influence::None)],
+    ..JobDecl::DECIDE
+};
+
+/// Every job of the agent.
+pub const JOBS: &[JobDecl] = &[REPLY, SORT, CALL, MUTATION, HOOK, CLOSE];
+
+const REPLY_ID: JobId = job_id(JOBS, "model.reply");
+const SORT_ID: JobId = job_id(JOBS, "reply.sort");
+const CALL_ID: JobId = job_id(JOBS, "tool.call");
+const MUTATION_ID: JobId = job_id(JOBS, "batch.mutation");
+
+const COMPLETED: Outcome = REPLY.outcome("completed");
+const TOOL_CALLS: Outcome = SORT.outcome("tool_calls");
+const TEXT_ONLY: Outcome = SORT.outcome("text_only");
+const OK: Outcome = CALL.outcome("ok");
+const MUTATED: Outcome = MUTATION.outcome("mutated");
+const UNCHANGED: Outcome = MUTATION.outcome("unchanged");
+const DONE: Outcome = HOOK.outcome("done");
+const ANSWERED: Outcome = CLOSE.outcome("answered");
+const UNANSWERED: Outcome = CLOSE.outcome("unanswered");
+
+/// The event that carries a person's message; the other one has no body.
+const USER_INPUT: u16 = 0;
+
+/// The `chat` agent.
+#[derive(Debug)]
+pub struct Chat;
+
+/// What the host does for the agent.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Task {
+    /// Run what is set up for after tools, such as a commit.
+    PostTools {
+        /// Every tool of the batch, in request order.
+        completed_tools: Vec<CompletedTool>,
+    },
+}
+
+/// What the host reports.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Report {
+    /// The hook is through.
+    PostTools {
+        /// Whether it did something.
+        action_taken: bool,
+    },
+}
+
+impl Agent for Chat {
+    type Data = Data;
+    type Task = Task;
+    type Report = Report;
+
+    const DECL: AgentDecl = AgentDecl {
+        name: "chat",
+        jobs: JOBS,
+        events: &["user_input", "input_closed"],
+        lists: &["tool_calls"],
+    };
+
+    fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {
+        data.configure(config)
+    }
+
+    fn receive(data: &mut Data, event: u16, body: &RawValue) -> Result<(), BadBody> {
+        if event == USER_INPUT { data.hear(body) } else { Ok(()) }
+    }
+
+    fn items(data: &Data, _list: u16) -> u16 {
+        u16::try_from(data.transcript.calls().len()).unwrap_or(u16::MAX)
+    }
+
+    fn brief(data: &Data, visit: &Visit<'_>) -> Order<Task> {
+        match visit.job {
+            REPLY_ID => Order::Model(ModelCall { job: REPLY_ID, item: 0 }),
+            CALL_ID => Order::Tool(data.transcript.call(visit.item)),
+            _ => Order::own(Task::PostTools { completed_tools: data.completed_tools() }),
+        }
+    }
+
+    fn settle(data: &mut Data, visit: &Visit<'_>, answer: Answer<Report>) -> Settled<Task> {
+        let settled = match visit.job {
+            REPLY_ID => answer::model(answer).map(|reply| {
+                data.transcript.reply(reply);
+                COMPLETED
+            }),
+            CALL_ID => answer::tool(answer).map(|result| {
+                data.transcript.record(visit.item, result);
+                OK
+            }),
+            _ => answer::own(answer).map(|Report::PostTools { action_taken }| {
+                data.hook_acted = Some(action_taken);
+                DONE
+            }),
+        };
+        settled.map_or_else(Settled::Failed, Settled::Outcome)
+    }
+
+    fn forgo(data: &mut Data, visit: &Visit<'_>, why: &Forgone) {
+        match visit.job {
+            REPLY_ID => data.fail(why),
+            CALL_ID => {
+                data.transcript.record(visit.item, transcript::forgone(why));
+                // One call that fails is for the model to read; these end the turn.
+                if matches!(why, Forgone::Stuck { .. } | Forgone::Budget | Forgone::Cancelled) {
+                    data.fail(why);
+                }
+            }
+            _ => data.hook_acted = Some(false),
+        }
+    }
+
+    fn decide(data: &mut Data, visit: &Visit<'_>) -> Outcome {
+        match visit.job {
+            SORT_ID if data.transcript.calls().is_empty() => TEXT_ONLY,
+            SORT_ID => TOOL_CALLS,
+            MUTATION_ID if data.mutated() => MUTATED,
+            MUTATION_ID => UNCHANGED,
+            _ if data.is_answered() => ANSWERED,
+            _ => UNANSWERED,
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What a conversation knows: its messages, and what went wrong last.
+
+use alloc::{string::String, vec::Vec};
+
+use pointsman_kernel::agent::{BadBody, Forgone};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{
+    answer,
+    transcript::{Message, Transcript},
+};
+
+/// The data of a run of `chat`.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Data {
+    /// What the model is told before anything else.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub system: String,
+    /// The conversation.
+    pub transcript: Transcript,
+    /// Why the last turn has no answer, to be shown; a new message clears it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<TurnError>,
+    /// Whether the last hook did something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hook_acted: Option<bool>,
+}
+
+/// Why a turn ended without an answer.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct TurnError {
+    /// What kind of end it was.
+    pub kind: TurnErrorKind,
+    /// What to tell a person.
+    pub message: String,
+}
+
+/// The kinds of end that a turn without an answer has.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum TurnErrorKind {
+    /// The model could not be asked, or did not reply.
+    Failed,
+    /// The governor found no progress.
+    Stuck,
+    /// A budget is used up.
+    Budget,
+    /// The person cancelled the turn.
+    Cancelled,
+}
+
+/// A tool of a finished batch, as a hook sees it.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct CompletedTool {
+    /// The tool.
+    pub name: String,
+    /// Whether it did what was asked.
+    pub succeeded: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Config {
+    #[serde(default)]
+    system: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UserInput {
+    text: String,
+}
+
+impl Data {
+    pub(super) fn configure(&mut self, config: &RawValue) -> Result<(), BadBody> {
+        let config: Option<Config> = serde_json::from_str(config.get())?;
+        self.system = config.map(|config| config.system).unwrap_or_default();
+        Ok(())
+    }
+
+    /// Takes a person's message; a new turn starts without the last one's error.
+    pub(super) fn hear(&mut self, body: &RawValue) -> Result<(), BadBody> {
+        let UserInput { text } = serde_json::from_str(body.get())?;
+        if text.is_empty() {
+            return Err(BadBody("the message is empty".into()));
+        }
+        self.transcript.say(text);
+        self.error = None;
+        Ok(())
+    }
+
+    /// Records why the turn has no answer. The first reason is the one to show.
+    pub(super) fn fail(&mut self, why: &Forgone) {
+        let kind = match why {
+            Forgone::Stuck { .. } => TurnErrorKind::Stuck,
+            Forgone::Budget => TurnErrorKind::Budget,
+            Forgone::Cancelled => TurnErrorKind::Cancelled,
+            Forgone::Failed(_) | Forgone::TimedOut | Forgone::Denied { .. } | _ => {
+                TurnErrorKind::Failed
+            }
+        };
+        let message = answer::reason(why);
+        self.error.get_or_insert(TurnError { kind, message });
+    }
+
+    pub(super) fn completed_tools(&self) -> Vec<CompletedTool> {
+        let completed = self.transcript.calls().iter().map(|called| CompletedTool {
+            name: called.call.tool.clone(),
+            succeeded: called.result.as_ref().is_some_and(|result| result.ok),
+        });
+        completed.collect()
+    }
+
+    /// Returns whether a call of the batch changed something, or may have before it failed.
+    pub(super) fn mutated(&self) -> bool {
+        let mut results =
+            self.transcript.calls().iter().filter_map(|called| called.result.as_ref());
+        results.any(|result| result.mutated)
+    }
+
+    /// Returns whether nothing that a person asked is left without an answer.
+    pub(super) fn is_answered(&self) -> bool {
+        if let Some(error) = &self.error {
+            return error.kind == TurnErrorKind::Cancelled;
+        }
+        match self.transcript.messages().last() {
+            None => true,
+            // Calls at the end mean that the rounds were used up.
+            Some(Message::Assistant { calls, .. }) => calls.is_empty(),
+            Some(Message::User { .. } | Message::Note { .. }) => false,
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! Scripts for the chat agent: turns, attempts, batches, hooks, cancels.
+
+use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
+
+use pointsman_kernel::{
+    Rejected,
+    agent::{Answer, Fault, FaultClass, Order, Reply, ToolCall, ToolResult},
+    chart::{Disposition, Per},
+    event::Scope,
+    governor::{Level, Permissions},
+};
+use serde_json::json;
+
+use super::{CHART, Chat, CompletedTool, Report, Task, TurnErrorKind};
+use crate::{
+    testing::{Driver, hostile_texts, raw},
+    transcript::Message,
+};
+
+const WAITING: &str = "waiting_for_user_input";
+const SORTED: [&str; 2] = ["processing_llm_response", "executing_tools"];
+
+fn call(id: &str, tool: &str) -> ToolCall {
+    ToolCall { id: id.into(), tool: tool.into(), arguments: raw(&json!({"path": id})) }
+}
+
+fn proposes(driver: &mut Driver<Chat>, calls: Vec<ToolCall>) {
+    driver.answer_last(Answer::Model(Reply { text: "let me see".into(), calls }));
+}
+
+fn result(ok: bool, mutated: bool, output: &str) -> Answer<Report> {
+    Answer::Tool(ToolResult { ok, output: output.into(), mutated })
+}
+
+fn ready() -> Driver<Chat> {
+    let mut driver = Driver::<Chat>::new(CHART, &["read", "edit"]);
+    driver.begin(json!({"system": "be brief"}));
+    driver
+}
+
+fn asked() -> Driver<Chat> {
+    let mut driver = ready();
+    driver.give("user_input", json!({"text": "hello"}));
+    driver
+}
+
+/// Returns a conversation with these calls under way; only those that began are listed.
+fn calling(calls: &[(&str, &str)]) -> Driver<Chat> {
+    let mut driver = asked();
+    proposes(&mut driver, calls.iter().map(|(id, tool)| call(id, tool)).collect());
+    driver.forget_states();
+    driver
+}
+
+/// Returns the outputs of the last reply's calls, and fails if one has none.
+fn outputs(driver: &Driver<Chat>) -> Vec<String> {
+    let calls = driver.run.data.transcript.calls();
+    calls.iter().map(|it| it.result.as_ref().expect("a result").output.clone()).collect()
+}
+
+#[test]
+fn the_chart_verifies_and_is_bounded_per_turn() {
+    let driver = Driver::<Chat>::new(CHART, &[]);
+    assert_eq!(driver.chart.certificate().per, Per::Turn);
+    let influenced: Vec<_> =
+        driver.chart.authority_report().edges.iter().map(|edge| &*edge.outcome).collect();
+    assert_eq!(influenced, ["tool_calls", "text_only", "stuck"]);
+}
+
+#[test]
+fn a_text_reply_ends_the_turn() {
+    let mut driver = asked();
+    driver.say("hi");
+    assert_eq!(driver.states(), [WAITING, "calling_llm", SORTED[0], WAITING]);
+    assert_eq!(
+        driver.run.data.transcript.messages(),
+        [
+            Message::User { text: "hello".into() },
+            Message::Assistant { text: "hi".into(), calls: vec![] },
+        ]
+    );
+    driver.give("input_closed", json!(null));
+    assert_eq!(driver.ended(), Some(Disposition::Succeeded));
+}
+
+#[test]
+fn results_stand_in_request_order() {
+    let mut driver = calling(&[("a", "read"), ("b", "read")]);
+    let running: Vec<_> = driver.running().iter().map(|(id, _)| *id).collect();
+    driver.answer(running[1], result(true, false, "second"));
+    assert_eq!(driver.state(), "executing_tools", "one call is still under way");
+    driver.answer(running[0], result(true, false, "first"));
+    assert_eq!(driver.states(), ["calling_llm"]);
+    assert_eq!(outputs(&driver), ["first", "second"]);
+}
+
+#[test]
+fn a_mutation_runs_the_hook_with_every_tool_of_the_batch() {
+    for (ok, answer) in [(true, true), (false, true)].map(|(ok, m)| (ok, result(ok, m, "x"))) {
+        let mut driver = calling(&[("a", "read"), ("b", "edit")]);
+        let running: Vec<_> = driver.running().iter().map(|(id, _)| *id).collect();
+        driver.answer(running[0], result(true, false, "seen"));
+        driver.answer(running[1], answer);
+        assert_eq!(driver.state(), "post_tools_hook");
+        let completed_tools = [("read", true), ("edit", ok)]
+            .map(|(name, succeeded)| CompletedTool { name: name.into(), succeeded })
+            .into();
+        assert_eq!(*driver.order(), Order::own(Task::PostTools { completed_tools }));
+        driver.report(Report::PostTools { action_taken: ok });
+        assert_eq!(driver.state(), "calling_llm");
+        assert_eq!(driver.run.data.hook_acted, Some(ok));
+    }
+}
+
+#[test]
+fn a_hook_that_fails_or_hangs_does_not_stop_the_conversation() {
+    for hangs in [false, true] {
+        let mut driver = calling(&[("a", "edit")]);
+        driver.answer_last(result(true, true, "done"));
+        if hangs {
+            driver.wake()
+        } else {
+            driver.fault(FaultClass::Other, true)
+        }
+        assert_eq!(driver.states(), ["post_tools_hook", "calling_llm"]);
+        assert_eq!(driver.run.data.hook_acted, Some(false));
+    }
+}
+
+#[test]
+fn a_call_that_broke_off_may_have_changed_something() {
+    let mut driver = calling(&[("a", "edit")]);
+    driver.wake();
+    assert_eq!(driver.state(), "post_tools_hook");
+    let mut driver = calling(&[("a", "nonsense")]);
+    driver.fault(FaultClass::Invalid, false);
+    assert_eq!(driver.state(), "calling_llm", "it never ran");
+    assert!(driver.run.data.error.is_none(), "a failed call is for the model to read");
+}
+
+#[test]
+fn three_attempts_then_the_error_is_kept() {
+    let mut driver = asked();
+    for attempt in 1..=3 {
+        assert_eq!(driver.run.core.items[0].attempt, attempt);
+        driver.fault(FaultClass::Unavailable, true);
+        if attempt < 3 {
+            assert_eq!(
+                driver.chart.between_attempts(driver.run.core.state),
+                driver.chart.find("error")
+            );
+            driver.wake();
+        }
+    }
+    assert_eq!(driver.states(), [WAITING, "calling_llm", WAITING]);
+    assert_eq!(driver.run.data.error.as_ref().unwrap().kind, TurnErrorKind::Failed);
+    assert_eq!(driver.run.data.transcript.messages().len(), 1, "the question stays");
+    driver.give("user_input", json!({"text": "again"}));
+    assert!(driver.run.data.error.is_none());
+}
+
+#[test]
+fn a_fault_not_worth_repeating_ends_the_turn_at_once() {
+    let mut driver = asked();
+    let message: String = "no key".into();
+    let fault = Fault {
+        class: FaultClass::Forbidden,
+        repeatable: false,
+        hint_ms: None,
+        message: message.clone(),
+    };
+    driver.answer_last(Answer::Fault(fault));
+    assert_eq!(driver.state(), WAITING);
+    assert_eq!(driver.run.data.error.as_ref().unwrap().message, message);
+    driver.give("input_closed", json!({}));
+    assert_eq!(driver.ended(), Some(Disposition::Failed), "an error is no success");
+}
+
+#[test]
+fn a_cancelled_turn_leaves_a_result_for_every_call() {
+    let calls: Vec<_> = (0..40).map(|n| format!("c{n}")).collect();
+    let calls: Vec<_> = calls.iter().map(|id| (id.as_str(), "read")).collect();
+    let mut driver = calling(&calls);
+    assert_eq!(driver.running().len(), 8, "as many as the chart lets run at once");
+    driver.answer_last(result(true, false, "kept"));
+    driver.cancel(Scope::Turn);
+    assert_eq!(driver.state(), WAITING);
+    let outputs = outputs(&driver);
+    assert_eq!(outputs.len(), 40);
+    assert_eq!(outputs[7], "kept");
+    assert_eq!(driver.run.data.error.as_ref().unwrap().kind, TurnErrorKind::Cancelled);
+    driver.give("user_input", json!({"text": "never mind"}));
+    driver.say("fine");
+    driver.give("input_closed", json!(null));
+    assert_eq!(driver.ended(), Some(Disposition::Succeeded));
+}
+
+#[test]
+fn shutdown_and_cancel_work_from_every_state() {
+    let states: [fn() -> Driver<Chat>; 5] =
+        [ready, asked, || calling(&[("a", "read")]), hooked, backing_off];
+    for state in states {
+        let mut driver = state();
+        driver.cancel(Scope::Shutdown);
+        assert_eq!(driver.state(), "shutting_down");
+        assert_eq!(driver.ended(), Some(Disposition::Succeeded));
+        let mut driver = state();
+        driver.cancel(Scope::Run);
+        assert_eq!(driver.ended(), Some(Disposition::Cancelled));
+    }
+}
+
+fn hooked() -> Driver<Chat> {
+    let mut driver = calling(&[("a", "edit")]);
+    driver.answer_last(result(true, true, "x"));
+    driver
+}
+
+fn backing_off() -> Driver<Chat> {
+    let mut driver = asked();
+    driver.fault(FaultClass::RateLimited, true);
+    driver
+}
+
+#[test]
+fn refused_calls_are_results_and_the_turn_goes_on() {
+    let mut driver = Driver::<Chat>::new(CHART, &["read"]);
+    let tools = vec![("edit".into(), Level::Ask)];
+    driver.permissions = Permissions { tools, ..Permissions::allow_all() };
+    driver.begin(json!(null));
+    driver.give("user_input", json!({"text": "go"}));
+    proposes(&mut driver, vec![call("a", "edit")]);
+    driver.decide(false);
+    assert_eq!(driver.state(), "calling_llm");
+    assert!(outputs(&driver)[0].contains("the test says so"));
+}
+
+#[test]
+fn a_turn_of_the_same_call_over_and_over_is_stopped() {
+    let chart = CHART.replace("[any]", "[stuck]\nidentical_call = 3\n\n[any]");
+    let mut driver = Driver::<Chat>::new(&chart, &[]);
+    driver.begin(json!({}));
+    driver.give("user_input", json!({"text": "go"}));
+    for _ in 0..2 {
+        proposes(&mut driver, vec![call("a", "read")]);
+        driver.answer_last(result(true, false, "same"));
+    }
+    proposes(&mut driver, vec![call("a", "read"), call("b", "read")]);
+    assert_eq!(driver.state(), WAITING);
+    assert_eq!(driver.run.data.error.as_ref().unwrap().kind, TurnErrorKind::Stuck);
+    assert_eq!(outputs(&driver).len(), 2);
+}
+
+#[test]
+fn a_turn_has_fifty_rounds_and_the_next_has_fifty_more() {
+    let mut driver = asked();
+    for turn in 0..2 {
+        for round in 0..=50 {
+            assert_eq!(driver.state(), "calling_llm", "turn {turn}, round {round}");
+            proposes(&mut driver, vec![call(&format!("{turn}-{round}"), "read")]);
+            driver.answer_last(result(true, false, "x"));
+        }
+        assert_eq!(driver.state(), WAITING);
+        if turn == 0 {
+            driver.give("user_input", json!({"text": "go on"}));
+        }
+    }
+    driver.give("input_closed", json!(null));
+    assert_eq!(driver.ended(), Some(Disposition::Failed), "the last question has no answer");
+}
+
+#[test]
+fn a_body_that_cannot_be_read_changes_nothing() {
+    let mut driver = ready();
+    for body in [json!("hello"), json!({"text": ""}), json!({"text": "a", "to": "error"})] {
+        assert!(matches!(driver.try_give("user_input", body), Err(Rejected::Body(_))));
+    }
+    assert_eq!(driver.run.data.transcript.messages(), []);
+    assert_eq!(driver.state(), WAITING);
+}
+
+#[test]
+fn text_alone_never_starts_a_tool() {
+    let driver = ready();
+    let names: Vec<_> = driver.chart.states().iter().map(|state| state.name().to_owned()).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    for text in hostile_texts(&names) {
+        let mut driver = asked();
+        driver.say(&text);
+        assert_eq!(driver.states(), [WAITING, "calling_llm", SORTED[0], WAITING], "{text:?}");
+    }
+}

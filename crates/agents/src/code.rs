@@ -1,0 +1,194 @@
+//! The `code` agent: long work in phases, with permissions, progress and recovery.
+
+mod data;
+mod plan;
+mod progress;
+mod recovery;
+#[cfg(test)]
+mod tests;
+
+use pointsman_kernel::{
+    agent::{Agent, Answer, BadBody, Forgone, ModelCall, Order, Settled, Visit},
+    id::{JobId, Outcome},
+    job::{AgentDecl, Charges, Governed, Influence, JobDecl, job_id},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+pub use data::Data;
+pub use plan::{Claim, PHASE_COMPLETE, Phase, PhaseRecord, Plan, Totals, Work};
+pub use progress::{Failure, Progress};
+pub use recovery::{Recovery, Trouble};
+
+use crate::answer;
+use {plan::Advance, progress::Judgement, recovery::Choice};
+
+/// The chart.
+pub const CHART: &str = include_str!("../charts/code.toml");
+
+const BUILD: JobDecl =
+    JobDecl { name: "prompt.build", outcomes: &[("ready", Influence::None)], ..JobDecl::DECIDE };
+const PROPOSE: JobDecl = JobDecl {
+    name: "model.propose",
+    outcomes: &[("calls", Influence::Proposal), ("text_only", Influence::Proposal)],
+    worst: Charges { model_calls: 1, tool_calls: 0, interactions: 0 },
+    ..JobDecl::RUN
+};
+const CALL: JobDecl = JobDecl {
+    name: "tool.call",
+    outcomes: &[("ok", Influence::None)],
+    governed: Governed::Calls,
+    worst: Charges { model_calls: 0, tool_calls: 1, interactions: 0 },
+    ..JobDecl::RUN
+};
+const ALL: JobDecl =
+    JobDecl { name: "batch.all", outcomes: &[("joined", Influence::None)], ..JobDecl::JOIN };
+const JUDGE: JobDecl = JobDecl {
+    name: "progress.judge",
+    outcomes: &[
+        ("continue", Influence::Proposal),
+        ("answered", Influence::Proposal),
+        ("phase_complete", Influence::Proposal),
+        ("stuck", Influence::Proposal),
+    ],
+    ..JobDecl::DECIDE
+};
+const CHOOSE: JobDecl = JobDecl {
+    name: "recovery.choose",
+    outcomes: &[
+        ("recover", Influence::None),
+        ("give_up", Influence::None),
+        ("broken", Influence::None),
+    ],
+    ..JobDecl::DECIDE
+};
+// Whether a phase is a success is what the model claims, where tests do not say otherwise.
+const ADVANCE: JobDecl = JobDecl {
+    name: "phase.advance",
+    outcomes: &[
+        ("next", Influence::Proposal),
+        ("all_done", Influence::Proposal),
+        ("blocked", Influence::Proposal),
+    ],
+    ..JobDecl::DECIDE
+};
+
+/// Every job of the agent.
+pub const JOBS: &[JobDecl] = &[BUILD, PROPOSE, CALL, ALL, JUDGE, CHOOSE, ADVANCE];
+
+const BUILD_ID: JobId = job_id(JOBS, "prompt.build");
+const PROPOSE_ID: JobId = job_id(JOBS, "model.propose");
+const ALL_ID: JobId = job_id(JOBS, "batch.all");
+const JUDGE_ID: JobId = job_id(JOBS, "progress.judge");
+const CHOOSE_ID: JobId = job_id(JOBS, "recovery.choose");
+
+const READY: Outcome = BUILD.outcome("ready");
+const CALLS: Outcome = PROPOSE.outcome("calls");
+const TEXT_ONLY: Outcome = PROPOSE.outcome("text_only");
+const OK: Outcome = CALL.outcome("ok");
+const JOINED: Outcome = ALL.outcome("joined");
+const CONTINUE: Outcome = JUDGE.outcome("continue");
+const ANSWERED: Outcome = JUDGE.outcome("answered");
+const PHASE_COMPLETED: Outcome = JUDGE.outcome("phase_complete");
+const STUCK: Outcome = JUDGE.outcome("stuck");
+const RECOVER: Outcome = CHOOSE.outcome("recover");
+const GIVE_UP: Outcome = CHOOSE.outcome("give_up");
+const BROKEN: Outcome = CHOOSE.outcome("broken");
+const NEXT: Outcome = ADVANCE.outcome("next");
+const ALL_DONE: Outcome = ADVANCE.outcome("all_done");
+const BLOCKED: Outcome = ADVANCE.outcome("blocked");
+
+/// The event that carries a person's prompt; the other one has no body.
+const PROMPT: u16 = 0;
+
+/// The `code` agent.
+#[derive(Debug)]
+pub struct Code;
+
+/// The agent asks models and calls tools; it has no orders of its own.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub enum Never {}
+
+impl Agent for Code {
+    type Data = Data;
+    type Task = Never;
+    type Report = Never;
+
+    const DECL: AgentDecl = AgentDecl {
+        name: "code",
+        jobs: JOBS,
+        events: &["prompt", "input_closed"],
+        lists: &["tool_calls"],
+    };
+
+    fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {
+        data.configure(config)
+    }
+
+    fn receive(data: &mut Data, event: u16, body: &RawValue) -> Result<(), BadBody> {
+        if event == PROMPT { data.hear(body) } else { Ok(()) }
+    }
+
+    fn items(data: &Data, _list: u16) -> u16 {
+        u16::try_from(data.batch.len()).unwrap_or(u16::MAX)
+    }
+
+    fn brief(data: &Data, visit: &Visit<'_>) -> Order<Never> {
+        if visit.job == PROPOSE_ID {
+            return Order::Model(ModelCall { job: PROPOSE_ID, item: 0 });
+        }
+        Order::Tool(data.call(visit.item))
+    }
+
+    fn settle(data: &mut Data, visit: &Visit<'_>, answer: Answer<Never>) -> Settled<Never> {
+        let settled = if visit.job == PROPOSE_ID {
+            answer::model(answer).map(|reply| {
+                data.propose(reply);
+                if data.batch.is_empty() { TEXT_ONLY } else { CALLS }
+            })
+        } else {
+            answer::tool(answer).map(|result| {
+                data.record(visit.item, result);
+                OK
+            })
+        };
+        settled.map_or_else(Settled::Failed, Settled::Outcome)
+    }
+
+    fn forgo(data: &mut Data, visit: &Visit<'_>, why: &Forgone) {
+        if visit.job == PROPOSE_ID {
+            data.model_forgone(why);
+        } else {
+            data.call_forgone(visit.item, why);
+        }
+    }
+
+    fn decide(data: &mut Data, visit: &Visit<'_>) -> Outcome {
+        match visit.job {
+            BUILD_ID => {
+                data.build(visit.now);
+                READY
+            }
+            ALL_ID => {
+                data.join();
+                JOINED
+            }
+            JUDGE_ID => match data.judge() {
+                Judgement::Continue => CONTINUE,
+                Judgement::Answered => ANSWERED,
+                Judgement::PhaseComplete => PHASE_COMPLETED,
+                Judgement::Stuck => STUCK,
+            },
+            CHOOSE_ID => match data.choose() {
+                Choice::Recover(_) => RECOVER,
+                Choice::GiveUp => GIVE_UP,
+                Choice::Broken => BROKEN,
+            },
+            _ => match data.advance(visit.now) {
+                Advance::Next => NEXT,
+                Advance::AllDone => ALL_DONE,
+                Advance::Blocked => BLOCKED,
+            },
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! What a run of `code` knows, and how a round changes it.
+
+use alloc::{string::String, vec::Vec};
+
+use pointsman_kernel::{
+    agent::{BadBody, Forgone, Reply, ToolCall, ToolResult},
+    id::At,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::{
+    plan::{Advance, PHASE_COMPLETE, Phase, Plan, Work},
+    progress::{self, Failure, Judgement, Progress},
+    recovery::{Choice, Recovery, Trouble},
+};
+use crate::{
+    answer,
+    transcript::{self, Transcript},
+};
+
+/// Messages that are kept.
+const MAX_MESSAGES: usize = 400;
+/// The same error on the same target so many times is a loop, as in the chart.
+const SAME_ERROR: usize = 3;
+/// Commands that run tests, where the configuration names none.
+const TESTS: [&str; 6] = ["cargo test", "go test", "pytest", "npm test", "make test", "make check"];
+
+/// The data of a run of `code`.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Data {
+    /// What the model is told before anything else.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub system: String,
+    /// How commands start that run tests.
+    #[serde(default)]
+    pub tests: Vec<String>,
+    /// The conversation.
+    pub transcript: Transcript,
+    /// The calls of the last reply that are to be run, by their places in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub batch: Vec<u16>,
+    /// The phases.
+    pub plan: Plan,
+    /// What was done since the last phase ended.
+    pub work: Work,
+    /// What the last calls came to.
+    pub progress: Progress,
+    /// What has to be recovered from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<Trouble>,
+    /// The recoveries that were used since the last phase or prompt began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub used: Vec<Recovery>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Config {
+    system: String,
+    phases: Vec<Phase>,
+    tests: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Prompt {
+    text: String,
+    #[serde(default)]
+    phases: Vec<Phase>,
+}
+
+impl Data {
+    pub(super) fn configure(&mut self, config: &RawValue) -> Result<(), BadBody> {
+        let config: Option<Config> = serde_json::from_str(config.get())?;
+        let config = config.unwrap_or_default();
+        self.plan.set(config.phases)?;
+        self.system = config.system;
+        self.tests = config.tests.unwrap_or_else(|| TESTS.map(Into::into).into());
+        Ok(())
+    }
+
+    /// Takes a person's prompt, with which everything may be tried once more.
+    pub(super) fn hear(&mut self, body: &RawValue) -> Result<(), BadBody> {
+        let Prompt { text, phases } = serde_json::from_str(body.get())?;
+        if text.is_empty() {
+            return Err(BadBody("the prompt is empty".into()));
+        }
+        if !phases.is_empty() {
+            self.plan.set(phases)?;
+        }
+        self.transcript.say(text);
+        self.start_afresh();
+        Ok(())
+    }
+
+    pub(super) fn build(&mut self, now: At) {
+        if let Some(told) = self.plan.open(now) {
+            self.transcript.note(told);
+        }
+    }
+
+    /// Takes a reply. Its calls are to be run, but for those that end a phase.
+    pub(super) fn propose(&mut self, reply: Reply) {
+        self.transcript.reply(reply);
+        self.transcript.keep_last(MAX_MESSAGES);
+        self.batch.clear();
+        let mut claims = Vec::new();
+        for (at, called) in (0..).zip(self.transcript.calls()) {
+            if called.call.tool == PHASE_COMPLETE {
+                let result = self.plan.take_claim(&called.call.arguments, &self.work);
+                self.progress.record(&called.call, &result);
+                claims.push((at, result));
+            } else {
+                self.batch.push(at);
+            }
+        }
+        for (at, result) in claims {
+            self.transcript.record(at, result);
+        }
+    }
+
+    pub(super) fn call(&self, item: u16) -> ToolCall {
+        self.transcript.call(self.place(item))
+    }
+
+    pub(super) fn record(&mut self, item: u16, result: ToolResult) {
+        self.transcript.record(self.place(item), result);
+    }
+
+    pub(super) fn model_forgone(&mut self, why: &Forgone) {
+        self.trouble = Trouble::no_reply(why);
+    }
+
+    pub(super) fn call_forgone(&mut self, item: u16, why: &Forgone) {
+        // The call that was halted is told first; those that end with it follow.
+        if let Forgone::Stuck { .. } = why
+            && self.trouble.is_none()
+        {
+            let call = self.call(item);
+            let (target, error) = (progress::target(&call), answer::reason(why));
+            self.trouble = Some(Trouble::Loop(Failure { tool: call.tool, target, error }));
+        }
+        self.record(item, transcript::forgone(why));
+    }
+
+    /// Takes the results of a batch into account, in request order.
+    pub(super) fn join(&mut self) {
+        for at in &self.batch {
+            let Some(called) = self.transcript.calls().get(usize::from(*at)) else { continue };
+            let Some(result) = &called.result else { continue };
+            self.work.calls = self.work.calls.saturating_add(1);
+            self.progress.record(&called.call, result);
+            if result.mutated
+                && let Some(file) = progress::file(&called.call)
+            {
+                self.work.changed(&file);
+            }
+            if progress::is_test(&called.call, &self.tests) {
+                self.work.tests_passed = Some(result.ok);
+            }
+        }
+    }
+
+    /// Says whether the work moves.
+    pub(super) fn judge(&mut self) -> Judgement {
+        if let Some(failure) = self.progress.repeated(SAME_ERROR) {
+            self.trouble = Some(Trouble::Loop(failure.clone()));
+            return Judgement::Stuck;
+        }
+        if self.plan.claim.is_some() {
+            return Judgement::PhaseComplete;
+        }
+        if !self.transcript.calls().is_empty() {
+            self.progress.idle_replies = 0;
+            return Judgement::Continue;
+        }
+        let silent = self.transcript.last_text().trim().is_empty();
+        if !silent && self.plan.current().is_none() {
+            return Judgement::Answered;
+        }
+        if !self.progress.idled() {
+            let told = if silent { "The reply was empty." } else { "The phase is still open." };
+            self.transcript.note(told.into());
+            return Judgement::Continue;
+        }
+        if silent {
+            self.trouble = Some(Trouble::Silence);
+            return Judgement::Stuck;
+        }
+        Judgement::Answered
+    }
+
+    /// Chooses how to go on, and tells the model.
+    pub(super) fn choose(&mut self) -> Choice {
+        let Some(trouble) = &self.trouble else { return Choice::Broken };
+        let choice = trouble.choose(&self.used);
+        if let Choice::Recover(rule) = choice {
+            self.transcript.note(trouble.advice(rule));
+            self.used.push(rule);
+            self.trouble = None;
+            self.progress = Progress::default();
+        }
+        choice
+    }
+
+    pub(super) fn advance(&mut self, now: At) -> Advance {
+        let advance = self.plan.advance(&mut self.work, now);
+        if advance == Advance::Next {
+            self.start_afresh();
+        }
+        advance
+    }
+
+    /// Forgets errors and recoveries: a phase or a prompt begins.
+    fn start_afresh(&mut self) {
+        self.progress = Progress::default();
+        self.trouble = None;
+        self.used.clear();
+    }
+
+    fn place(&self, item: u16) -> u16 {
+        self.batch.get(usize::from(item)).copied().unwrap_or(u16::MAX)
+    }
+}

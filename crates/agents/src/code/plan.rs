@@ -1,0 +1,219 @@
+//! Phases: what each is for, what was done in it, and how it ended.
+//!
+//! A phase ends because someone says how it ended. No phase is a success by default,
+//! and none ends twice.
+
+use alloc::{collections::BTreeSet, format, string::String, vec::Vec};
+
+use pointsman_kernel::{
+    agent::{BadBody, ToolResult},
+    id::At,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// The call by which a model says that a phase is over. It is never run: the agent
+/// itself takes it.
+pub const PHASE_COMPLETE: &str = "phase.complete";
+
+/// Phases that a plan may have.
+const MAX_PHASES: usize = 100;
+/// Names of files that are kept for a phase.
+const MAX_FILES: usize = 4096;
+
+/// The phases of a task.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Plan {
+    /// Every phase, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<Phase>,
+    /// The phases that have ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub records: Vec<PhaseRecord>,
+    /// When the phase after those was started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<At>,
+    /// How the model says that it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<Claim>,
+}
+
+/// One phase, as planned.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Phase {
+    /// What it is for.
+    pub description: String,
+    /// How long it should take, in milliseconds. Told, never enforced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_ms: Option<u64>,
+}
+
+/// How a model says that a phase ended.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// Whether it did what it was for.
+    pub success: bool,
+    /// The phase that is meant; the open one if it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<usize>,
+    /// What stood in the way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blockers: Vec<String>,
+}
+
+/// What was done since a phase or a session was started.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Work {
+    /// Tool calls.
+    pub calls: u32,
+    /// Files changed.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub files: BTreeSet<String>,
+    /// Whether tests passed when they were last run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests_passed: Option<bool>,
+}
+
+/// A phase that has ended.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct PhaseRecord {
+    /// Its number; the first is 1.
+    pub number: usize,
+    /// When it was started.
+    pub started: At,
+    /// When it ended.
+    pub ended: At,
+    /// Tool calls.
+    pub calls: u32,
+    /// How many files were changed.
+    pub files_changed: usize,
+    /// Whether tests passed when they were last run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests_passed: Option<bool>,
+    /// Whether it did what it was for.
+    pub succeeded: bool,
+    /// What stood in the way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blockers: Vec<String>,
+}
+
+/// What all phases come to.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Totals {
+    /// Phases planned.
+    pub planned: usize,
+    /// Phases that ended in success.
+    pub succeeded: usize,
+    /// Tool calls.
+    pub calls: u32,
+    /// Files changed; one that two phases changed counts twice.
+    pub files_changed: usize,
+}
+
+/// Where a plan goes from the end of a phase.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Advance {
+    Next,
+    AllDone,
+    Blocked,
+}
+
+impl Plan {
+    /// Takes the phases of a plan; one that is under way is not replaced.
+    pub(super) fn set(&mut self, phases: Vec<Phase>) -> Result<(), BadBody> {
+        if phases.len() > MAX_PHASES {
+            return Err(BadBody(format!("a plan has {MAX_PHASES} phases at most")));
+        }
+        if !self.phases.is_empty() {
+            return Err(BadBody("a plan is under way already".into()));
+        }
+        self.phases = phases;
+        Ok(())
+    }
+
+    /// Returns the number of the phase that is open or comes next, if there is one.
+    pub fn current(&self) -> Option<usize> {
+        let number = self.records.len().saturating_add(1);
+        (number <= self.phases.len()).then_some(number)
+    }
+
+    /// Starts the phase that comes next, and returns what to tell the model of it.
+    pub(super) fn open(&mut self, now: At) -> Option<String> {
+        let number = self.current().filter(|_| self.started.is_none())?;
+        let phase = self.phases.get(number.saturating_sub(1))?;
+        self.started = Some(now);
+        let (total, what) = (self.phases.len(), &phase.description);
+        Some(format!("Phase {number} of {total}: {what}. Call `{PHASE_COMPLETE}` when it is over."))
+    }
+
+    /// Takes a claim that the open phase is over, and returns the answer to it.
+    pub(super) fn take_claim(&mut self, arguments: &RawValue, work: &Work) -> ToolResult {
+        let refuse = |output: String| ToolResult { ok: false, output, mutated: false };
+        let claim: Claim = match serde_json::from_str(arguments.get()) {
+            Ok(claim) => claim,
+            Err(error) => return refuse(format!("say `success` as true or false: {error}")),
+        };
+        let Some(open) = self.current().filter(|_| self.started.is_some()) else {
+            return refuse("no phase is open".into());
+        };
+        if claim.phase.is_some_and(|named| named != open) || self.claim.is_some() {
+            return refuse(format!("only phase {open} is open, and it ends once"));
+        }
+        if claim.success && work.tests_passed == Some(false) {
+            return refuse("the last tests failed: make them pass, or say `success: false`".into());
+        }
+        self.claim = Some(claim);
+        ToolResult { ok: true, output: "noted".into(), mutated: false }
+    }
+
+    /// Ends the phase that was claimed to be over, and says where to go. Without a
+    /// claim nothing ends: then a plan that is not through is blocked.
+    pub(super) fn advance(&mut self, work: &mut Work, now: At) -> Advance {
+        if let (Some(claim), Some(number)) = (self.claim.take(), self.current()) {
+            let work = core::mem::take(work);
+            self.records.push(PhaseRecord {
+                number,
+                started: self.started.take().unwrap_or(now),
+                ended: now,
+                calls: work.calls,
+                files_changed: work.files.len(),
+                tests_passed: work.tests_passed,
+                // Calls of the same reply ran after the claim was made.
+                succeeded: claim.success && work.tests_passed != Some(false),
+                blockers: claim.blockers,
+            });
+            let succeeded = self.records.last().is_some_and(|record| record.succeeded);
+            if succeeded && self.current().is_some() {
+                return Advance::Next;
+            }
+        }
+        let all = self.current().is_none() && self.records.iter().all(|record| record.succeeded);
+        if all { Advance::AllDone } else { Advance::Blocked }
+    }
+
+    /// Returns what all phases come to, the open one included.
+    pub fn totals(&self, work: &Work) -> Totals {
+        let open = Totals {
+            planned: self.phases.len(),
+            succeeded: 0,
+            calls: work.calls,
+            files_changed: work.files.len(),
+        };
+        self.records.iter().fold(open, |sum, record| Totals {
+            succeeded: sum.succeeded.saturating_add(usize::from(record.succeeded)),
+            calls: sum.calls.saturating_add(record.calls),
+            files_changed: sum.files_changed.saturating_add(record.files_changed),
+            ..sum
+        })
+    }
+}
+
+impl Work {
+    pub(super) fn changed(&mut self, file: &str) {
+        if self.files.len() < MAX_FILES && !self.files.contains(file) {
+            self.files.insert(file.into());
+        }
+    }
+}

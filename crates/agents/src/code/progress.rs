@@ -1,0 +1,103 @@
+//! Progress: what the last calls came to, and whether the work moves.
+
+use alloc::{
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use pointsman_kernel::agent::{ToolCall, ToolResult};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Failures that are remembered.
+const MAX_FAILURES: usize = 10;
+/// Bytes of an error's text by which it is known.
+const MAX_ERROR: usize = 500;
+/// Replies without a call, in a row, before someone must look.
+const MAX_IDLE_REPLIES: u8 = 2;
+
+/// What the last calls came to.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Progress {
+    /// Calls that failed since something was last changed, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<Failure>,
+    /// Replies in a row that neither called a tool nor ended a phase.
+    #[serde(default)]
+    pub idle_replies: u8,
+}
+
+/// A call that failed.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Failure {
+    /// The tool.
+    pub tool: String,
+    /// What it was about.
+    pub target: String,
+    /// What it said.
+    pub error: String,
+}
+
+/// What the work comes to after a round.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Judgement {
+    Continue,
+    Answered,
+    PhaseComplete,
+    Stuck,
+}
+
+impl Progress {
+    /// Takes the result of a call. Whatever changed something may have removed the
+    /// cause of what failed before; a mere look at something has not.
+    pub(super) fn record(&mut self, call: &ToolCall, result: &ToolResult) {
+        if result.ok {
+            if result.mutated {
+                self.failures.clear();
+            }
+            return;
+        }
+        if self.failures.len() >= MAX_FAILURES {
+            self.failures.remove(0);
+        }
+        let end = result.output.floor_char_boundary(MAX_ERROR);
+        let error = result.output.get(..end).unwrap_or_default().into();
+        self.failures.push(Failure { tool: call.tool.clone(), target: target(call), error });
+    }
+
+    /// Returns the failure that came `limit` times, if one did.
+    pub(super) fn repeated(&self, limit: usize) -> Option<&Failure> {
+        let last = self.failures.last()?;
+        let same =
+            |failure: &&Failure| failure.target == last.target && failure.error == last.error;
+        (self.failures.iter().filter(same).count() >= limit).then_some(last)
+    }
+
+    /// Counts a reply without a call, and returns whether someone must look.
+    pub(super) const fn idled(&mut self) -> bool {
+        self.idle_replies = self.idle_replies.saturating_add(1);
+        self.idle_replies >= MAX_IDLE_REPLIES
+    }
+}
+
+/// Returns what a call is about: a file, a command, or all of its arguments.
+pub(super) fn target(call: &ToolCall) -> String {
+    file(call).or_else(|| text(call, &["command"])).unwrap_or_else(|| call.arguments.to_string())
+}
+
+/// Returns the file that a call is about.
+pub(super) fn file(call: &ToolCall) -> Option<String> {
+    text(call, &["path", "file", "file_path", "filename"])
+}
+
+/// Returns whether a call runs tests: its command starts as one of these do.
+pub(super) fn is_test(call: &ToolCall, tests: &[String]) -> bool {
+    let command = text(call, &["command"]).unwrap_or_default();
+    tests.iter().any(|test| !test.is_empty() && command.trim_start().starts_with(test.as_str()))
+}
+
+fn text(call: &ToolCall, keys: &[&str]) -> Option<String> {
+    let arguments: Map<String, Value> = serde_json::from_str(call.arguments.get()).ok()?;
+    let found = keys.iter().find_map(|key| arguments.get(*key)?.as_str());
+    found.filter(|found| !found.is_empty()).map(Into::into)
+}

@@ -1,0 +1,131 @@
+//! Recovery: what to try, by the class of the error. Each rule helps once.
+
+use alloc::{format, string::String};
+
+use pointsman_kernel::agent::{FaultClass, Forgone};
+use serde::{Deserialize, Serialize};
+
+use super::progress::Failure;
+use crate::answer;
+
+/// What has to be recovered from.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Trouble {
+    /// The same call fails in the same way, or is made again and again.
+    Loop(Failure),
+    /// The model gave no reply.
+    NoReply {
+        /// What went wrong.
+        class: FaultClass,
+        /// What to tell a person.
+        message: String,
+    },
+    /// The model replied with nothing at all, more than once.
+    Silence,
+}
+
+/// A way to go on.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Recovery {
+    /// Look at the file again: it is not as it was.
+    ReRead,
+    /// Write the whole file where an edit does not fit.
+    WriteInstead,
+    /// Split the work, or ask for a longer time.
+    LongerTime,
+    /// Try again after the waiting times of another visit.
+    Wait,
+    /// Do something else.
+    OtherWay,
+}
+
+/// What recovery comes to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Choice {
+    Recover(Recovery),
+    GiveUp,
+    Broken,
+}
+
+impl Trouble {
+    /// Returns the trouble of a model that gave no reply; a person's cancel is none.
+    pub(super) fn no_reply(why: &Forgone) -> Option<Self> {
+        match why {
+            Forgone::Failed(fault) => {
+                Some(Self::NoReply { class: fault.class, message: fault.message.clone() })
+            }
+            Forgone::TimedOut => {
+                Some(Self::NoReply { class: FaultClass::Timeout, message: answer::reason(why) })
+            }
+            Forgone::Denied { .. }
+            | Forgone::Stuck { .. }
+            | Forgone::Budget
+            | Forgone::Cancelled
+            | _ => None,
+        }
+    }
+
+    /// Returns the rules that fit, the best first; none where trying again is no use.
+    fn rules(&self) -> &'static [Recovery] {
+        match self {
+            Self::Silence => &[Recovery::OtherWay],
+            Self::Loop(failure) => failure.rules(),
+            Self::NoReply { class, .. } => match class {
+                FaultClass::Timeout => &[Recovery::LongerTime],
+                FaultClass::RateLimited | FaultClass::Unavailable | FaultClass::Resource => {
+                    &[Recovery::Wait]
+                }
+                FaultClass::Gone => &[Recovery::ReRead],
+                FaultClass::Other => &[Recovery::OtherWay],
+                FaultClass::Forbidden
+                | FaultClass::Invalid
+                | FaultClass::Limit
+                | FaultClass::Contract
+                | _ => &[],
+            },
+        }
+    }
+
+    /// Chooses the first rule that was not used yet.
+    pub(super) fn choose(&self, used: &[Recovery]) -> Choice {
+        let rules = self.rules();
+        match rules.iter().find(|rule| !used.contains(rule)) {
+            Some(rule) => Choice::Recover(*rule),
+            None if rules.is_empty() => Choice::Broken,
+            None => Choice::GiveUp,
+        }
+    }
+
+    /// Returns what to tell the model.
+    pub(super) fn advice(&self, rule: Recovery) -> String {
+        let what = match self {
+            Self::Loop(it) => format!("`{}` on {}: {}", it.tool, it.target, it.error),
+            Self::NoReply { message, .. } => message.clone(),
+            Self::Silence => "the last replies were empty".into(),
+        };
+        let instead = match rule {
+            Recovery::ReRead => "Read it again before you change it.",
+            Recovery::WriteInstead => "Do not edit it again: write the whole file.",
+            Recovery::LongerTime => "Do it in smaller pieces, or allow a longer time.",
+            Recovery::Wait => "Go on where you were.",
+            Recovery::OtherWay => "Do not repeat it: go another way.",
+        };
+        format!("This did not work: {what}. {instead}")
+    }
+}
+
+impl Failure {
+    fn rules(&self) -> &'static [Recovery] {
+        if self.tool.contains("edit") {
+            return &[Recovery::WriteInstead, Recovery::ReRead];
+        }
+        if self.error.contains(&answer::reason(&Forgone::TimedOut)) {
+            return &[Recovery::LongerTime];
+        }
+        &[Recovery::OtherWay]
+    }
+}

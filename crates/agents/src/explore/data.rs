@@ -1,0 +1,269 @@
+//! What a run of the explore agent knows, and what it decides from it.
+
+use alloc::{
+    collections::BTreeMap,
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use pointsman_kernel::{
+    agent::{BadBody, Forgone},
+    chart::ScreenStall,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    actions::{self, Act, Candidate},
+    graph::{Graph, MAX_SCREENS},
+    policy::Policy,
+    screen::{Screen, ScreenId},
+};
+use crate::answer;
+
+/// The rounds without a new screen after which something is done about it.
+pub(super) const LADDER: ScreenStall = ScreenStall { warn: 3, switch: 5, restart: 10 };
+/// Widgets of a screen that are looked at.
+const MAX_WIDGETS: usize = 1_000;
+
+/// What a run knows.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Data {
+    /// What to look for, in the person's words.
+    pub goal: String,
+    /// The app.
+    pub app: App,
+    /// Whether a model may pick among the candidates.
+    pub ask_model: bool,
+    /// What to type, by label.
+    pub inputs: BTreeMap<String, String>,
+    /// How candidates are chosen.
+    pub policy: Policy,
+    /// What was seen and tried.
+    pub graph: Graph,
+    /// What the present screen offers.
+    pub candidates: Vec<Candidate>,
+    /// The candidate that was chosen, by its place.
+    pub pick: u16,
+    /// Rounds since a new screen was seen.
+    pub stall: u32,
+    /// How often the app went down.
+    pub crashes: u32,
+    /// What went wrong last.
+    pub trouble: Option<String>,
+    here: Option<Screen>,
+    root: Option<ScreenId>,
+    fresh: u32,
+}
+
+/// The app that is explored.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct App {
+    /// Its package.
+    pub package: String,
+    /// Where to install it from.
+    pub install_from: Option<String>,
+    /// The version that it must have at least.
+    pub version: Option<u64>,
+}
+
+/// How far a run has come since the last look.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Progress {
+    Some,
+    Stall,
+    Loop,
+}
+
+/// Where exploring goes on.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Onward {
+    GoOn,
+    Switch,
+    Restart,
+    Explored,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Config {
+    app: App,
+    #[serde(default)]
+    goal: String,
+    #[serde(default)]
+    ask_model: bool,
+    #[serde(default)]
+    inputs: BTreeMap<String, String>,
+    #[serde(default)]
+    policy: Policy,
+}
+
+impl Data {
+    pub(super) fn new(config: Config) -> Result<Self, BadBody> {
+        if config.app.package.is_empty() {
+            return Err(BadBody("the app has no package".into()));
+        }
+        let Config { app, goal, ask_model, inputs, policy } = config;
+        Ok(Self { goal, app, ask_model, inputs, policy, ..Self::default() })
+    }
+
+    /// Returns whether the app must be installed, or installed anew.
+    pub(super) fn wants_install(&self, installed: Option<u64>) -> bool {
+        installed.is_none_or(|version| self.app.version.is_some_and(|least| version < least))
+    }
+
+    /// Forgets where it was: the app was started.
+    pub(super) fn start_over(&mut self) {
+        self.here = None;
+        self.candidates.clear();
+        self.stall = 0;
+    }
+
+    /// Returns whether a screen is the app's own.
+    pub(super) fn owns(&self, screen: &Screen) -> bool {
+        screen.package == self.app.package
+    }
+
+    /// Takes a look at the present screen.
+    pub(super) fn look(&mut self, mut screen: Screen) {
+        screen.widgets.truncate(MAX_WIDGETS);
+        let depth = self.depth();
+        self.see(&screen, depth);
+        self.here = Some(screen);
+    }
+
+    /// Takes the screen after an action, and returns whether it is another one.
+    pub(super) fn compare(&mut self, screen: &Screen) -> bool {
+        let from = self.here_id();
+        let depth = self.depth().saturating_add(1);
+        let to = self.see(screen, depth);
+        self.note(Some(to.clone()));
+        from.as_ref() != Some(&to)
+    }
+
+    /// Takes note that the chosen action led nowhere that can be used again.
+    pub(super) fn bar(&mut self) {
+        self.note(None);
+    }
+
+    fn see(&mut self, screen: &Screen, depth: u16) -> ScreenId {
+        let id = screen.id();
+        if self.owns(screen) && self.graph.see(&id, &screen.activity, depth) {
+            self.fresh = self.fresh.saturating_add(1);
+            self.root.get_or_insert_with(|| id.clone());
+        }
+        id
+    }
+
+    fn note(&mut self, to: Option<ScreenId>) {
+        let key = self.candidates.get(usize::from(self.pick)).map(|it| it.key.clone());
+        if let (Some(from), Some(key)) = (self.here_id(), key) {
+            self.graph.tried(&from, &key, to);
+        }
+    }
+
+    fn here_id(&self) -> Option<ScreenId> {
+        self.here.as_ref().map(Screen::id)
+    }
+
+    fn depth(&self) -> u16 {
+        let node = self.here_id().and_then(|id| self.graph.node(&id).map(|node| node.depth));
+        node.unwrap_or_default()
+    }
+
+    /// Enumerates what the present screen offers, and returns whether it is anything.
+    pub(super) fn enumerate(&mut self) -> bool {
+        let Some(screen) = self.here.clone() else { return false };
+        let id = screen.id();
+        // Outside the app the only thing to do is to come back.
+        let screen = if self.owns(&screen) { screen } else { Screen::default() };
+        let times = |key: &str| match self.graph.action(&id, key) {
+            Some(tried) if tried.barred => None,
+            Some(tried) => Some(tried.times),
+            None => Some(0),
+        };
+        // Going back from the first screen would leave the app.
+        let back = self.root.as_ref() != Some(&id);
+        self.candidates = actions::enumerate(&screen, back, times);
+        self.graph.offer(&id, &self.candidates);
+        !self.candidates.is_empty()
+    }
+
+    /// Chooses by policy, and returns whether a model is to be asked as well.
+    pub(super) fn choose(&mut self) -> bool {
+        let here = self.here_id().unwrap_or_default();
+        let pick = self.policy.choose(&self.graph, &here, &self.goal, &self.candidates);
+        self.pick = pick.and_then(|at| u16::try_from(at).ok()).unwrap_or_default();
+        self.ask_model && self.candidates.len() > 1
+    }
+
+    /// Takes a model's pick, and returns whether it names a candidate.
+    pub(super) fn take_pick(&mut self, text: &str) -> bool {
+        let named = actions::named(&self.candidates, text).and_then(|at| u16::try_from(at).ok());
+        self.pick = named.unwrap_or(self.pick);
+        named.is_some()
+    }
+
+    /// Returns the candidate that was chosen, and what to type if it takes text.
+    pub(super) fn chosen(&self) -> (Candidate, Option<String>) {
+        let chosen = self.candidates.get(usize::from(self.pick)).cloned().unwrap_or_default();
+        let input = self.inputs.get(&chosen.label).cloned().unwrap_or_else(|| "test".into());
+        let types = chosen.act == Act::Type;
+        (chosen, types.then_some(input))
+    }
+
+    /// Takes stock: only a screen of a structure not seen before is progress.
+    pub(super) fn assess(&mut self) -> Progress {
+        if core::mem::take(&mut self.fresh) > 0 {
+            self.stall = 0;
+            return Progress::Some;
+        }
+        self.stall = self.stall.saturating_add(1);
+        if self.stall < LADDER.switch { Progress::Stall } else { Progress::Loop }
+    }
+
+    /// Decides where exploring goes on.
+    pub(super) fn route(&self) -> Onward {
+        let here = self.here_id();
+        let from: Vec<&ScreenId> = here.iter().chain(self.root.as_ref()).collect();
+        let seen = self.graph.screens();
+        if seen >= MAX_SCREENS || (seen > 0 && self.graph.is_exhausted(&from)) {
+            return Onward::Explored;
+        }
+        match self.stall {
+            stall if stall >= LADDER.restart => Onward::Restart,
+            // The new policy has until the restart to show what it can do.
+            stall if stall == LADDER.switch => Onward::Switch,
+            _ => Onward::GoOn,
+        }
+    }
+
+    pub(super) fn switch(&mut self) {
+        self.policy = self.policy.next();
+    }
+
+    /// Returns what to say about a run that gets nowhere.
+    pub fn warning(&self) -> Option<String> {
+        let stalled = self.stall >= LADDER.warn;
+        stalled.then(|| format!("No new screen in {} rounds. Try something else.", self.stall))
+    }
+
+    pub(super) fn give_up(&mut self, why: &Forgone) {
+        self.trouble = Some(answer::reason(why).chars().take(1_000).collect());
+    }
+
+    /// Renders the question to the model: the list to pick from, by number.
+    pub fn prompt(&self) -> String {
+        let mut lines = Vec::new();
+        lines.push("Pick the next action in an app that is explored.".to_string());
+        lines.push(format!("What is looked for: {}", self.goal));
+        lines.extend(self.warning());
+        for (number, candidate) in (1_u32..).zip(&self.candidates) {
+            lines.push(format!("{number}. {} {:?}", candidate.act.name(), candidate.label));
+        }
+        lines.push("Answer with one number from the list and nothing else.".to_string());
+        lines.join("\n")
+    }
+}

@@ -1,0 +1,244 @@
+//! The `research` agent: answers a question from a body of documents.
+
+mod data;
+mod decision;
+#[cfg(test)]
+mod tests;
+
+use alloc::string::String;
+
+use pointsman_kernel::{
+    agent::{
+        Agent, Answer, BadBody, Fault, FaultClass, Forgone, ModelCall, Order, Reply, Settled, Visit,
+    },
+    id::{JobId, Outcome},
+    job::{AgentDecl, Charges, Governed, Influence, JobDecl, job_id},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+pub use data::{Data, Finding};
+pub use decision::{Decision, SEARCH, read};
+
+use crate::answer;
+
+/// The chart.
+pub const CHART: &str = include_str!("../charts/research.toml");
+
+const OPEN: JobDecl = JobDecl {
+    name: "goal.open",
+    outcomes: &[
+        ("query", Influence::None),
+        ("think", Influence::None),
+        ("nothing", Influence::None),
+    ],
+    ..JobDecl::DECIDE
+};
+const DECIDE: JobDecl = JobDecl {
+    name: "model.decide",
+    outcomes: &[
+        ("search", Influence::Proposal),
+        ("act", Influence::Proposal),
+        ("finish", Influence::Proposal),
+    ],
+    // A proposal that cannot be read fails the attempt.
+    fails: Some(Influence::Proposal),
+    governed: Governed::Turns,
+    worst: Charges { model_calls: 1, tool_calls: 0, interactions: 0 },
+    ..JobDecl::RUN
+};
+const CALL: JobDecl = JobDecl {
+    name: "tool.call",
+    outcomes: &[("ok", Influence::None)],
+    governed: Governed::Calls,
+    worst: Charges { model_calls: 0, tool_calls: 1, interactions: 0 },
+    ..JobDecl::RUN
+};
+const ANALYZE: JobDecl = JobDecl {
+    name: "model.analyze",
+    outcomes: &[("done", Influence::Proposal), ("conclude", Influence::Proposal)],
+    worst: Charges { model_calls: 1, tool_calls: 0, interactions: 0 },
+    ..JobDecl::RUN
+};
+const SUMMARY: JobDecl =
+    JobDecl { name: "summary.write", outcomes: &[("done", Influence::None)], ..JobDecl::RUN };
+const ASSEMBLE: JobDecl = JobDecl {
+    name: "result.assemble",
+    outcomes: &[("answered", Influence::None), ("gave_up", Influence::None)],
+    ..JobDecl::RUN
+};
+
+/// Every job of the agent.
+pub const JOBS: &[JobDecl] = &[OPEN, DECIDE, CALL, ANALYZE, SUMMARY, ASSEMBLE];
+
+const DECIDE_ID: JobId = job_id(JOBS, "model.decide");
+const CALL_ID: JobId = job_id(JOBS, "tool.call");
+const ANALYZE_ID: JobId = job_id(JOBS, "model.analyze");
+const SUMMARY_ID: JobId = job_id(JOBS, "summary.write");
+
+const QUERY: Outcome = OPEN.outcome("query");
+const THINK: Outcome = OPEN.outcome("think");
+const NOTHING: Outcome = OPEN.outcome("nothing");
+const TO_SEARCH: Outcome = DECIDE.outcome("search");
+const TO_ACT: Outcome = DECIDE.outcome("act");
+const TO_FINISH: Outcome = DECIDE.outcome("finish");
+const OK: Outcome = CALL.outcome("ok");
+const ANALYZED: Outcome = ANALYZE.outcome("done");
+const CONCLUDED: Outcome = ANALYZE.outcome("conclude");
+const WRITTEN: Outcome = SUMMARY.outcome("done");
+const ANSWERED: Outcome = ASSEMBLE.outcome("answered");
+const GAVE_UP: Outcome = ASSEMBLE.outcome("gave_up");
+
+/// The `research` agent.
+#[derive(Debug)]
+pub struct Research;
+
+/// What the host does for the agent.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Task {
+    /// Write down how far a run came that got stuck.
+    Summarise {
+        /// What is known of it, in words that can stand as they are.
+        draft: String,
+    },
+    /// Put the result together, with its sources.
+    Assemble {
+        /// The answer, or the summary of a run that has none.
+        text: String,
+        /// Whether it is an answer.
+        answered: bool,
+    },
+}
+
+/// What the host reports.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Report {
+    /// The summary is written.
+    Summarised {
+        /// The summary.
+        text: String,
+    },
+    /// The result is put together.
+    Assembled {
+        /// The result.
+        text: String,
+    },
+}
+
+impl Agent for Research {
+    type Data = Data;
+    type Task = Task;
+    type Report = Report;
+
+    const DECL: AgentDecl = AgentDecl { name: "research", jobs: JOBS, events: &[], lists: &[] };
+
+    fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {
+        data.configure(config)
+    }
+
+    fn receive(_data: &mut Data, _event: u16, _body: &RawValue) -> Result<(), BadBody> {
+        Err(BadBody("no event is expected".into()))
+    }
+
+    fn items(_data: &Data, _list: u16) -> u16 {
+        0
+    }
+
+    fn brief(data: &Data, visit: &Visit<'_>) -> Order<Task> {
+        match visit.job {
+            DECIDE_ID | ANALYZE_ID => Order::Model(ModelCall { job: visit.job, item: 0 }),
+            CALL_ID => Order::Tool(data.next_call()),
+            SUMMARY_ID => Order::own(Task::Summarise { draft: data.draft() }),
+            _ => {
+                let (text, answered) = data.outcome();
+                Order::own(Task::Assemble { text, answered })
+            }
+        }
+    }
+
+    fn settle(data: &mut Data, visit: &Visit<'_>, answer: Answer<Report>) -> Settled<Task> {
+        let settled = match visit.job {
+            DECIDE_ID => answer::model(answer).and_then(|reply| decided(data, &reply)),
+            CALL_ID => answer::tool(answer).map(|result| {
+                data.found(result);
+                OK
+            }),
+            ANALYZE_ID => answer::model(answer).map(|reply| analysed(data, reply)),
+            _ => answer::own(answer).and_then(|report| reported(data, visit, report)),
+        };
+        settled.map_or_else(Settled::Failed, Settled::Outcome)
+    }
+
+    fn forgo(data: &mut Data, visit: &Visit<'_>, why: &Forgone) {
+        match visit.job {
+            CALL_ID => data.not_found(why),
+            // A summary that nobody wrote is the one that the run has by itself.
+            SUMMARY_ID => data.give_up(data.draft()),
+            _ => data.stopped_by(why),
+        }
+    }
+
+    fn decide(data: &mut Data, _visit: &Visit<'_>) -> Outcome {
+        if data.goal.trim().is_empty() {
+            return NOTHING;
+        }
+        if !data.tools {
+            return THINK;
+        }
+        data.plan_search(data.goal.clone());
+        QUERY
+    }
+}
+
+/// Takes a decision; one that cannot be read or used fails the attempt.
+fn decided(data: &mut Data, reply: &Reply) -> Result<Outcome, Fault> {
+    let decision = decision::of(reply).and_then(|decision| data.permit(decision));
+    match decision {
+        Ok(Decision::Search { query }) => {
+            data.plan_search(query);
+            Ok(TO_SEARCH)
+        }
+        Ok(Decision::Tool { tool, arguments }) => {
+            data.plan_call(tool, arguments);
+            Ok(TO_ACT)
+        }
+        Ok(Decision::Finish { text }) => {
+            data.answer = Some(text);
+            Ok(TO_FINISH)
+        }
+        Err(why) => {
+            data.advice = Some(why.into());
+            let class = FaultClass::Invalid;
+            Err(Fault { class, repeatable: true, hint_ms: None, message: why.into() })
+        }
+    }
+}
+
+/// Takes an analysis: a note on the last finding, or the answer.
+fn analysed(data: &mut Data, reply: Reply) -> Outcome {
+    if let Ok(Decision::Finish { text }) = decision::of(&reply) {
+        data.answer = Some(text);
+        return CONCLUDED;
+    }
+    data.analysed(reply.text);
+    ANALYZED
+}
+
+fn reported(data: &mut Data, visit: &Visit<'_>, report: Report) -> Result<Outcome, Fault> {
+    match report {
+        Report::Summarised { text } if visit.job == SUMMARY_ID => {
+            data.give_up(text);
+            Ok(WRITTEN)
+        }
+        Report::Assembled { text } if visit.job != SUMMARY_ID => {
+            let (_, answered) = data.outcome();
+            data.result = Some(text);
+            Ok(if answered { ANSWERED } else { GAVE_UP })
+        }
+        Report::Summarised { .. } | Report::Assembled { .. } => Err(answer::misfit()),
+    }
+}

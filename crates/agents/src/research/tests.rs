@@ -1,0 +1,337 @@
+//! Scripts for the research agent: searching, deciding, getting stuck, ending.
+
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec,
+    vec::Vec,
+};
+
+use pointsman_kernel::{
+    Rejected,
+    agent::{Answer, FaultClass, Order, Reply, ToolCall},
+    chart::{Disposition, Per},
+    event::Scope,
+    governor::{Level, Permissions},
+    run::Run,
+};
+use serde_json::{Value, json};
+
+use super::{CHART, Decision, Report, Research, SEARCH, Task, read};
+use crate::testing::{Driver, hostile_texts, raw};
+
+const FINISH: &str = r#"{"action": "finish", "final": "It is in main.rs."}"#;
+
+fn search(query: &str) -> String {
+    json!({"action": "tool", "tool_name": SEARCH, "args": {"query": query}}).to_string()
+}
+
+fn begun(config: Value) -> Driver<Research> {
+    let mut driver = Driver::<Research>::new(CHART, &[SEARCH, "files.read"]);
+    driver.begin(config);
+    driver
+}
+
+fn searching() -> Driver<Research> {
+    begun(json!({"goal": "Where is the parser?"}))
+}
+
+fn analyzing() -> Driver<Research> {
+    let mut driver = searching();
+    driver.tool(true, "parser.rs:1: mod parser");
+    driver
+}
+
+fn deciding() -> Driver<Research> {
+    let mut driver = analyzing();
+    driver.say("It names a parser module.");
+    driver.forget_states();
+    driver
+}
+
+/// Reports what the run asks to be written, as it stands.
+fn assembles(driver: &mut Driver<Research>) {
+    let Order::Own { task: Task::Assemble { text, .. }, .. } = driver.order().clone() else {
+        panic!("a result is to be put together")
+    };
+    driver.report(Report::Assembled { text });
+}
+
+fn summarises(driver: &mut Driver<Research>) {
+    let Order::Own { task: Task::Summarise { draft }, .. } = driver.order().clone() else {
+        panic!("a summary is to be written")
+    };
+    driver.report(Report::Summarised { text: draft });
+}
+
+fn query_of(driver: &Driver<Research>) -> String {
+    let Order::Tool(call) = driver.order() else { panic!("a tool is called") };
+    assert_eq!(call.tool, SEARCH);
+    call.arguments.get().into()
+}
+
+#[test]
+fn the_chart_verifies_and_is_bounded_per_run() {
+    let driver = Driver::<Research>::new(CHART, &[SEARCH]);
+    assert_eq!(driver.chart.certificate().per, Per::Run);
+}
+
+#[test]
+fn the_goal_is_the_first_query_and_the_answer_is_the_result() {
+    let mut driver = searching();
+    assert_eq!(query_of(&driver), r#"{"query":"Where is the parser?"}"#);
+    driver.tool(true, "parser.rs:1");
+    driver.say("It names a file.");
+    driver.say(&search("  parser \n entry "));
+    assert_eq!(query_of(&driver), r#"{"query":"parser entry"}"#);
+    driver.tool(true, "main.rs:9");
+    driver.say("That is it.");
+    driver.say(FINISH);
+    assembles(&mut driver);
+    assert_eq!(
+        driver.states(),
+        [
+            "init",
+            "searching",
+            "analyzing",
+            "deciding",
+            "searching",
+            "analyzing",
+            "deciding",
+            "finishing",
+            "done"
+        ]
+    );
+    assert_eq!(driver.run.data.result.as_deref(), Some("It is in main.rs."));
+    assert_eq!(driver.run.data.findings.len(), 2);
+    assert_eq!(driver.run.data.findings[1].analysis, "That is it.");
+}
+
+#[test]
+fn a_goal_without_tools_is_thought_about() {
+    for config in [
+        json!({"goal": "What is 2 + 2?", "tools": false}),
+        json!({"goal": "Explain it. Do NOT search."}),
+    ] {
+        let mut driver = begun(config);
+        assert_eq!(driver.state(), "deciding");
+        driver.say(&search("two"));
+        assert_eq!(driver.state(), "deciding", "a search is refused");
+        assert_eq!(driver.run.data.advice.as_deref(), Some("tools are off: finish"));
+        driver.say(FINISH);
+        assembles(&mut driver);
+        assert_eq!(driver.ended(), Some(Disposition::Succeeded));
+    }
+}
+
+#[test]
+fn a_goal_of_nothing_is_not_answered() {
+    let mut driver = begun(json!({"goal": "  "}));
+    assert_eq!(driver.state(), "finishing");
+    assembles(&mut driver);
+    assert_eq!(driver.ended(), Some(Disposition::Stuck));
+}
+
+#[test]
+fn an_analysis_may_conclude() {
+    let mut driver = analyzing();
+    driver.say(&format!("This settles it.\n```json\n{FINISH}\n```"));
+    assert_eq!(driver.state(), "finishing");
+    assembles(&mut driver);
+    assert_eq!(driver.ended(), Some(Disposition::Succeeded));
+}
+
+#[test]
+fn any_other_tool_is_an_act() {
+    let mut driver = deciding();
+    let arguments = raw(&json!({"path": "a", "depth": 1}));
+    let call = ToolCall { id: "x".into(), tool: "files.read".into(), arguments };
+    driver.answer_last(Answer::Model(Reply { text: String::new(), calls: vec![call] }));
+    assert_eq!(driver.state(), "acting");
+    let Order::Tool(call) = driver.order() else { panic!("a tool is called") };
+    assert_eq!(call.arguments.get(), r#"{"depth":1,"path":"a"}"#);
+    driver.fault(FaultClass::Gone, false);
+    assert_eq!(driver.state(), "analyzing", "an error is something to think about");
+    assert!(!driver.run.data.findings[1].result.ok);
+}
+
+#[test]
+fn three_unreadable_decisions_are_stuck_and_never_an_answer() {
+    let mut driver = deciding();
+    for text in ["", "I would say it is there.", r#"{"action": "dance"}"#] {
+        assert_eq!(driver.state(), "deciding");
+        driver.say(text);
+    }
+    assert_eq!(driver.state(), "stuck_decide");
+    summarises(&mut driver);
+    assembles(&mut driver);
+    assert_eq!(driver.states(), ["stuck_decide", "finishing", "stuck"]);
+    let result = driver.run.data.result.as_deref().unwrap();
+    assert!(result.contains("Where is the parser?") && result.contains("parser module"));
+}
+
+#[test]
+fn no_run_that_was_stuck_is_answered() {
+    let stuck: [fn() -> Driver<Research>; 3] = [
+        || {
+            let mut driver = searching();
+            driver.wake();
+            assert_eq!(driver.state(), "stuck_search");
+            driver
+        },
+        || {
+            let mut driver = analyzing();
+            driver.fault(FaultClass::Unavailable, true);
+            assert_eq!(driver.state(), "stuck_analyze");
+            driver
+        },
+        || {
+            let mut driver = deciding();
+            driver.say(FINISH);
+            // The time is up although the answer is known.
+            driver.now = driver.now.after(300_000);
+            driver.apply(pointsman_kernel::event::Event::Woke);
+            assert_eq!(driver.state(), "stuck_decide");
+            driver
+        },
+    ];
+    for start in stuck {
+        let mut driver = start();
+        summarises(&mut driver);
+        assembles(&mut driver);
+        assert_eq!(driver.ended(), Some(Disposition::Stuck));
+        let mut driver = start();
+        driver.fault(FaultClass::Other, true);
+        assert_eq!(driver.state(), "finishing", "without a summary there is the run's own");
+        assembles(&mut driver);
+        assert_eq!(driver.ended(), Some(Disposition::Stuck));
+        assert!(driver.run.data.result.as_deref().unwrap().contains("No answer"));
+    }
+}
+
+#[test]
+fn the_same_search_does_not_go_on_for_ever() {
+    let mut driver = deciding();
+    let mut searches = 0;
+    while driver.state() == "deciding" {
+        driver.say(&search("parser"));
+        if driver.state() == "searching" {
+            searches += 1;
+            driver.tool(true, "nothing");
+            driver.say("Nothing.");
+        }
+    }
+    assert!(driver.state().starts_with("stuck_"), "{}", driver.state());
+    assert!(searches < 3);
+}
+
+#[test]
+fn there_are_twenty_decisions() {
+    let mut driver = analyzing();
+    for n in 0..20 {
+        driver.say("go on");
+        assert_eq!(driver.state(), "deciding");
+        let text = json!({"tool": "files.read", "args": {"page": n}}).to_string();
+        driver.say(&text);
+        driver.tool(true, &format!("page {n}"));
+    }
+    driver.say("go on");
+    assert_eq!(driver.state(), "stuck_decide");
+}
+
+#[test]
+fn a_search_that_is_not_permitted_ends_without_an_answer() {
+    let mut driver = Driver::<Research>::new(CHART, &[SEARCH]);
+    driver.permissions =
+        Permissions { otherwise: Level::Refuse, tools: Vec::new(), attended: false };
+    driver.begin(json!({"goal": "Where?"}));
+    assert_eq!(driver.states(), ["init", "searching", "finishing"]);
+    assembles(&mut driver);
+    assert_eq!(driver.ended(), Some(Disposition::Stuck));
+    assert!(driver.run.data.result.as_deref().unwrap().contains("not permitted"));
+}
+
+#[test]
+fn a_report_for_another_job_is_a_failure() {
+    let mut driver = deciding();
+    driver.say(FINISH);
+    driver.report(Report::Summarised { text: "no".into() });
+    assert_eq!(driver.ended(), Some(Disposition::Failed));
+}
+
+#[test]
+fn cancel_works_from_every_state() {
+    for start in [searching, analyzing, deciding] {
+        let mut driver = start();
+        driver.cancel(Scope::Run);
+        assert_eq!(driver.ended(), Some(Disposition::Cancelled));
+    }
+}
+
+#[test]
+fn a_configuration_that_cannot_be_read_is_refused() {
+    let mut driver = Driver::<Research>::new(CHART, &[SEARCH]);
+    let begun = pointsman_kernel::event::Begun {
+        chart: "research".into(),
+        version: 1,
+        digest: driver.chart.digest(),
+        seed: 0,
+        permissions: Permissions::allow_all(),
+        config: raw(&json!({"question": "Where?"})),
+    };
+    let took = driver.try_apply(pointsman_kernel::event::Event::Begun(begun.into()));
+    assert!(matches!(took, Err(Rejected::Body(_))));
+    assert!(driver.run.data.goal.is_empty());
+}
+
+#[test]
+fn text_without_a_decision_is_always_a_failed_one() {
+    for text in hostile_texts(&["finishing", "done"]) {
+        if text.contains("shell") {
+            continue; // It names a tool, which is a proposal.
+        }
+        let mut driver = deciding();
+        (0..3).for_each(|_| driver.say(&text));
+        assert_eq!(driver.states(), ["stuck_decide"], "{text:?}");
+    }
+}
+
+#[test]
+fn a_snapshot_in_the_middle_is_the_same_run() {
+    let mut driver = deciding();
+    driver.say(&search("parser entry"));
+    let text = serde_json::to_string(&driver.run).unwrap();
+    let run: Run<Research> = serde_json::from_str(&text).unwrap();
+    assert_eq!(serde_json::to_string(&run).unwrap(), text);
+}
+
+#[test]
+fn decisions_are_read_out_of_whatever_surrounds_them() {
+    let shown = |text: &str| match read(text) {
+        Ok(Decision::Search { query }) => format!("search {query}"),
+        Ok(Decision::Tool { tool, arguments }) => format!("{tool} {}", arguments.get()),
+        Ok(Decision::Finish { text }) => format!("finish {text}"),
+        Err(why) => format!("no: {why}"),
+    };
+    for (text, expected) in [
+        (r#"{"action":"finish","final":"a } b { \" } c"}"#, r#"finish a } b { " } c"#),
+        (r#"Sure {really}! {"action":"finish","answer":"x"} Bye }"#, "finish x"),
+        ("{\"action\":\"finish\",\"final\":\"no\"}\n```json\n{\"tool\":\"t\"}\n```", "t {}"),
+        (r#"{"action":"Search","query":"a b"}"#, "search a b"),
+        (r#"{"action":"tool","tool":"context/fts_search","args":{"q":"x"}}"#, "search x"),
+        (r#"{"action":"look","tool_name":"files.read","args":[1]}"#, "files.read {}"),
+        (r#"{"tool":"t","arguments":{"b":{"d":1,"c":2},"a":1}}"#, r#"t {"a":1,"b":{"c":2,"d":1}}"#),
+        (r#"{"action":"tool","tool":"context.fts_search"}"#, "no: a search needs a query"),
+        (r#"{"action":"finish"}"#, "no: to finish, give the answer as `final`"),
+        (r#"{"action":"fly"}"#, "no: the action is not known and names no tool"),
+        (
+            r#"{"action":"reason","tool":"t"}"#,
+            "no: a decision is a search, a tool or the end, not a thought",
+        ),
+        (r#"[1, 2] {"action": "#, "no: no JSON object could be read in the reply"),
+        ("```\nno json\n``` {\"action\":\"finish\",\"final\":\"é\"}", "finish é"),
+    ] {
+        assert_eq!(shown(text), expected, "{text}");
+    }
+    assert!(read(&"{".repeat(100_000)).is_err());
+}

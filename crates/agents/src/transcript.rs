@@ -1,0 +1,241 @@
+//! A conversation in which every tool call stands beside its result.
+//!
+//! The results are kept with the calls, so they are in request order whatever the
+//! order in which they came, and no call can lose its place.
+
+use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
+
+use pointsman_kernel::{
+    agent::{FaultClass, Forgone, Reply, ToolCall, ToolResult},
+    json::canonical_body,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::answer;
+
+/// Calls that one reply may make; a reply with more is cut.
+pub const MAX_CALLS: usize = 256;
+/// Bytes of a tool's output that are kept.
+pub const MAX_OUTPUT: usize = 64 * 1024;
+
+/// A conversation, the oldest message first.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Transcript {
+    messages: Vec<Message>,
+}
+
+/// One message.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Message {
+    /// A person's words, unchanged.
+    User {
+        /// The words.
+        text: String,
+    },
+    /// The host's words to the model: a phase, advice, a refusal.
+    Note {
+        /// The words.
+        text: String,
+    },
+    /// A model's reply.
+    Assistant {
+        /// Its text.
+        text: String,
+        /// Its calls, in the order in which it made them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        calls: Vec<Called>,
+    },
+}
+
+/// A call and, once it is known, its result.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Called {
+    /// What was proposed.
+    pub call: ToolCall,
+    /// What came of it; a call that came to nothing has a result that says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<ToolResult>,
+}
+
+impl Transcript {
+    /// Returns every message, the oldest first.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// Adds a person's message.
+    pub fn say(&mut self, text: String) {
+        self.seal();
+        self.messages.push(Message::User { text });
+    }
+
+    /// Adds a word of the host.
+    pub fn note(&mut self, text: String) {
+        self.messages.push(Message::Note { text });
+    }
+
+    /// Adds a model's reply.
+    pub fn reply(&mut self, reply: Reply) {
+        self.seal();
+        let mut calls: Vec<Called> = Vec::new();
+        for mut call in reply.calls.into_iter().take(MAX_CALLS) {
+            tidy(&mut call, &calls);
+            calls.push(Called { call, result: None });
+        }
+        self.messages.push(Message::Assistant { text: reply.text, calls });
+    }
+
+    /// Returns the last reply's text.
+    pub fn last_text(&self) -> &str {
+        let text = self.messages.iter().rev().find_map(|message| match message {
+            Message::Assistant { text, .. } => Some(text.as_str()),
+            Message::User { .. } | Message::Note { .. } => None,
+        });
+        text.unwrap_or_default()
+    }
+
+    /// Returns the last reply's calls.
+    pub fn calls(&self) -> &[Called] {
+        let calls = self.messages.iter().rev().find_map(|message| match message {
+            Message::Assistant { calls, .. } => Some(calls.as_slice()),
+            Message::User { .. } | Message::Note { .. } => None,
+        });
+        calls.unwrap_or_default()
+    }
+
+    /// Returns one of the last reply's calls, or a call of nothing.
+    pub fn call(&self, at: u16) -> ToolCall {
+        self.calls().get(usize::from(at)).map_or_else(no_call, |called| called.call.clone())
+    }
+
+    /// Records the result of one of the last reply's calls. The first one stands.
+    pub fn record(&mut self, at: u16, result: ToolResult) {
+        if let Some(called) = self.last_calls().get_mut(usize::from(at))
+            && called.result.is_none()
+        {
+            called.result = Some(cut(result));
+        }
+    }
+
+    /// Gives a result to every call that has none.
+    pub fn seal(&mut self) {
+        for called in self.last_calls() {
+            called.result.get_or_insert_with(|| {
+                let output = "not done: the turn ended before".into();
+                ToolResult { ok: false, output, mutated: false }
+            });
+        }
+    }
+
+    /// Drops the oldest messages beyond a limit. A reply goes with its results.
+    pub fn keep_last(&mut self, limit: usize) {
+        let beyond = self.messages.len().saturating_sub(limit);
+        self.messages.drain(..beyond);
+    }
+
+    fn last_calls(&mut self) -> &mut [Called] {
+        let calls = self.messages.iter_mut().rev().find_map(|message| match message {
+            Message::Assistant { calls, .. } => Some(calls.as_mut_slice()),
+            Message::User { .. } | Message::Note { .. } => None,
+        });
+        calls.unwrap_or_default()
+    }
+}
+
+/// Returns the result of a call that no answer settled.
+pub fn forgone(why: &Forgone) -> ToolResult {
+    let output = format!("not done: {}", answer::reason(why));
+    ToolResult { ok: false, output, mutated: may_have_mutated(why) }
+}
+
+/// Returns whether a call may have run, in part, before it came to nothing.
+const fn may_have_mutated(why: &Forgone) -> bool {
+    match why {
+        Forgone::TimedOut => true,
+        // These say that the call was turned away at the door.
+        Forgone::Failed(fault) => !matches!(
+            fault.class,
+            FaultClass::Forbidden
+                | FaultClass::Invalid
+                | FaultClass::Limit
+                | FaultClass::Contract
+                | FaultClass::RateLimited
+        ),
+        Forgone::Denied { .. }
+        | Forgone::Stuck { .. }
+        | Forgone::Budget
+        | Forgone::Cancelled
+        | _ => false,
+    }
+}
+
+/// Gives a call one spelling, and an id that no call before it has.
+fn tidy(call: &mut ToolCall, before: &[Called]) {
+    if let Ok(arguments) = canonical_body(&call.arguments) {
+        call.arguments = arguments;
+    }
+    let taken = |id: &str| id.is_empty() || before.iter().any(|called| called.call.id == id);
+    if taken(&call.id) {
+        // As many numbers as calls and one more: one of them is free.
+        let free = (0..=before.len()).map(|n| format!("{}#{n}", call.id)).find(|id| !taken(id));
+        call.id = free.unwrap_or_default();
+    }
+}
+
+fn cut(mut result: ToolResult) -> ToolResult {
+    if result.output.len() > MAX_OUTPUT {
+        let end = result.output.floor_char_boundary(MAX_OUTPUT);
+        result.output.truncate(end);
+        result.output.push_str("\n[cut]");
+    }
+    result
+}
+
+pub(crate) fn no_call() -> ToolCall {
+    ToolCall { id: String::new(), tool: String::new(), arguments: RawValue::NULL.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::raw;
+
+    fn call(id: &str) -> ToolCall {
+        ToolCall { id: id.to_owned(), tool: "t".into(), arguments: raw(&json!({"b": 1, "a": 2})) }
+    }
+
+    #[test]
+    fn ids_are_made_unique_and_arguments_canonical() {
+        let mut transcript = Transcript::default();
+        let calls = vec![call("x"), call("x"), call(""), call("x#0"), call("")];
+        transcript.reply(Reply { text: String::new(), calls });
+        let ids: Vec<_> = transcript.calls().iter().map(|it| it.call.id.as_str()).collect();
+        assert_eq!(ids, ["x", "x#0", "#0", "x#0#0", "#1"]);
+        assert_eq!(transcript.calls()[0].call.arguments.get(), r#"{"a":2,"b":1}"#);
+    }
+
+    #[test]
+    fn the_first_result_stands_and_outputs_are_cut() {
+        let mut transcript = Transcript::default();
+        transcript.reply(Reply { text: String::new(), calls: vec![call("x"), call("y")] });
+        let long = ToolResult { ok: true, output: "é".repeat(MAX_OUTPUT), mutated: false };
+        transcript.record(0, long);
+        transcript.record(0, ToolResult::default());
+        transcript.record(9, ToolResult::default());
+        transcript.say("next".into());
+        let [Message::Assistant { calls, .. }, Message::User { .. }] = transcript.messages() else {
+            panic!("two messages");
+        };
+        let first = calls[0].result.as_ref().unwrap();
+        assert!(first.ok && first.output.len() < MAX_OUTPUT + 10);
+        assert!(!calls[1].result.as_ref().unwrap().ok, "a call without a result was sealed");
+    }
+}

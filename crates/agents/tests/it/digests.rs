@@ -1,0 +1,65 @@
+//! A shipped chart does not change unnoticed.
+
+use pointsman_agents::CHILDREN;
+
+use crate::charts;
+
+/// Changing a chart means a new version, a new digest here, and a line in
+/// `docs/decisions.md`.
+const PINNED: &[(&str, u32, &str)] = &[
+    ("chat", 1, ""),
+    ("code", 1, ""),
+    ("research", 1, ""),
+    ("form", 1, ""),
+    ("explore", 1, ""),
+];
+
+#[test]
+fn charts_are_immutable_without_a_new_version() {
+    let found: Vec<(String, u32, String)> = charts()
+        .iter()
+        .map(|chart| (chart.name().to_owned(), chart.version(), chart.digest().to_string()))
+        .collect();
+    let pinned: Vec<(String, u32, String)> = PINNED
+        .iter()
+        .map(|(name, version, digest)| ((*name).to_owned(), *version, (*digest).to_owned()))
+        .collect();
+    assert_eq!(found, pinned, "raise the version, pin the digest, and say why in docs/decisions.md");
+}
+
+#[test]
+fn every_version_has_its_line_in_the_decisions() {
+    let decisions = include_str!("../../../../docs/decisions.md");
+    for (name, version, _) in PINNED {
+        let row = format!("| {name} | {version} | ");
+        assert!(decisions.contains(&row), "docs/decisions.md has no row `{row}…`");
+    }
+}
+
+#[test]
+fn layout_and_comments_do_not_change_a_digest() {
+    use pointsman_kernel::chart::verify;
+    for (name, source) in pointsman_agents::CHARTS {
+        let bare: String = source
+            .lines()
+            .map(|line| line.split(" #").next().unwrap_or_default().trim_end())
+            .filter(|line| !line.starts_with('#') && !line.is_empty())
+            .flat_map(|line| [line, "\n"])
+            .collect();
+        let chart = verify(&bare, &pointsman_agents::registry()).expect("it is still sound");
+        let shipped = pointsman_agents::chart(name).expect("it ships").expect("it is sound");
+        assert_eq!(chart.digest(), shipped.digest(), "{name}");
+    }
+}
+
+#[test]
+fn children_cost_what_their_certificates_say() {
+    for chart in charts() {
+        let Some(child) = CHILDREN.iter().find(|child| child.name == chart.name()) else {
+            // A chart that is bounded per turn is not bounded as a whole.
+            assert_eq!(chart.certificate().per, pointsman_kernel::chart::Per::Turn);
+            continue;
+        };
+        assert_eq!(child.certificate, chart.certificate(), "{}", chart.name());
+    }
+}

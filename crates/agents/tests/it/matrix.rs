@@ -1,0 +1,90 @@
+//! Every (state, outcome) pair of every chart, as one snapshot each.
+
+use std::fmt::Write as _;
+
+use insta::assert_snapshot;
+use pointsman_kernel::{chart::Chart, simulate::simulate};
+
+use crate::{charts, names, ways_there};
+
+/// Returns where a name leads from a state, or nothing if it is rejected.
+pub(crate) fn leads(chart: &Chart, way: &[&str], name: &str) -> Option<String> {
+    // The way there may have used up a budget: a walk of one step starts afresh, so
+    // only the last step can be rejected for its name.
+    let outcomes = way.iter().copied().chain([name]);
+    let simulation = simulate(chart, outcomes);
+    match simulation.rejected {
+        Some(rejected) => {
+            assert_eq!(rejected.at, way.len(), "the way there was rejected: {rejected:?}");
+            None
+        }
+        None => simulation.visited.last().map(ToString::to_string),
+    }
+}
+
+fn matrix(chart: &Chart) -> String {
+    let ways = ways_there(chart);
+    let mut text = String::new();
+    for state in chart.states() {
+        let Some(way) = ways.get(state.name()) else {
+            writeln!(text, "{}: only a label", state.name()).expect("strings can be written");
+            continue;
+        };
+        writeln!(text, "{}:", state.name()).expect("strings can be written");
+        let mut rejected = Vec::new();
+        for name in names(chart) {
+            match leads(chart, way, name) {
+                Some(to) => writeln!(text, "  {name} -> {to}").expect("strings can be written"),
+                None => rejected.push(name),
+            }
+        }
+        writeln!(text, "  rejected: {}", rejected.join(" ")).expect("strings can be written");
+    }
+    text
+}
+
+#[test]
+fn the_whole_matrix_of_each_chart_is_reviewed() {
+    for chart in charts() {
+        assert_snapshot!(format!("matrix_{}", chart.name()), matrix(&chart));
+    }
+}
+
+#[test]
+fn what_is_not_an_edge_is_rejected() {
+    for chart in charts() {
+        let ways = ways_there(&chart);
+        for state in chart.states().iter().filter(|state| !state.is_label()) {
+            let way = ways.get(state.name()).expect("every state can be reached");
+            for name in names(&chart) {
+                let edge = state.outcome(name).and_then(|outcome| state.way(outcome));
+                let timeout = state.added().timeout.and_then(|outcome| state.way(outcome));
+                let any = match name {
+                    "cancel" => Some(chart.any().cancel),
+                    "cancel_turn" => chart.any().cancel_turn,
+                    "shutdown" => chart.any().shutdown,
+                    _ => None,
+                };
+                let expected = edge
+                    .or(timeout.filter(|_| name == "timeout"))
+                    .map(|way| way.edge().to)
+                    .or(any.filter(|_| !state.is_final()))
+                    .map(|to| chart.state_name(to).to_owned());
+                let found = leads(&chart, way, name);
+                assert_eq!(found, expected, "{}: {} by {name}", chart.name(), state.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn chat_starts_waiting_and_shuts_down_from_every_state() {
+    let chart = pointsman_agents::chart("chat").expect("it ships").expect("it is sound");
+    assert_eq!(chart.state_name(chart.start()), "waiting_for_user_input");
+    for (state, way) in ways_there(&chart) {
+        let ended = chart.find(state).and_then(|id| chart.state(id)).is_some_and(|it| it.is_final());
+        if !ended {
+            assert_eq!(leads(&chart, &way, "shutdown").as_deref(), Some("shutting_down"));
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! Scripts: one line per event, with what must come of it after ` => `.
+//!
+//! A line is a time (`+10` after the last one, `@10` from the start, or nothing), a
+//! verb and its arguments. Every script is also replayed, and must end the same.
+
+use std::fmt::Write as _;
+
+use pointsman_kernel::{
+    agent::{Answer, ChildEnd, Fault, FaultClass, Order, OrderKind, Reply, ToolResult},
+    chart::{Chart, Disposition, verify},
+    effect::{Cause, EffectKind, Hop},
+    event::{Begun, Event, Observed, Scope, Usage},
+    governor::{Level, Permissions},
+    id::{At, Digest, EffectId, Outcome, Seq},
+    journal::{Recorded, Recorder},
+    replay::replay,
+    run::Core,
+};
+use serde_json::value::RawValue;
+
+use crate::toy::{Data, REGISTRY, Report, Toy};
+
+/// Verifies a chart file; the head and the ends that all charts share are added.
+pub(crate) fn chart(text: &str) -> Chart {
+    let ends = "[state.end]\nfinal = \"succeeded\"\n[state.bad]\nfinal = \"failed\"\n\
+                [state.stopped]\nfinal = \"cancelled\"\n";
+    // Scripts write the tables in any order; what a file needs first is put there.
+    let start = text.split("[state.").nth(1).and_then(|rest| rest.split(']').next()).unwrap();
+    let any = if text.contains("[any]") { "" } else { "[any]\ncancel = \"stopped\"\n" };
+    let head = format!(
+        "chart = \"toy\"\nversion = 1\njobs = \"toy\"\nstart = \"{start}\"\nauthority = \"propose\"\n"
+    );
+    let used: String = ends
+        .split_inclusive("\"\n")
+        .filter(|end| end.split(['.', ']']).nth(1).is_some_and(|name| names(text, any, name)))
+        .collect();
+    let file = format!("{head}{any}{text}\n{used}");
+    match verify(&file, &REGISTRY) {
+        Ok(chart) => chart,
+        Err(refused) => panic!("{:#?}\n{file}", refused.diagnostics),
+    }
+}
+
+fn names(text: &str, any: &str, state: &str) -> bool {
+    let quoted = format!("\"{state}\"");
+    text.contains(&quoted) || any.contains(&quoted)
+}
+
+/// Plays a script on a chart and compares what came of every line.
+#[track_caller]
+pub(crate) fn check(text: &str, script: &str) {
+    let chart = chart(text);
+    let mut rig = Rig::new(&chart);
+    let lines = script.lines().map(str::trim).filter(|line| !line.is_empty());
+    let (mut wanted, mut found) = (String::new(), String::new());
+    for line in lines {
+        let (said, _) = line.split_once(" => ").unwrap_or((line.trim_end_matches(" =>"), ""));
+        let _ = writeln!(wanted, "{line}");
+        let _ = writeln!(found, "{}", format!("{said} => {}", rig.play(said)).trim_end());
+    }
+    assert!(wanted == found, "the script came out as\n{found}");
+    rig.replays();
+}
+
+/// A run, its journal, and the clock of its script.
+pub(crate) struct Rig<'c> {
+    chart: &'c Chart,
+    pub(crate) recorder: Recorder<'c, Toy>,
+    pub(crate) lines: Vec<String>,
+    now: u64,
+    asked: Vec<(EffectId, OrderKind)>,
+}
+
+impl<'c> Rig<'c> {
+    pub(crate) fn new(chart: &'c Chart) -> Self {
+        let recorder = Recorder::new(chart);
+        Self { chart, recorder, lines: Vec::new(), now: 0, asked: Vec::new() }
+    }
+
+    /// Checks that the journal leads to the same run, byte for byte.
+    pub(crate) fn replays(&self) {
+        let lines = self.lines.iter().map(String::as_str);
+        let (run, _) = replay::<Toy>(self.chart, lines).unwrap();
+        let text = |run| serde_json::to_string(run).unwrap();
+        assert_eq!(text(&run), text(self.recorder.run()));
+    }
+
+    pub(crate) fn play(&mut self, line: &str) -> String {
+        let mut words: Vec<&str> = line.split_whitespace().collect();
+        match words[0].split_at(1) {
+            ("+", ms) => self.now += ms.parse::<u64>().unwrap(),
+            ("@", ms) => self.now = ms.parse().unwrap(),
+            _ => words.insert(0, ""),
+        }
+        if words[1] == "wake" {
+            self.now = self.recorder.run().core.wake.expect("nothing to wake for").0;
+            words[1] = "woke";
+        }
+        let event = self.event(words[1], &words[2..]);
+        self.apply(event)
+    }
+
+    pub(crate) fn apply(&mut self, event: Event<Report>) -> String {
+        let before = (self.recorder.run().core.clone(), self.recorder.run().data);
+        match self.recorder.record(Observed { at: At(self.now), event }) {
+            Err(rejected) => format!("rejected: {rejected}"),
+            Ok(Recorded::Ignored(late)) => format!("ignored: {late:?}"),
+            Ok(Recorded::Line(line)) => {
+                self.lines.push(line);
+                for effect in &self.recorder.out().effects {
+                    if let EffectKind::Start(order) = &effect.order {
+                        self.asked.push((effect.id, kind(order)));
+                    }
+                }
+                self.outcome(&before.0, before.1)
+            }
+        }
+    }
+
+    /// Tells what a step did: transitions, effects, notes, budgets, the wake-up.
+    fn outcome(&self, before: &Core, data: Data) -> String {
+        let (run, out) = (self.recorder.run(), self.recorder.out());
+        let mut parts: Vec<String> = out.hops.iter().map(|hop| self.hop(hop)).collect();
+        for effect in &out.effects {
+            parts.push(match &effect.order {
+                EffectKind::Start(Order::Own { task, .. }) => {
+                    format!("start {} own {}.{}", effect.id, task.item, task.attempt)
+                }
+                EffectKind::Start(Order::Tool(call)) => {
+                    format!("start {} {}", effect.id, call.tool)
+                }
+                EffectKind::Start(order) => format!("start {} {:?}", effect.id, kind(order)),
+                EffectKind::AskPerson(call) => format!("ask {} {}", effect.id, call.tool),
+                EffectKind::Stop(id) => format!("stop {id}"),
+                _ => unreachable!(),
+            });
+        }
+        parts.extend(out.verdicts.iter().map(|it| format!("{:?} by {:?}", it.level, it.rule)));
+        parts.extend(run.data.notes_since(data.noted));
+        let purses = before.purses.iter().zip(&run.core.purses).zip(self.chart.budgets());
+        for ((_, after), budget) in purses.filter(|((before, after), _)| before != after) {
+            let closed = if after.closed { " closed" } else { "" };
+            parts.push(format!("{} {}{closed}", budget.name(), after.left));
+        }
+        if let Some(At(wake)) = run.core.wake.filter(|wake| before.wake != Some(*wake)) {
+            parts.push(format!("wake {wake}"));
+        }
+        if let Some(ended) = run.core.ended {
+            parts.push(format!("ended {}", disposition(ended)));
+        }
+        parts.join("; ")
+    }
+
+    fn hop(&self, hop: &Hop) -> String {
+        let from = self.chart.state(hop.from).unwrap();
+        let way = |outcome: Outcome| from.way(outcome).map_or("?", |way| way.name());
+        let name = |id| self.chart.budget(id).unwrap().name();
+        let by = match hop.by {
+            Cause::Began => String::new(),
+            Cause::Outcome(outcome) => way(outcome).to_owned(),
+            Cause::Beyond { budget, outcome: Some(outcome) } => {
+                format!("{}, {} used up", way(outcome), name(budget))
+            }
+            Cause::Beyond { budget, outcome: None } => format!("{} used up", name(budget)),
+            Cause::Cancelled(scope) => scope.name().to_owned(),
+            Cause::Broken => "broken".to_owned(),
+            _ => unreachable!(),
+        };
+        let mut text = match hop.by {
+            Cause::Began => String::from("->"),
+            _ => format!("{} -{by}->", from.name()),
+        };
+        if let Some(to) = hop.to {
+            let _ = write!(text, " {}", self.chart.state_name(to));
+        }
+        if let Some(budget) = hop.spent {
+            let _ = write!(text, " spending {}", name(budget));
+        }
+        text
+    }
+
+    fn event(&self, verb: &str, words: &[&str]) -> Event<Report> {
+        let scope = |scope| Event::Cancelled { scope };
+        match verb {
+            "begin" => begun(self.chart.digest(), words),
+            "give" => Event::Given {
+                event: ["go", "stop", "tune"].iter().position(|name| *name == words[0]).unwrap_or(9)
+                    as u16,
+                body: body(&words[1..]),
+            },
+            "answer" => self.answer(words),
+            "grant" | "deny" => Event::ApprovalAnswered {
+                effect: effect(words[0]),
+                granted: verb == "grant",
+                reason: "no".into(),
+            },
+            "woke" => Event::Woke,
+            "cancel" => scope(Scope::Run),
+            "cancel_turn" => scope(Scope::Turn),
+            "shutdown" => scope(Scope::Shutdown),
+            "pause" => Event::Paused { why: "tea".into() },
+            "resume" => Event::Resumed,
+            _ => panic!("no such verb: {verb}"),
+        }
+    }
+
+    /// Reads `answer EFFECT WHAT [as KIND] [tokens=N] [money=N] [outside=N] [hint=N]`,
+    /// where WHAT is an outcome, `more`, `fault` or `fault!` for one not worth repeating.
+    fn answer(&self, words: &[&str]) -> Event<Report> {
+        let id = effect(words[0]);
+        let number = |key: &str| value(words, key).map(|text| text.parse::<u64>().unwrap());
+        let kind = match words.iter().position(|word| *word == "as").map(|at| words[at + 1]) {
+            Some("model") => OrderKind::Model,
+            Some("tool") => OrderKind::Tool,
+            Some(_) => OrderKind::Own,
+            None => {
+                let asked = self.asked.iter().find(|(asked, _)| *asked == id);
+                asked.map_or(OrderKind::Own, |(_, kind)| *kind)
+            }
+        };
+        let what = match words[1] {
+            // Outcomes go by the names that most jobs have, or by number.
+            "a" => "0",
+            "b" => "1",
+            "c" => "2",
+            "d" => "3",
+            other => other,
+        };
+        let answer = if let Some(mark) = what.strip_prefix("fault") {
+            let class =
+                if number("hint").is_some() { FaultClass::RateLimited } else { FaultClass::Other };
+            let (repeatable, hint_ms) = (mark.is_empty(), number("hint"));
+            Answer::Fault(Fault { class, repeatable, hint_ms, message: "no".into() })
+        } else {
+            match kind {
+                OrderKind::Model => Answer::Model(Reply { text: what.into(), calls: Vec::new() }),
+                OrderKind::Tool => {
+                    Answer::Tool(ToolResult { ok: true, output: what.into(), mutated: false })
+                }
+                OrderKind::Child => {
+                    Answer::Child(ChildEnd { ended: Disposition::Succeeded, result: what.into() })
+                }
+                _ => Answer::Own(what.parse().map_or(Report::More, |end| {
+                    Report::End(end, value(words, "choose").map(choices))
+                })),
+            }
+        };
+        let usage = Usage {
+            tokens: number("tokens").unwrap_or(0),
+            money: number("money").unwrap_or(0),
+            outside_app: number("outside").unwrap_or(0),
+        };
+        Event::Answered { effect: id, answer, usage }
+    }
+}
+
+fn kind<T>(order: &Order<T>) -> OrderKind {
+    match order {
+        Order::Model(_) => OrderKind::Model,
+        Order::Tool(_) => OrderKind::Tool,
+        Order::Child(_) => OrderKind::Child,
+        _ => OrderKind::Own,
+    }
+}
+
+fn effect(text: &str) -> EffectId {
+    let (seq, index) = text.split_once('.').unwrap();
+    EffectId { seq: Seq(seq.parse().unwrap()), index: index.parse().unwrap() }
+}
+
+fn value<'w>(words: &[&'w str], key: &str) -> Option<&'w str> {
+    words.iter().find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
+}
+
+/// Reads choices such as `01`: the first pure job ends in 0, the second in 1.
+pub(crate) fn choices(text: &str) -> u64 {
+    text.bytes().rev().fold(0, |choose, digit| choose << 4 | u64::from(digit - b'0'))
+}
+
+fn body(words: &[&str]) -> Box<RawValue> {
+    let text = if words.contains(&"nonsense") {
+        "[1]".to_owned()
+    } else {
+        serde_json::to_string(&Data {
+            choose: value(words, "choose").map_or(0, choices),
+            items: value(words, "items").map_or(0, |items| items.parse().unwrap()),
+            tools: value(words, "tools").map_or(0, choices),
+            ..Data::default()
+        })
+        .unwrap()
+    };
+    RawValue::from_string(text).unwrap()
+}
+
+/// Reads `begin [may=allow|ask|refuse|unattended] [items=N] [choose=…] [tools=…] [other]`.
+fn begun(digest: Digest, words: &[&str]) -> Event<Report> {
+    let permissions = match value(words, "may").unwrap_or("allow") {
+        "ask" => Permissions::ask_all(),
+        "refuse" => Permissions::default(),
+        "unattended" => Permissions { attended: false, ..Permissions::ask_all() },
+        "ask_erase" => {
+            Permissions { tools: vec![("erase".into(), Level::Ask)], ..Permissions::allow_all() }
+        }
+        _ => Permissions::allow_all(),
+    };
+    let digest = if words.contains(&"other") { Digest::of(b"other") } else { digest };
+    let config = body(words);
+    Event::Begun(Box::new(Begun {
+        chart: "toy".into(),
+        version: 1,
+        digest,
+        seed: 7,
+        permissions,
+        config,
+    }))
+}
+
+fn disposition(ended: Disposition) -> String {
+    format!("{ended:?}").to_lowercase()
+}

@@ -1,0 +1,3 @@
+//! Scripts, by topic: what a run does, line by line.
+
+mod attempts;

@@ -1,0 +1,255 @@
+//! An agent of fixed size that does what it is told: answers name outcomes, so that
+//! a test decides every route.
+
+use pointsman_kernel::{
+    agent::{
+        Agent, Answer, BadBody, ChildRun, Fault, FaultClass, Forgone, ModelCall, Order, Settled,
+        ToolCall, Visit,
+    },
+    id::{JobId, Outcome},
+    job::{
+        AgentDecl, Charges, Governed, Influence::None as Plain, JobDecl, Param, Registry, job_id,
+    },
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// Every tool that charts of these tests may allow.
+pub(crate) const TOOLS: &[&str] = &["read", "write", "erase"];
+
+/// What the charts of these tests may name.
+pub(crate) const REGISTRY: Registry<'_> =
+    Registry { agents: &[Toy::DECL], tools: TOOLS, children: &[] };
+
+/// The agent.
+pub(crate) struct Toy;
+
+/// What a run of it knows.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default)]
+pub(crate) struct Data {
+    /// The outcomes of the next pure jobs, four bits each, the lowest first.
+    pub(crate) choose: u64,
+    /// How long the list is.
+    pub(crate) items: u16,
+    /// The tool that each item calls, four bits each.
+    pub(crate) tools: u64,
+    /// What became of the last eight items: a byte each, see [`Note`].
+    pub(crate) notes: u64,
+    /// How many notes there were in all.
+    pub(crate) noted: u32,
+}
+
+/// What an order of its own asks for.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub(crate) struct Task {
+    pub(crate) attempt: u16,
+    pub(crate) item: u16,
+}
+
+/// How the job should go on.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub(crate) enum Report {
+    /// End in this outcome, and let pure jobs end in those, if they are given.
+    End(u8, Option<u64>),
+    /// Order more.
+    More,
+}
+
+const TWO: &[(&str, pointsman_kernel::job::Influence)] = &[("a", Plain), ("b", Plain)];
+const THREE: &[(&str, pointsman_kernel::job::Influence)] =
+    &[("a", Plain), ("b", Plain), ("c", Plain)];
+const FOUR: &[(&str, pointsman_kernel::job::Influence)] =
+    &[("a", Plain), ("b", Plain), ("c", Plain), ("d", Plain)];
+const ONE: &[(&str, pointsman_kernel::job::Influence)] = &[("a", Plain)];
+
+const fn charges(model_calls: u32, tool_calls: u32, interactions: u32) -> Charges {
+    Charges { model_calls, tool_calls, interactions }
+}
+
+/// The jobs: `runN` and `forkN` have N outcomes.
+pub(crate) const JOBS: &[JobDecl] = &[
+    JobDecl { name: "run1", outcomes: ONE, ..JobDecl::RUN },
+    JobDecl { name: "run2", outcomes: TWO, ..JobDecl::RUN },
+    JobDecl { name: "run4", outcomes: FOUR, ..JobDecl::RUN },
+    JobDecl { name: "sure", outcomes: TWO, fails: None, ..JobDecl::RUN },
+    JobDecl { name: "think", outcomes: TWO, worst: charges(1, 0, 0), ..JobDecl::RUN },
+    JobDecl { name: "tap", outcomes: TWO, worst: charges(0, 0, 2), ..JobDecl::RUN },
+    // Asks a model first and then does something of its own, within one attempt.
+    JobDecl { name: "pair", outcomes: TWO, tasks: 2, worst: charges(1, 0, 0), ..JobDecl::RUN },
+    JobDecl {
+        name: "call",
+        outcomes: TWO,
+        governed: Governed::Calls,
+        worst: charges(0, 1, 0),
+        ..JobDecl::RUN
+    },
+    // Does something of its own first and then calls a tool.
+    JobDecl {
+        name: "then_call",
+        outcomes: TWO,
+        governed: Governed::Calls,
+        tasks: 2,
+        worst: charges(0, 1, 0),
+        ..JobDecl::RUN
+    },
+    JobDecl { name: "turn", outcomes: TWO, governed: Governed::Turns, ..JobDecl::RUN },
+    // Breaks its declaration: it calls a tool and is not governed.
+    JobDecl { name: "rogue", outcomes: ONE, worst: charges(0, 1, 0), ..JobDecl::RUN },
+    JobDecl {
+        name: "child",
+        outcomes: TWO,
+        with: &[Param { name: "chart", required: true }],
+        ..JobDecl::RUN
+    },
+    JobDecl { name: "fork1", outcomes: ONE, ..JobDecl::DECIDE },
+    JobDecl { name: "fork2", outcomes: TWO, ..JobDecl::DECIDE },
+    JobDecl { name: "fork3", outcomes: THREE, ..JobDecl::DECIDE },
+    JobDecl { name: "join1", outcomes: ONE, ..JobDecl::JOIN },
+    JobDecl { name: "join2", outcomes: TWO, ..JobDecl::JOIN },
+];
+
+const THINK: JobId = job_id(JOBS, "think");
+const TAP: JobId = job_id(JOBS, "tap");
+const PAIR: JobId = job_id(JOBS, "pair");
+const CALL: JobId = job_id(JOBS, "call");
+const ROGUE: JobId = job_id(JOBS, "rogue");
+const CHILD: JobId = job_id(JOBS, "child");
+const THEN_CALL: JobId = job_id(JOBS, "then_call");
+
+/// What a note says, in its upper four bits; the lower four name the item.
+#[derive(Clone, Copy)]
+pub(crate) enum Note {
+    Settled = 1,
+    Failed,
+    TimedOut,
+    Denied,
+    Stuck,
+    Budget,
+    Cancelled,
+    Limit,
+    Contract,
+}
+
+impl Data {
+    fn note(&mut self, note: Note, item: u16) {
+        self.notes = self.notes << 8 | (note as u64) << 4 | u64::from(item & 15);
+        self.noted += 1;
+    }
+
+    /// Returns the notes since an earlier moment, the oldest first.
+    pub(crate) fn notes_since(&self, earlier: u32) -> Vec<String> {
+        const NAMES: [&str; 10] = [
+            "?",
+            "settled",
+            "failed",
+            "timed out",
+            "denied",
+            "stuck",
+            "budget",
+            "cancelled",
+            "limit",
+            "contract",
+        ];
+        let fresh = (self.noted - earlier).min(8);
+        (0..fresh)
+            .rev()
+            .map(|at| self.notes >> (8 * at) & 255)
+            .map(|note| format!("{}: {}", note & 15, NAMES[usize::try_from(note >> 4).unwrap()]))
+            .collect()
+    }
+
+    fn take_choice(&mut self) -> Outcome {
+        let choice = u8::try_from(self.choose & 15).unwrap();
+        self.choose >>= 4;
+        Outcome(choice)
+    }
+
+    fn call(&self, item: u16) -> ToolCall {
+        let tool = self.tools >> (4 * (u32::from(item) % 16)) & 15;
+        let tool = TOOLS.get(usize::try_from(tool).unwrap()).copied().unwrap_or("other");
+        let arguments = RawValue::from_string(r#"{"n":1}"#.to_owned()).unwrap();
+        ToolCall { id: format!("call {item}"), tool: tool.to_owned(), arguments }
+    }
+}
+
+/// Reads the answers that are texts: an outcome's number, or `more`.
+fn report(text: &str) -> Report {
+    text.parse().map_or(Report::More, |outcome| Report::End(outcome, None))
+}
+
+impl Agent for Toy {
+    type Data = Data;
+    type Task = Task;
+    type Report = Report;
+
+    const DECL: AgentDecl =
+        AgentDecl { name: "toy", jobs: JOBS, events: &["go", "stop", "tune"], lists: &["items"] };
+
+    fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {
+        Self::receive(data, 0, config)
+    }
+
+    fn receive(data: &mut Data, _: u16, body: &RawValue) -> Result<(), BadBody> {
+        let given: Data = serde_json::from_str(body.get())?;
+        *data = Data { notes: data.notes, noted: data.noted, ..given };
+        Ok(())
+    }
+
+    fn items(data: &Data, _: u16) -> u16 {
+        data.items
+    }
+
+    fn brief(data: &Data, visit: &Visit<'_>) -> Order<Task> {
+        let task = Task { attempt: visit.attempt, item: visit.item };
+        match visit.job {
+            THINK | PAIR => Order::Model(ModelCall { job: visit.job, item: visit.item }),
+            TAP => Order::Own { task, interactions: 2 },
+            CALL | ROGUE => Order::Tool(data.call(visit.item)),
+            CHILD => Order::Child(ChildRun { chart: "kid".into(), goal: String::new() }),
+            _ => Order::own(task),
+        }
+    }
+
+    fn settle(data: &mut Data, visit: &Visit<'_>, answer: Answer<Report>) -> Settled<Task> {
+        let report = match answer {
+            Answer::Own(report) => report,
+            Answer::Model(reply) => report(&reply.text),
+            Answer::Tool(result) => report(&result.output),
+            Answer::Child(end) => report(&end.result),
+            Answer::Fault(fault) => return Settled::Failed(fault),
+            _ => Report::More,
+        };
+        match report {
+            Report::End(outcome, choose) => {
+                data.choose = choose.unwrap_or(data.choose);
+                data.note(Note::Settled, visit.item);
+                Settled::Outcome(Outcome(outcome))
+            }
+            Report::More if visit.job == THEN_CALL => {
+                Settled::Again(Order::Tool(data.call(visit.item)))
+            }
+            Report::More => {
+                Settled::Again(Order::own(Task { attempt: visit.attempt, item: visit.item }))
+            }
+        }
+    }
+
+    fn forgo(data: &mut Data, visit: &Visit<'_>, why: &Forgone) {
+        let note = match why {
+            Forgone::Failed(Fault { class: FaultClass::Limit, .. }) => Note::Limit,
+            Forgone::Failed(Fault { class: FaultClass::Contract, .. }) => Note::Contract,
+            Forgone::TimedOut => Note::TimedOut,
+            Forgone::Denied { .. } => Note::Denied,
+            Forgone::Stuck { .. } => Note::Stuck,
+            Forgone::Budget => Note::Budget,
+            Forgone::Cancelled => Note::Cancelled,
+            _ => Note::Failed,
+        };
+        data.note(note, visit.item);
+    }
+
+    fn decide(data: &mut Data, _: &Visit<'_>) -> Outcome {
+        data.take_choice()
+    }
+}

@@ -1,0 +1,167 @@
+//! `pointsman check`: verify a chart and print its certificate.
+
+use std::{fmt::Write as _, process::ExitCode};
+
+use clap::Args;
+use pointsman_kernel::chart::{AuthorityReport, Certificate, Chart, Per, Refused};
+use serde::Serialize;
+
+use crate::{
+    chart::Source,
+    report::{self, Error},
+};
+
+/// Verify a chart: print its certificate, or every reason why it is refused.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  pointsman check form
+  pointsman check my-agent.toml
+  pointsman check my-agent.toml --json | jq .certificate
+
+Exits with 0, or with 8 when the chart is refused.")]
+pub(crate) struct Check {
+    /// A shipped agent, a chart file, or `-` for standard input.
+    chart: String,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Verdict<'a> {
+    chart: &'a str,
+    ok: bool,
+    errors: Vec<Finding<'a>>,
+    certificate: Option<Certificate>,
+    authority: Option<&'a AuthorityReport>,
+}
+
+#[derive(Serialize)]
+struct Finding<'a> {
+    code: &'a str,
+    message: &'a str,
+    line: usize,
+    column: usize,
+    hint: &'a str,
+}
+
+impl Check {
+    pub(crate) fn run(self) -> Result<ExitCode, Error> {
+        let source = Source::find(&self.chart)?;
+        match source.verify() {
+            Ok(chart) if self.json => {
+                let verdict = Verdict {
+                    chart: chart.name(),
+                    ok: true,
+                    errors: Vec::new(),
+                    certificate: Some(chart.certificate()),
+                    authority: Some(chart.authority_report()),
+                };
+                report::data(&json(&verdict))?;
+            }
+            Ok(chart) => report::data(&told(&chart))?,
+            Err(refused) if self.json => {
+                let verdict = Verdict {
+                    chart: &refused.chart,
+                    ok: false,
+                    errors: findings(&source, &refused),
+                    certificate: None,
+                    authority: None,
+                };
+                report::data(&json(&verdict))?;
+                return Ok(ExitCode::from(8));
+            }
+            Err(refused) => return Err(Error::Refused { source, refused }),
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn findings<'a>(source: &Source, refused: &'a Refused) -> Vec<Finding<'a>> {
+    let located = refused.diagnostics.iter().map(|diagnostic| {
+        let (line, column) = diagnostic.span.locate(&source.text);
+        Finding {
+            code: diagnostic.code.as_str(),
+            message: &diagnostic.message,
+            line,
+            column,
+            hint: &diagnostic.hint,
+        }
+    });
+    located.collect()
+}
+
+fn json<T: Serialize>(value: &T) -> String {
+    // Strings and numbers always serialise.
+    let mut text = serde_json::to_string(value).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// Tells people what was proved.
+fn told(chart: &Chart) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _: std::fmt::Result = write(chart, &mut text);
+    text
+}
+
+fn write(chart: &Chart, text: &mut String) -> std::fmt::Result {
+    let certificate = chart.certificate();
+    let per = match certificate.per {
+        Per::Turn => "turn",
+        _ => "run",
+    };
+    writeln!(text, "{} v{} is sound: every {per} ends.", chart.name(), chart.version())?;
+    writeln!(text)?;
+    writeln!(text, "At the very worst, per {per}:")?;
+    writeln!(text, "  state visits  {:>12}", grouped(certificate.steps))?;
+    writeln!(text, "  model calls   {:>12}", grouped(certificate.model_calls))?;
+    writeln!(text, "  tool calls    {:>12}", grouped(certificate.tool_calls))?;
+    writeln!(text, "  time          {:>12}", duration(certificate.time_ms))?;
+    writeln!(text)?;
+    let report = chart.authority_report();
+    let level = serde_json::to_value(report.level).unwrap_or_default();
+    let level = level.as_str().unwrap_or_default().to_owned();
+    if report.edges.is_empty() {
+        writeln!(text, "Authority `{level}`: no route depends on what a model writes.")?;
+        return Ok(());
+    }
+    writeln!(text, "Authority `{level}`: a model can bring about these routes and no others:")?;
+    let width = report.edges.iter().map(|edge| edge.from.len() + edge.outcome.len()).max();
+    for edge in &report.edges {
+        let way = format!("{} --{}-->", edge.from, edge.outcome);
+        writeln!(text, "  {way:<width$} {}", edge.to, width = width.unwrap_or(0) + 6)?;
+    }
+    Ok(())
+}
+
+/// Writes a number in groups of three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Writes milliseconds in the two largest units that fit.
+fn duration(ms: u64) -> String {
+    const UNITS: [(&str, u64); 5] =
+        [("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1)];
+    let first = UNITS.iter().position(|(_, unit)| ms >= *unit).unwrap_or(UNITS.len() - 1);
+    let mut rest = ms;
+    let mut parts = Vec::new();
+    for (name, unit) in UNITS.iter().skip(first).take(2) {
+        if rest / unit > 0 || parts.is_empty() {
+            parts.push(format!("{} {name}", rest / unit));
+        }
+        rest %= unit;
+    }
+    parts.join(" ")
+}

@@ -1,0 +1,49 @@
+//! `pointsman graph`: a chart as a picture for other tools.
+
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use pointsman_kernel::graph;
+
+use crate::{
+    chart::Source,
+    report::{self, Error},
+};
+
+/// Draw a chart for another tool.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  pointsman graph form > form.mmd
+  pointsman graph form --format dot | dot -Tsvg > form.svg
+  pointsman graph form --format xstate > form.json")]
+pub(crate) struct Graph {
+    /// A shipped agent, a chart file, or `-` for standard input.
+    chart: String,
+    /// The language of the picture.
+    #[arg(long, value_enum, default_value_t = Format::Mermaid)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// A Mermaid state diagram.
+    Mermaid,
+    /// A Graphviz digraph.
+    Dot,
+    /// An XState v5 machine config, as JSON.
+    Xstate,
+}
+
+impl Graph {
+    pub(crate) fn run(self) -> Result<ExitCode, Error> {
+        let chart = Source::find(&self.chart)?.chart()?;
+        let text = match self.format {
+            Format::Mermaid => graph::mermaid(&chart),
+            Format::Dot => graph::dot(&chart),
+            Format::Xstate => format!("{:#}\n", graph::xstate(&chart)),
+        };
+        report::data(&text)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,70 @@
+//! `pointsman simulate`: a dry run by outcomes.
+
+use std::{fmt::Write as _, process::ExitCode};
+
+use clap::Args;
+use pointsman_kernel::simulate::{Simulation, simulate};
+
+use crate::{
+    chart::Source,
+    report::{self, Error},
+};
+
+/// Walk through a chart by naming the outcome of each visit.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Every visit takes one name: an outcome of the state's job, an awaited event, one of the
+kernel's own (failed, timeout, stuck, denied), or cancel, cancel_turn, shutdown. Budgets
+that edges spend apply; a used-up one stops the walk, and so does a name that the state
+does not have. Both are told under `rejected`, and the exit code is 0.
+
+Examples:
+  pointsman simulate form --outcomes activate,ready,none
+  pointsman simulate chat --outcomes user_input,completed,text_only --json")]
+pub(crate) struct Simulate {
+    /// A shipped agent, a chart file, or `-` for standard input.
+    chart: String,
+    /// The outcomes, one per visit.
+    #[arg(long, value_delimiter = ',', default_value = "")]
+    outcomes: Vec<String>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Simulate {
+    pub(crate) fn run(self) -> Result<ExitCode, Error> {
+        let chart = Source::find(&self.chart)?.chart()?;
+        let outcomes = self.outcomes.iter().map(|outcome| outcome.trim());
+        let simulation = simulate(&chart, outcomes.filter(|outcome| !outcome.is_empty()));
+        let text = if self.json {
+            // Strings always serialise.
+            serde_json::to_string(&simulation).unwrap_or_default() + "\n"
+        } else {
+            told(&simulation)
+        };
+        report::data(&text)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn told(simulation: &Simulation) -> String {
+    let mut text = simulation.visited.join("\n→ ");
+    text.push('\n');
+    // Writing to a string cannot fail.
+    let _: std::fmt::Result = match (&simulation.rejected, simulation.ended) {
+        (Some(rejected), _) => writeln!(
+            text,
+            "rejected: `{}`, outcome {} of the list: {}",
+            rejected.outcome,
+            rejected.at + 1,
+            rejected.why
+        ),
+        (None, Some(ended)) => {
+            let ended = serde_json::to_value(ended).unwrap_or_default();
+            writeln!(text, "ended: {}", ended.as_str().unwrap_or_default())
+        }
+        (None, None) => writeln!(text, "not ended: the next visit needs an outcome"),
+    };
+    text
+}

@@ -1,0 +1,76 @@
+//! Each command as people meet it.
+
+use insta::assert_snapshot;
+use pointsman_kernel::diagnostic::Code;
+
+use crate::{pointsman, stdout};
+
+#[test]
+fn help_has_examples() {
+    assert_snapshot!(stdout(&["--help"]));
+    for command in ["check", "graph", "simulate", "explain", "init"] {
+        let help = stdout(&[command, "--help"]);
+        assert!(help.contains("Examples:\n"), "`{command} --help` has no examples:\n{help}");
+    }
+}
+
+#[test]
+fn check_prints_the_certificates_of_the_shipped_charts() {
+    for (name, _) in pointsman_agents::CHARTS {
+        assert_snapshot!(format!("check_{name}"), stdout(&["check", name]));
+    }
+}
+
+#[test]
+fn check_json_keeps_its_contract() {
+    assert_snapshot!(stdout(&["check", "form", "--json"]));
+    assert_snapshot!(stdout(&["check", "research", "--json"]));
+}
+
+#[test]
+fn check_says_what_is_wrong_with_a_name() {
+    assert_snapshot!(pointsman(&["check", "forms"]));
+    assert_snapshot!(pointsman(&["check", "no/such/file.toml"]));
+    assert_snapshot!(pointsman(&["check"]));
+}
+
+#[test]
+fn graph_speaks_three_languages() {
+    for format in ["mermaid", "dot", "xstate"] {
+        assert_snapshot!(format!("graph_form_{format}"), stdout(&["graph", "form", "--format", format]));
+    }
+    assert_snapshot!(stdout(&["graph", "code"]));
+}
+
+#[test]
+fn graph_refuses_a_refused_chart() {
+    let shown = pointsman(&["graph", "tests/it/faulty/pm0403_unreachable.toml"]);
+    assert!(shown.starts_with("exit 8\n"), "{shown}");
+    assert!(shown.contains("PM0403"), "{shown}");
+}
+
+#[test]
+fn simulate_walks() {
+    let happy = "activate,ready,found,fillable,filled,last_field,no_more";
+    assert_snapshot!(stdout(&["simulate", "form", "--outcomes", happy]));
+    assert_snapshot!(stdout(&["simulate", "form", "--outcomes", happy, "--json"]));
+    assert_snapshot!(stdout(&["simulate", "form"]));
+}
+
+#[test]
+fn simulate_rejects() {
+    assert_snapshot!(stdout(&["simulate", "form", "--outcomes", "activate,bogus", "--json"]));
+    assert_snapshot!(stdout(&["simulate", "form", "--outcomes", "cancel,activate", "--json"]));
+    let used_up = "activate,ready,found,fillable,filled,invalid,filled,invalid";
+    assert_snapshot!(stdout(&["simulate", "form", "--outcomes", used_up]));
+}
+
+#[test]
+fn explain_knows_every_code() {
+    assert_snapshot!(stdout(&["explain"]));
+    assert_snapshot!(stdout(&["explain", "pm0501"]));
+    assert_snapshot!(pointsman(&["explain", "PM9999"]));
+    for code in Code::ALL {
+        assert!(stdout(&["explain", code.as_str()]).contains(code.title()));
+    }
+}

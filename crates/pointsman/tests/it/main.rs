@@ -1,0 +1,61 @@
+//! The binary as people meet it: standard output, standard error, exit code.
+
+mod commands;
+mod faulty;
+mod schema;
+mod tidy;
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+/// Runs the command and returns everything that it shows.
+fn pointsman(arguments: &[&str]) -> String {
+    pointsman_in(Path::new(env!("CARGO_MANIFEST_DIR")), arguments)
+}
+
+fn pointsman_in(folder: &Path, arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_pointsman"))
+        .args(arguments)
+        .current_dir(folder)
+        .env_clear()
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::null())
+        .output()
+        .expect("the binary starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is text");
+    format!(
+        "exit {}\n--- stdout\n{}--- stderr\n{}",
+        output.status.code().expect("it was not killed"),
+        text(output.stdout),
+        text(output.stderr)
+    )
+}
+
+/// Returns only what goes to standard output, for commands that must succeed.
+fn stdout(arguments: &[&str]) -> String {
+    let shown = pointsman(arguments);
+    let (status, rest) = shown.split_once("\n--- stdout\n").expect("there is a head");
+    assert_eq!(status, "exit 0", "{shown}");
+    rest.split_once("--- stderr\n").expect("there is a tail").0.to_owned()
+}
+
+/// A folder that is removed again.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("pointsman-it-{name}-{}", std::process::id()));
+        // A run that was killed may have left it behind.
+        drop(std::fs::remove_dir_all(&path));
+        std::fs::create_dir_all(&path).expect("the folder can be made");
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}

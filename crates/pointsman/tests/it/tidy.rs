@@ -1,0 +1,57 @@
+//! The house rules that a test can keep: file sizes, module docs, the kernel's tree.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the root is there")
+}
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("it can be listed") {
+        let path = entry.expect("it can be listed").path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if path.is_dir() && name != "target" && !name.starts_with('.') {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn no_source_file_is_over_400_lines_and_each_says_what_belongs_there() {
+    let mut found = Vec::new();
+    sources(&root(), &mut found);
+    assert!(found.len() > 50, "the sources were not found");
+    for path in found {
+        let text = fs::read_to_string(&path).expect("it can be read");
+        let lines = text.lines().count();
+        assert!(lines <= 400, "{} has {lines} lines", path.display());
+        assert!(text.starts_with("//!"), "{} does not open with its purpose", path.display());
+    }
+}
+
+#[test]
+fn the_kernel_needs_few_crates() {
+    let output = Command::new(env!("CARGO"))
+        .args(["tree", "--package", "pointsman-kernel", "--edges", "normal,build", "--locked"])
+        .args(["--prefix", "none", "--format", "{p}"])
+        .current_dir(root())
+        .output()
+        .expect("cargo starts");
+    let text = String::from_utf8(output.stdout).expect("output is text");
+    let crates: BTreeSet<&str> = text.lines().map(|line| line.trim_end_matches(" (*)")).collect();
+    assert!(crates.len() > 5, "the tree was not read: {text}");
+    assert!(crates.len() <= 30, "{} crates: {crates:#?}", crates.len());
+}
+
+#[test]
+fn the_readme_is_short() {
+    let readme = fs::read_to_string(root().join("README.md")).expect("it is there");
+    assert!(readme.lines().count() < 150);
+}
