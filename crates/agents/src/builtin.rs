@@ -23,8 +23,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 
 use crate::answer;
-#[expect(clippy::wildcard_imports, reason = "every name there is one of a job or its outcome")]
-use decl::*;
+use decl::{
+    ASK_ID, CHILD_FAILED, CHILD_ID, CHOOSE_ID, CHOSEN, COMPLETED, HTTP_ID, HTTP_OK, JOBS, NO,
+    NONZERO, OTHER, REPLY_ID, SHELL_ID, SHELL_OK, SUCCEEDED, TOOL_ID, TOOL_OK, YES,
+};
 use render::With;
 
 /// Slots of a run at most; a chart that wants more does not get them.

@@ -47,19 +47,12 @@ const MUTATION: JobDecl = JobDecl {
 };
 const HOOK: JobDecl =
     JobDecl { name: "hook.post_tools", outcomes: &[("done", Influence::None)], ..JobDecl::RUN };
-const CLOSE: JobDecl = JobDecl {
-    name: "turn.close",
-    outcomes: &[("answered", Influence::None), ("unanswered", Influence::None)],
-    ..JobDecl::DECIDE
-};
-
 /// Every job of the agent.
-pub const JOBS: &[JobDecl] = &[REPLY, SORT, CALL, MUTATION, HOOK, CLOSE];
+pub const JOBS: &[JobDecl] = &[REPLY, SORT, CALL, MUTATION, HOOK];
 
 const REPLY_ID: JobId = job_id(JOBS, "model.reply");
 const SORT_ID: JobId = job_id(JOBS, "reply.sort");
 const CALL_ID: JobId = job_id(JOBS, "tool.call");
-const MUTATION_ID: JobId = job_id(JOBS, "batch.mutation");
 
 const COMPLETED: Outcome = REPLY.outcome("completed");
 const TOOL_CALLS: Outcome = SORT.outcome("tool_calls");
@@ -68,8 +61,6 @@ const OK: Outcome = CALL.outcome("ok");
 const MUTATED: Outcome = MUTATION.outcome("mutated");
 const UNCHANGED: Outcome = MUTATION.outcome("unchanged");
 const DONE: Outcome = HOOK.outcome("done");
-const ANSWERED: Outcome = CLOSE.outcome("answered");
-const UNANSWERED: Outcome = CLOSE.outcome("unanswered");
 
 /// The event that carries a person's message; the other one has no body.
 const USER_INPUT: u16 = 0;
@@ -170,10 +161,8 @@ impl Agent for Chat {
         match visit.job {
             SORT_ID if data.transcript.calls().is_empty() => TEXT_ONLY,
             SORT_ID => TOOL_CALLS,
-            MUTATION_ID if data.mutated() => MUTATED,
-            MUTATION_ID => UNCHANGED,
-            _ if data.is_answered() => ANSWERED,
-            _ => UNANSWERED,
+            _ if data.mutated() => MUTATED,
+            _ => UNCHANGED,
         }
     }
 }

@@ -30,8 +30,13 @@ pub use screen::{Screen, ScreenId, Widget};
 
 use crate::answer;
 use data::{Onward, Progress};
-#[expect(clippy::wildcard_imports, reason = "every name there is one of a job or its outcome")]
-use decl::*;
+use decl::{
+    ASK_ID, ASSESS_ID, CAPTURE_ID, CAPTURED, CHANGE_POLICY, CHANGED, CHOOSE_ID, CHOSEN, COMPARE_ID,
+    CRASHED, DONE, ENUMERATE_ID, EXPLORED, GO_ON, JOBS, LAUNCH_ID, LAUNCHED, LEFT_APP, LOOP,
+    NOTHING, OPEN, PERFORM_ID, PROGRESS, PROVISION_ID, PROVISIONED, QUIET, RECOVER_ID, RECOVERED,
+    RELAUNCH, RESTART_ID, RESTARTED, ROUTE_ID, SESSION_ID, SESSION_LOST, SESSION_READY, SETTLE_ID,
+    SETTLED, SOME, STALL, START_AGAIN, SWITCHED, TOUCHES, UNCHANGED,
+};
 
 /// The chart that ships with the agent.
 pub const CHART: &str = include_str!("../charts/explore.toml");

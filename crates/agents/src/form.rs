@@ -4,6 +4,7 @@
 //! what may be typed in [`text`], and what may be pressed in [`forward`].
 
 mod data;
+mod field;
 mod forward;
 #[cfg(test)]
 mod tests;
@@ -19,7 +20,8 @@ use pointsman_kernel::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-pub use data::{Data, Field, FieldKind, Left, LeftWhy};
+pub use data::Data;
+pub use field::{Field, FieldKind, Left, LeftWhy};
 pub use forward::Control;
 
 use crate::answer;
@@ -61,7 +63,7 @@ const ADVANCE: JobDecl = JobDecl {
         ("new_page", Influence::None),
         ("no_more", Influence::None),
         ("unsafe", Influence::None),
-        ("not_permitted", Influence::None),
+        ("denied", Influence::None),
     ],
     tasks: 2,
     worst: Charges { model_calls: 0, tool_calls: 0, interactions: 1 },
@@ -87,7 +89,7 @@ const INVALID: Outcome = VERIFY.outcome("invalid");
 const NEW_PAGE: Outcome = ADVANCE.outcome("new_page");
 const NO_MORE: Outcome = ADVANCE.outcome("no_more");
 const UNSAFE: Outcome = ADVANCE.outcome("unsafe");
-const NOT_PERMITTED: Outcome = ADVANCE.outcome("not_permitted");
+const DENIED: Outcome = ADVANCE.outcome("denied");
 
 /// Focus, type, leave: what inserting one value takes.
 const TOUCHES: u32 = 3;
@@ -270,7 +272,7 @@ fn advance(data: &mut Data, controls: &[Control]) -> Settled<Task> {
         }
         forward::Way::Elsewhere => {
             data.hand_over(controls);
-            Settled::Outcome(NOT_PERMITTED)
+            Settled::Outcome(DENIED)
         }
     }
 }

@@ -1,4 +1,13 @@
-//! Defines. Five charts, a sixth set of jobs for users' own, and their pure halves.
+//! Defines. The five shipped agents, the builtin jobs, and nothing that acts.
+//!
+//! An agent here is a chart (`charts/*.toml`), typed data, and the pure halves of
+//! its jobs: what to order, and what an answer comes to. It uses only what the
+//! kernel makes public, as a stranger's agent would. The halves that touch the
+//! world live in the runtime.
+//!
+//! - [`chat`], [`code`], [`research`], [`form`], [`explore`]: an agent each.
+//! - [`builtin`]: general jobs over named slots, for charts of one's own.
+//! - [`CHARTS`], [`AGENTS`], [`ROWS`], [`registry`]: all of them, as tables.
 #![no_std]
 #![cfg_attr(
     not(test),
@@ -16,6 +25,7 @@ extern crate alloc;
 
 mod answer;
 pub mod builtin;
+mod catalogue;
 pub mod chat;
 pub mod code;
 pub mod explore;
@@ -24,3 +34,5 @@ pub mod research;
 #[cfg(test)]
 mod testing;
 pub mod transcript;
+
+pub use catalogue::{AGENTS, CHARTS, CHILDREN, ROWS, TOOLS, chart, registry};

@@ -11,6 +11,7 @@ mod exact;
 mod levels;
 mod limits;
 mod loops;
+mod paced;
 mod reach;
 mod read;
 mod resolve;

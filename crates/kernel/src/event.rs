@@ -112,11 +112,15 @@ pub struct Usage {
     pub money: u64,
     /// Actions that ended outside the app.
     pub outside_app: u64,
+    /// Calls of a model that a child run made, out of its allowance.
+    pub model_calls: u64,
+    /// Calls of a tool that a child run made, out of its allowance.
+    pub tool_calls: u64,
 }
 
 impl Usage {
-    const fn is_nothing(&self) -> bool {
-        self.tokens == 0 && self.money == 0 && self.outside_app == 0
+    fn is_nothing(&self) -> bool {
+        *self == Self::default()
     }
 }
 

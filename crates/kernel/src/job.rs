@@ -88,6 +88,20 @@ pub struct Param {
     pub name: &'static str,
     /// Whether the chart must give it.
     pub required: bool,
+    /// What it must be.
+    pub shape: Shape,
+}
+
+/// What a parameter must be.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Shape {
+    /// A text.
+    Text,
+    /// A list of texts.
+    Texts,
+    /// Anything.
+    Any,
 }
 
 impl JobDecl {

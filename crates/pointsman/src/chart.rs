@@ -54,6 +54,6 @@ impl Source {
 
     /// Verifies it for a command that can do nothing with a refused chart.
     pub(crate) fn chart(self) -> Result<Chart, Error> {
-        self.verify().map_err(|refused| Error::Refused { source: self, refused })
+        self.verify().map_err(|refused| Error::Refused { chart: self, refused })
     }
 }

@@ -57,11 +57,10 @@ pub(crate) enum Error {
         code: String,
     },
     /// The chart was refused.
-    #[error("{} was refused", source.name)]
+    #[error("{} was refused", chart.name)]
     Refused {
         /// The chart's text.
-        #[expect(clippy::struct_field_names, reason = "it is the chart's source text")]
-        source: Source,
+        chart: Source,
         /// Why.
         refused: Refused,
     },
@@ -99,15 +98,15 @@ impl Error {
 /// Prints an error to standard error.
 pub(crate) fn error(error: &Error) {
     let mut text = String::new();
-    if let Error::Refused { source, refused } = error {
+    if let Error::Refused { chart, refused } = error {
         for diagnostic in &refused.diagnostics {
-            text.push_str(&render(source, diagnostic));
+            text.push_str(&render(chart, diagnostic));
         }
         let count = refused.diagnostics.len();
         let reasons = if count == 1 { "reason" } else { "reasons" };
         // Writing to a string cannot fail.
         let _: std::fmt::Result =
-            writeln!(text, "{} was refused for {count} {reasons}.", source.name);
+            writeln!(text, "{} was refused for {count} {reasons}.", chart.name);
         if let Some(first) = refused.diagnostics.first() {
             let _: std::fmt::Result =
                 writeln!(text, "hint: `pointsman explain {}` tells why", first.code);
@@ -141,7 +140,8 @@ fn render(source: &Source, diagnostic: &Diagnostic) -> String {
         .with_label(LabeledSpan::new(None, span.start, span.end.saturating_sub(span.start)));
     let report = miette::Report::new(report)
         .with_source_code(NamedSource::new(&source.name, source.text.clone()));
-    let theme = if coloured() { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+    let theme =
+        if coloured() { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let mut text = String::new();
     let handler = GraphicalReportHandler::new_themed(theme).with_width(100);
     // A report that cannot be drawn is still told, without its picture.

@@ -2,15 +2,19 @@
 
 use pointsman_kernel::{
     id::{JobId, Outcome},
-    job::{Charges, Governed, Influence, JobDecl, Param, job_id},
+    job::{Charges, Governed, Influence, JobDecl, Param, Shape, job_id},
 };
 
 const fn needed(name: &'static str) -> Param {
-    Param { name, required: true }
+    Param { name, required: true, shape: Shape::Text }
 }
 
 const fn optional(name: &'static str) -> Param {
-    Param { name, required: false }
+    Param { name, required: false, shape: Shape::Text }
+}
+
+const fn list(name: &'static str) -> Param {
+    Param { name, required: true, shape: Shape::Texts }
 }
 
 const ASKS_MODEL: Charges = Charges { model_calls: 1, tool_calls: 0, interactions: 0 };
@@ -28,7 +32,7 @@ const CHOOSE: JobDecl = JobDecl {
     // A reply that names nothing on the list is a failed attempt.
     fails: Some(Influence::Choice),
     worst: ASKS_MODEL,
-    with: &[needed("prompt"), needed("from"), needed("into")],
+    with: &[needed("prompt"), list("from"), needed("into")],
     ..JobDecl::RUN
 };
 const TOOL: JobDecl = JobDecl {
@@ -38,7 +42,11 @@ const TOOL: JobDecl = JobDecl {
     fails: Some(Influence::Proposal),
     governed: Governed::Calls,
     worst: Charges { model_calls: 0, tool_calls: 1, interactions: 0 },
-    with: &[needed("tool"), optional("args"), optional("into")],
+    with: &[
+        needed("tool"),
+        Param { name: "args", required: false, shape: Shape::Any },
+        optional("into"),
+    ],
     ..JobDecl::RUN
 };
 const ASK: JobDecl = JobDecl {
@@ -50,7 +58,7 @@ const ASK: JobDecl = JobDecl {
 const SHELL: JobDecl = JobDecl {
     name: "shell",
     outcomes: &[("ok", Influence::None), ("nonzero", Influence::None)],
-    with: &[needed("command"), optional("into")],
+    with: &[list("command"), optional("into")],
     ..JobDecl::RUN
 };
 const HTTP: JobDecl = JobDecl {

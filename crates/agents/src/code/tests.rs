@@ -1,6 +1,6 @@
 //! Scripts for the code agent: rounds, loops, recoveries, phases, permissions.
 
-use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
+use alloc::{format, string::String, vec, vec::Vec};
 
 use pointsman_kernel::{
     Rejected,
@@ -302,10 +302,12 @@ fn a_call_that_the_governor_halts_is_recovered_from_first() {
 fn a_cancelled_turn_waits_for_the_next_prompt() {
     let mut driver = begun(json!({}));
     proposes(&mut driver, vec![edit("a.rs"), edit("b.rs")]);
+    driver.answer_last(result(true, true, "edited"));
     driver.cancel(Scope::Turn);
     assert_eq!(driver.state(), "idle");
     assert!(driver.run.data.transcript.calls().iter().all(|it| it.result.is_some()));
     driver.give("prompt", json!({"text": "something else"}));
+    assert_eq!(driver.run.data.work.files.len(), 1, "what was changed is not forgotten");
     assert_eq!(driver.state(), "streaming_response");
     driver.cancel(Scope::Run);
     assert_eq!(driver.ended(), Some(Disposition::Cancelled));
@@ -352,6 +354,6 @@ fn a_snapshot_in_the_middle_is_the_same_run() {
     proposes(&mut driver, vec![edit("a.rs"), edit("b.rs")]);
     let text = serde_json::to_string(&driver.run).unwrap();
     let run: Run<Code> = serde_json::from_str(&text).unwrap();
-    assert_eq!(serde_json::to_string(&run).unwrap(), text.to_owned());
+    assert_eq!(serde_json::to_string(&run).unwrap(), text);
     assert_eq!(run.data, driver.run.data);
 }

@@ -52,7 +52,9 @@ pub struct Data {
     pub crashes: u32,
     /// What went wrong last.
     pub trouble: Option<String>,
-    here: Option<Screen>,
+    /// The screen to enumerate; empty once that is done.
+    screen: Screen,
+    here: Option<ScreenId>,
     root: Option<ScreenId>,
     fresh: u32,
 }
@@ -130,17 +132,16 @@ impl Data {
     pub(super) fn look(&mut self, mut screen: Screen) {
         screen.widgets.truncate(MAX_WIDGETS);
         let depth = self.depth();
-        self.see(&screen, depth);
-        self.here = Some(screen);
+        self.here = Some(self.see(&screen, depth));
+        self.screen = screen;
     }
 
     /// Takes the screen after an action, and returns whether it is another one.
     pub(super) fn compare(&mut self, screen: &Screen) -> bool {
-        let from = self.here_id();
         let depth = self.depth().saturating_add(1);
         let to = self.see(screen, depth);
         self.note(Some(to.clone()));
-        from.as_ref() != Some(&to)
+        self.here.as_ref() != Some(&to)
     }
 
     /// Takes note that the chosen action led nowhere that can be used again.
@@ -159,25 +160,21 @@ impl Data {
 
     fn note(&mut self, to: Option<ScreenId>) {
         let key = self.candidates.get(usize::from(self.pick)).map(|it| it.key.clone());
-        if let (Some(from), Some(key)) = (self.here_id(), key) {
-            self.graph.tried(&from, &key, to);
+        if let (Some(from), Some(key)) = (&self.here, key) {
+            self.graph.tried(from, &key, to);
         }
     }
 
-    fn here_id(&self) -> Option<ScreenId> {
-        self.here.as_ref().map(Screen::id)
-    }
-
     fn depth(&self) -> u16 {
-        let node = self.here_id().and_then(|id| self.graph.node(&id).map(|node| node.depth));
-        node.unwrap_or_default()
+        let node = self.here.as_ref().and_then(|id| self.graph.node(id));
+        node.map_or(0, |node| node.depth)
     }
 
     /// Enumerates what the present screen offers, and returns whether it is anything.
     pub(super) fn enumerate(&mut self) -> bool {
-        let Some(screen) = self.here.clone() else { return false };
-        let id = screen.id();
+        let Some(id) = self.here.clone() else { return false };
         // Outside the app the only thing to do is to come back.
+        let screen = core::mem::take(&mut self.screen);
         let screen = if self.owns(&screen) { screen } else { Screen::default() };
         let times = |key: &str| match self.graph.action(&id, key) {
             Some(tried) if tried.barred => None,
@@ -193,7 +190,7 @@ impl Data {
 
     /// Chooses by policy, and returns whether a model is to be asked as well.
     pub(super) fn choose(&mut self) -> bool {
-        let here = self.here_id().unwrap_or_default();
+        let here = self.here.clone().unwrap_or_default();
         let pick = self.policy.choose(&self.graph, &here, &self.goal, &self.candidates);
         self.pick = pick.and_then(|at| u16::try_from(at).ok()).unwrap_or_default();
         self.ask_model && self.candidates.len() > 1
@@ -226,8 +223,7 @@ impl Data {
 
     /// Decides where exploring goes on.
     pub(super) fn route(&self) -> Onward {
-        let here = self.here_id();
-        let from: Vec<&ScreenId> = here.iter().chain(self.root.as_ref()).collect();
+        let from: Vec<&ScreenId> = self.here.iter().chain(&self.root).collect();
         let seen = self.graph.screens();
         if seen >= MAX_SCREENS || (seen > 0 && self.graph.is_exhausted(&from)) {
             return Onward::Explored;

@@ -9,7 +9,7 @@ use pointsman_kernel::{
 };
 use serde_json::{Value, json};
 
-use super::{Act, CHART, Explore, Policy, Report, Screen, Task, Widget, actions, data};
+use super::{Act, CHART, Explore, Graph, Policy, Report, Screen, Task, Widget, actions, data};
 use crate::testing::{Driver, hostile_texts};
 
 const SETUP: &[&str] = &["ensure_device", "provision_app", "launch_or_attach", "wait_idle"];
@@ -76,16 +76,12 @@ fn explore(driver: &mut Driver<Explore>, app: App<'_>) {
         driver.report(match task {
             Task::Inspect(_) => Report::Installed(Some(1)),
             Task::Capture => captured(screen(at, &labels)),
-            Task::Perform { act: Act::Back, .. } => {
+            Task::Perform { act: Act::Back, .. } | Task::Restart(_) | Task::Launch(_) => {
                 at = app[0].0;
                 Report::Done
             }
             Task::Perform { path, .. } => {
                 at = buttons.iter().find(|(label, _)| *label == path).expect("it has it").1;
-                Report::Done
-            }
-            Task::Restart(_) | Task::Launch(_) => {
-                at = app[0].0;
                 Report::Done
             }
             _ => Report::Done,
@@ -128,18 +124,29 @@ fn policies_differ_in_what_they_try_first() {
     };
     assert_eq!(first("breadth_first"), "Help");
     assert_eq!(first("goal_oriented"), "Settings");
-    // One screen deeper, breadth goes back to finish the first, depth goes on.
-    let second = |policy: &str| {
-        let mut driver = looking(config(policy, false));
-        driver.report(captured(screen("home", &["Help", "Settings"])));
-        for report in [Report::Done, captured(screen("help", &["More"])), Report::Done] {
-            driver.report(report);
-        }
-        driver.report(captured(screen("help", &["More"])));
-        driver.run.data.chosen().0
-    };
-    assert_eq!(second("depth_first").label, "More");
-    assert_eq!(second("breadth_first").label, "More", "no way back is known yet");
+}
+
+#[test]
+fn breadth_goes_back_for_what_depth_leaves_for_later() {
+    let offered =
+        |labels: &[&str], back| actions::enumerate(&screen("any", labels), back, |_| Some(0));
+    let (home, deep) = (screen("home", &["A", "B"]).id(), screen("deep", &["More"]).id());
+    let mut graph = Graph::default();
+    graph.see(&home, "home", 0);
+    graph.offer(&home, &offered(&["A", "B"], false));
+    graph.see(&deep, "deep", 1);
+    let candidates = offered(&["More"], true);
+    graph.offer(&deep, &candidates);
+    graph.tried(&deep, "back", Some(home));
+    let pick = |policy: Policy| policy.choose(&graph, &deep, "more", &candidates);
+    assert_eq!(pick(Policy::BreadthFirst), Some(1), "back, to the shallower screen");
+    for policy in [Policy::DepthFirst, Policy::MaxCoverage, Policy::Focused, Policy::GoalOriented] {
+        assert_eq!(pick(policy), Some(0), "{policy:?}");
+    }
+    // With nothing left here, coverage takes the known way to what is.
+    graph.tried(&deep, &candidates[0].key, Some(deep.clone()));
+    let pick = |policy: Policy| policy.choose(&graph, &deep, "", &candidates);
+    assert_eq!(pick(Policy::MaxCoverage), Some(1));
 }
 
 #[test]
@@ -202,7 +209,7 @@ fn a_screen_is_known_by_its_structure() {
 }
 
 #[test]
-fn a_stall_warns_then_switches_then_restarts_and_the_budget_ends_it() {
+fn a_stall_warns_then_switches_then_restarts() {
     // A screen that never changes, with more than can be tried in the time.
     let mut driver = looking(config("breadth_first", false));
     let names: Vec<String> = (0..19).map(|at| format!("b{at}")).collect();

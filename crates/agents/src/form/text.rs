@@ -2,7 +2,7 @@
 
 use alloc::{format, string::String, vec::Vec};
 
-use super::data::{Field, FieldKind};
+use super::field::{Field, FieldKind};
 
 /// Characters that are typed at most, whatever the field says.
 const MAX_TYPED: usize = 20_000;

@@ -6,13 +6,8 @@ use crate::charts;
 
 /// Changing a chart means a new version, a new digest here, and a line in
 /// `docs/decisions.md`.
-const PINNED: &[(&str, u32, &str)] = &[
-    ("chat", 1, ""),
-    ("code", 1, ""),
-    ("research", 1, ""),
-    ("form", 1, ""),
-    ("explore", 1, ""),
-];
+const PINNED: &[(&str, u32, &str)] =
+    &[("chat", 1, ""), ("code", 1, ""), ("research", 1, ""), ("form", 1, ""), ("explore", 1, "")];
 
 #[test]
 fn charts_are_immutable_without_a_new_version() {
@@ -24,7 +19,10 @@ fn charts_are_immutable_without_a_new_version() {
         .iter()
         .map(|(name, version, digest)| ((*name).to_owned(), *version, (*digest).to_owned()))
         .collect();
-    assert_eq!(found, pinned, "raise the version, pin the digest, and say why in docs/decisions.md");
+    assert_eq!(
+        found, pinned,
+        "raise the version, pin the digest, and say why in docs/decisions.md"
+    );
 }
 
 #[test]

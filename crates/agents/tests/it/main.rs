@@ -6,6 +6,7 @@ mod laws;
 mod matrix;
 mod mutations;
 mod seeds;
+mod world;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -29,9 +30,14 @@ fn ways_there(chart: &Chart) -> BTreeMap<&str, Vec<&str>> {
         }
         ways.insert(state.name(), way.clone());
         let any = chart.any();
-        let any = [("cancel", Some(any.cancel)), ("cancel_turn", any.cancel_turn), ("shutdown", any.shutdown)];
+        let any = [
+            ("cancel", Some(any.cancel)),
+            ("cancel_turn", any.cancel_turn),
+            ("shutdown", any.shutdown),
+        ];
         let edges = state.ways().iter().map(|way| (way.name(), way.edge().to));
-        let any = any.into_iter().filter(|_| !state.is_final()).filter_map(|(n, to)| Some((n, to?)));
+        let any =
+            any.into_iter().filter(|_| !state.is_final()).filter_map(|(n, to)| Some((n, to?)));
         for (outcome, to) in edges.chain(any) {
             let mut further = way.clone();
             further.push(outcome);
@@ -47,7 +53,16 @@ fn names(chart: &Chart) -> Vec<&str> {
         .states()
         .iter()
         .flat_map(|state| state.ways().iter().map(pointsman_kernel::chart::Way::name))
-        .chain(["cancel", "cancel_turn", "shutdown", "timeout", "failed", "stuck", "denied", "bogus"])
+        .chain([
+            "cancel",
+            "cancel_turn",
+            "shutdown",
+            "timeout",
+            "failed",
+            "stuck",
+            "denied",
+            "bogus",
+        ])
         .collect();
     names.sort_unstable();
     names.dedup();

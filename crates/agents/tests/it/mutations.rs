@@ -5,9 +5,11 @@ use pointsman_kernel::chart::verify;
 
 /// Returns the chart with one line replaced.
 fn with_line(source: &str, at: usize, line: Option<&str>) -> String {
-    let kept = source.lines().enumerate().filter_map(|(number, text)| {
-        if number == at { line } else { Some(text) }
-    });
+    let kept = source.lines().enumerate().filter_map(
+        |(number, text)| {
+            if number == at { line } else { Some(text) }
+        },
+    );
     kept.flat_map(|line| [line, "\n"]).collect()
 }
 

@@ -57,13 +57,15 @@ fn every_row_is_an_edge_or_a_reasoned_deviation() {
 /// The sources have at least so many rows each; a map that lost some is no map.
 #[test]
 fn no_source_is_left_out() {
-    for (letter, chart, least) in
-        [('E', "form", 15), ('A', "explore", 20), ('S', "research", 15), ('N', "code", 20), ('L', "chat", 15)]
-    {
-        let count = rows()
-            .iter()
-            .filter(|row| row.chart == chart && row.id.starts_with(letter))
-            .count();
+    for (letter, chart, least) in [
+        ('E', "form", 15),
+        ('A', "explore", 20),
+        ('S', "research", 15),
+        ('N', "code", 20),
+        ('L', "chat", 15),
+    ] {
+        let count =
+            rows().iter().filter(|row| row.chart == chart && row.id.starts_with(letter)).count();
         assert!(count >= least, "{chart} has only {count} rows");
     }
 }
@@ -98,9 +100,11 @@ fn walk(chart: &Chart, row: &str, edge: &str) {
             "asking" => chart.while_asking(from) == Some(label),
             other => {
                 let budget = other.strip_prefix("else ").unwrap_or_else(|| fail("not readable"));
-                let spends = |id| chart.state(from).is_some_and(|it| {
-                    it.ways().iter().any(|way| way.edge().spend == Some(id))
-                });
+                let spends = |id| {
+                    chart
+                        .state(from)
+                        .is_some_and(|it| it.ways().iter().any(|way| way.edge().spend == Some(id)))
+                };
                 chart.budget_ids().zip(chart.budgets()).any(|(id, it)| {
                     it.name() == budget
                         && it.otherwise() == label
@@ -121,7 +125,11 @@ fn walk(chart: &Chart, row: &str, edge: &str) {
     if from == "*" {
         for (name, way) in &ways {
             if !state(name).1.is_final() {
-                assert_eq!(leads(chart, way, outcome).as_deref(), Some(to), "row {row}: from {name}");
+                assert_eq!(
+                    leads(chart, way, outcome).as_deref(),
+                    Some(to),
+                    "row {row}: from {name}"
+                );
             }
         }
         return;
@@ -132,7 +140,8 @@ fn walk(chart: &Chart, row: &str, edge: &str) {
     assert!(simulation.rejected.is_none(), "row {row}: {:?}", simulation.rejected);
     assert_eq!(simulation.visited.last().map(|it| &**it), Some(to), "row {row}: `{edge}`");
     if let Some(budget) = spends {
-        let spent = found.outcome(outcome).and_then(|it| found.way(it)).and_then(|it| it.edge().spend);
+        let spent =
+            found.outcome(outcome).and_then(|it| found.way(it)).and_then(|it| it.edge().spend);
         let spent = spent.and_then(|id| chart.budget(id)).map(|it| it.name());
         assert_eq!(spent, Some(budget), "row {row}: `{edge}`");
     }

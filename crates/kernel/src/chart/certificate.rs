@@ -76,22 +76,20 @@ pub(super) struct Ground<'a> {
     pub(super) chart: &'a Chart,
     pub(super) per: Per,
     pub(super) visit: Vec<Cost>,
+    /// A budget that is closed from the start.
+    pub(super) closed: Option<BudgetId>,
 }
 
 /// Returns the bounds, or nothing where they are too large to be of use.
 pub(super) fn certify(chart: &Chart, children: &[Child<'_>]) -> Option<Certificate> {
     let per = if chart.state_ids().any(|id| comes_back(chart, id)) { Per::Turn } else { Per::Run };
     let visit = chart.states.iter().map(|state| visit(state, children)).collect();
-    let ground = Ground { chart, per, visit };
+    let mut ground = Ground { chart, per, visit, closed: None };
     let starts = ground.starts();
-    let worst = |starts: &[StateId]| match ground.space() {
-        Some(_) => ground.exact(starts),
-        None => levels::bound(&ground, starts),
-    };
-    let Cost([steps, model_calls, tool_calls, time_ms]) = worst(&starts);
+    let Cost([steps, model_calls, tool_calls, time_ms]) = ground.worst(&starts);
     let mut certificate = Certificate { per, steps, model_calls, tool_calls, time_ms };
     for budget in chart.budget_ids() {
-        ground.cut(budget, &mut certificate, |from| worst(&[from]));
+        ground.cut(budget, &starts, &mut certificate);
     }
     (certificate.steps.max(certificate.time_ms) <= USEFUL).then_some(certificate)
 }
@@ -157,6 +155,14 @@ fn child(state: &State) -> Option<alloc::string::String> {
 }
 
 impl Ground<'_> {
+    /// Returns the cost of the worst walk from any of these states.
+    fn worst(&self, starts: &[StateId]) -> Cost {
+        match self.space() {
+            Some(_) => self.exact(starts),
+            None => levels::bound(self, starts),
+        }
+    }
+
     /// Returns where a walk can begin.
     fn starts(&self) -> Vec<StateId> {
         let chart = self.chart;
@@ -218,7 +224,7 @@ impl Ground<'_> {
     }
 
     /// Lowers a bound to what a charged budget permits.
-    fn cut(&self, id: BudgetId, to: &mut Certificate, worst: impl Fn(StateId) -> Cost) {
+    fn cut(&mut self, id: BudgetId, starts: &[StateId], to: &mut Certificate) {
         let Some(budget) = self.chart.budget(id) else { return };
         let periods = self.refills(id).saturating_add(1);
         let permits = budget.max.saturating_mul(periods);
@@ -230,11 +236,17 @@ impl Ground<'_> {
                 let free =
                     u64::from(!self.chart.state(budget.otherwise).is_some_and(State::is_final));
                 let most = permits.saturating_add(free.saturating_mul(periods)).saturating_add(1);
+                let Cost([_, model_calls, tool_calls, time_ms]) = self.paced(starts, most);
                 to.steps = to.steps.min(most);
+                to.model_calls = to.model_calls.min(model_calls);
+                to.tool_calls = to.tool_calls.min(tool_calls);
+                to.time_ms = to.time_ms.min(time_ms);
             }
             Some(Charge::Time) => {
                 // Once it is up, what follows `else` still takes its time.
-                let Cost([_, _, _, rest]) = worst(budget.otherwise);
+                self.closed = (periods == 1).then_some(id);
+                let Cost([_, _, _, rest]) = self.worst(&[budget.otherwise]);
+                self.closed = None;
                 let most = permits.saturating_add(rest.saturating_mul(periods));
                 to.time_ms = to.time_ms.min(most);
             }

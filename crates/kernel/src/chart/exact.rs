@@ -21,6 +21,8 @@ impl Ground<'_> {
         let space = full.iter().fold(self.chart.states.len(), |space, full| {
             space.saturating_mul(usize::try_from(full.saturating_add(1)).unwrap_or(usize::MAX))
         });
+        let left = |id| if self.closed == Some(id) { 0 } else { self.full(id) };
+        let full: Purse = self.chart.budget_ids().map(left).collect();
         let mut known: Vec<Option<Cost>> = vec![None; space];
         let mut worst = Cost::default();
         for start in starts {

@@ -90,7 +90,7 @@ fn compose(ground: &Ground<'_>, within: &Walks, budgets: &[BudgetId]) -> Walks {
     // Closings that lead to an end, and those after which the walk goes on.
     let (mut ends, mut goes_on) = (Walks::none(size), Walks::none(size));
     let (mut permits, mut closings): (u64, u64) = (0, 0);
-    for id in budgets {
+    for id in budgets.iter().filter(|id| ground.closed != Some(**id)) {
         let Some(budget) = ground.chart.budget(*id) else { continue };
         permits = permits.saturating_add(ground.max(*id));
         let last = ground.is_last(budget.otherwise);

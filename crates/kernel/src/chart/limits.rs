@@ -11,7 +11,7 @@ use crate::{
     code::Code,
     diagnostic::{Findings, did_you_mean},
     id::StateId,
-    job::{Governed, JobDecl},
+    job::{Governed, JobDecl, Shape},
 };
 
 pub(super) fn attempts(
@@ -98,6 +98,18 @@ pub(super) fn parameters(
         let message = format!("`{}` needs the parameter `{}`", job.name, param.name);
         found.add(Code::MissingKey, span, message, format!("add `with.{} = …`", param.name));
     }
+    for (param, value) in job.with.iter().filter_map(|param| Some((param, given.get(param.name)?)))
+    {
+        let (fits, expected) = match param.shape {
+            Shape::Text => (value.is_string(), "a text"),
+            Shape::Texts => (is_texts(value), "a list of texts"),
+            Shape::Any => (true, ""),
+        };
+        if !fits {
+            let message = format!("`with.{}` of `{}` must be {expected}", param.name, job.name);
+            found.add(Code::WrongType, span, message, format!("write {expected} here"));
+        }
+    }
     // The one parameter that names something of the registry.
     if let Some(child) = given.get("chart").and_then(serde_json::Value::as_str)
         && names.registry.children.iter().all(|known| known.name != child)
@@ -106,6 +118,10 @@ pub(super) fn parameters(
         let message = format!("no chart `{child}` can run as a child");
         found.add(Code::UnknownChild, span, message, did_you_mean(child, known, "child"));
     }
+}
+
+fn is_texts(value: &serde_json::Value) -> bool {
+    value.as_array().is_some_and(|list| list.iter().all(serde_json::Value::is_string))
 }
 
 pub(super) fn no_limits(limits: &Limits, timeout: bool, what: &str, found: &mut Findings) {

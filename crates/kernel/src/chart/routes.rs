@@ -15,8 +15,9 @@ use crate::{
     job::{Governed, Influence, JobDecl, JobKind},
 };
 
-/// Names that `[any]` gives a meaning in every state.
-const RESERVED: [&str; 3] = ["cancel", "cancel_turn", "shutdown"];
+/// Names that have a meaning of their own, so that no chart can give them another.
+const RESERVED: [&str; 7] =
+    ["cancel", "cancel_turn", "shutdown", "failed", "timeout", "stuck", "denied"];
 
 pub(super) struct Routed {
     pub(super) states: Vec<State>,

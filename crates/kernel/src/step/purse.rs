@@ -77,7 +77,12 @@ impl<A: Agent> Stepping<'_, A> {
     /// Charges what is known only with the answer. Tokens and money may overdraw:
     /// the next call then does not start.
     pub(super) fn charge_usage(&mut self, usage: Usage) {
-        for (charge, amount) in [(Charge::Token, usage.tokens), (Charge::Money, usage.money)] {
+        for (charge, amount) in [
+            (Charge::Token, usage.tokens),
+            (Charge::Money, usage.money),
+            (Charge::ModelCall, usage.model_calls),
+            (Charge::ToolCall, usage.tool_calls),
+        ] {
             for (budget, purse) in self.chart.budgets().iter().zip(&mut self.run.core.purses) {
                 if budget.charge() == Some(charge) {
                     purse.left = purse.left.saturating_sub(amount);

@@ -32,7 +32,9 @@ impl<A: Agent> Stepping<'_, A> {
         loop {
             if let Flow::Wait = flow {
                 // What is used up interrupts; nothing is started only to be stopped.
-                flow = match self.used_up().filter(|_| self.work().is_some()) {
+                // Where every item is done, the join comes first: it may end the run.
+                let interrupts = self.run.core.items.iter().any(|item| item.doing != Doing::Done);
+                flow = match self.used_up().filter(|_| interrupts) {
                     Some(budget) => Flow::Leave(Exit::Beyond(budget)),
                     None => self.pump(),
                 };

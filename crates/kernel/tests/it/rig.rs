@@ -204,7 +204,8 @@ impl<'c> Rig<'c> {
         }
     }
 
-    /// Reads `answer EFFECT WHAT [as KIND] [tokens=N] [money=N] [outside=N] [hint=N]`,
+    /// Reads `answer EFFECT WHAT [as KIND] [tokens=N] [money=N] [outside=N] [models=N]
+    /// [calls=N] [hint=N]`,
     /// where WHAT is an outcome, `more`, `fault` or `fault!` for one not worth repeating.
     fn answer(&self, words: &[&str]) -> Event<Report> {
         let id = effect(words[0]);
@@ -249,6 +250,8 @@ impl<'c> Rig<'c> {
             tokens: number("tokens").unwrap_or(0),
             money: number("money").unwrap_or(0),
             outside_app: number("outside").unwrap_or(0),
+            model_calls: number("models").unwrap_or(0),
+            tool_calls: number("calls").unwrap_or(0),
         };
         Event::Answered { effect: id, answer, usage }
     }
@@ -279,7 +282,7 @@ pub(crate) fn choices(text: &str) -> u64 {
 
 fn body(words: &[&str]) -> Box<RawValue> {
     let text = if words.contains(&"nonsense") {
-        "[1]".to_owned()
+        "7".to_owned()
     } else {
         serde_json::to_string(&Data {
             choose: value(words, "choose").map_or(0, choices),
@@ -292,8 +295,8 @@ fn body(words: &[&str]) -> Box<RawValue> {
     RawValue::from_string(text).unwrap()
 }
 
-/// Reads `begin [may=allow|ask|refuse|unattended] [items=N] [choose=…] [tools=…] [other]`.
-fn begun(digest: Digest, words: &[&str]) -> Event<Report> {
+/// Reads `begin [may=allow|ask|refuse|unattended] [items=N] [choose=…] [tools=…]`.
+pub(crate) fn begun(digest: Digest, words: &[&str]) -> Event<Report> {
     let permissions = match value(words, "may").unwrap_or("allow") {
         "ask" => Permissions::ask_all(),
         "refuse" => Permissions::default(),
@@ -303,7 +306,6 @@ fn begun(digest: Digest, words: &[&str]) -> Event<Report> {
         }
         _ => Permissions::allow_all(),
     };
-    let digest = if words.contains(&"other") { Digest::of(b"other") } else { digest };
     let config = body(words);
     Event::Begun(Box::new(Begun {
         chart: "toy".into(),

@@ -1,3 +1,13 @@
 //! Scripts, by topic: what a run does, line by line.
 
+mod admission;
+mod asking;
 mod attempts;
+mod budgets;
+mod cancelling;
+mod charges;
+mod contract;
+mod fan_out;
+mod governing;
+mod pausing;
+mod time;

@@ -8,7 +8,8 @@ use pointsman_kernel::{
     },
     id::{JobId, Outcome},
     job::{
-        AgentDecl, Charges, Governed, Influence::None as Plain, JobDecl, Param, Registry, job_id,
+        AgentDecl, Charges, Governed, Influence::None as Plain, JobDecl, Param, Registry, Shape,
+        job_id,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -28,7 +29,8 @@ pub(crate) struct Toy;
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub(crate) struct Data {
-    /// The outcomes of the next pure jobs, four bits each, the lowest first.
+    /// The outcomes of the next pure jobs, four bits each, the lowest first: below 8
+    /// one of the job's own, from 8 on those that come after its own.
     pub(crate) choose: u64,
     /// How long the list is.
     pub(crate) items: u16,
@@ -99,7 +101,7 @@ pub(crate) const JOBS: &[JobDecl] = &[
     JobDecl {
         name: "child",
         outcomes: TWO,
-        with: &[Param { name: "chart", required: true }],
+        with: &[Param { name: "chart", required: true, shape: Shape::Text }],
         ..JobDecl::RUN
     },
     JobDecl { name: "fork1", outcomes: ONE, ..JobDecl::DECIDE },
@@ -159,10 +161,11 @@ impl Data {
             .collect()
     }
 
-    fn take_choice(&mut self) -> Outcome {
+    fn take_choice(&mut self, job: JobId) -> Outcome {
+        let own = u8::try_from(JOBS[job.index()].outcomes.len()).unwrap();
         let choice = u8::try_from(self.choose & 15).unwrap();
         self.choose >>= 4;
-        Outcome(choice)
+        Outcome(if choice < 8 { choice % own } else { choice - 8 + own })
     }
 
     fn call(&self, item: u16) -> ToolCall {
@@ -249,7 +252,7 @@ impl Agent for Toy {
         data.note(note, visit.item);
     }
 
-    fn decide(data: &mut Data, _: &Visit<'_>) -> Outcome {
-        data.take_choice()
+    fn decide(data: &mut Data, visit: &Visit<'_>) -> Outcome {
+        data.take_choice(visit.job)
     }
 }

@@ -72,7 +72,7 @@ impl Check {
                 report::data(&json(&verdict))?;
                 return Ok(ExitCode::from(8));
             }
-            Err(refused) => return Err(Error::Refused { source, refused }),
+            Err(refused) => return Err(Error::Refused { chart: source, refused }),
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -29,7 +29,8 @@ impl Explain {
                 }
             }
             Some(asked) => {
-                let found = Code::ALL.iter().find(|code| code.as_str().eq_ignore_ascii_case(&asked));
+                let found =
+                    Code::ALL.iter().find(|code| code.as_str().eq_ignore_ascii_case(&asked));
                 let Some(code) = found else { return Err(Error::NoSuchCode { code: asked }) };
                 let _: std::fmt::Result =
                     writeln!(text, "{code}: {}\n\n{}", code.title(), code.explain());

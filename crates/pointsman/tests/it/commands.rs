@@ -37,7 +37,10 @@ fn check_says_what_is_wrong_with_a_name() {
 #[test]
 fn graph_speaks_three_languages() {
     for format in ["mermaid", "dot", "xstate"] {
-        assert_snapshot!(format!("graph_form_{format}"), stdout(&["graph", "form", "--format", format]));
+        assert_snapshot!(
+            format!("graph_form_{format}"),
+            stdout(&["graph", "form", "--format", format])
+        );
     }
     assert_snapshot!(stdout(&["graph", "code"]));
 }

@@ -1,0 +1,193 @@
+//! Golden journals: written once, replayed by every build, never edited.
+
+use std::{fs, path::PathBuf};
+
+use pointsman_agents::ROWS;
+use pointsman_kernel::{chart::Disposition, id::Digest};
+use serde_json::json;
+
+use crate::world::World;
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/journals")
+}
+
+#[test]
+fn golden_journals_replay() {
+    let mut replayed = 0;
+    for entry in fs::read_dir(folder()).expect("the journals are there") {
+        let path = entry.expect("it can be listed").path();
+        let text = fs::read_to_string(&path).expect("it can be read");
+        let name = path.file_stem().and_then(|name| name.to_str()).expect("it has a name");
+        let chart = name.split('-').next().unwrap_or_default();
+        let chart = pointsman_agents::chart(chart).expect("it ships").expect("it is sound");
+        let row = ROWS.iter().find(|row| row.decl.name == chart.jobs()).expect("it has a row");
+        let mut run = (row.start)(&chart);
+        let mut prev = Digest::default();
+        for line in text.lines() {
+            let folded = run.fold(&chart, prev, line);
+            prev = folded.unwrap_or_else(|error| panic!("{name}: {error}")).1;
+            replayed += 1;
+        }
+        assert!(run.core().ended.is_some(), "{name} does not end");
+    }
+    assert!(replayed > 60, "only {replayed} entries were found");
+}
+
+/// The scripts that wrote the journals. They must still write the same bytes.
+#[test]
+fn the_scripts_still_write_the_golden_journals() {
+    for (name, world) in scripts() {
+        let golden = fs::read_to_string(folder().join(format!("{name}.jsonl"))).unwrap_or_default();
+        let written: String = world.lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
+        assert!(written == golden, "{name} is not written as it was:\n{written}");
+    }
+}
+
+#[test]
+#[ignore = "writes new golden journals; for a new format or a new chart version only"]
+fn write_golden_journals() {
+    fs::create_dir_all(folder()).expect("the folder can be made");
+    for (name, world) in scripts() {
+        let text: String = world.lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
+        fs::write(folder().join(format!("{name}.jsonl")), text).expect("it can be written");
+    }
+}
+
+fn scripts() -> Vec<(&'static str, World)> {
+    vec![
+        ("chat-1-tools-and-hook", chat()),
+        ("code-1-two-phases", code()),
+        ("research-1-answered", research()),
+        ("research-1-everything-fails", research_fails()),
+        ("form-1-two-fields", form()),
+        ("explore-1-three-screens", explore()),
+    ]
+}
+
+fn ended(world: World, disposition: Disposition) -> World {
+    assert_eq!(world.run.core().ended, Some(disposition), "in `{}`", world.state());
+    world
+}
+
+fn chat() -> World {
+    let mut world = World::begun("chat", &json!({"system": "Be brief."}));
+    world.given(0, &json!({"text": "Fix the typo in README."}));
+    world.fault("rate_limited", true);
+    world.wake();
+    world.proposes(
+        "",
+        &[
+            ("a", "read", json!({"path": "README"})),
+            ("b", "edit", json!({"path": "README", "old": "teh", "new": "the"})),
+        ],
+    );
+    world.tool(true, "teh readme", false);
+    world.tool(true, "1 replacement", true);
+    world.own(json!({"post_tools": {"action_taken": true}}));
+    world.says("Fixed.");
+    world.given(0, &json!({"text": "And the other one?"}));
+    world.event(&json!({"cancelled": {"scope": "turn"}})).expect("a turn can be cancelled");
+    world.event(&json!({"cancelled": {"scope": "shutdown"}})).expect("it shuts down");
+    ended(world, Disposition::Succeeded)
+}
+
+fn research() -> World {
+    let mut world = World::begun("research", &json!({"goal": "Where is the parser?"}));
+    world.tool(true, "src/parser.rs:1: //! The parser.", false);
+    world.says("The parser seems to be a module.");
+    world.says("I would like to look further.");
+    world.says(r#"{"action": "tool", "tool_name": "context.fts_search", "args": {"query": "parser entry"}}"#);
+    world.event(&json!({"paused": {"why": "disk"}})).expect("it pauses");
+    world.tool(true, "src/main.rs:9: parse()", false);
+    world.event(&json!("resumed")).expect("it goes on");
+    world.says("It is called from main.");
+    world.says(r#"{"action": "finish", "final": "In src/parser.rs, called from src/main.rs:9."}"#);
+    world.own(json!({"assembled": {"text": "In src/parser.rs, called from src/main.rs:9."}}));
+    ended(world, Disposition::Succeeded)
+}
+
+fn research_fails() -> World {
+    let mut world = World::begun("research", &json!({"goal": "Where is the parser?"}));
+    world.fault("unavailable", true);
+    world.wake();
+    world.own(json!({"summarised": {"text": "Nothing was found."}}));
+    world.own(json!({"assembled": {"text": "Nothing was found."}}));
+    ended(world, Disposition::Stuck)
+}
+
+fn code() -> World {
+    let phases = json!({"phases": [{"description": "test"}, {"description": "fix"}]});
+    let mut world = World::begun("code", &phases);
+    world.given(0, &json!({"text": "Make it green."}));
+    for phase in 0..2 {
+        let path = json!({"path": format!("src/{phase}.rs"), "old": "a", "new": "b"});
+        world.proposes("", &[("a", "edit", path)]);
+        world.tool(true, "1 replacement", true);
+        world.proposes("", &[("b", "shell", json!({"command": "cargo test"}))]);
+        world.tool(true, "test result: ok", false);
+        world.proposes("", &[("c", "phase.complete", json!({"success": true}))]);
+    }
+    ended(world, Disposition::Succeeded)
+}
+
+fn form() -> World {
+    let mut world = World::begun("form", &json!({"profile": {"Name": "Ada"}}));
+    world.given(0, &json!({}));
+    world.own(json!({"settled": {"fingerprint": "one", "origin": "https://a.example"}}));
+    world.own(json!({"fields": [
+        {"id": "name", "kind": "text", "label": "Name", "required": true},
+        {"id": "why", "kind": "textarea", "label": "Why us?", "word_limit": 50},
+        {"id": "secret", "kind": "password", "label": "Password"},
+    ]}));
+    world.own(json!("inserted"));
+    world.own(json!({"verified": {"kept": true, "complaint": null}}));
+    world.says("Because of the trains.");
+    world.own(json!("inserted"));
+    world.own(json!({"verified": {"kept": false, "complaint": "too short"}}));
+    world.says("Because of the trains, and of the people who set their points.");
+    world.own(json!("inserted"));
+    world.own(json!({"verified": {"kept": true, "complaint": null}}));
+    world.own(json!({"controls": []}));
+    ended(world, Disposition::Succeeded)
+}
+
+fn explore() -> World {
+    let mut world =
+        World::begun("explore", &json!({"app": {"package": "app"}, "goal": "look around"}));
+    world.own(json!("done"));
+    world.own(json!({"installed": 1}));
+    world.own(json!("done"));
+    // Three screens, each with a button to the next; the last has none.
+    let screen = |at: usize| {
+        let widgets = if at < 2 {
+            json!([{"path": format!("b{at}"), "class": "Button", "resource": format!("b{at}"), "label": "next", "acts": ["tap"]}])
+        } else {
+            json!([])
+        };
+        json!({"captured": {
+            "screen": {"package": "app", "activity": format!("screen{at}"), "widgets": widgets},
+            "running": true,
+        }})
+    };
+    let mut at = 0;
+    while world.run.core().ended.is_none() {
+        let (_, effect) = world.open[0].clone();
+        let task = effect.pointer("/start/own/task").expect("no model is asked");
+        if task == "settle" {
+            world.own(json!("done"));
+        } else if task == "capture" {
+            world.own(screen(at));
+        } else if task.get("perform").is_some() {
+            at = if task.pointer("/perform/act") == Some(&json!("back")) {
+                0
+            } else {
+                (at + 1).min(2)
+            };
+            world.own(json!("done"));
+        } else {
+            world.own(json!("done"));
+        }
+    }
+    world
+}

@@ -1,0 +1,135 @@
+//! A world around a run of any agent: events as JSON, journal lines as they are stored.
+
+use pointsman_agents::ROWS;
+use pointsman_kernel::{
+    chart::Chart,
+    erased::{AnyRun, NotStepped, Stepped},
+    id::{At, Digest, EffectId},
+    journal::{Entry, FORMAT},
+};
+use serde_json::{Value, json, value::RawValue};
+
+pub(crate) struct World {
+    pub(crate) chart: Chart,
+    pub(crate) run: Box<dyn AnyRun>,
+    pub(crate) lines: Vec<String>,
+    pub(crate) now: u64,
+    /// Effects that nothing has answered yet, oldest first.
+    pub(crate) open: Vec<(EffectId, Value)>,
+    prev: Digest,
+}
+
+pub(crate) fn raw(value: &Value) -> Box<RawValue> {
+    RawValue::from_string(value.to_string()).expect("JSON is JSON")
+}
+
+impl World {
+    /// A run that has begun, with everything permitted.
+    pub(crate) fn begun(name: &str, config: &Value) -> Self {
+        let mut world = Self::new(name);
+        let begun = world.begin(config);
+        world.event(&begun).expect("it begins");
+        world
+    }
+
+    pub(crate) fn new(name: &str) -> Self {
+        let chart = pointsman_agents::chart(name).expect("it ships").expect("it is sound");
+        let row = ROWS.iter().find(|row| row.decl.name == chart.jobs()).expect("it has a row");
+        let run = (row.start)(&chart);
+        Self { chart, run, lines: Vec::new(), now: 0, open: Vec::new(), prev: Digest::default() }
+    }
+
+    pub(crate) fn begin(&self, config: &Value) -> Value {
+        json!({"begun": {
+            "chart": self.chart.name(),
+            "version": self.chart.version(),
+            "digest": self.chart.digest(),
+            "seed": 42,
+            "permissions": {"otherwise": "allow", "attended": true},
+            "config": config,
+        }})
+    }
+
+    /// Applies an event a tenth of a second after the last one.
+    pub(crate) fn event(&mut self, event: &Value) -> Result<Stepped, NotStepped> {
+        self.now += 100;
+        self.event_at(self.now, event)
+    }
+
+    pub(crate) fn event_at(&mut self, at: u64, event: &Value) -> Result<Stepped, NotStepped> {
+        self.now = at;
+        let (seq, at) = (self.run.core().next, At(at));
+        let event = raw(event);
+        let stepped = self.run.step(&self.chart, seq, at, &event)?;
+        if self.run.core().next == seq {
+            return Ok(stepped);
+        }
+        let hops = stepped.hops.clone();
+        let (effects, prev) = (stepped.digest, self.prev);
+        let line = Entry { v: FORMAT, seq, at, event: &event, hops, effects, prev }.line();
+        self.prev = Digest::of(line.as_bytes());
+        self.lines.push(line);
+        for (id, effect) in &stepped.effects {
+            let effect: Value = serde_json::from_str(effect.get()).expect("effects are JSON");
+            if let Some(stopped) = effect.get("stop") {
+                let stopped: EffectId = serde_json::from_value(stopped.clone()).expect("an id");
+                self.open.retain(|(id, _)| *id != stopped);
+            } else {
+                self.open.push((*id, effect));
+            }
+        }
+        Ok(stepped)
+    }
+
+    /// Answers the oldest effect.
+    pub(crate) fn answer(&mut self, answer: &Value) -> Stepped {
+        assert!(!self.open.is_empty(), "nothing is to be answered in `{}`", self.state());
+        let (effect, _) = self.open.remove(0);
+        let event = json!({"answered": {"effect": effect, "answer": answer}});
+        self.event(&event).unwrap_or_else(|error| panic!("{answer}: {error}"))
+    }
+
+    pub(crate) fn own(&mut self, report: Value) {
+        self.answer(&json!({"own": report}));
+    }
+
+    pub(crate) fn says(&mut self, text: &str) {
+        self.answer(&json!({"model": {"text": text}}));
+    }
+
+    pub(crate) fn proposes(&mut self, text: &str, calls: &[(&str, &str, Value)]) {
+        let calls: Vec<Value> = calls
+            .iter()
+            .map(|(id, tool, arguments)| json!({"id": id, "tool": tool, "arguments": arguments}))
+            .collect();
+        self.answer(&json!({"model": {"text": text, "calls": calls}}));
+    }
+
+    pub(crate) fn tool(&mut self, ok: bool, output: &str, mutated: bool) {
+        self.answer(&json!({"tool": {"ok": ok, "output": output, "mutated": mutated}}));
+    }
+
+    pub(crate) fn fault(&mut self, class: &str, repeatable: bool) {
+        let fault = json!({"class": class, "repeatable": repeatable, "message": "it broke"});
+        self.answer(&json!({"fault": fault}));
+    }
+
+    pub(crate) fn given(&mut self, event: u16, body: &Value) {
+        let event = json!({"given": {"event": event, "body": body}});
+        self.event(&event).unwrap_or_else(|error| panic!("{body}: {error}"));
+    }
+
+    /// Lets time pass until the run wants to be woken.
+    pub(crate) fn wake(&mut self) {
+        let wake = self.run.core().wake.expect("it waits for a time");
+        self.event_at(wake.0, &json!("woke")).expect("it is due");
+    }
+
+    pub(crate) fn state(&self) -> &str {
+        self.chart.state_name(self.run.core().state)
+    }
+
+    pub(crate) fn snapshot(&self) -> String {
+        self.run.snapshot().expect("runs serialise").get().to_owned()
+    }
+}

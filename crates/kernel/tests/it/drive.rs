@@ -1,0 +1,231 @@
+//! Drives a run by bytes: well-behaved worlds that answer what was asked, eager ones
+//! that go the longest way round, and what a run has cost so far.
+
+use pointsman_kernel::{
+    Took,
+    agent::{Answer, Fault, FaultClass, Order, OrderKind, Reply, ToolResult},
+    chart::{Chart, Does, State},
+    effect::{EffectKind, Out},
+    event::{Begun, Event, Observed, Usage},
+    governor::{Level, Permissions},
+    id::{At, EffectId},
+    run::{Core, Doing, Run},
+    step,
+};
+use serde_json::value::RawValue;
+
+use crate::{
+    charts::{Genes, sketch},
+    toy::{Data, Report, Task, Toy},
+};
+
+/// How the world answers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum World {
+    /// As the bytes say.
+    Random,
+    /// It prefers ways back, and those of the innermost loop first.
+    Eager,
+    /// The same, and every answer comes at the last moment, after every failure.
+    Slow,
+}
+
+/// What a run has cost, counted from outside.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Cost {
+    pub(crate) steps: u64,
+    pub(crate) model_calls: u64,
+    pub(crate) tool_calls: u64,
+    pub(crate) time_ms: u64,
+}
+
+/// A run and its world.
+pub(crate) struct Drive<'c, 'g> {
+    pub(crate) chart: &'c Chart,
+    pub(crate) run: Run<Toy>,
+    pub(crate) out: Out<Task>,
+    pub(crate) genes: Genes<'g>,
+    pub(crate) cost: Cost,
+    world: World,
+}
+
+impl<'c, 'g> Drive<'c, 'g> {
+    pub(crate) fn new(chart: &'c Chart, genes: Genes<'g>, world: World) -> Self {
+        let (run, out) = (Run::new(chart), Out::default());
+        Self { chart, run, out, genes, cost: Cost::default(), world }
+    }
+
+    /// Applies an event that must be taken, and counts what it cost.
+    pub(crate) fn apply(&mut self, seen: Observed<Report>) {
+        let core = &self.run.core;
+        let asking = core.items.iter().any(|item| matches!(item.doing, Doing::Asking { .. }));
+        if !asking && !core.paused && !core.items.is_empty() {
+            self.cost.time_ms += seen.at.since(core.now);
+        }
+        let (visits, next) = (core.visits, core.next);
+        let took = step(self.chart, &mut self.run, next, seen, &mut self.out);
+        assert_eq!(took, Ok(Took::Applied));
+        self.cost.steps += self.run.core.visits - visits;
+        for effect in &self.out.effects {
+            match effect.order {
+                EffectKind::Start(Order::Model(_)) => self.cost.model_calls += 1,
+                EffectKind::Start(Order::Tool(_)) => self.cost.tool_calls += 1,
+                _ => {}
+            }
+        }
+    }
+
+    pub(crate) fn begin(&mut self) -> Observed<Report> {
+        let permissions = match self.genes.below(3) {
+            0 => Permissions::allow_all(),
+            1 => Permissions {
+                tools: vec![("erase".into(), Level::Ask)],
+                ..Permissions::allow_all()
+            },
+            _ => Permissions::ask_all(),
+        };
+        let begun = Begun {
+            chart: "random".into(),
+            version: 1,
+            digest: self.chart.digest(),
+            seed: u64::from(self.genes.take()),
+            permissions,
+            config: self.body(),
+        };
+        Observed { at: At(0), event: Event::Begun(Box::new(begun)) }
+    }
+
+    fn body(&mut self) -> Box<RawValue> {
+        let data = Data {
+            choose: self.choices(),
+            items: u16::from(self.genes.take() % 6),
+            tools: [0, 0x2020, 0x0202][self.genes.below(3)],
+            ..Data::default()
+        };
+        RawValue::from_string(serde_json::to_string(&data).unwrap()).unwrap()
+    }
+
+    fn choices(&mut self) -> u64 {
+        (0..4).fold(0, |choose, _| choose << 16 | u64::from(self.genes.take()) << 4 & 0x0770)
+    }
+
+    /// Returns the next event of a world that does as it is asked.
+    pub(crate) fn next(&mut self) -> Observed<Report> {
+        let state = self.chart.state(self.run.core.state).unwrap();
+        if let Does::Await { events, .. } = state.does() {
+            let event = events[self.genes.below(events.len())];
+            return match self.run.core.wake {
+                Some(at) if self.genes.is_one_in(2) => Observed { at, event: Event::Woke },
+                _ => Observed {
+                    at: self.run.core.now,
+                    event: Event::Given { event, body: self.body() },
+                },
+            };
+        }
+        let Some(due) = self.run.core.wake else {
+            panic!("nothing wakes the run in {:?} of\n{}", self.run.core, sketch(self.chart));
+        };
+        let items = &self.run.core.items;
+        let first = self.genes.below(items.len());
+        let turned = items.iter().cycle().skip(first).take(items.len());
+        let waiting =
+            turned.map(|item| (item.doing, item.attempt)).find_map(
+                |(doing, attempt)| match doing {
+                    Doing::Working { effect, kind, deadline } => {
+                        Some((effect, Some((kind, deadline)), attempt))
+                    }
+                    Doing::Asking { effect, .. } => Some((effect, None, attempt)),
+                    _ => None,
+                },
+            );
+        let patience = if self.world == World::Slow { u64::MAX } else { self.genes.number(64) };
+        let at = self.run.core.now.after(patience).min(due);
+        match waiting {
+            // A slow world answers at the deadline, and lets the run wait till then.
+            Some((_, Some((_, deadline)), _)) if self.world == World::Slow && due < deadline => {
+                Observed { at: due, event: Event::Woke }
+            }
+            Some((effect, Some((kind, _)), attempt)) => {
+                Observed { at, event: self.answer(state, effect, kind, attempt) }
+            }
+            Some((effect, None, _)) => {
+                let granted = !self.genes.is_one_in(4);
+                let event = Event::ApprovalAnswered { effect, granted, reason: String::new() };
+                Observed { at: self.run.core.now.after(self.genes.number(9)).min(due), event }
+            }
+            None => Observed { at: due, event: Event::Woke },
+        }
+    }
+
+    fn answer(
+        &mut self,
+        state: &State,
+        effect: EffectId,
+        kind: OrderKind,
+        attempt: u16,
+    ) -> Event<Report> {
+        let limits = match state.does() {
+            Does::Run(work) | Does::FanOut { work, .. } => work.attempts,
+            _ => unreachable!(),
+        };
+        let fails = match self.world {
+            World::Slow => attempt < limits.max,
+            World::Eager | World::Random => self.genes.is_one_in(5),
+        };
+        let answer = if fails {
+            let hint_ms = (self.world == World::Slow).then_some(limits.hint_cap);
+            let class =
+                if self.genes.is_one_in(4) { FaultClass::Timeout } else { FaultClass::Other };
+            Answer::Fault(Fault { class, repeatable: true, hint_ms, message: String::new() })
+        } else {
+            let more = self.genes.is_one_in(3);
+            let outcome = self.outcome(state);
+            let text = if more { "more".to_owned() } else { outcome.to_string() };
+            match kind {
+                OrderKind::Model => Answer::Model(Reply { text, calls: Vec::new() }),
+                OrderKind::Tool => {
+                    Answer::Tool(ToolResult { ok: true, output: text, mutated: false })
+                }
+                _ if more => Answer::Own(Report::More),
+                _ => Answer::Own(Report::End(outcome, Some(self.choices()))),
+            }
+        };
+        let usage = Usage {
+            tokens: self.genes.number(16),
+            money: self.genes.number(16),
+            outside_app: u64::from(self.genes.is_one_in(4)),
+            ..Usage::default()
+        };
+        Event::Answered { effect, answer, usage }
+    }
+
+    /// Returns an outcome of the job's own.
+    fn outcome(&mut self, state: &State) -> u8 {
+        let own = |at: &usize| {
+            !["failed", "timeout", "stuck", "denied"].contains(&state.ways()[*at].name())
+        };
+        let own: Vec<usize> = (0..state.ways().len()).filter(own).collect();
+        let chosen = match self.world {
+            World::Random => own[self.genes.below(own.len())],
+            World::Eager | World::Slow => {
+                let best = own.iter().max_by_key(|at| self.lure(state, **at));
+                *best.unwrap()
+            }
+        };
+        u8::try_from(chosen).unwrap()
+    }
+
+    /// Returns how much a way promises: a loop that can be paid, the innermost first.
+    fn lure(&self, state: &State, at: usize) -> (u64, u64) {
+        let edge = state.ways()[at].edge();
+        let purse = edge.spend.map(|budget| (budget.0, self.run.core.purses[budget.index()]));
+        let pays = purse.filter(|(_, purse)| purse.left > 0 && !purse.closed);
+        let nearer = u64::from(u16::MAX - edge.to.0);
+        (pays.map_or(0, |(budget, _)| 1 + u64::from(budget)), nearer)
+    }
+}
+
+/// Returns whether a run waits for an event and for nothing else.
+pub(crate) fn rests(chart: &Chart, core: &Core) -> bool {
+    chart.state(core.state).is_some_and(State::is_await) && core.wake.is_none()
+}

@@ -1,0 +1,222 @@
+//! Asking: a call that waits for a person, and what goes on meanwhile.
+
+use crate::rig::check;
+
+const CALL: &str = r#"
+[budget]
+time = { max = "1s", charge = "time", else = "bad" }
+calls = { max = 2, charge = "tool_call", else = "bad" }
+[state.call]
+run = "then_call"
+timeout = "100ms"
+ask_timeout = "1m"
+tools = "all"
+on.a = "end"
+on.b = "end"
+on.failed = "bad"
+on.stuck = "bad"
+on.denied = "stopped"
+"#;
+
+const EACH: &str = r#"
+[state.each]
+fan_out = { over = "items", run = "call", join = "join2", max_parallel = 1, max_items = 4 }
+timeout = "100ms"
+ask_timeout = "1m"
+tools = ["read", "erase"]
+on.a = "end"
+on.b = "bad"
+on.stuck = "bad"
+"#;
+
+#[test]
+fn a_granted_call_starts_with_what_was_left_of_its_attempt() {
+    check(
+        CALL,
+        "
+        begin may=ask => -> call; start 1.0 own 0.1; wake 100
+        +30 answer 1.0 more => ask 2.0 read; Ask by Permission; time 970; wake 60030
+        +5000 grant 2.0 => start 3.0 read; calls 1; wake 5100
+        +10 answer 3.0 a => call -a-> end; 0: settled; time 960; ended succeeded
+        ",
+    );
+}
+
+#[test]
+fn neither_the_attempt_nor_the_budget_runs_while_a_person_is_asked() {
+    check(
+        CALL,
+        "
+        begin may=ask => -> call; start 1.0 own 0.1; wake 100
+        +30 answer 1.0 more => ask 2.0 read; Ask by Permission; time 970; wake 60030
+        +5000 grant 2.0 => start 3.0 read; calls 1; wake 5100
+        wake => call -failed-> bad; stop 3.0; 0: timed out; time 900; ended failed
+        ",
+    );
+}
+
+#[test]
+fn a_denied_call_ends_a_run_state_as_denied() {
+    check(
+        CALL,
+        "
+        begin may=ask => -> call; start 1.0 own 0.1; wake 100
+        +30 answer 1.0 more => ask 2.0 read; Ask by Permission; time 970; wake 60030
+        +5 deny 2.0 => call -denied-> stopped; 0: denied; ended cancelled
+        ",
+    );
+}
+
+#[test]
+fn nobody_answering_is_a_no() {
+    check(
+        CALL,
+        "
+        begin may=ask => -> call; start 1.0 own 0.1; wake 100
+        +30 answer 1.0 more => ask 2.0 read; Ask by Permission; time 970; wake 60030
+        wake => call -denied-> stopped; 0: denied; ended cancelled
+        ",
+    );
+}
+
+#[test]
+fn unattended_is_denied() {
+    check(
+        CALL,
+        "
+        begin may=unattended => -> call; start 1.0 own 0.1; wake 100
+        +30 answer 1.0 more => call -denied-> stopped; Refuse by Unattended; 0: denied; time 970; ended cancelled
+        ",
+    );
+}
+
+#[test]
+fn a_refused_tool_is_denied_unasked() {
+    check(
+        CALL,
+        "
+        begin may=refuse => -> call; start 1.0 own 0.1; wake 100
+        +30 answer 1.0 more => call -denied-> stopped; Refuse by Permission; 0: denied; time 970; ended cancelled
+        ",
+    );
+}
+
+#[test]
+fn an_allowed_call_is_not_asked_for() {
+    check(
+        CALL,
+        "
+        begin may=ask_erase tools=0 => -> call; start 1.0 own 0.1; wake 100
+        +30 answer 1.0 more => start 2.0 read; time 970; calls 1
+        ",
+    );
+}
+
+#[test]
+fn other_items_go_on_and_each_has_its_own_result() {
+    check(
+        EACH,
+        "
+        begin may=ask_erase items=4 tools=2021 => -> each; ask 1.0 erase; start 1.1 read; Ask by Permission; wake 100
+        +10 answer 1.1 a => ask 2.0 erase; Ask by Permission; Refuse by ToolsOfState; 1: settled; 3: denied; wake 60000
+        +10 grant 1.0 => start 3.0 erase; wake 120
+        +10 deny 2.0 => 2: denied
+        +10 answer 3.0 a => each -a-> end; 0: settled; ended succeeded
+        ",
+    );
+}
+
+#[test]
+fn in_a_fan_out_a_refusal_is_an_item_and_an_expiry_too() {
+    check(
+        EACH,
+        "
+        begin may=ask_erase items=2 tools=21 => -> each; ask 1.0 erase; Ask by Permission; Refuse by ToolsOfState; 1: denied; wake 60000
+        wake => each -a-> end; 0: denied; ended succeeded
+        ",
+    );
+}
+
+#[test]
+fn a_grant_waits_for_a_place() {
+    check(
+        EACH,
+        "
+        begin may=ask_erase items=2 tools=20 => -> each; ask 1.0 erase; start 1.1 read; Ask by Permission; wake 100
+        grant 1.0 =>
+        answer 1.1 a => start 3.0 erase; 1: settled
+        answer 3.0 a => each -a-> end; 0: settled; ended succeeded
+        ",
+    );
+}
+
+#[test]
+fn a_granted_call_must_still_be_paid() {
+    check(
+        r#"
+        [budget]
+        calls = { max = 1, charge = "tool_call", else = "stopped" }
+        [state.each]
+        fan_out = { over = "items", run = "call", join = "join1", max_parallel = 2, max_items = 2 }
+        timeout = "100ms"
+        tools = "all"
+        on.a = "end"
+        on.stuck = "bad"
+        "#,
+        "
+        begin may=ask items=2 => -> each; ask 1.0 read; ask 1.1 read; Ask by Permission; Ask by Permission; wake 86400000
+        grant 1.0 => start 2.0 read; calls 0; wake 100
+        grant 1.1 => each -calls used up-> stopped; stop 2.0; 0: budget; 1: budget; calls 0 closed; ended cancelled
+        ",
+    );
+}
+
+#[test]
+fn an_approval_is_no_answer_and_an_answer_no_approval() {
+    check(
+        CALL,
+        "
+        begin may=ask => -> call; start 1.0 own 0.1; wake 100
+        grant 1.0 => rejected: effect 1.0 cannot be answered in this way
+        answer 1.0 more => ask 2.0 read; Ask by Permission; wake 60000
+        answer 2.0 a as tool => rejected: effect 2.0 cannot be answered in this way
+        deny 2.1 => ignored: Answer
+        grant 2.0 => start 3.0 read; calls 1; wake 100
+        grant 2.0 => ignored: Answer
+        ",
+    );
+}
+
+#[test]
+fn a_label_says_what_is_seen() {
+    use pointsman_kernel::view::view;
+
+    use crate::rig::{Rig, chart};
+
+    let chart = chart(
+        r#"
+        [state.call]
+        run = "then_call"
+        timeout = "100ms"
+        attempts = 2
+        backoff = { base = "1s", cap = "1s" }
+        tools = "all"
+        on.a = "end"
+        on.b = "end"
+        on.failed = "bad"
+        on.stuck = "bad"
+        on.denied = "bad"
+        [state.waiting]
+        between_attempts_of = "call"
+        [state.asking]
+        while_asking = "call"
+        "#,
+    );
+    let mut rig = Rig::new(&chart);
+    let mut seen = Vec::new();
+    for line in ["begin may=ask", "answer 1.0 fault", "wake", "answer 3.0 more", "grant 4.0"] {
+        rig.play(line);
+        seen.push(view(&chart, &rig.recorder.run().core).seen_as);
+    }
+    assert_eq!(seen, ["call", "waiting", "call", "asking", "call"].map(Box::from));
+}

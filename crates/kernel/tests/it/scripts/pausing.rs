@@ -1,0 +1,145 @@
+//! Pausing: starts are held, answers settle, resuming emits what was held.
+
+use crate::rig::check;
+
+const TWO: &str = r#"
+[budget]
+time = { max = "1s", charge = "time", else = "bad" }
+[state.first]
+run = "pair"
+timeout = "100ms"
+attempts = 2
+backoff = { base = "50ms", cap = "50ms" }
+on.a = "second"
+on.b = "end"
+on.failed = "bad"
+[state.second]
+run = "run1"
+timeout = "100ms"
+on.a = "end"
+on.failed = "bad"
+"#;
+
+#[test]
+fn an_answer_settles_and_the_next_state_waits() {
+    check(
+        TWO,
+        "
+        begin => -> first; start 1.0 Model; wake 100
+        +10 pause => time 990
+        +10 answer 1.0 a => first -a-> second; 0: settled
+        +500 resume => start 4.0 own 0.1; wake 620
+        +10 answer 4.0 a => second -a-> end; 0: settled; time 980; ended succeeded
+        ",
+    );
+}
+
+#[test]
+fn a_further_order_is_held_with_what_was_left_of_its_attempt() {
+    check(
+        TWO,
+        "
+        begin => -> first; start 1.0 Model; wake 100
+        +10 pause => time 990
+        +10 answer 1.0 more =>
+        +500 resume => start 4.0 own 0.1; wake 600
+        +10 answer 4.0 b => first -b-> end; 0: settled; time 980; ended succeeded
+        ",
+    );
+}
+
+#[test]
+fn the_next_attempt_is_due_in_a_pause_and_starts_after_it() {
+    check(
+        TWO,
+        "
+        begin => -> first; start 1.0 Model; wake 100
+        +10 answer 1.0 fault => time 990; wake 54
+        +10 pause => time 980
+        wake =>
+        +500 resume => start 5.0 Model; wake 654
+        ",
+    );
+}
+
+#[test]
+fn what_is_under_way_can_still_time_out() {
+    check(
+        TWO,
+        "
+        begin => -> first; start 1.0 Model; wake 100
+        pause =>
+        wake => stop 1.0; wake 146
+        wake =>
+        +10 resume => start 5.0 Model; wake 256
+        ",
+    );
+}
+
+#[test]
+fn a_granted_call_waits_for_the_end_of_the_pause() {
+    check(
+        r#"
+        [state.call]
+        run = "call"
+        timeout = "100ms"
+        tools = "all"
+        on.a = "end"
+        on.b = "end"
+        on.failed = "bad"
+        on.stuck = "bad"
+        on.denied = "bad"
+        "#,
+        "
+        begin may=ask => -> call; ask 1.0 read; Ask by Permission; wake 86400000
+        pause =>
+        grant 1.0 =>
+        resume => start 4.0 read; wake 100
+        ",
+    );
+}
+
+#[test]
+fn items_are_held_and_a_list_without_items_still_joins() {
+    let fan = r#"
+        [state.idle]
+        await = ["go"]
+        on.go = "each"
+        [state.each]
+        fan_out = { over = "items", run = "run2", join = "join1", max_parallel = 1, max_items = 2 }
+        timeout = "100ms"
+        on.a = "end"
+    "#;
+    check(
+        fan,
+        "
+        begin => -> idle
+        pause =>
+        give go items=2 => idle -go-> each
+        resume => start 4.0 own 0.1; wake 100
+        ",
+    );
+    check(
+        fan,
+        "
+        begin => -> idle
+        pause =>
+        give go items=0 => idle -go-> each; each -a-> end; ended succeeded
+        ",
+    );
+}
+
+#[test]
+fn pausing_twice_and_resuming_twice_changes_nothing() {
+    check(
+        TWO,
+        "
+        begin => -> first; start 1.0 Model; wake 100
+        resume => ignored: Already
+        pause =>
+        pause => ignored: Already
+        resume =>
+        resume => ignored: Already
+        ",
+    );
+}

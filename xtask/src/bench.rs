@@ -1,0 +1,112 @@
+//! `cargo xtask bench`: what a step and a replay cost, beside `XState` in the same run.
+
+mod agent;
+mod figures;
+mod instructions;
+mod journal;
+mod peer;
+mod rig;
+mod script;
+
+use std::{path::Path, time::Duration};
+
+use anyhow::{Context, Result, ensure};
+
+use self::{
+    figures::{Figures, Row, median},
+    peer::Peer,
+    rig::Rig,
+};
+use crate::{components, place, process, shipped};
+
+const CAP: Duration = Duration::from_mins(30);
+/// Rounds that warm caches and compilers up, and are not counted.
+const WARM: usize = 5;
+const ROUNDS: usize = 31;
+/// Passes of the kernel for each one of its peer, which is that much slower.
+const PASSES: usize = 8;
+
+/// Builds this program for release and runs the benchmark there.
+pub(crate) fn step(json: Option<&Path>) -> Result<bool> {
+    let mut cargo = process::command(place::cargo());
+    cargo.args(["run", "--quiet", "--locked", "--release", "--package", "xtask"]);
+    cargo.arg("--manifest-path").arg(place::root().join("Cargo.toml"));
+    cargo.args(["--", "bench-step-inner"]);
+    if let Some(file) = json {
+        cargo.arg("--json").arg(file);
+    }
+    Ok(process::run(cargo, CAP).context("starting cargo")?.well())
+}
+
+/// Runs the benchmark, and returns whether every target was reached.
+pub(crate) fn step_inner(json: Option<&Path>) -> Result<bool> {
+    ensure!(!cfg!(debug_assertions), "a debug build measures nothing: use `bench step`");
+    let mut rigs = rigs()?;
+    let mut peer = Peer::start(&components::xstate()?, &rigs)?;
+    let counter = instructions::counter();
+    let mut rows = Vec::new();
+    for (place, rig) in rigs.iter_mut().enumerate() {
+        eprintln!("measuring {}", rig.chart().name());
+        rows.push(measure(rig.as_mut(), || peer.pass(place), counter)?);
+    }
+    drop(peer);
+    eprintln!("measuring replay");
+    let figures = Figures { rows, replay: journal::measure(&rigs)? };
+    figures.print(counter);
+    if let Some(file) = json {
+        std::fs::write(file, figures.json().to_string()).context("writing the figures")?;
+    }
+    Ok(figures.print_targets())
+}
+
+/// Steps a chart's scripts a fixed number of times.
+pub(crate) fn step_loop(chart: &str, passes: usize, of: usize) -> Result<bool> {
+    let mut rig = rig::rig(shipped::chart(chart)?)?;
+    rig.run(passes, of)?;
+    Ok(true)
+}
+
+fn rigs() -> Result<Vec<Box<dyn Rig>>> {
+    shipped::charts()?.into_iter().map(rig::rig).collect()
+}
+
+/// Measures one chart: the kernel and its peer in turns, so that a noisy machine
+/// is as noisy for both.
+fn measure(
+    rig: &mut dyn Rig,
+    mut peer: impl FnMut() -> Result<Duration>,
+    counter: Option<&str>,
+) -> Result<Row> {
+    let (steps, hops) = (rig.steps(), rig.hops());
+    let (mut per_step, mut per_hop, mut peers, mut ratios) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for round in 0..WARM + ROUNDS {
+        let passes: Vec<f64> =
+            (0..PASSES).map(|_| Ok(nanos(rig.pass()?))).collect::<Result<_>>()?;
+        let its = nanos(peer()?);
+        if round >= WARM {
+            ratios.push(its / median(&passes));
+            per_step.extend(passes.iter().map(|pass| pass / steps));
+            per_hop.extend(passes.iter().map(|pass| pass / hops));
+            peers.push(its / hops);
+        }
+    }
+    let name = rig.chart().name().to_owned();
+    Ok(Row {
+        instructions: counter
+            .map(|counter| instructions::per_step(counter, &name, steps))
+            .transpose()?,
+        allocations: rig.allocations()? / steps,
+        allocations_of_a_run: rig.allocations_of_a_run()?,
+        name,
+        step: median(&per_step),
+        hop: median(&per_hop),
+        peer: median(&peers),
+        ratio: median(&ratios),
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "figures of a few digits")]
+const fn nanos(time: Duration) -> f64 {
+    time.as_nanos() as f64
+}
