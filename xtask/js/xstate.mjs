@@ -14,11 +14,10 @@ let transitions = 0;
 let refusals = 0;
 let differences = 0;
 
-function differs(where, simulated, snapshot) {
+function differs(where, state, done, { value, status }) {
   differences += 1;
-  console.error(
-    `${where}: simulate is in ${simulated}, XState in ${JSON.stringify(snapshot.value)} (${snapshot.status})`,
-  );
+  const ours = `${JSON.stringify(state)} (${done ? 'done' : 'active'})`;
+  console.error(`${where}: simulate is in ${ours}, XState in ${JSON.stringify(value)} (${status})`);
 }
 
 function compare(chart, machine, anywhere, { events, endedAt }, number) {
@@ -39,7 +38,7 @@ function compare(chart, machine, anywhere, { events, endedAt }, number) {
     const done = endedAt !== null && index >= endedAt;
     if (snapshot.value !== state || (snapshot.status === 'done') !== done) {
       const told = events.slice(0, index + 1).map(([told]) => told).join(' ');
-      differs(`${chart}, sequence ${number}, index ${index} (${told})`, state, snapshot);
+      differs(`${chart}, sequence ${number}, index ${index} (${told})`, state, done, snapshot);
       return;
     }
   }

@@ -118,7 +118,7 @@ pub(crate) fn error(error: &Error) {
         }
     }
     // Where standard error is closed there is nobody left to tell.
-    let _: io::Result<()> = io::stderr().write_all(text.as_bytes());
+    drop(io::stderr().write_all(text.as_bytes()));
 }
 
 /// Prints data to standard output; a closed pipe is a reader who has seen enough.

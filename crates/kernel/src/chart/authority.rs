@@ -29,8 +29,9 @@ pub struct InfluencedEdge {
 
 /// Refuses edges that depend on more than the declared authority.
 pub(super) fn admitted(draft: &Draft, states: &[State], found: &mut Findings) {
+    let Some(authority) = draft.authority else { return };
     for (from, way, _) in edges(states) {
-        if draft.authority.admits(way.influence) {
+        if authority.admits(way.influence) {
             continue;
         }
         let (does, needs) = match way.influence {

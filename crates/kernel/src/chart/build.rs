@@ -41,7 +41,7 @@ impl ChartBuilder {
             version: 1,
             jobs: name(jobs),
             start: Some(name(start)),
-            authority,
+            authority: Some(authority),
             ..Draft::default()
         })
     }
@@ -229,7 +229,7 @@ impl StateBuilder {
     /// Routes an outcome.
     #[must_use]
     pub fn on(mut self, outcome: &str, to: &str) -> Self {
-        self.0.on.push(EdgeDraft { outcome: name(outcome), to: name(to), spend: None });
+        self.0.on.push(EdgeDraft { outcome: name(outcome), to: Some(name(to)), spend: None });
         self
     }
 
@@ -237,7 +237,7 @@ impl StateBuilder {
     #[must_use]
     pub fn on_spending(mut self, outcome: &str, to: &str, budget: &str) -> Self {
         let spend = Some(name(budget));
-        self.0.on.push(EdgeDraft { outcome: name(outcome), to: name(to), spend });
+        self.0.on.push(EdgeDraft { outcome: name(outcome), to: Some(name(to)), spend });
         self
     }
 }

@@ -48,7 +48,8 @@ pub(crate) struct Draft {
     pub(crate) jobs: Name,
     /// Missing only where a finding says so.
     pub(crate) start: Option<Name>,
-    pub(crate) authority: Authority,
+    /// Missing only where a finding says so.
+    pub(crate) authority: Option<Authority>,
     pub(crate) budgets: Vec<BudgetDraft>,
     pub(crate) stuck: Stuck,
     pub(crate) defaults: Limits,
@@ -122,6 +123,7 @@ pub(crate) enum ToolsDraft {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct EdgeDraft {
     pub(crate) outcome: Name,
-    pub(crate) to: Name,
+    /// Missing only where a finding says so.
+    pub(crate) to: Option<Name>,
     pub(crate) spend: Option<Name>,
 }

@@ -7,7 +7,11 @@
 
 use alloc::{format, vec::Vec};
 
-use super::{Budget, Chart, Does, Reset, State, draft::Draft, verify::edges};
+use super::{
+    Budget, Chart, Does, Reset, State,
+    draft::{Draft, EdgeDraft},
+    verify::edges,
+};
 use crate::{
     code::Code,
     diagnostic::{Findings, Span},
@@ -21,7 +25,7 @@ pub(super) fn metered(draft: &Draft, states: &[State], found: &mut Findings) {
         let waits = states
             .get(edge.to.index())
             .is_some_and(|to| matches!(to.does, Does::Await { timeout: None, .. }));
-        if edge.to > from || edge.spend.is_some() || waits {
+        if edge.to > from || spends(draft, from, &way.name) || waits {
             continue;
         }
         let name = |id: StateId| states.get(id.index()).map_or("?", |state| &state.name);
@@ -41,6 +45,11 @@ pub(super) fn metered(draft: &Draft, states: &[State], found: &mut Findings) {
         let hint = format!("write `{{ to = \"{}\", spend = \"{budget}\" }}`", name(edge.to));
         found.add(Code::Unmetered, target_span(draft, from, &way.name), message, hint);
     }
+}
+
+/// Returns whether the file writes that a route spends something, known or not.
+fn spends(draft: &Draft, from: StateId, outcome: &str) -> bool {
+    written(draft, from, outcome).is_some_and(|edge| edge.spend.is_some())
 }
 
 /// Refuses budgets that are refilled by a later one, or by each other.
@@ -135,11 +144,13 @@ pub(super) fn decide_cycles(draft: &Draft, chart: &Chart, found: &mut Findings) 
 
 /// Returns where the file writes the target of a route.
 pub(super) fn target_span(draft: &Draft, from: StateId, outcome: &str) -> Span {
-    let state = draft.states.get(from.index());
-    state
-        .and_then(|state| state.on.iter().find(|edge| edge.outcome.as_str() == outcome))
-        .map_or_else(Span::default, |edge| Span {
-            start: edge.outcome.span.start,
-            end: edge.to.span.end.max(edge.outcome.span.end),
-        })
+    written(draft, from, outcome).map_or_else(Span::default, |edge| {
+        let end = edge.to.as_ref().map_or(0, |to| to.span.end);
+        Span { start: edge.outcome.span.start, end: end.max(edge.outcome.span.end) }
+    })
+}
+
+fn written<'d>(draft: &'d Draft, from: StateId, outcome: &str) -> Option<&'d EdgeDraft> {
+    let state = draft.states.get(from.index())?;
+    state.on.iter().find(|edge| edge.outcome.as_str() == outcome)
 }

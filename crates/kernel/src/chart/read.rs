@@ -38,7 +38,7 @@ pub(crate) fn read(source: &str, found: &mut Findings) -> Draft {
             .optional(found, "jobs", keys::name)
             .unwrap_or_else(|| Sp::new("builtin".to_owned(), Span::default())),
         start: keys.required(found, "start", keys::name),
-        authority: keys.required(found, "authority", one_of).map(|it| it.value).unwrap_or_default(),
+        authority: keys.required(found, "authority", one_of).map(|it| it.value),
         ..Draft::default()
     };
     let any = keys.required(found, "any", keys::table);

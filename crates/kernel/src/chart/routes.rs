@@ -201,7 +201,7 @@ fn ways(
 
     let mut edges: Vec<(&Name, Edge)> = Vec::new();
     for edge in &written.on {
-        let to = names.target(&edge.to, found);
+        let to = edge.to.as_ref().and_then(|to| names.target(to, found));
         routed.targets_known &= to.is_some();
         let spend = edge.spend.as_ref().map(|name| names.budget(name, found));
         routed.spends_known &= spend != Some(None);
@@ -225,7 +225,9 @@ fn ways(
         found.add(Code::Unrouted, written.name.span, message, format!("add `on.{name} = \"…\"`"));
         routed.targets_known = false;
     }
+    // Where it is not known how a state ends, its routes say nothing.
     routed.targets_known &= plan.ends.is_some();
+    routed.spends_known &= plan.ends.is_some();
 
     let ways = expected.into_iter().filter_map(|(name, influence)| {
         let (_, edge) = edges.iter().find(|(outcome, _)| outcome.value == name)?;

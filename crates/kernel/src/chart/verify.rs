@@ -74,7 +74,7 @@ pub(crate) fn check(
         version: draft.version,
         digest: digest(draft),
         jobs: draft.jobs.as_str().into(),
-        authority: draft.authority,
+        authority: draft.authority.unwrap_or_default(),
         start,
         states: routed.states.into_boxed_slice(),
         budgets: budgets.into_boxed_slice(),
@@ -83,7 +83,7 @@ pub(crate) fn check(
         certificate: certificate::Certificate::default(),
         report: authority::AuthorityReport::default(),
     };
-    if routed.targets_known && budgets_known {
+    if routed.targets_known && routed.spends_known && budgets_known {
         reach::reachable(draft, &chart, &mut found);
         reach::ends(draft, &chart, &mut found);
         loops::decide_cycles(draft, &chart, &mut found);

@@ -40,17 +40,9 @@ impl<A: Agent> Stepping<'_, A> {
         if self.run.core.ended.is_some() {
             return Flow::Wait;
         }
-        let count = u16::try_from(self.run.core.items.len()).unwrap_or(u16::MAX);
-        for at in 0..count {
-            let items = &self.run.core.items;
-            let queued = items.get(usize::from(at)).filter(|item| item.doing == Doing::Queued);
-            let Some(item) = queued.filter(|_| !self.run.core.paused) else { continue };
-            // What has a place keeps it, so that no item is tried in pieces and the
-            // certificate's rounds hold.
-            if !item.placed && items.iter().filter(|item| item.placed).count() >= parallel {
-                continue;
-            }
-            // An item that is refused here has its result, and the next one starts.
+        // An item that is refused or asked about gives its place to the next one, so
+        // each turn looks again; no item that was launched is queued after it.
+        while let Some(at) = self.next_to_start(parallel) {
             if let leave @ Flow::Leave(_) = self.launch(at) {
                 return leave;
             }
@@ -62,6 +54,17 @@ impl<A: Agent> Stepping<'_, A> {
         let visit = self.visit(join, 0);
         let outcome = A::decide(&mut self.run.data, &visit);
         Flow::Leave(self.own(outcome))
+    }
+
+    /// Returns the first item that waits and has a place or can have one.
+    fn next_to_start(&self, parallel: usize) -> Option<u16> {
+        let items = &self.run.core.items;
+        // What has a place keeps it, so that no item is tried in pieces and the
+        // certificate's rounds hold.
+        let free = items.iter().filter(|item| item.placed).count() < parallel;
+        let starts = |item: &Item| item.doing == Doing::Queued && (item.placed || free);
+        let at = items.iter().position(starts).filter(|_| !self.run.core.paused)?;
+        u16::try_from(at).ok()
     }
 
     /// An item's job ended in one of its own ways.

@@ -114,10 +114,11 @@ impl<A: Agent> Stepping<'_, A> {
         let paid = match order {
             Order::Model(_) => self.charge(Charge::ModelCall, 1),
             Order::Tool(_) => self.charge(Charge::ToolCall, 1),
+            // Even a closed budget bears nothing at all.
+            Order::Own { interactions: 0, .. } | Order::Child(_) => Ok(()),
             Order::Own { interactions, .. } => {
                 self.charge(Charge::Interaction, u64::from(*interactions))
             }
-            Order::Child(_) => Ok(()),
         };
         debug_assert!(paid.is_ok(), "an order was started that could not be paid");
     }

@@ -186,7 +186,8 @@ pub(super) fn duration(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option
     }
     let hint = "write a number and a unit: `\"250ms\"`, `\"15s\"`, `\"5m\"`, `\"24h\"`";
     found.add(Code::BadValue, value.span, format!("`{text}` is no duration"), hint);
-    None
+    // Something was written, so nobody need be told that it is missing.
+    Some(Sp::new(1, value.span))
 }
 
 /// Reads an amount of money such as `"2.50"`, in millionths.

@@ -29,9 +29,8 @@ pub(super) fn read(name: Name, value: Sp<&DeValue<'_>>, found: &mut Findings) ->
     state.tools = keys.optional(found, "tools", tools);
     state.with = keys.optional(found, "with", keys::json);
     if let Some(on) = keys.optional(found, "on", keys::table) {
-        state.on = Keys::in_order(&on)
-            .filter_map(|(outcome, value)| edge(outcome, &value, found))
-            .collect();
+        state.on =
+            Keys::in_order(&on).map(|(outcome, value)| edge(outcome, &value, found)).collect();
     }
     keys.finish(found);
     state
@@ -115,21 +114,20 @@ fn tools(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp<ToolsDraft
 }
 
 /// Reads `on.X = "state"` or `on.X = { to = "state", spend = "budget" }`.
-fn edge(outcome: Name, value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<EdgeDraft> {
+fn edge(outcome: Name, value: &Sp<&DeValue<'_>>, found: &mut Findings) -> EdgeDraft {
     if value.as_str().is_some() {
-        let to = keys::name(value, found)?;
-        return Some(EdgeDraft { outcome, to, spend: None });
+        return EdgeDraft { outcome, to: keys::name(value, found), spend: None };
     }
     let Some(table) = value.as_table() else {
         let message = format!("expected a state, found {}", value.type_str());
         let hint = "write `\"state\"` or `{ to = \"state\", spend = \"budget\" }`";
         found.add(Code::WrongType, value.span, message, hint);
-        return None;
+        return EdgeDraft { outcome, to: None, spend: None };
     };
     let title = format!("`on.{}`", *outcome);
     let mut keys = Keys::new(table, value.span, &title);
     let to = keys.required(found, "to", keys::name);
     let spend = keys.optional(found, "spend", keys::name);
     keys.finish(found);
-    Some(EdgeDraft { outcome, to: to?, spend })
+    EdgeDraft { outcome, to, spend }
 }

@@ -151,6 +151,20 @@ fn a_grant_waits_for_a_place() {
 }
 
 #[test]
+fn a_place_that_an_earlier_item_waits_for_is_given_to_it_at_once() {
+    // Item 1 gives up its place in the very step in which it would have gone on.
+    check(
+        EACH,
+        "
+        begin may=ask_erase items=2 tools=20 => -> each; ask 1.0 erase; start 1.1 read; Ask by Permission; wake 100
+        grant 1.0 =>
+        answer 1.1 more => start 3.0 erase; 1: contract
+        answer 3.0 a => each -a-> end; 0: settled; ended succeeded
+        ",
+    );
+}
+
+#[test]
 fn a_granted_call_must_still_be_paid() {
     check(
         r#"

@@ -162,6 +162,31 @@ fn interactions_are_paid_before_they_are_done() {
 }
 
 #[test]
+fn what_touches_nothing_needs_no_interactions() {
+    check(
+        r#"
+        [budget]
+        taps = { max = 1, charge = "interaction", else = "rest" }
+        [state.work]
+        run = "tap"
+        timeout = "100ms"
+        on.a = "rest"
+        on.b = "rest"
+        on.failed = "bad"
+        [state.rest]
+        run = "run1"
+        timeout = "100ms"
+        on.a = "end"
+        on.failed = "bad"
+        "#,
+        "
+        begin => -> work; work -taps used up-> rest; start 1.0 own 0.1; 0: budget; taps 1 closed; wake 100
+        answer 1.0 a => rest -a-> end; 0: settled; ended succeeded
+        ",
+    );
+}
+
+#[test]
 fn actions_outside_the_app_are_known_afterwards() {
     check(
         &chart("run2", r#"max = 1, charge = "outside_app""#),
