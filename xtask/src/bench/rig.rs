@@ -123,7 +123,11 @@ impl<const N: usize> Rig for Mounted<N> {
         let mut events = self.events().into_iter();
         let started = Instant::now();
         self.through(&mut events)?;
-        Ok(started.elapsed())
+        let took = started.elapsed();
+        let state = self.chart.state_name(self.run.core.state);
+        let same = self.scripts.last().is_some_and(|script| script.end == state);
+        ensure!(same, "a script ended in another state than when it was drawn");
+        Ok(took)
     }
 
     fn run(&mut self, passes: usize, of: usize) -> Result<()> {

@@ -78,13 +78,15 @@ pub(super) struct Ground<'a> {
     pub(super) visit: Vec<Cost>,
     /// A budget that is closed from the start.
     pub(super) closed: Option<BudgetId>,
+    /// Whether the walk begins with budgets of which nobody knows what is left.
+    pub(super) midway: bool,
 }
 
 /// Returns the bounds, or nothing where they are too large to be of use.
 pub(super) fn certify(chart: &Chart, children: &[Child<'_>]) -> Option<Certificate> {
     let per = if chart.state_ids().any(|id| comes_back(chart, id)) { Per::Turn } else { Per::Run };
     let visit = chart.states.iter().map(|state| visit(state, children)).collect();
-    let mut ground = Ground { chart, per, visit, closed: None };
+    let mut ground = Ground { chart, per, visit, closed: None, midway: false };
     let starts = ground.starts();
     let Cost([steps, model_calls, tool_calls, time_ms]) = ground.worst(&starts);
     let mut certificate = Certificate { per, steps, model_calls, tool_calls, time_ms };
@@ -118,15 +120,10 @@ fn comes_back(chart: &Chart, id: StateId) -> bool {
 
 /// Returns what one visit of a state can cost.
 fn visit(state: &State, children: &[Child<'_>]) -> Cost {
-    let (work, items, rounds) = match &state.does {
+    let (work, items, parallel) = match &state.does {
         Does::Run(work) => (work, 1, 1),
         Does::FanOut { work, max_items, max_parallel, .. } => {
-            let items = u64::from(*max_items);
-            // A call that a person is asked about in the middle of an attempt gives
-            // its place away, and then rounds say nothing.
-            let asks_midway = work.governed == Governed::Calls && work.tasks > 1;
-            let parallel = if asks_midway { 1 } else { u64::from(*max_parallel).max(1) };
-            (work, items, items.div_ceil(parallel))
+            (work, u64::from(*max_items), u64::from(*max_parallel).max(1))
         }
         Does::BetweenAttemptsOf(_) | Does::WhileAsking(_) => return Cost::default(),
         Does::Decide(_) | Does::Await { .. } | Does::Final(_) => return Cost([1, 0, 0, 0]),
@@ -142,7 +139,17 @@ fn visit(state: &State, children: &[Child<'_>]) -> Cost {
     let waits = limits.cap.max(limits.hint_cap).saturating_mul(tries.saturating_sub(1));
     let time = limits.timeout.saturating_mul(tries).saturating_add(waits);
     let times = |each: u64| each.saturating_mul(tries).saturating_mul(items);
-    Cost([1, times(models), times(tools), time.saturating_mul(rounds)])
+    // An item that a person is asked about between its orders or its attempts gives
+    // its place away, and then rounds say nothing: the last item to end has waited
+    // while the others kept every place busy.
+    let asks_midway = work.governed == Governed::Calls && (work.tasks > 1 || tries > 1);
+    let time = if asks_midway && items > parallel {
+        let others = time.saturating_mul(items.saturating_sub(1));
+        time.saturating_add(others.checked_div(parallel).unwrap_or(others))
+    } else {
+        time.saturating_mul(items.div_ceil(parallel))
+    };
+    Cost([1, times(models), times(tools), time])
 }
 
 /// Returns the chart that a state runs as a child.
@@ -169,10 +176,11 @@ impl Ground<'_> {
         if self.per == Per::Run {
             return vec![chart.start];
         }
-        let mut starts: Vec<StateId> = Vec::new();
-        if !chart.state(chart.start).is_some_and(State::is_await) {
-            starts.push(chart.start);
-        }
+        let any = [Some(chart.any.cancel), chart.any.cancel_turn, chart.any.shutdown];
+        let mut starts: Vec<StateId> = any.into_iter().flatten().collect();
+        starts.push(chart.start);
+        let timed = chart.budgets.iter().filter(|budget| budget.charge == Some(Charge::Time));
+        starts.extend(timed.map(|budget| budget.otherwise));
         for state in chart.states.iter().filter(|state| state.is_await()) {
             for way in events(state) {
                 starts.push(way.edge.to);
@@ -223,6 +231,54 @@ impl Ground<'_> {
         }
     }
 
+    /// Returns whether a charge can run out in this state.
+    pub(super) fn runs_out(&self, state: &State, charge: Charge) -> bool {
+        let work = match &state.does {
+            Does::Run(work) | Does::FanOut { work, .. } => work,
+            // Time that is up together with another budget is seen to on the way out of
+            // where that one's `else` has led; where events begin turns, in the next turn.
+            Does::Decide(_) => return matches!(charge, Charge::Step | Charge::Time),
+            Does::Await { .. } => {
+                return charge == Charge::Step || charge == Charge::Time && self.per == Per::Run;
+            }
+            Does::Final(_) | Does::BetweenAttemptsOf(_) | Does::WhileAsking(_) => return false,
+        };
+        let child = child(state).is_some();
+        match charge {
+            Charge::ModelCall | Charge::Token | Charge::Money => {
+                work.worst.model_calls > 0 || child
+            }
+            Charge::ToolCall => work.worst.tool_calls > 0 || child,
+            Charge::Interaction => work.worst.interactions > 0,
+            Charge::Step | Charge::OutsideApp | Charge::Time => true,
+        }
+    }
+
+    /// Returns how many visits that are not final can come of a budget's `else`.
+    fn free_visits(&self) -> u64 {
+        let ids = self.chart.budget_ids().zip(&self.chart.budgets);
+        let goes_on = ids
+            .filter(|(_, budget)| !self.chart.state(budget.otherwise).is_some_and(State::is_final));
+        goes_on.fold(0, |free, (id, _)| free.saturating_add(self.refills(id)).saturating_add(1))
+    }
+
+    /// Returns whether a budget may be used up at any time, because what is left of it
+    /// where the walk begins is not known.
+    pub(super) fn is_unsure(&self, id: BudgetId) -> bool {
+        let spends = |state: &State| events(state).any(|way| way.edge.spend == Some(id));
+        let mut awaits = self.chart.states.iter().filter(|state| state.is_await());
+        self.midway || self.per == Per::Turn && (!self.is_fresh(id) || awaits.any(spends))
+    }
+
+    /// Returns whether every event refills a budget.
+    fn is_fresh(&self, id: BudgetId) -> bool {
+        match self.chart.budget(id).and_then(|budget| budget.reset) {
+            None => false,
+            Some(Reset::Await) => true,
+            Some(Reset::Spending(by)) => self.is_fresh(by),
+        }
+    }
+
     /// Lowers a bound to what a charged budget permits.
     fn cut(&mut self, id: BudgetId, starts: &[StateId], to: &mut Certificate) {
         let Some(budget) = self.chart.budget(id) else { return };
@@ -232,21 +288,23 @@ impl Ground<'_> {
             Some(Charge::ModelCall) => to.model_calls = to.model_calls.min(permits),
             Some(Charge::ToolCall) => to.tool_calls = to.tool_calls.min(permits),
             Some(Charge::Step) => {
-                // The state of `else` is entered free of charge, and so is a final one.
-                let free =
-                    u64::from(!self.chart.state(budget.otherwise).is_some_and(State::is_final));
-                let most = permits.saturating_add(free.saturating_mul(periods)).saturating_add(1);
+                // A state that any `else` leads to is entered free of charge, and so is
+                // a final one.
+                let most = permits.saturating_add(self.free_visits()).saturating_add(1);
                 let Cost([_, model_calls, tool_calls, time_ms]) = self.paced(starts, most);
                 to.steps = to.steps.min(most);
                 to.model_calls = to.model_calls.min(model_calls);
                 to.tool_calls = to.tool_calls.min(tool_calls);
                 to.time_ms = to.time_ms.min(time_ms);
             }
+            // What an earlier turn has used up limits a later one no more.
+            Some(Charge::Time) if self.per == Per::Turn && !self.is_fresh(id) => {}
             Some(Charge::Time) => {
                 // Once it is up, what follows `else` still takes its time.
                 self.closed = (periods == 1).then_some(id);
+                self.midway = true;
                 let Cost([_, _, _, rest]) = self.worst(&[budget.otherwise]);
-                self.closed = None;
+                (self.closed, self.midway) = (None, false);
                 let most = permits.saturating_add(rest.saturating_mul(periods));
                 to.time_ms = to.time_ms.min(most);
             }
@@ -263,20 +321,4 @@ pub(super) fn is_timeout(state: &State, at: usize) -> bool {
 /// Returns the ways of an await state that an event takes.
 fn events(state: &State) -> impl Iterator<Item = &super::Way> {
     state.ways.iter().enumerate().filter(|(at, _)| !is_timeout(state, *at)).map(|(_, way)| way)
-}
-
-/// Returns whether a charge can run out in this state.
-pub(super) fn runs_out(state: &State, charge: Charge) -> bool {
-    let work = match &state.does {
-        Does::Run(work) | Does::FanOut { work, .. } => work,
-        Does::Decide(_) | Does::Await { .. } => return charge == Charge::Step,
-        Does::Final(_) | Does::BetweenAttemptsOf(_) | Does::WhileAsking(_) => return false,
-    };
-    let child = child(state).is_some();
-    match charge {
-        Charge::ModelCall | Charge::Token | Charge::Money => work.worst.model_calls > 0 || child,
-        Charge::ToolCall => work.worst.tool_calls > 0 || child,
-        Charge::Interaction => work.worst.interactions > 0,
-        Charge::Step | Charge::OutsideApp | Charge::Time => true,
-    }
 }

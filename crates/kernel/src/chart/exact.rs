@@ -7,7 +7,7 @@ use alloc::{vec, vec::Vec};
 
 use super::{
     Reset,
-    certificate::{Cost, Ground, is_timeout, runs_out},
+    certificate::{Cost, Ground, is_timeout},
 };
 use crate::id::{BudgetId, StateId};
 
@@ -94,13 +94,17 @@ impl Ground<'_> {
             if state.is_await() && !is_timeout(state, way_at) {
                 self.received(&mut purse);
             }
-            next.extend(match way.edge.spend {
-                None => Some((way.edge.to, purse)),
-                Some(id) => self.spend(id, way.edge.to, purse),
-            });
+            let Some(id) = way.edge.spend else {
+                next.push((way.edge.to, purse));
+                continue;
+            };
+            if self.is_unsure(id) {
+                next.extend(self.close(id, purse.clone()));
+            }
+            next.extend(self.spend(id, way.edge.to, purse));
         }
         for (id, budget) in self.chart.budget_ids().zip(&self.chart.budgets) {
-            if budget.charge.is_some_and(|charge| runs_out(state, charge)) {
+            if budget.charge.is_some_and(|charge| self.runs_out(state, charge)) {
                 next.extend(self.spend(id, budget.otherwise, purse.clone()));
             }
         }
@@ -109,19 +113,19 @@ impl Ground<'_> {
 
     fn spend(&self, id: BudgetId, to: StateId, mut purse: Purse) -> Option<(StateId, Purse)> {
         let left = purse.get_mut(id.index())?;
-        match *left {
-            // Spending a closed budget ends the run where it is.
-            0 => None,
-            1 => {
-                *left = 0;
-                Some((self.chart.budget(id)?.otherwise, purse))
-            }
-            more => {
-                *left = more.saturating_sub(1);
-                self.refill_below(id, &mut purse);
-                Some((to, purse))
-            }
+        if *left <= 1 {
+            return self.close(id, purse);
         }
+        *left = left.saturating_sub(1);
+        self.refill_below(id, &mut purse);
+        Some((to, purse))
+    }
+
+    /// Goes on by `else`; spending a closed budget ends the run where it is.
+    fn close(&self, id: BudgetId, mut purse: Purse) -> Option<(StateId, Purse)> {
+        let left = purse.get_mut(id.index()).filter(|left| **left > 0)?;
+        *left = 0;
+        Some((self.chart.budget(id)?.otherwise, purse))
     }
 
     fn refill_below(&self, id: BudgetId, purse: &mut Purse) {

@@ -11,7 +11,7 @@ use alloc::{vec, vec::Vec};
 
 use super::{
     Per, Reset,
-    certificate::{Cost, Ground, is_timeout, runs_out},
+    certificate::{Cost, Ground, is_timeout},
 };
 use crate::id::{BudgetId, StateId};
 
@@ -103,7 +103,7 @@ fn compose(ground: &Ground<'_>, within: &Walks, budgets: &[BudgetId]) -> Walks {
                     beyond.edge(ground, from, budget.otherwise);
                 }
             }
-            if budget.charge.is_some_and(|charge| runs_out(state, charge)) {
+            if budget.charge.is_some_and(|charge| ground.runs_out(state, charge)) {
                 beyond.edge(ground, from, budget.otherwise);
             }
         }
@@ -116,7 +116,7 @@ fn compose(ground: &Ground<'_>, within: &Walks, budgets: &[BudgetId]) -> Walks {
     } else {
         let inside = spends.power(permits).times(within);
         // A budget alone on its level closes once, after all its spendings.
-        inside.times(&goes_on.or_stay()).times(within)
+        inside.or(&inside.times(&goes_on).times(within))
     };
     inside.times(&ends.or_stay())
 }

@@ -34,6 +34,10 @@ pub(super) fn attempts(
         let message = format!("`{}` cannot fail, so it is never tried again", job.name);
         found.add(Code::Misplaced, attempts.span, message, "remove `attempts`");
     }
+    if let Some(attempts) = own.attempts.as_ref().filter(|attempts| attempts.value == 0) {
+        let hint = "write 1 or more; attempts count the first";
+        found.add(Code::BadValue, attempts.span, "zero makes no sense here", hint);
+    }
     let backoff = own.backoff.as_ref().or(all.backoff.as_ref());
     let backoff = backoff.map(|backoff| backoff.value).unwrap_or_default();
     let ms = |own: &Option<Sp<u64>>, all: &Option<Sp<u64>>, default| {

@@ -89,6 +89,10 @@ fn plan(written: &StateDraft, draft: &Draft, names: &Names<'_>, found: &mut Find
             let over = names.list(over, found);
             let run = names.job(run, JobKind::Run, found);
             let join = names.job(join, JobKind::Join, found);
+            if *max_parallel == 0 {
+                let hint = "let one item run at a time";
+                found.add(Code::BadValue, does.span, "items without a place wait for ever", hint);
+            }
             if let (Some((id, run)), Some((join_id, join))) = (run, join) {
                 parameters(written, run, names, found);
                 let attempts = attempts(written, draft, run, found);

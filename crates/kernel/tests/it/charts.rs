@@ -1,6 +1,8 @@
 //! Random charts that `verify` accepts, made of a string of bytes: the fewer and the
 //! smaller the bytes, the simpler the chart, so that a failure shrinks to a small one.
 
+use std::fmt::Write as _;
+
 use pointsman_kernel::chart::{
     Authority, Charge, Chart, ChartBuilder, Disposition, Refused, StateBuilder,
 };
@@ -52,25 +54,35 @@ pub(crate) struct Shape {
     pub(crate) budgets: usize,
     pub(crate) max: u64,
     pub(crate) charges: usize,
+    /// Each budget is reset by the one before it, and leads to an end; no events.
+    pub(crate) chain: bool,
+    /// One more budget, spent only at the very end, which is too large for an exact search.
+    pub(crate) pad: bool,
 }
 
 impl Shape {
-    pub(crate) const WHOLE: Self = Self { states: 8, budgets: 3, max: 3, charges: 2 };
+    pub(crate) const WHOLE: Self =
+        Self { states: 8, budgets: 3, max: 3, charges: 2, chain: false, pad: false };
     /// Without charges, so that a walk is all there is to count.
-    pub(crate) const BARE: Self = Self { states: 5, budgets: 3, max: 3, charges: 0 };
+    pub(crate) const BARE: Self = Self { states: 5, charges: 0, ..Self::WHOLE };
+    /// One loop inside the other.
+    pub(crate) const CHAIN: Self = Self { chain: true, ..Self::BARE };
 }
 
 const NAMES: [&str; 11] = ["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "end", "bad", "stopped"];
-const BUDGETS: [&str; 4] = ["b0", "b1", "b2", "b3"];
+const BUDGETS: [&str; 4] = ["b0", "b1", "b2", "pad"];
 const CHARGES: [&str; 2] = ["c0", "c1"];
 const EVENTS: [&str; 3] = ["go", "stop", "tune"];
 
 /// Makes a chart and has it verified.
 pub(crate) fn random(genes: &mut Genes<'_>, shape: Shape) -> Result<Chart, Refused> {
     let count = 2 + genes.below(shape.states - 1);
-    let kinds: Vec<Kind> = (0..count).map(|_| kind(genes)).collect();
+    let mut kinds: Vec<Kind> = (0..count).map(|_| kind(genes)).collect();
+    for kind in kinds.iter_mut().filter(|kind| shape.chain && matches!(kind, Kind::Await { .. })) {
+        *kind = Kind::Run("run4");
+    }
     let name = |at: usize| NAMES[if at < count { at } else { 8 + (at - count).min(2) }];
-    let budgets = genes.below(shape.budgets + 1);
+    let budgets = genes.below(2 * shape.budgets + 1).div_ceil(2);
     let mut edges: Vec<Vec<Edge>> = (0..count).map(|at| ways(genes, &kinds, at, budgets)).collect();
     spend_all(genes, &mut edges, budgets);
 
@@ -84,17 +96,28 @@ pub(crate) fn random(genes: &mut Genes<'_>, shape: Shape) -> Result<Chart, Refus
     for at in 0..budgets {
         let (max, otherwise) = (genes.number(shape.max + 1), name(genes.below(count + 2)));
         let by = match genes.below(4) {
+            _ if shape.chain => at.checked_sub(1).map(|by| BUDGETS[by]),
             1 if at > 0 => Some(BUDGETS[at - 1]),
             2 if at > 0 => Some(BUDGETS[genes.below(at)]),
             3 => Some("await"),
             _ => None,
         };
+        let otherwise = if shape.chain { "end" } else { otherwise };
         chart = match by {
             None => chart.budget(BUDGETS[at], max, otherwise),
             Some(by) => chart.budget_reset_by(BUDGETS[at], max, by, otherwise),
         };
     }
-    for name_of in CHARGES.iter().take(genes.below(shape.charges + 1)) {
+    if shape.pad {
+        let last = edges.last_mut().and_then(|edges| edges.first_mut()).unwrap();
+        last.spend = Some(BUDGETS.len() - 1);
+        chart = match budgets.checked_sub(1) {
+            None => chart.budget("pad", 1 << 18, "end"),
+            Some(by) => chart.budget_reset_by("pad", 1 << 18, BUDGETS[by], "end"),
+        };
+    }
+    let charges = if genes.is_one_in(2) { genes.below(shape.charges + 1) } else { 0 };
+    for name_of in CHARGES.iter().take(charges) {
         let otherwise = name(genes.below(count + 2));
         let (charge, max) = match genes.below(8) {
             0 => (Charge::Step, 1 + genes.number(12)),
@@ -169,14 +192,14 @@ fn outcomes(genes: &mut Genes<'_>, kind: Kind) -> Vec<&'static str> {
 }
 
 /// Routes a state: the first way leads to the next state, so that all are reached;
-/// half of the others lead back.
+/// most of the others lead back, if they can.
 fn ways(genes: &mut Genes<'_>, kinds: &[Kind], at: usize, budgets: usize) -> Vec<Edge> {
     let outcomes = outcomes(genes, kinds[at]);
     let route = |(way, outcome): (usize, &&'static str)| {
         if way == 0 {
             return Edge { outcome, to: at + 1, spend: None };
         }
-        let back = genes.below(4) < 2;
+        let back = genes.below(4) > 0;
         let to = genes.below(at + 1);
         let decides = |at: usize| matches!(kinds[at], Kind::Decide(_));
         let rests = matches!(kinds[to], Kind::Await { timeout: false, .. });
@@ -241,13 +264,13 @@ pub(crate) fn sketch(chart: &Chart) -> String {
     for budget in chart.budgets() {
         let (max, charge, reset) = (budget.max(), budget.charge(), budget.reset());
         let otherwise = name(budget.otherwise());
-        text += &format!("{}: {max} {charge:?} {reset:?} else {otherwise}\n", budget.name());
+        let _ = writeln!(text, "{}: {max} {charge:?} {reset:?} else {otherwise}", budget.name());
     }
     for state in chart.states() {
-        text += &format!("{}: {:?}\n", state.name(), state.does());
+        let _ = writeln!(text, "{}: {:?}", state.name(), state.does());
         for way in state.ways() {
             let edge = way.edge();
-            text += &format!("    {} -> {} {:?}\n", way.name(), name(edge.to), edge.spend);
+            let _ = writeln!(text, "    {} -> {} {:?}", way.name(), name(edge.to), edge.spend);
         }
     }
     text

@@ -2,14 +2,14 @@
 //! that go the longest way round, and what a run has cost so far.
 
 use pointsman_kernel::{
-    Took,
+    Rejected, Took,
     agent::{Answer, Fault, FaultClass, Order, OrderKind, Reply, ToolResult},
     chart::{Chart, Does, State},
     effect::{EffectKind, Out},
     event::{Begun, Event, Observed, Usage},
     governor::{Level, Permissions},
     id::{At, EffectId},
-    run::{Core, Doing, Run},
+    run::{Doing, Run},
     step,
 };
 use serde_json::value::RawValue;
@@ -59,12 +59,10 @@ impl<'c, 'g> Drive<'c, 'g> {
     pub(crate) fn apply(&mut self, seen: Observed<Report>) {
         let core = &self.run.core;
         let asking = core.items.iter().any(|item| matches!(item.doing, Doing::Asking { .. }));
-        if !asking && !core.paused && !core.items.is_empty() {
-            self.cost.time_ms += seen.at.since(core.now);
-        }
-        let (visits, next) = (core.visits, core.next);
-        let took = step(self.chart, &mut self.run, next, seen, &mut self.out);
-        assert_eq!(took, Ok(Took::Applied));
+        let works = !asking && !core.paused && !core.items.is_empty();
+        let (visits, passed) = (core.visits, seen.at.since(core.now));
+        assert_eq!(self.offer(seen), Ok(Took::Applied));
+        self.cost.time_ms += if works { passed } else { 0 };
         self.cost.steps += self.run.core.visits - visits;
         for effect in &self.out.effects {
             match effect.order {
@@ -73,6 +71,17 @@ impl<'c, 'g> Drive<'c, 'g> {
                 _ => {}
             }
         }
+    }
+
+    /// Applies an event, or finds out why it is not taken.
+    pub(crate) fn offer(&mut self, seen: Observed<Report>) -> Result<Took, Rejected> {
+        let next = self.run.core.next;
+        step(self.chart, &mut self.run, next, seen, &mut self.out)
+    }
+
+    /// Returns the whole run as text.
+    pub(crate) fn snapshot(&self) -> String {
+        serde_json::to_string(&self.run).unwrap()
     }
 
     pub(crate) fn begin(&mut self) -> Observed<Report> {
@@ -95,7 +104,7 @@ impl<'c, 'g> Drive<'c, 'g> {
         Observed { at: At(0), event: Event::Begun(Box::new(begun)) }
     }
 
-    fn body(&mut self) -> Box<RawValue> {
+    pub(crate) fn body(&mut self) -> Box<RawValue> {
         let data = Data {
             choose: self.choices(),
             items: u16::from(self.genes.take() % 6),
@@ -123,6 +132,9 @@ impl<'c, 'g> Drive<'c, 'g> {
             };
         }
         let Some(due) = self.run.core.wake else {
+            if self.run.core.paused {
+                return Observed { at: self.run.core.now, event: Event::Resumed };
+            }
             panic!("nothing wakes the run in {:?} of\n{}", self.run.core, sketch(self.chart));
         };
         let items = &self.run.core.items;
@@ -215,17 +227,17 @@ impl<'c, 'g> Drive<'c, 'g> {
         u8::try_from(chosen).unwrap()
     }
 
-    /// Returns how much a way promises: a loop that can be paid, the innermost first.
-    fn lure(&self, state: &State, at: usize) -> (u64, u64) {
+    /// Returns how much a way promises: most of all a loop that can be paid, the
+    /// innermost first; then the nearest state ahead; then what lies beyond a budget.
+    fn lure(&self, state: &State, at: usize) -> (usize, u16) {
         let edge = state.ways()[at].edge();
-        let purse = edge.spend.map(|budget| (budget.0, self.run.core.purses[budget.index()]));
-        let pays = purse.filter(|(_, purse)| purse.left > 0 && !purse.closed);
-        let nearer = u64::from(u16::MAX - edge.to.0);
-        (pays.map_or(0, |(budget, _)| 1 + u64::from(budget)), nearer)
+        let nearer = u16::MAX - edge.to.0;
+        match edge.spend.map(|budget| (budget.index(), self.run.core.purses[budget.index()])) {
+            Some((budget, purse)) if purse.left > 0 && !purse.closed => (4 + budget, nearer),
+            None if !self.chart.state(edge.to).unwrap().is_final() => (3, nearer),
+            Some((_, purse)) if !purse.closed => (2, nearer),
+            None => (1, nearer),
+            Some(_) => (0, nearer),
+        }
     }
-}
-
-/// Returns whether a run waits for an event and for nothing else.
-pub(crate) fn rests(chart: &Chart, core: &Core) -> bool {
-    chart.state(core.state).is_some_and(State::is_await) && core.wake.is_none()
 }

@@ -1,9 +1,14 @@
 //! The kernel's own tests: scripts with their traces, and properties of random charts.
 
+mod brute;
 mod charts;
 mod drive;
 mod rig;
 mod toy;
+mod wild;
 
+mod bounds;
+mod certificate;
+mod lookups;
 mod properties;
 mod scripts;

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use pointsman_kernel::{
     agent::{Answer, ChildEnd, Fault, FaultClass, Order, OrderKind, Reply, ToolResult},
-    chart::{Chart, Disposition, verify},
+    chart::{Chart, Disposition, Refused, verify},
     effect::{Cause, EffectKind, Hop},
     event::{Begun, Event, Observed, Scope, Usage},
     governor::{Level, Permissions},
@@ -20,8 +20,13 @@ use serde_json::value::RawValue;
 
 use crate::toy::{Data, REGISTRY, Report, Toy};
 
-/// Verifies a chart file; the head and the ends that all charts share are added.
+/// Returns a chart that must be accepted, from a file without its head and its ends.
 pub(crate) fn chart(text: &str) -> Chart {
+    verified(text).unwrap_or_else(|refused| panic!("{:#?}\n{text}", refused.diagnostics))
+}
+
+/// Verifies a chart file; the head and the ends that all charts share are added.
+pub(crate) fn verified(text: &str) -> Result<Chart, Refused> {
     let ends = "[state.end]\nfinal = \"succeeded\"\n[state.bad]\nfinal = \"failed\"\n\
                 [state.stopped]\nfinal = \"cancelled\"\n";
     // Scripts write the tables in any order; what a file needs first is put there.
@@ -34,11 +39,7 @@ pub(crate) fn chart(text: &str) -> Chart {
         .split_inclusive("\"\n")
         .filter(|end| end.split(['.', ']']).nth(1).is_some_and(|name| names(text, any, name)))
         .collect();
-    let file = format!("{head}{any}{text}\n{used}");
-    match verify(&file, &REGISTRY) {
-        Ok(chart) => chart,
-        Err(refused) => panic!("{:#?}\n{file}", refused.diagnostics),
-    }
+    verify(&format!("{head}{any}{text}\n{used}"), &REGISTRY)
 }
 
 fn names(text: &str, any: &str, state: &str) -> bool {
@@ -54,7 +55,8 @@ pub(crate) fn check(text: &str, script: &str) {
     let lines = script.lines().map(str::trim).filter(|line| !line.is_empty());
     let (mut wanted, mut found) = (String::new(), String::new());
     for line in lines {
-        let (said, _) = line.split_once(" => ").unwrap_or((line.trim_end_matches(" =>"), ""));
+        let (said, _) =
+            line.split_once(" => ").unwrap_or_else(|| (line.trim_end_matches(" =>"), ""));
         let _ = writeln!(wanted, "{line}");
         let _ = writeln!(found, "{}", format!("{said} => {}", rig.play(said)).trim_end());
     }
@@ -184,8 +186,12 @@ impl<'c> Rig<'c> {
         match verb {
             "begin" => begun(self.chart.digest(), words),
             "give" => Event::Given {
-                event: ["go", "stop", "tune"].iter().position(|name| *name == words[0]).unwrap_or(9)
-                    as u16,
+                event: match words[0] {
+                    "go" => 0,
+                    "stop" => 1,
+                    "tune" => 2,
+                    _ => 9,
+                },
                 body: body(&words[1..]),
             },
             "answer" => self.answer(words),
