@@ -108,7 +108,7 @@ fn stuck(mut keys: Keys<'_, '_>, found: &mut Findings) -> Stuck {
     if let Some(reset) = keys.optional(found, "reset_on_phase", keys::flag) {
         stuck.reset_on_phase = reset.value;
     }
-    let thresholds: [(&str, &mut Option<u32>); 9] = [
+    let thresholds: [(&str, &mut Option<u32>); 10] = [
         ("identical_call", &mut stuck.identical_call),
         ("identical_query", &mut stuck.identical_query),
         ("same_error", &mut stuck.same_error),
@@ -117,6 +117,7 @@ fn stuck(mut keys: Keys<'_, '_>, found: &mut Findings) -> Stuck {
         ("no_progress", &mut stuck.no_progress),
         ("steps_in_state", &mut stuck.steps_in_state),
         ("duplicate_message", &mut stuck.duplicate_message),
+        ("monologue", &mut stuck.monologue),
         ("unparsable", &mut stuck.unparsable),
     ];
     for (key, slot) in thresholds {

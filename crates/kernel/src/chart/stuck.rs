@@ -23,6 +23,8 @@ pub struct Stuck {
     pub steps_in_state: Option<u32>,
     /// The same message among so many last ones.
     pub duplicate_message: Option<u32>,
+    /// So many messages without an action between them.
+    pub monologue: Option<u32>,
     /// So many model turns that could not be read.
     pub unparsable: Option<u32>,
     /// A screen that does not change.
@@ -60,6 +62,7 @@ impl Default for Stuck {
             no_progress: None,
             steps_in_state: None,
             duplicate_message: None,
+            monologue: None,
             unparsable: None,
             screen_stall: None,
             progress_check_interval: 10,

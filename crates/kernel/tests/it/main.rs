@@ -10,5 +10,6 @@ mod wild;
 mod bounds;
 mod certificate;
 mod lookups;
+mod pairs;
 mod properties;
 mod scripts;
