@@ -1,10 +1,13 @@
 //! Everything that ships, as tables: what a chart may name, and what can run.
 
+use alloc::vec::Vec;
+
 use pointsman_kernel::{
     agent::Agent,
     chart::{Certificate, Chart, Per, Refused, verify},
     erased::AgentRow,
     job::{AgentDecl, Child, Registry},
+    tool::{ToolDecl, ToolEffect},
 };
 
 use crate::{
@@ -37,6 +40,23 @@ pub const ROWS: &[AgentRow] = &[
 /// The tools that a state may allow. Servers that a user configures add theirs.
 pub const TOOLS: &[&str] =
     &["context.fts_search", "edit", "git", "http_get", "list", "read", "search", "shell", "write"];
+
+/// Returns what those tools declare of themselves.
+pub fn tools() -> Vec<ToolDecl> {
+    let query = ToolDecl { query: Some("query".into()), ..ToolDecl::read("", &["query"]) };
+    let command = ToolDecl { effect: ToolEffect::Command, ..ToolDecl::write("", &["command"]) };
+    alloc::vec![
+        ToolDecl { name: "context.fts_search".into(), ..query.clone() },
+        ToolDecl::write("edit", &["path"]),
+        ToolDecl { name: "git".into(), ..command.clone() },
+        ToolDecl::read("http_get", &["url"]),
+        ToolDecl::read("list", &["path"]),
+        ToolDecl::read("read", &["path"]),
+        ToolDecl { name: "search".into(), ..query },
+        ToolDecl { name: "shell".into(), ..command },
+        ToolDecl::write("write", &["path"]),
+    ]
+}
 
 /// The charts that can run as a child: those whose whole run is bounded.
 ///

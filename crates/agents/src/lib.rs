@@ -35,4 +35,4 @@ pub mod research;
 mod testing;
 pub mod transcript;
 
-pub use catalogue::{AGENTS, CHARTS, CHILDREN, ROWS, TOOLS, chart, registry};
+pub use catalogue::{AGENTS, CHARTS, CHILDREN, ROWS, TOOLS, chart, registry, tools};

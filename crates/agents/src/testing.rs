@@ -98,6 +98,7 @@ where
             digest: self.chart.digest(),
             seed: 7,
             permissions: self.permissions.clone(),
+            tools: crate::tools(),
             config: raw(&config),
         })));
     }

@@ -120,6 +120,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         digest: chart.digest(),
         seed: 7,
         permissions: Permissions::default(),
+        tools: Vec::new(),
         config: body(&())?,
     }))]);
 

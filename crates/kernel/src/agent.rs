@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use crate::{
     chart::{Disposition, State},
+    governor::Verdict,
     id::{At, JobId, Outcome},
     job::AgentDecl,
 };
@@ -50,6 +51,18 @@ pub trait Agent: Sized + Send + Sync + 'static {
 
     /// Learns that no answer will settle this visit, or this item of a fan-out.
     fn forgo(data: &mut Self::Data, visit: &Visit<'_>, why: &Forgone);
+
+    /// Learns what the governor has to say, for the next prompt.
+    fn advise(data: &mut Self::Data, verdict: &Verdict) {
+        let _ = (data, verdict);
+    }
+
+    /// Returns the phase that the run is in; a change of it is a fresh start for the
+    /// governor.
+    fn phase(data: &Self::Data) -> u32 {
+        let _ = data;
+        0
+    }
 
     /// Settles a `decide` or `join` job.
     fn decide(data: &mut Self::Data, visit: &Visit<'_>) -> Outcome;

@@ -1,14 +1,15 @@
 //! What has happened. Facts only: past tense, no opinions, never rewritten.
 
-use alloc::{boxed::Box, string::String};
+use alloc::{boxed::Box, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
     agent::Answer,
-    governor::Permissions,
+    governor::{Grant, Permissions},
     id::{At, Digest, EffectId},
+    tool::ToolDecl,
 };
 
 /// An event and when it was seen.
@@ -48,10 +49,15 @@ pub enum Event<R> {
     ApprovalAnswered {
         /// The question.
         effect: EffectId,
+        /// The call that was decided over: an answer to another one is refused.
+        call: Digest,
         /// Whether the call may run.
         granted: bool,
         /// Why.
         reason: String,
+        /// What to do with calls like it from now on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remember: Option<Grant>,
     },
     /// The run's one wake-up time came.
     Woke,
@@ -98,6 +104,9 @@ pub struct Begun {
     pub seed: u64,
     /// What may run unasked.
     pub permissions: Permissions,
+    /// What the tools declare of themselves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolDecl>,
     /// The agent's own configuration.
     pub config: Box<RawValue>,
 }

@@ -1,19 +1,29 @@
-//! Verdicts over proposed tool calls: permissions and plain repetition.
+//! Verdicts: permissions over proposed calls, and rules over repetition.
 //!
-//! The strictest rule wins. A verdict is data: it names its rule and its evidence,
-//! and is the same on replay.
+//! The governor looks at a run and a proposal, and rules; it never routes. The
+//! strictest rule wins. A verdict is data: it names its rule, what it saw and where,
+//! and what to do instead, and it is the same on replay.
 
-use alloc::{format, string::String, vec::Vec};
+mod key;
+mod memory;
+mod permission;
+mod rules;
+
+use alloc::{boxed::Box, format, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use memory::CallKey;
+pub use permission::{Grant, Permissions};
+
 use crate::{
-    agent::ToolCall,
-    chart::{Chart, State},
-    id::Digest,
+    agent::{Reply, ToolCall, ToolResult},
+    chart::{Chart, State, Stuck},
+    id::{At, Digest, Seq, StateId},
+    tool::ToolDecl,
 };
 
-/// What may be done with a call, from mildest to strictest.
+/// What may be done, from mildest to strictest.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -21,11 +31,13 @@ pub enum Level {
     /// Run it.
     #[default]
     Allow,
+    /// Run it, and tell the model what was seen.
+    Warn,
     /// A person must say yes first.
     Ask,
-    /// Do not run it: `denied`, or an item's result.
+    /// Do not run it: `denied` or `stuck`, or an item's result.
     Refuse,
-    /// Do not run it, nothing new is learnt: `stuck`.
+    /// Nothing new is learnt: `stuck`.
     Halt,
 }
 
@@ -40,133 +52,174 @@ pub enum Rule {
     Permission,
     /// It would have to be asked for, and nobody is there.
     Unattended,
+    /// The score: results that were there before.
+    NothingNew,
     /// The same call, too many times in a row.
     IdenticalCall,
+    /// The same query, too many times in a row.
+    IdenticalQuery,
+    /// The same error from the same target.
+    SameError,
+    /// The same tool failing, whatever it is given.
+    FailingTool,
+    /// Undoing and redoing.
+    Oscillation,
+    /// Many results without anything new. Warns only.
+    NoProgress,
+    /// Many steps in a state without anything new.
+    StepsInState,
+    /// The same message again.
+    DuplicateMessage,
+    /// Many messages without an action.
+    Monologue,
+    /// Many turns that could not be read.
+    Unparsable,
 }
 
-/// A ruling over one call.
+impl Rule {
+    /// Returns whether it is about permission rather than repetition.
+    pub const fn is_permission(self) -> bool {
+        matches!(self, Self::ToolsOfState | Self::Permission | Self::Unattended)
+    }
+}
+
+/// A ruling.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Verdict {
     /// What may be done.
     pub level: Level,
     /// The rule that said so.
     pub rule: Rule,
-    /// What it saw, and what to do instead.
+    /// What it saw.
     pub reason: String,
+    /// What to do instead.
+    pub advice: Box<str>,
+    /// The entries that it saw it in.
+    pub evidence: Vec<Seq>,
 }
 
-/// What may run unasked, fixed when a run begins.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Permissions {
-    /// For tools that are not listed.
-    pub otherwise: Level,
-    /// Tool by tool.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tools: Vec<(String, Level)>,
-    /// Whether a person is there to be asked.
-    pub attended: bool,
-}
+impl Verdict {
+    fn new(level: Level, rule: Rule, reason: String) -> Self {
+        Self { level, rule, reason, advice: Box::default(), evidence: Vec::new() }
+    }
 
-impl Default for Permissions {
-    /// Nobody is there and nothing is listed: nothing may run.
-    fn default() -> Self {
-        Self { otherwise: Level::Refuse, tools: Vec::new(), attended: false }
+    fn advising(self, advice: &str) -> Self {
+        Self { advice: advice.into(), ..self }
+    }
+
+    fn seen_at(self, evidence: Vec<Seq>) -> Self {
+        Self { evidence, ..self }
     }
 }
 
-impl Permissions {
-    /// Everything may run.
-    pub const fn allow_all() -> Self {
-        Self { otherwise: Level::Allow, tools: Vec::new(), attended: true }
-    }
-
-    /// Everything is asked for.
-    pub const fn ask_all() -> Self {
-        Self { otherwise: Level::Ask, tools: Vec::new(), attended: true }
-    }
-}
-
-/// What the governor remembers of a run.
+/// What the governor knows of a run.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Governor {
     /// What may run unasked.
     pub permissions: Permissions,
-    /// The last call that was let through, and how often in a row.
-    last: Option<(Digest, u32)>,
+    /// What the tools declare, by name.
+    tools: Vec<ToolDecl>,
+    memory: memory::Memory,
 }
 
 impl Governor {
-    pub(crate) const fn new(permissions: Permissions) -> Self {
-        Self { permissions, last: None }
+    pub(crate) fn new(permissions: Permissions, mut tools: Vec<ToolDecl>) -> Self {
+        tools.sort_by(|left, right| left.name.cmp(&right.name));
+        Self { permissions, tools, ..Self::default() }
     }
 
-    /// Forgets repetition: a person has spoken.
-    pub(crate) const fn reset(&mut self) {
-        self.last = None;
+    /// Returns what a tool declares of itself.
+    pub fn tool(&self, name: &str) -> Option<&ToolDecl> {
+        let at = self.tools.binary_search_by(|tool| (*tool.name).cmp(name)).ok()?;
+        self.tools.get(at)
+    }
+
+    /// Returns whether a success would not be one: the run was halted before.
+    pub(crate) const fn has_halted(&self) -> bool {
+        self.memory.halted
+    }
+
+    /// Remembers that the run is stuck, until it learns something or a person speaks.
+    pub(crate) const fn note_halt(&mut self) {
+        self.memory.halted = true;
+    }
+
+    /// A person has spoken: repetition is forgotten.
+    pub(crate) fn hear_person(&mut self) {
+        self.memory.reset();
+    }
+
+    /// A new phase begins: repetition is forgotten.
+    pub(crate) fn turn_page(&mut self) {
+        self.memory.reset();
+    }
+
+    /// Returns what is compared of a call.
+    pub(crate) fn key(&self, call: &ToolCall) -> CallKey {
+        CallKey::of(call, self.tool(&call.tool))
     }
 
     /// Judges a proposed call; the strictest rule wins.
-    pub(crate) fn judge(&self, chart: &Chart, state: &State, call: &ToolCall) -> Option<Verdict> {
-        let rules =
-            [self.identical_call(chart, call), tools_of_state(state, call), self.permission(call)];
+    pub(crate) fn judge(
+        &mut self,
+        chart: &Chart,
+        state: &State,
+        call: &ToolCall,
+        (now, seq): (At, Seq),
+    ) -> Option<Verdict> {
+        let key = self.key(call);
+        let watched = chart.stuck().enable;
+        let rules = [
+            watched.then(|| self.memory.propose(chart.stuck(), &key, &call.tool, seq)).flatten(),
+            tools_of_state(state, call),
+            self.permissions.judge(call, now),
+        ];
         rules.into_iter().flatten().max_by_key(|verdict| verdict.level)
     }
 
-    /// Remembers a call that starts.
-    pub(crate) fn started(&mut self, call: &ToolCall) {
-        let key = key(call);
-        self.last = match self.last {
-            Some((last, times)) if last == key => Some((key, times.saturating_add(1))),
-            _ => Some((key, 1)),
-        };
+    /// Takes in a tool's result.
+    pub(crate) fn observe(
+        &mut self,
+        stuck: &Stuck,
+        key: &CallKey,
+        result: &ToolResult,
+        seq: Seq,
+    ) -> Option<Verdict> {
+        self.memory.observe(stuck, key, result, seq).filter(|_| stuck.enable)
     }
 
-    fn identical_call(&self, chart: &Chart, call: &ToolCall) -> Option<Verdict> {
-        let limit = chart.stuck().identical_call.filter(|_| chart.stuck().enable)?;
-        let times = match self.last {
-            Some((last, times)) if last == key(call) => times.saturating_add(1),
-            _ => 1,
-        };
-        (times >= limit).then(|| Verdict {
-            level: Level::Halt,
-            rule: Rule::IdenticalCall,
-            reason: format!("`{}` was proposed {times} times with the same arguments", call.tool),
-        })
+    /// Takes in a model's reply.
+    pub(crate) fn hear(&mut self, stuck: &Stuck, reply: &Reply, seq: Seq) -> Option<Verdict> {
+        let verdict = self.memory.hear_turn(stuck, &reply.text, reply.calls.len(), seq);
+        verdict.filter(|_| stuck.enable)
     }
 
-    fn permission(&self, call: &ToolCall) -> Option<Verdict> {
-        let listed = self.permissions.tools.iter().find(|(tool, _)| *tool == call.tool);
-        match listed.map_or(self.permissions.otherwise, |(_, level)| *level) {
-            Level::Allow => None,
-            Level::Ask if !self.permissions.attended => Some(Verdict {
-                level: Level::Refuse,
-                rule: Rule::Unattended,
-                reason: format!("`{}` needs a person's yes, and nobody is there", call.tool),
-            }),
-            Level::Ask => Some(Verdict {
-                level: Level::Ask,
-                rule: Rule::Permission,
-                reason: format!("`{}` needs a person's yes", call.tool),
-            }),
-            Level::Refuse | Level::Halt => Some(Verdict {
-                level: Level::Refuse,
-                rule: Rule::Permission,
-                reason: format!("`{}` is not permitted", call.tool),
-            }),
-        }
+    /// Takes in whether a model's reply could be read.
+    pub(crate) fn read(&mut self, stuck: &Stuck, read: bool, seq: Seq) -> Option<Verdict> {
+        self.memory.read_turn(stuck, read, seq).filter(|_| stuck.enable)
+    }
+
+    /// Takes in that a governed job starts an attempt.
+    pub(crate) fn enter(&mut self, stuck: &Stuck, state: StateId, seq: Seq) -> Option<Verdict> {
+        self.memory.enter(stuck, state, seq).filter(|_| stuck.enable)
+    }
+
+    /// Remembers what a person wants for calls like this one.
+    pub(crate) fn remember(&mut self, grant: Grant) {
+        self.permissions.remember(grant);
     }
 }
 
 fn tools_of_state(state: &State, call: &ToolCall) -> Option<Verdict> {
-    (!state.tools().allow(&call.tool)).then(|| Verdict {
-        level: Level::Refuse,
-        rule: Rule::ToolsOfState,
-        reason: format!("state `{}` does not allow `{}`", state.name(), call.tool),
+    (!state.tools().allow(&call.tool)).then(|| {
+        let reason = format!("state `{}` does not allow `{}`", state.name(), call.tool);
+        Verdict::new(Level::Refuse, Rule::ToolsOfState, reason)
+            .advising("call one of the tools that the state allows")
     })
 }
 
-/// The identity of a call: the tool and its arguments, never the id a model gave it.
-fn key(call: &ToolCall) -> Digest {
+/// The identity of a call, exact to the byte: what a person says yes to.
+pub fn identity(call: &ToolCall) -> Digest {
     let mut hasher = blake3::Hasher::new();
     hasher.update(call.tool.as_bytes());
     hasher.update(&[0]);

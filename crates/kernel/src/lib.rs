@@ -46,6 +46,7 @@ pub mod replay;
 pub mod run;
 pub mod simulate;
 mod step;
+pub mod tool;
 pub mod view;
 
 pub use step::{Late, Rejected, Took, step};

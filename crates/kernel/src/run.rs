@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     agent::{Agent, Order, OrderKind},
     chart::{Chart, Disposition},
-    governor::Governor,
-    id::{At, EffectId, Seq, StateId},
+    governor::{CallKey, Governor},
+    id::{At, Digest, EffectId, Seq, StateId},
     job::Charges,
 };
 
@@ -49,6 +49,8 @@ pub struct Core {
     pub items: Vec<Item>,
     /// What the governor remembers.
     pub governor: Governor,
+    /// The agent's phase, as it was last seen.
+    pub(crate) phase: u32,
     /// Where jitter comes from.
     pub(crate) seed: u64,
 }
@@ -78,6 +80,9 @@ pub struct Item {
     pub(crate) tasks: u8,
     /// Charges so far in this attempt.
     pub(crate) used: Charges,
+    /// What is compared of the call under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) call: Option<CallKey>,
 }
 
 /// What a job under way is doing.
@@ -107,6 +112,8 @@ pub enum Doing {
         effect: EffectId,
         /// When the answer is no.
         expires: At,
+        /// The call that they decide over.
+        call: Digest,
     },
     /// Its result is known.
     Done,
@@ -129,6 +136,7 @@ impl Item {
         left: 0,
         tasks: 0,
         used: Charges { model_calls: 0, tool_calls: 0, interactions: 0 },
+        call: None,
     };
 }
 
@@ -150,6 +158,7 @@ impl<A: Agent> Run<A> {
                 purses: chart.budgets().iter().map(purse).collect(),
                 items: Vec::new(),
                 governor: Governor::default(),
+                phase: 0,
                 seed: 0,
             },
             held: Vec::new(),

@@ -4,6 +4,7 @@
 //! governor. Whatever is refused is refused before the first change.
 
 mod admit;
+mod govern;
 mod items;
 mod launch;
 mod purse;
@@ -17,7 +18,7 @@ use crate::{
     chart::{Chart, Does, State, Work},
     effect::{Cause, Effect, EffectKind, Out},
     event::{Begun, Event, Observed, Scope, Usage},
-    governor::Governor,
+    governor::{Governor, Level},
     id::{At, BudgetId, EffectId, JobId, Outcome, Seq},
     run::{Doing, Run},
 };
@@ -65,7 +66,10 @@ pub fn step<A: Agent>(
         Event::Begun(begun) => stepping.begin(*begun),
         Event::Given { event, .. } => stepping.receive(event),
         Event::Answered { effect, answer, usage } => stepping.answer(effect, answer, usage),
-        Event::ApprovalAnswered { effect, granted, reason } => {
+        Event::ApprovalAnswered { effect, granted, reason, remember, .. } => {
+            if let Some(grant) = remember {
+                stepping.run.core.governor.remember(grant);
+            }
             stepping.approval(effect, granted, reason)
         }
         Event::Woke => stepping.wake(),
@@ -100,7 +104,7 @@ struct Stepping<'a, A: Agent> {
 impl<'a, A: Agent> Stepping<'a, A> {
     fn begin(&mut self, begun: Begun) -> Flow {
         self.run.core.seed = begun.seed;
-        self.run.core.governor = Governor::new(begun.permissions);
+        self.run.core.governor = Governor::new(begun.permissions, begun.tools);
         self.enter(self.chart.start(), Cause::Began, None)
     }
 
@@ -110,7 +114,7 @@ impl<'a, A: Agent> Stepping<'a, A> {
         let Some(outcome) = at.and_then(|at| u8::try_from(at).ok()).map(Outcome) else {
             return Flow::Wait;
         };
-        self.run.core.governor.reset();
+        self.run.core.governor.hear_person();
         self.refill_on_event();
         Flow::Leave(Exit::By(outcome))
     }
@@ -126,12 +130,17 @@ impl<'a, A: Agent> Stepping<'a, A> {
             item.left = deadline.since(self.at);
             item.doing = Doing::Queued;
         }
+        let from_model = matches!(answer, Answer::Model(_));
+        let seen = self.governed(at, &answer);
         let visit = self.visit(work.job, at);
-        match A::settle(&mut self.run.data, &visit, answer) {
+        let settled = A::settle(&mut self.run.data, &visit, answer);
+        let seen = seen.max(self.governed_turn(from_model, &settled));
+        let flow = match settled {
             Settled::Outcome(outcome) => self.settled(at, outcome),
             Settled::Again(order) => self.again(at, order),
             Settled::Failed(fault) => self.fail_attempt(at, fault),
-        }
+        };
+        if seen == Level::Halt { self.halted(flow) } else { flow }
     }
 
     fn approval(&mut self, effect: EffectId, granted: bool, reason: String) -> Flow {

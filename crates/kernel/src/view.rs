@@ -100,7 +100,7 @@ const fn item_view(attempt: u16, doing: Doing) -> ItemView {
         Doing::Queued => ("queued", None, None),
         Doing::Working { effect, deadline, .. } => ("working", Some(effect), Some(deadline)),
         Doing::BackingOff { until } => ("backing_off", None, Some(until)),
-        Doing::Asking { effect, expires } => ("asking", Some(effect), Some(expires)),
+        Doing::Asking { effect, expires, .. } => ("asking", Some(effect), Some(expires)),
         Doing::Done => ("done", None, None),
     };
     ItemView { attempt, doing, effect, until }

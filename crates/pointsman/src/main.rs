@@ -3,7 +3,9 @@
 
 mod chart;
 mod command;
+mod draw;
 mod report;
+mod words;
 
 use std::process::ExitCode;
 

@@ -123,6 +123,7 @@ fn begun(chart: &Chart, draws: &mut SplitMix64) -> Result<Event<()>> {
         digest: chart.digest(),
         seed: draws.next(),
         permissions: Permissions::allow_all(),
+        tools: pointsman_agents::tools(),
         config: RawValue::from_string(draws.next().to_string())?,
     })))
 }

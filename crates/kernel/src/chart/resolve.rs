@@ -1,6 +1,10 @@
 //! Names to ids, with a finding for every name that means nothing.
 
-use alloc::{collections::BTreeMap, format, vec::Vec};
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    format,
+    vec::Vec,
+};
 
 use super::draft::{DoesDraft, Draft, Name};
 use crate::{
@@ -27,6 +31,14 @@ impl<'a> Names<'a> {
             let hint = did_you_mean(&draft.jobs, registry.agents.iter().map(|a| a.name), "agent");
             let message = format!("no agent is called `{}`", *draft.jobs);
             found.add(Code::UnknownAgent, draft.jobs.span, message, hint);
+        }
+        // A file cannot name two states alike; a builder can.
+        let mut names = BTreeSet::new();
+        for name in draft.states.iter().map(|state| &state.name) {
+            if !names.insert(name.as_str()) {
+                let message = format!("two states are called `{}`", **name);
+                found.add(Code::BadValue, name.span, message, "give one of them another name");
+            }
         }
         let states = (0..).map(StateId).zip(&draft.states);
         let budgets = (0..).map(BudgetId).zip(&draft.budgets);

@@ -126,8 +126,8 @@ pub(super) fn admit<R>(
             Some(_) => Err(Rejected::WrongAnswer(*effect)),
             None => Ok(Some(Late::Answer)),
         },
-        Event::ApprovalAnswered { effect, .. } => match find(core, *effect)? {
-            Some(Doing::Asking { .. }) => Ok(None),
+        Event::ApprovalAnswered { effect, call, .. } => match find(core, *effect)? {
+            Some(Doing::Asking { call: asked, .. }) if asked == *call => Ok(None),
             Some(_) => Err(Rejected::WrongAnswer(*effect)),
             None => Ok(Some(Late::Answer)),
         },

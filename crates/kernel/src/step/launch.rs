@@ -8,13 +8,20 @@ use super::{
 };
 use crate::{
     agent::{Agent, Fault, FaultClass, Forgone, Order, ToolCall},
-    chart::Charge,
+    chart::{Charge, Does},
     effect::EffectKind,
-    governor::Level,
+    governor::{Level, Verdict, identity},
     id::BudgetId,
     job::Governed,
     run::{Doing, Held},
 };
+
+/// What comes of a verdict over a call.
+enum Ruling {
+    Start,
+    Ask,
+    Stop(Flow),
+}
 
 impl<A: Agent> Stepping<'_, A> {
     /// Starts an item: what is held for it, or the next attempt.
@@ -33,6 +40,9 @@ impl<A: Agent> Stepping<'_, A> {
         item.left = work.attempts.timeout;
         item.tasks = 0;
         item.used = crate::job::Charges::default();
+        if self.governed_start(at, work.governed) == Level::Halt {
+            return self.halt(at, "nothing new was learnt in this state".into());
+        }
         let visit = self.visit(work.job, at);
         let order = A::brief(&self.run.data, &visit);
         self.order(at, order, false)
@@ -51,19 +61,19 @@ impl<A: Agent> Stepping<'_, A> {
             if self.work().is_none_or(|work| work.governed != Governed::Calls) {
                 return self.breach(at, "the job starts a tool call and is not declared to");
             }
-            if !approved
-                && let Some(verdict) = self.run.core.governor.judge(self.chart, self.state, call)
-            {
-                let (level, reason) = (verdict.level, verdict.reason.clone());
-                self.out.verdicts.push(verdict);
-                match level {
-                    Level::Allow => {}
-                    Level::Ask => return self.ask(at, order),
-                    Level::Refuse => return self.deny(at, reason),
-                    Level::Halt => return self.halt(at, reason),
+            let key = self.run.core.governor.key(call);
+            if !approved {
+                let when = (self.at, self.seq);
+                let verdict = self.run.core.governor.judge(self.chart, self.state, call, when);
+                match self.ruling(at, verdict) {
+                    Ruling::Start => {}
+                    Ruling::Ask => return self.ask(at, order),
+                    Ruling::Stop(flow) => return flow,
                 }
             }
-            self.run.core.governor.started(call);
+            if let Some(item) = self.run.core.items.get_mut(usize::from(at)) {
+                item.call = Some(key);
+            }
         }
         self.pay(&order);
         let kind = order.kind();
@@ -127,10 +137,10 @@ impl<A: Agent> Stepping<'_, A> {
     fn ask(&mut self, at: u16, order: Order<A::Task>) -> Flow {
         let Some(work) = self.work() else { return Flow::Wait };
         if let Order::Tool(call) = &order {
-            let call: ToolCall = call.clone();
+            let (call, identity): (ToolCall, _) = (call.clone(), identity(call));
             let effect = self.emit(EffectKind::AskPerson(call));
             let expires = self.at.after(work.attempts.ask_timeout);
-            self.set(at, Doing::Asking { effect, expires });
+            self.set(at, Doing::Asking { effect, expires, call: identity });
             self.run.held.push(Held { item: at, order, approved: false });
         }
         Flow::Wait
@@ -149,6 +159,23 @@ impl<A: Agent> Stepping<'_, A> {
     pub(super) fn deny(&mut self, at: u16, reason: String) -> Flow {
         self.forgo(at, &Forgone::Denied { reason });
         self.state.added().denied.map_or(Flow::Wait, |denied| Flow::Leave(Exit::By(denied)))
+    }
+
+    /// Returns what comes of a verdict over a call.
+    fn ruling(&mut self, at: u16, verdict: Option<Verdict>) -> Ruling {
+        let Some(verdict) = verdict else { return Ruling::Start };
+        let (rule, reason) = (verdict.rule, verdict.reason.clone());
+        match self.ruled(Some(verdict)) {
+            Level::Allow | Level::Warn => Ruling::Start,
+            Level::Ask => Ruling::Ask,
+            Level::Refuse if rule.is_permission() => Ruling::Stop(self.deny(at, reason)),
+            // In a fan-out, one refused call is an item's result; alone it is `stuck`.
+            Level::Refuse if matches!(self.state.does(), Does::FanOut { .. }) => {
+                self.forgo(at, &Forgone::Stuck { reason });
+                Ruling::Stop(Flow::Wait)
+            }
+            Level::Refuse | Level::Halt => Ruling::Stop(self.halt(at, reason)),
+        }
     }
 
     fn halt(&mut self, at: u16, reason: String) -> Flow {

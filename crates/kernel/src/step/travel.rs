@@ -112,9 +112,13 @@ impl<A: Agent> Stepping<'_, A> {
         core.items.clear();
         self.run.held.clear();
         self.state = state;
+        self.turn_page();
+        let core = &mut self.run.core;
         match state.does() {
             Does::Final(disposition) => {
-                core.ended = Some(*disposition);
+                // A stuck run never reads as a success.
+                let stuck = *disposition == Disposition::Succeeded && core.governor.has_halted();
+                core.ended = Some(if stuck { Disposition::Stuck } else { *disposition });
                 Flow::Wait
             }
             Does::Decide(job) => {

@@ -7,7 +7,7 @@ use pointsman_kernel::{
     chart::{Chart, Does, State},
     effect::{EffectKind, Out},
     event::{Begun, Event, Observed, Usage},
-    governor::{Level, Permissions},
+    governor::Permissions,
     id::{At, EffectId},
     run::{Doing, Run},
     step,
@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     charts::{Genes, sketch},
-    toy::{Data, Report, Task, Toy},
+    toy::{Data, Report, Task, Toy, ask_erase, asked},
 };
 
 /// How the world answers.
@@ -87,10 +87,7 @@ impl<'c, 'g> Drive<'c, 'g> {
     pub(crate) fn begin(&mut self) -> Observed<Report> {
         let permissions = match self.genes.below(3) {
             0 => Permissions::allow_all(),
-            1 => Permissions {
-                tools: vec![("erase".into(), Level::Ask)],
-                ..Permissions::allow_all()
-            },
+            1 => Permissions { rules: vec![ask_erase()], ..Permissions::allow_all() },
             _ => Permissions::ask_all(),
         };
         let begun = Begun {
@@ -99,6 +96,7 @@ impl<'c, 'g> Drive<'c, 'g> {
             digest: self.chart.digest(),
             seed: u64::from(self.genes.take()),
             permissions,
+            tools: Vec::new(),
             config: self.body(),
         };
         Observed { at: At(0), event: Event::Begun(Box::new(begun)) }
@@ -162,7 +160,10 @@ impl<'c, 'g> Drive<'c, 'g> {
             }
             Some((effect, None, _)) => {
                 let granted = !self.genes.is_one_in(4);
-                let event = Event::ApprovalAnswered { effect, granted, reason: String::new() };
+                let call = asked(&self.run.core, effect);
+                let reason = String::new();
+                let event =
+                    Event::ApprovalAnswered { effect, call, granted, reason, remember: None };
                 Observed { at: self.run.core.now.after(self.genes.number(9)).min(due), event }
             }
             None => Observed { at: due, event: Event::Woke },

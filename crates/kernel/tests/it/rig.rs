@@ -10,7 +10,7 @@ use pointsman_kernel::{
     chart::{Chart, Disposition, Refused, verify},
     effect::{Cause, EffectKind, Hop},
     event::{Begun, Event, Observed, Scope, Usage},
-    governor::{Level, Permissions},
+    governor::Permissions,
     id::{At, Digest, EffectId, Outcome, Seq},
     journal::{Recorded, Recorder},
     replay::replay,
@@ -18,7 +18,7 @@ use pointsman_kernel::{
 };
 use serde_json::value::RawValue;
 
-use crate::toy::{Data, REGISTRY, Report, Toy};
+use crate::toy::{Data, REGISTRY, Report, Toy, ask_erase, asked};
 
 /// Returns a chart that must be accepted, from a file without its head and its ends.
 pub(crate) fn chart(text: &str) -> Chart {
@@ -197,8 +197,10 @@ impl<'c> Rig<'c> {
             "answer" => self.answer(words),
             "grant" | "deny" => Event::ApprovalAnswered {
                 effect: effect(words[0]),
+                call: asked(&self.recorder.run().core, effect(words[0])),
                 granted: verb == "grant",
                 reason: "no".into(),
+                remember: None,
             },
             "woke" => Event::Woke,
             "cancel" => scope(Scope::Run),
@@ -307,9 +309,7 @@ pub(crate) fn begun(digest: Digest, words: &[&str]) -> Event<Report> {
         "ask" => Permissions::ask_all(),
         "refuse" => Permissions::default(),
         "unattended" => Permissions { attended: false, ..Permissions::ask_all() },
-        "ask_erase" => {
-            Permissions { tools: vec![("erase".into(), Level::Ask)], ..Permissions::allow_all() }
-        }
+        "ask_erase" => Permissions { rules: vec![ask_erase()], ..Permissions::allow_all() },
         _ => Permissions::allow_all(),
     };
     let config = body(words);
@@ -319,6 +319,7 @@ pub(crate) fn begun(digest: Digest, words: &[&str]) -> Event<Report> {
         digest,
         seed: 7,
         permissions,
+        tools: Vec::new(),
         config,
     }))
 }

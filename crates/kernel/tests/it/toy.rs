@@ -1,12 +1,14 @@
 //! An agent of fixed size that does what it is told: answers name outcomes, so that
 //! a test decides every route.
 
+use pointsman_kernel::run::{Core, Doing};
 use pointsman_kernel::{
     agent::{
         Agent, Answer, BadBody, ChildRun, Fault, FaultClass, Forgone, ModelCall, Order, Settled,
         ToolCall, Visit,
     },
-    id::{JobId, Outcome},
+    governor::{Grant, Level},
+    id::{Digest, EffectId, JobId, Outcome},
     job::{
         AgentDecl, Charges, Governed, Influence::None as Plain, JobDecl, Param, Registry, Shape,
         job_id,
@@ -24,6 +26,20 @@ pub(crate) const REGISTRY: Registry<'_> =
 
 /// The agent.
 pub(crate) struct Toy;
+
+/// Returns the call that a person is asked about by an effect.
+pub(crate) fn asked(core: &Core, effect: EffectId) -> Digest {
+    let asked = core.items.iter().find_map(|item| match item.doing {
+        Doing::Asking { effect: asking, call, .. } if asking == effect => Some(call),
+        _ => None,
+    });
+    asked.unwrap_or_default()
+}
+
+/// The rule that `erase` is asked for.
+pub(crate) fn ask_erase() -> Grant {
+    Grant { tool: "erase".into(), arguments: Vec::new(), level: Level::Ask, until: None }
+}
 
 /// What a run of it knows.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]

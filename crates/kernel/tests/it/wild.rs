@@ -4,7 +4,7 @@ use pointsman_kernel::{
     agent::{Answer, ChildEnd, Fault, FaultClass, Reply, ToolResult},
     chart::Disposition,
     event::{Event, Observed, Scope, Usage},
-    id::{At, EffectId, Seq},
+    id::{At, Digest, EffectId, Seq},
 };
 
 use crate::{drive::Drive, toy::Report};
@@ -44,8 +44,10 @@ impl Drive<'_, '_> {
             }
             14 => Event::ApprovalAnswered {
                 effect: self.effect(),
+                call: Digest::default(),
                 granted: self.genes.is_one_in(2),
                 reason: "why".into(),
+                remember: None,
             },
             15 if self.genes.is_one_in(4) => self.begin().event,
             _ => Event::Answered {

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::{
     chart::Source,
     report::{self, Error},
+    words::{duration, grouped},
 };
 
 /// Verify a chart: print its certificate, or every reason why it is refused.
@@ -135,33 +136,4 @@ fn write(chart: &Chart, text: &mut String) -> std::fmt::Result {
         writeln!(text, "  {way:<width$} {}", edge.to, width = width.unwrap_or(0) + 6)?;
     }
     Ok(())
-}
-
-/// Writes a number in groups of three digits.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// Writes milliseconds in the two largest units that fit.
-fn duration(ms: u64) -> String {
-    const UNITS: [(&str, u64); 5] =
-        [("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1)];
-    let first = UNITS.iter().position(|(_, unit)| ms >= *unit).unwrap_or(UNITS.len() - 1);
-    let mut rest = ms;
-    let mut parts = Vec::new();
-    for (name, unit) in UNITS.iter().skip(first).take(2) {
-        if rest / unit > 0 || parts.is_empty() {
-            parts.push(format!("{} {name}", rest / unit));
-        }
-        rest %= unit;
-    }
-    parts.join(" ")
 }

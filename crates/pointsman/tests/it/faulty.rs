@@ -15,7 +15,6 @@ fn charts() -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder())
         .expect("the folder is there")
         .map(|entry| entry.expect("it can be listed").file_name().into_string().expect("a name"))
-        .filter(|name| name.ends_with(".toml"))
         .collect();
     names.sort();
     names

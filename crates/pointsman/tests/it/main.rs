@@ -3,6 +3,7 @@
 mod commands;
 mod faulty;
 mod schema;
+mod svg;
 mod tidy;
 
 use std::{

@@ -1,0 +1,207 @@
+//! What the governor remembers: bounded, the same on replay, and only numbers.
+
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::key::{self, Hash};
+use crate::{
+    agent::ToolCall,
+    id::{Seq, StateId},
+    tool::{ToolDecl, ToolEffect},
+};
+
+/// Results that are remembered.
+pub(super) const SEEN: usize = 64;
+/// Calls that a warning was given for, remembered for the whole run.
+const WARNED: usize = 64;
+/// Messages that are remembered at most.
+const MESSAGES: usize = 16;
+
+/// What is compared of a call.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) struct CallKey {
+    /// The tool and its arguments, never the id that a model gave it.
+    pub(crate) call: u64,
+    pub(crate) tool: u64,
+    /// What it acts on; the whole call where nothing is declared.
+    pub(crate) target: u64,
+    pub(crate) query: Option<u64>,
+    pub(crate) effect: ToolEffect,
+}
+
+impl CallKey {
+    pub(super) fn of(call: &ToolCall, decl: Option<&ToolDecl>) -> Self {
+        let arguments = call.arguments.get();
+        let tool = key::name(&call.tool);
+        let whole = Hash::new(b'c').word(tool).word(key::json(arguments)).end();
+        let targets = decl.map_or(&[][..], |decl| &decl.targets);
+        let mut target: Option<u64> = None;
+        for name in targets {
+            if let Some(value) = key::member(arguments, name) {
+                target = Some(Hash::new(b't').word(target.unwrap_or(0)).word(value).end());
+            }
+        }
+        let query = decl.and_then(|decl| decl.query.as_deref());
+        Self {
+            call: whole,
+            tool,
+            target: target.unwrap_or(whole),
+            query: query.and_then(|name| key::text_member(arguments, name)).map(key::query),
+            effect: decl.map_or_else(ToolEffect::default, |decl| decl.effect),
+        }
+    }
+
+    /// Returns the key of a result, or nothing for tools whose results say nothing.
+    pub(super) fn result(&self, output: u64) -> Option<u64> {
+        match self.effect {
+            ToolEffect::Read | ToolEffect::Command => {
+                Some(Hash::new(b'k').word(self.call).word(output).end())
+            }
+            ToolEffect::Write => Some(self.call),
+            ToolEffect::Poll | ToolEffect::Opaque => None,
+        }
+    }
+}
+
+/// One result.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(super) struct Seen {
+    pub(super) key: u64,
+    pub(super) call: u64,
+    pub(super) seq: Seq,
+}
+
+/// One failure: the same tool, on the same target, with the same words.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(super) struct Failure {
+    pub(super) tool: u64,
+    pub(super) target: u64,
+    pub(super) error: u64,
+    pub(super) seq: Seq,
+}
+
+/// Something that came several times in a row, and when.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(super) struct Streak {
+    of: u64,
+    pub(super) times: u32,
+    /// The last few entries; a verdict names them.
+    at: [Seq; 4],
+}
+
+impl Streak {
+    /// Counts one more, or the first of another kind.
+    pub(super) fn count(&mut self, of: u64, seq: Seq) -> u32 {
+        if self.times == 0 || self.of != of {
+            *self = Self { of, times: 0, at: [Seq(0); 4] };
+        }
+        self.times = self.times.saturating_add(1);
+        self.at.rotate_left(1);
+        if let Some(last) = self.at.last_mut() {
+            *last = seq;
+        }
+        self.times
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Counts from one again: what came was the same, and yet something moved.
+    pub(super) fn restart(&mut self) {
+        self.times = self.times.min(1);
+    }
+
+    pub(super) fn is_of(&self, of: u64) -> bool {
+        self.times > 0 && self.of == of
+    }
+
+    pub(super) fn evidence(&self) -> Vec<Seq> {
+        self.at.iter().copied().filter(|seq| seq.0 > 0).collect()
+    }
+}
+
+/// Everything that is remembered of a run's calls, results and messages.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(super) struct Memory {
+    /// The last results, oldest first.
+    pub(super) seen: Vec<Seen>,
+    /// The last failures, oldest first.
+    pub(super) failures: Vec<Failure>,
+    /// Keys of the last messages, oldest first.
+    pub(super) messages: Vec<u64>,
+    /// Calls that were warned of, oldest first. A reset does not forget them.
+    pub(super) warned: Vec<u64>,
+    pub(super) calls: Streak,
+    pub(super) queries: Streak,
+    pub(super) failing: Streak,
+    pub(super) unreadable: Streak,
+    pub(super) monologue: Streak,
+    /// Visits and attempts of states since the last new information.
+    pub(super) visits: Vec<(StateId, u32)>,
+    /// Results since the last new information.
+    pub(super) fruitless: u32,
+    pub(super) score: u32,
+    /// Whether the run was halted, and has learnt nothing since.
+    pub(super) halted: bool,
+}
+
+impl Memory {
+    /// Forgets everything but what was warned of.
+    pub(super) fn reset(&mut self) {
+        let Self { seen, failures, messages, visits, .. } = self;
+        seen.clear();
+        failures.clear();
+        messages.clear();
+        visits.clear();
+        for streak in [
+            &mut self.calls,
+            &mut self.queries,
+            &mut self.failing,
+            &mut self.unreadable,
+            &mut self.monologue,
+        ] {
+            streak.clear();
+        }
+        self.fruitless = 0;
+        self.score = 0;
+        self.halted = false;
+    }
+
+    pub(super) fn see(&mut self, seen: Seen) {
+        push(&mut self.seen, seen, SEEN);
+    }
+
+    pub(super) fn fail(&mut self, failure: Failure, remembered: usize) {
+        push(&mut self.failures, failure, remembered);
+    }
+
+    pub(super) fn hear(&mut self, message: u64) {
+        push(&mut self.messages, message, MESSAGES);
+    }
+
+    pub(super) fn warn(&mut self, call: u64) {
+        if !self.warned.contains(&call) {
+            push(&mut self.warned, call, WARNED);
+        }
+    }
+
+    /// Counts one more visit or attempt of a state.
+    pub(super) fn visit(&mut self, state: StateId) -> u32 {
+        if let Some((_, times)) = self.visits.iter_mut().find(|(known, _)| *known == state) {
+            *times = times.saturating_add(1);
+            return *times;
+        }
+        self.visits.push((state, 1));
+        1
+    }
+}
+
+/// Appends, and drops the oldest beyond the bound.
+fn push<T>(list: &mut Vec<T>, item: T, bound: usize) {
+    while list.len() >= bound.max(1) {
+        list.remove(0);
+    }
+    list.push(item);
+}

@@ -1,0 +1,144 @@
+//! What may run unasked: per tool and per argument, fixed at the start of a run and
+//! added to by a person's answers.
+
+use alloc::{format, string::String, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Level, Rule, Verdict, key};
+use crate::{agent::ToolCall, id::At};
+
+/// What may run unasked.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Permissions {
+    /// For calls that no rule speaks of. Where nobody is there to be asked, `ask`
+    /// is `refuse`.
+    pub otherwise: Level,
+    /// The first rule that fits a call decides: put the special ones first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<Grant>,
+    /// Whether a person is there to be asked.
+    pub attended: bool,
+}
+
+/// A rule over calls.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Grant {
+    /// The tool; `*` stands for anything.
+    pub tool: String,
+    /// Arguments that must fit, as (name, pattern); `*` stands for anything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<(String, String)>,
+    /// What may be done: `allow`, `ask` or `refuse`.
+    pub level: Level,
+    /// Until when it holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<At>,
+}
+
+impl Default for Permissions {
+    /// Nobody is there and nothing is listed: nothing may run.
+    fn default() -> Self {
+        Self { otherwise: Level::Refuse, rules: Vec::new(), attended: false }
+    }
+}
+
+impl Permissions {
+    /// Everything may run.
+    pub const fn allow_all() -> Self {
+        Self { otherwise: Level::Allow, rules: Vec::new(), attended: true }
+    }
+
+    /// Everything is asked for.
+    pub const fn ask_all() -> Self {
+        Self { otherwise: Level::Ask, rules: Vec::new(), attended: true }
+    }
+
+    /// Rules over a call, or nothing if it may run.
+    pub(super) fn judge(&self, call: &ToolCall, now: At) -> Option<Verdict> {
+        let rule = self.rules.iter().find(|rule| rule.fits(call, now));
+        let verdict = |level, rule, reason| Some(Verdict::new(level, rule, reason));
+        match rule.map_or(self.otherwise, |rule| rule.level) {
+            Level::Allow | Level::Warn => None,
+            Level::Ask if !self.attended => verdict(
+                Level::Refuse,
+                Rule::Unattended,
+                format!("`{}` needs a person's yes, and nobody is there", call.tool),
+            ),
+            Level::Ask => {
+                let reason = format!("`{}` needs a person's yes", call.tool);
+                verdict(Level::Ask, Rule::Permission, reason)
+            }
+            Level::Refuse | Level::Halt => {
+                let reason = format!("`{}` is not permitted with these arguments", call.tool);
+                verdict(Level::Refuse, Rule::Permission, reason)
+            }
+        }
+    }
+
+    /// Remembers a person's answer, before all other rules.
+    pub(super) fn remember(&mut self, grant: Grant) {
+        self.rules.retain(|rule| (&rule.tool, &rule.arguments) != (&grant.tool, &grant.arguments));
+        self.rules.insert(0, grant);
+    }
+}
+
+impl Grant {
+    /// Returns whether the rule speaks of a call.
+    fn fits(&self, call: &ToolCall, now: At) -> bool {
+        self.until.is_none_or(|until| now < until)
+            && matches(&self.tool, &call.tool)
+            && self.arguments.iter().all(|(name, pattern)| {
+                // What is no text, or is written with escapes, fits no pattern but `*`.
+                let value = key::text_member(call.arguments.get(), name);
+                value.is_some_and(|value| !value.contains('\\') && matches(pattern, value))
+                    || (pattern == "*" && key::member(call.arguments.get(), name).is_some())
+            })
+    }
+}
+
+/// Returns whether a text fits a pattern in which `*` stands for anything.
+fn matches(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(first) = parts.next() else { return false };
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let mut last = None;
+    for part in parts {
+        // Each part at its first place: what follows has the most room then.
+        if let Some(middle) = last.replace(part) {
+            let Some((_, after)) = rest.split_once(middle) else { return false };
+            rest = after;
+        }
+    }
+    last.map_or(rest.is_empty(), |end: &str| rest.ends_with(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn patterns() {
+        for (pattern, text) in [
+            ("shell", "shell"),
+            ("*", ""),
+            ("*", "anything"),
+            ("cargo *", "cargo test"),
+            ("*.rs", "src/main.rs"),
+            ("src/*/mod.rs", "src/a/b/mod.rs"),
+            ("a*b*c", "aXbYbZc"),
+        ] {
+            assert!(matches(pattern, text), "{pattern} / {text}");
+        }
+        for (pattern, text) in [
+            ("shell", "shells"),
+            ("cargo *", "cargo"),
+            ("*.rs", "main.rs.bak"),
+            ("a*b", "a"),
+            ("", "x"),
+            ("ab*b", "ab"),
+        ] {
+            assert!(!matches(pattern, text), "{pattern} / {text}");
+        }
+    }
+}

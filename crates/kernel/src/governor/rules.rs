@@ -1,0 +1,271 @@
+//! The rules over repetition. Progress is information not seen before; steps alone
+//! are never counted.
+//!
+//! Two things watch side by side. The *score* rises with every result that was
+//! there before and falls with every one that was not; its rungs warn, refuse the
+//! repeated call, and halt. The *named rules* of the chart's `[stuck]` table say
+//! `stuck` at their thresholds, whatever the score.
+
+use alloc::{format, vec::Vec};
+
+use super::{
+    Level, Rule, Verdict, key,
+    memory::{CallKey, Failure, Memory, Seen},
+};
+use crate::{
+    agent::ToolResult,
+    chart::Stuck,
+    id::{Seq, StateId},
+    tool::ToolEffect,
+};
+
+/// The rungs of the score.
+const WARN: u32 = 4;
+const REFUSE: u32 = 6;
+const HALT: u32 = 12;
+
+impl Memory {
+    /// Judges a call that is proposed.
+    pub(super) fn propose(
+        &mut self,
+        stuck: &Stuck,
+        key: &CallKey,
+        tool: &str,
+        seq: Seq,
+    ) -> Option<Verdict> {
+        // Waiting and paging are not repetition; time and budgets limit them.
+        if matches!(key.effect, ToolEffect::Poll | ToolEffect::Opaque) {
+            return None;
+        }
+        let times = self.calls.count(key.call, seq);
+        if stuck.identical_call.is_some_and(|limit| times >= limit) {
+            let reason = format!("`{tool}` was called {times} times with the same arguments");
+            let advice = "use what it gave before, or change the arguments";
+            let verdict = Verdict::new(Level::Halt, Rule::IdenticalCall, reason)
+                .advising(advice)
+                .seen_at(self.calls.evidence());
+            self.calls.clear();
+            return Some(verdict);
+        }
+        if let Some(query) = key.query {
+            let times = self.queries.count(query, seq);
+            if stuck.identical_query.is_some_and(|limit| times >= limit) {
+                let reason = format!("`{tool}` was asked the same query {times} times");
+                let advice = "you already searched for this; finish with what was found";
+                let verdict = Verdict::new(Level::Halt, Rule::IdenticalQuery, reason)
+                    .advising(advice)
+                    .seen_at(self.queries.evidence());
+                self.queries.clear();
+                return Some(verdict);
+            }
+        }
+        self.climb(key, tool)
+    }
+
+    /// Returns what the score says of a proposed call.
+    fn climb(&mut self, key: &CallKey, tool: &str) -> Option<Verdict> {
+        if self.score < WARN {
+            return None;
+        }
+        let before: Vec<Seq> =
+            self.seen.iter().filter(|seen| seen.call == key.call).map(|seen| seen.seq).collect();
+        let verdict = |level, reason, advice: &str| {
+            let evidence = before.iter().copied().rev().take(4).rev().collect();
+            Some(Verdict::new(level, Rule::NothingNew, reason).advising(advice).seen_at(evidence))
+        };
+        if self.score >= HALT {
+            let reason = format!("nothing new was learnt, and `{tool}` was proposed once more");
+            return verdict(Level::Halt, reason, "stop, and say what was found so far");
+        }
+        let repeated = before.len() > 1 || self.warned.contains(&key.call);
+        if self.score >= REFUSE && repeated {
+            // A refused call that comes again climbs to the halt.
+            self.score = self.score.saturating_add(2);
+            self.warn(key.call);
+            let times = before.len();
+            let reason =
+                format!("`{tool}` was called {times} times in this way and gave nothing new");
+            return verdict(
+                Level::Refuse,
+                reason,
+                "do something else: other arguments or another tool",
+            );
+        }
+        if !before.is_empty() && !self.warned.contains(&key.call) {
+            self.warn(key.call);
+            let reason = format!("`{tool}` was called in this way before");
+            return verdict(Level::Warn, reason, "its result is known; another call may help more");
+        }
+        None
+    }
+
+    /// Takes in what a tool gave back.
+    pub(super) fn observe(
+        &mut self,
+        stuck: &Stuck,
+        key: &CallKey,
+        result: &ToolResult,
+        seq: Seq,
+    ) -> Option<Verdict> {
+        let output = key::masked(&result.output);
+        let known_failure = !result.ok
+            && self
+                .failures
+                .iter()
+                .any(|it| (it.tool, it.target, it.error) == (key.tool, key.target, output));
+        let failed = self.count_failure(stuck, key, result.ok, output, seq);
+        let Some(seen) = key.result(output) else { return failed };
+        let before = self.seen.iter().filter(|it| it.key == seen).count();
+        let adjacent = self.seen.last().is_some_and(|last| last.key == seen);
+        if before == 0 && self.seen.iter().any(|it| it.call == key.call) {
+            self.calls.restart();
+        }
+        self.see(Seen { key: seen, call: key.call, seq });
+        if before == 0 && !known_failure {
+            let changes = result.mutated || key.effect == ToolEffect::Write;
+            self.learn(result.ok && changes);
+        } else {
+            self.fruitless = self.fruitless.saturating_add(1);
+            let rise = if adjacent || known_failure || before > 1 { 2 } else { 1 };
+            self.score = self.score.saturating_add(rise);
+            if self.warned.contains(&key.call) {
+                // Who comes back to what was warned of starts at the next rung.
+                self.score = self.score.max(REFUSE);
+            }
+        }
+        failed.or_else(|| self.oscillates(stuck)).or_else(|| self.makes_no_progress(stuck, seq))
+    }
+
+    /// Something new was learnt; a change that worked clears the score.
+    fn learn(&mut self, changed: bool) {
+        self.fruitless = 0;
+        self.halted = false;
+        self.visits.clear();
+        self.score = if changed { 0 } else { self.score.saturating_sub(1) };
+    }
+
+    fn count_failure(
+        &mut self,
+        stuck: &Stuck,
+        key: &CallKey,
+        ok: bool,
+        error: u64,
+        seq: Seq,
+    ) -> Option<Verdict> {
+        if ok {
+            if self.failing.is_of(key.tool) {
+                self.failing.clear();
+            }
+            self.failures.retain(|failure| failure.target != key.target);
+            return None;
+        }
+        let (tool, target) = (key.tool, key.target);
+        let remembered = usize::try_from(stuck.max_recent_errors).unwrap_or(usize::MAX);
+        self.fail(Failure { tool, target, error, seq }, remembered);
+        let same = |it: &&Failure| it.target == target && it.error == error;
+        let evidence: Vec<Seq> = self.failures.iter().filter(same).map(|it| it.seq).collect();
+        let times = u32::try_from(evidence.len()).unwrap_or(u32::MAX);
+        if stuck.same_error.is_some_and(|limit| times >= limit) {
+            let reason = format!("the same error came {times} times from the same target");
+            let advice = "look at the target again, or reach it in another way";
+            // What comes after a recovery is counted afresh.
+            self.failures.retain(|it| it.target != target || it.error != error);
+            let verdict = Verdict::new(Level::Halt, Rule::SameError, reason);
+            return Some(verdict.advising(advice).seen_at(evidence));
+        }
+        let times = self.failing.count(tool, seq);
+        if stuck.failing_tool.is_some_and(|limit| times >= limit) {
+            let reason = format!("the same tool failed {times} times, whatever it was given");
+            let verdict = Verdict::new(Level::Halt, Rule::FailingTool, reason);
+            let evidence = self.failing.evidence();
+            self.failing.clear();
+            return Some(verdict.advising("use another tool").seen_at(evidence));
+        }
+        None
+    }
+
+    /// Two results in turn, over the whole window: undoing and redoing.
+    fn oscillates(&self, stuck: &Stuck) -> Option<Verdict> {
+        let window = usize::try_from(stuck.oscillation?).unwrap_or(usize::MAX).max(4);
+        let last = self.seen.len().checked_sub(window).and_then(|from| self.seen.get(from..))?;
+        let alternate = last.windows(3).all(|three| match three {
+            [first, second, third] => first.key == third.key && first.key != second.key,
+            _ => false,
+        });
+        alternate.then(|| {
+            let reason = format!("the last {window} actions undo and redo each other");
+            Verdict::new(Level::Halt, Rule::Oscillation, reason)
+                .advising("settle for one of the two, and say why")
+                .seen_at(last.iter().map(|seen| seen.seq).collect())
+        })
+    }
+
+    fn makes_no_progress(&self, stuck: &Stuck, seq: Seq) -> Option<Verdict> {
+        let limit = stuck.no_progress?;
+        (self.fruitless > 0 && self.fruitless.is_multiple_of(limit)).then(|| {
+            let reason = format!("the last {} results held nothing new", self.fruitless);
+            Verdict::new(Level::Warn, Rule::NoProgress, reason)
+                .advising("change the approach, or finish with what is known")
+                .seen_at(alloc::vec![seq])
+        })
+    }
+
+    /// Takes in what a model wrote.
+    pub(super) fn hear_turn(
+        &mut self,
+        stuck: &Stuck,
+        text: &str,
+        calls: usize,
+        seq: Seq,
+    ) -> Option<Verdict> {
+        let message = key::query(text);
+        let among = usize::try_from(stuck.duplicate_message.unwrap_or(0)).unwrap_or(usize::MAX);
+        let said = !text.trim().is_empty()
+            && self.messages.iter().rev().take(among).any(|known| *known == message);
+        self.hear(message);
+        let monologue = if calls > 0 {
+            self.monologue.clear();
+            0
+        } else {
+            self.monologue.count(1, seq)
+        };
+        if said {
+            let reason = format!("the same message came before, among the last {among}");
+            let verdict = Verdict::new(Level::Halt, Rule::DuplicateMessage, reason);
+            let advice = "say something new, act, or finish";
+            return Some(verdict.advising(advice).seen_at(alloc::vec![seq]));
+        }
+        if stuck.monologue.is_some_and(|limit| monologue >= limit) {
+            let reason = format!("{monologue} messages came without an action between them");
+            let verdict = Verdict::new(Level::Halt, Rule::Monologue, reason);
+            return Some(verdict.advising("act, or finish").seen_at(self.monologue.evidence()));
+        }
+        None
+    }
+
+    /// Takes in whether a model's turn could be read.
+    pub(super) fn read_turn(&mut self, stuck: &Stuck, read: bool, seq: Seq) -> Option<Verdict> {
+        if read {
+            self.unreadable.clear();
+            return None;
+        }
+        let times = self.unreadable.count(1, seq);
+        stuck.unparsable.is_some_and(|limit| times >= limit).then(|| {
+            let reason = format!("{times} turns in a row could not be read");
+            Verdict::new(Level::Halt, Rule::Unparsable, reason)
+                .advising("answer in the form that was asked for")
+                .seen_at(self.unreadable.evidence())
+        })
+    }
+
+    /// Takes in that a governed job starts an attempt in a state.
+    pub(super) fn enter(&mut self, stuck: &Stuck, state: StateId, seq: Seq) -> Option<Verdict> {
+        let times = self.visit(state);
+        stuck.steps_in_state.filter(|limit| times >= *limit).map(|limit| {
+            let reason = format!("{limit} steps in this state brought nothing new");
+            Verdict::new(Level::Halt, Rule::StepsInState, reason)
+                .advising("finish with what is known")
+                .seen_at(alloc::vec![seq])
+        })
+    }
+}

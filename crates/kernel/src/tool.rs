@@ -1,0 +1,104 @@
+//! What a tool declares of itself, so that the kernel can tell repetition from work.
+
+use alloc::{boxed::Box, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+
+/// A tool's declaration. What is not declared is taken to be the most dangerous.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct ToolDecl {
+    /// Its name, as models call it.
+    pub name: Box<str>,
+    /// What it does to the world.
+    #[serde(default)]
+    pub effect: ToolEffect,
+    /// The arguments that name what it acts on, such as `path`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<Box<str>>,
+    /// The argument that holds a query, for tools that search.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query: Option<Box<str>>,
+    /// Whether doing it twice is doing it once.
+    #[serde(default)]
+    pub idempotent: bool,
+    /// Whether it may run beside others.
+    #[serde(default)]
+    pub parallel_safe: bool,
+    /// Milliseconds that it may take, where it wants less than its state allows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// What to do when nobody knows whether it was done.
+    #[serde(default)]
+    pub recovery: Recovery,
+}
+
+/// What a tool does to the world; it says how its calls are compared.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ToolEffect {
+    /// It looks: the same call with another result is something new.
+    Read,
+    /// It changes: the same call again is a repetition, whatever it says.
+    #[default]
+    Write,
+    /// It does as it is told, as a shell does: compared like a read, and it may
+    /// change things.
+    Command,
+    /// It waits for something: only time limits it.
+    Poll,
+    /// Its answer says nothing about what it did; it is not compared.
+    Opaque,
+}
+
+/// What to do with a call that was started and not answered before a crash.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Recovery {
+    /// Do it again.
+    Retry,
+    /// Ask the provider whether it was done.
+    Probe,
+    /// Ask a person.
+    #[default]
+    Ask,
+    /// Take it as failed.
+    Fail,
+}
+
+impl ToolDecl {
+    /// A tool of which nothing but the name is known.
+    pub fn unknown(name: &str) -> Self {
+        Self {
+            name: name.into(),
+            effect: ToolEffect::default(),
+            targets: Vec::new(),
+            query: None,
+            idempotent: false,
+            parallel_safe: false,
+            timeout_ms: None,
+            recovery: Recovery::default(),
+        }
+    }
+
+    /// A tool that looks at what these arguments name.
+    pub fn read(name: &str, targets: &[&str]) -> Self {
+        Self {
+            effect: ToolEffect::Read,
+            targets: targets.iter().map(|target| (*target).into()).collect(),
+            idempotent: true,
+            parallel_safe: true,
+            recovery: Recovery::Retry,
+            ..Self::unknown(name)
+        }
+    }
+
+    /// A tool that changes what these arguments name.
+    pub fn write(name: &str, targets: &[&str]) -> Self {
+        Self {
+            targets: targets.iter().map(|target| (*target).into()).collect(),
+            ..Self::unknown(name)
+        }
+    }
+}
