@@ -1,0 +1,3 @@
+//! The runtime against real files.
+
+mod store;
