@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use pointsman_kernel::{
     agent::{Agent, Answer, BadBody, Forgone, ModelCall, Order, Settled, Visit},
+    governor::Verdict,
     id::{JobId, Outcome},
     job::{AgentDecl, Charges, Governed, Influence, JobDecl, job_id},
 };
@@ -128,7 +129,7 @@ impl Agent for Chat {
     fn settle(data: &mut Data, visit: &Visit<'_>, answer: Answer<Report>) -> Settled<Task> {
         let settled = match visit.job {
             REPLY_ID => answer::model(answer).map(|reply| {
-                data.transcript.reply(reply);
+                data.reply(reply);
                 COMPLETED
             }),
             CALL_ID => answer::tool(answer).map(|result| {
@@ -155,6 +156,10 @@ impl Agent for Chat {
             }
             _ => data.hook_acted = Some(false),
         }
+    }
+
+    fn advise(data: &mut Data, verdict: &Verdict) {
+        data.advise(verdict);
     }
 
     fn decide(data: &mut Data, visit: &Visit<'_>) -> Outcome {

@@ -9,6 +9,7 @@ mod tests;
 
 use pointsman_kernel::{
     agent::{Agent, Answer, BadBody, Forgone, ModelCall, Order, Settled, Visit},
+    governor::Verdict,
     id::{JobId, Outcome},
     job::{AgentDecl, Charges, Governed, Influence, JobDecl, job_id},
 };
@@ -31,6 +32,9 @@ const BUILD: JobDecl =
 const PROPOSE: JobDecl = JobDecl {
     name: "model.propose",
     outcomes: &[("calls", Influence::Proposal), ("text_only", Influence::Proposal)],
+    // A reply in which nothing can be used fails the attempt.
+    fails: Some(Influence::Proposal),
+    governed: Governed::Turns,
     worst: Charges { model_calls: 1, tool_calls: 0, interactions: 0 },
     ..JobDecl::RUN
 };
@@ -49,7 +53,6 @@ const JUDGE: JobDecl = JobDecl {
         ("continue", Influence::Proposal),
         ("answered", Influence::Proposal),
         ("phase_complete", Influence::Proposal),
-        ("stuck", Influence::Proposal),
     ],
     ..JobDecl::DECIDE
 };
@@ -90,7 +93,6 @@ const JOINED: Outcome = ALL.outcome("joined");
 const CONTINUE: Outcome = JUDGE.outcome("continue");
 const ANSWERED: Outcome = JUDGE.outcome("answered");
 const PHASE_COMPLETED: Outcome = JUDGE.outcome("phase_complete");
-const STUCK: Outcome = JUDGE.outcome("stuck");
 const RECOVER: Outcome = CHOOSE.outcome("recover");
 const GIVE_UP: Outcome = CHOOSE.outcome("give_up");
 const BROKEN: Outcome = CHOOSE.outcome("broken");
@@ -142,9 +144,9 @@ impl Agent for Code {
 
     fn settle(data: &mut Data, visit: &Visit<'_>, answer: Answer<Never>) -> Settled<Never> {
         let settled = if visit.job == PROPOSE_ID {
-            answer::model(answer).map(|reply| {
-                data.propose(reply);
-                if data.batch.is_empty() { TEXT_ONLY } else { CALLS }
+            answer::model(answer).and_then(|reply| {
+                data.propose(reply)?;
+                Ok(if data.batch.is_empty() { TEXT_ONLY } else { CALLS })
             })
         } else {
             answer::tool(answer).map(|result| {
@@ -163,6 +165,14 @@ impl Agent for Code {
         }
     }
 
+    fn advise(data: &mut Data, verdict: &Verdict) {
+        data.advise(verdict);
+    }
+
+    fn phase(data: &Data) -> u32 {
+        u32::try_from(data.plan.records.len()).unwrap_or(u32::MAX)
+    }
+
     fn decide(data: &mut Data, visit: &Visit<'_>) -> Outcome {
         match visit.job {
             BUILD_ID => {
@@ -177,7 +187,6 @@ impl Agent for Code {
                 Judgement::Continue => CONTINUE,
                 Judgement::Answered => ANSWERED,
                 Judgement::PhaseComplete => PHASE_COMPLETED,
-                Judgement::Stuck => STUCK,
             },
             CHOOSE_ID => match data.choose() {
                 Choice::Recover(_) => RECOVER,

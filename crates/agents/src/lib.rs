@@ -7,6 +7,7 @@
 //!
 //! - [`chat`], [`code`], [`research`], [`form`], [`explore`]: an agent each.
 //! - [`builtin`]: general jobs over named slots, for charts of one's own.
+//! - [`advice`], [`transcript`]: what prompts are made from.
 //! - [`CHARTS`], [`AGENTS`], [`ROWS`], [`registry`]: all of them, as tables.
 #![no_std]
 #![cfg_attr(
@@ -23,6 +24,7 @@
 
 extern crate alloc;
 
+pub mod advice;
 mod answer;
 pub mod builtin;
 mod catalogue;

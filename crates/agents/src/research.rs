@@ -2,6 +2,7 @@
 
 mod data;
 mod decision;
+mod prompt;
 #[cfg(test)]
 mod tests;
 
@@ -11,8 +12,10 @@ use pointsman_kernel::{
     agent::{
         Agent, Answer, BadBody, Fault, FaultClass, Forgone, ModelCall, Order, Reply, Settled, Visit,
     },
+    governor::Verdict,
     id::{JobId, Outcome},
     job::{AgentDecl, Charges, Governed, Influence, JobDecl, job_id},
+    prompt::Prompt,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -182,6 +185,18 @@ impl Agent for Research {
         }
     }
 
+    fn prompt(data: &Data, visit: &Visit<'_>) -> Prompt {
+        prompt::render(data, visit)
+    }
+
+    fn result(data: &Data) -> Option<String> {
+        data.result.clone()
+    }
+
+    fn advise(data: &mut Data, verdict: &Verdict) {
+        data.advice.hear(verdict);
+    }
+
     fn decide(data: &mut Data, _visit: &Visit<'_>) -> Outcome {
         if data.goal.trim().is_empty() {
             return NOTHING;
@@ -196,6 +211,7 @@ impl Agent for Research {
 
 /// Takes a decision; one that cannot be read or used fails the attempt.
 fn decided(data: &mut Data, reply: &Reply) -> Result<Outcome, Fault> {
+    data.advice.used();
     let decision = decision::of(reply).and_then(|decision| data.permit(decision));
     match decision {
         Ok(Decision::Search { query }) => {
@@ -211,7 +227,7 @@ fn decided(data: &mut Data, reply: &Reply) -> Result<Outcome, Fault> {
             Ok(TO_FINISH)
         }
         Err(why) => {
-            data.advice = Some(why.into());
+            data.advice.say(why);
             let class = FaultClass::Invalid;
             Err(Fault { class, repeatable: true, hint_ms: None, message: why.into() })
         }

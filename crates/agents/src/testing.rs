@@ -16,11 +16,12 @@ use pointsman_kernel::{
     chart::{Chart, Disposition, verify},
     effect::{Effect, EffectKind, Out},
     event::{Begun, Event, Observed, Scope, Usage},
-    governor::Permissions,
+    governor::{Permissions, Rule, Verdict},
     id::{At, EffectId},
     job::{AgentDecl, Child, Registry},
-    run::Run,
+    run::{Doing, Run},
     step,
+    tool::ToolDecl,
 };
 use serde_json::{Value, value::RawValue};
 
@@ -34,6 +35,10 @@ pub(crate) struct Driver<A: Agent> {
     pub(crate) now: At,
     /// What the run may do unasked; set it before `begin`.
     pub(crate) permissions: Permissions,
+    /// What the tools declare of themselves; set it before `begin`.
+    pub(crate) tools: Vec<ToolDecl>,
+    /// What the governor ruled so far.
+    pub(crate) verdicts: Vec<Verdict>,
     live: Vec<Effect<A::Task>>,
     visited: Vec<String>,
 }
@@ -60,6 +65,8 @@ where
             out: Out::default(),
             now: At(0),
             permissions: Permissions::allow_all(),
+            tools: crate::tools(),
+            verdicts: Vec::new(),
             live: Vec::new(),
             visited: Vec::new(),
         }
@@ -74,6 +81,7 @@ where
                 self.visited.push(self.chart.state_name(to).to_owned());
             }
         }
+        self.verdicts.extend(self.out.verdicts.iter().cloned());
         for effect in &self.out.effects {
             match &effect.order {
                 EffectKind::Stop(id) => self.live.retain(|live| live.id != *id),
@@ -98,7 +106,7 @@ where
             digest: self.chart.digest(),
             seed: 7,
             permissions: self.permissions.clone(),
-            tools: crate::tools(),
+            tools: self.tools.clone(),
             config: raw(&config),
         })));
     }
@@ -162,11 +170,14 @@ where
 
     /// A person decides over the call that was held last.
     pub(crate) fn decide(&mut self, granted: bool) {
-        let asked = |live: &&Effect<A::Task>| matches!(live.order, EffectKind::AskPerson(_));
-        let effect = self.live.iter().rfind(asked).expect("a person is asked").id;
+        let asked = self.run.core.items.iter().rev().find_map(|item| match item.doing {
+            Doing::Asking { effect, call, .. } => Some((effect, call)),
+            _ => None,
+        });
+        let (effect, call) = asked.expect("a person is asked");
         self.live.retain(|live| live.id != effect);
         let reason = "the test says so".to_string();
-        self.apply(Event::ApprovalAnswered { effect, granted, reason });
+        self.apply(Event::ApprovalAnswered { effect, call, granted, reason, remember: None });
     }
 
     /// Lets time pass until the run wants to be woken, and wakes it.
@@ -207,6 +218,11 @@ where
     /// Returns the order that was started last.
     pub(crate) fn order(&self) -> &Order<A::Task> {
         self.running().last().expect("something is under way").1
+    }
+
+    /// Returns the rules that ruled so far.
+    pub(crate) fn rules(&self) -> Vec<Rule> {
+        self.verdicts.iter().map(|verdict| verdict.rule).collect()
     }
 
     /// Returns how the run ended.

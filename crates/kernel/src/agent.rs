@@ -14,6 +14,7 @@ use crate::{
     governor::Verdict,
     id::{At, JobId, Outcome},
     job::AgentDecl,
+    prompt::Prompt,
 };
 
 /// An agent: its data, and for each job how it is briefed and settled.
@@ -62,6 +63,19 @@ pub trait Agent: Sized + Send + Sync + 'static {
     fn phase(data: &Self::Data) -> u32 {
         let _ = data;
         0
+    }
+
+    /// Renders the prompt of a call, when it starts. What it is made of is in the data
+    /// and the visit, so the journal never holds a transcript twice.
+    fn prompt(data: &Self::Data, visit: &Visit<'_>) -> Prompt {
+        let _ = (data, visit);
+        Prompt::default()
+    }
+
+    /// Returns what the run has come to, for the person who started it.
+    fn result(data: &Self::Data) -> Option<String> {
+        let _ = data;
+        None
     }
 
     /// Settles a `decide` or `join` job.

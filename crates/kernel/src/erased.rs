@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use thiserror::Error;
 
 use crate::{
-    agent::Agent,
+    agent::{Agent, ModelCall, Visit},
     chart::Chart,
     effect::{Hop, Out},
     event::Observed,
@@ -16,6 +16,7 @@ use crate::{
     id::{At, Digest, EffectId, Seq},
     job::AgentDecl,
     journal::digest,
+    prompt::Prompt,
     replay::{Divergence, fold},
     run::{Core, Run},
     step::{Rejected, Took, step},
@@ -43,6 +44,12 @@ pub trait AnyRun: Send {
         prev: Digest,
         line: &str,
     ) -> Result<(Stepped, Digest), Divergence>;
+
+    /// Renders the prompt of a model call that this run has ordered.
+    fn prompt(&self, chart: &Chart, call: &ModelCall) -> Prompt;
+
+    /// Returns what the run has come to.
+    fn result(&self) -> Option<String>;
 
     /// Returns the whole run as JSON: a cache, never the truth.
     fn snapshot(&self) -> Result<Box<RawValue>, serde_json::Error>;
@@ -147,6 +154,20 @@ impl<A: Agent> AnyRun for Erased<A> {
     ) -> Result<(Stepped, Digest), Divergence> {
         let digest = fold(chart, &mut self.run, &mut self.out, prev, line)?;
         Ok((self.stepped(Took::Applied), digest))
+    }
+
+    fn prompt(&self, chart: &Chart, call: &ModelCall) -> Prompt {
+        let core = &self.run.core;
+        let Some(state) = chart.state(core.state) else { return Prompt::default() };
+        let item = call.item;
+        let attempt = core.items.get(usize::from(item)).map_or(0, |item| item.attempt);
+        let (entered, now) = (core.entered, core.now);
+        let visit = Visit { state, job: call.job, item, attempt, entered, now };
+        A::prompt(&self.run.data, &visit)
+    }
+
+    fn result(&self) -> Option<String> {
+        A::result(&self.run.data)
     }
 
     fn snapshot(&self) -> Result<Box<RawValue>, serde_json::Error> {

@@ -8,6 +8,7 @@ mod key;
 mod memory;
 mod permission;
 mod rules;
+mod watch;
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use memory::CallKey;
 pub use permission::{Grant, Permissions};
+pub use watch::Watch;
 
 use crate::{
     agent::{Reply, ToolCall, ToolResult},
@@ -22,6 +24,9 @@ use crate::{
     id::{At, Digest, Seq, StateId},
     tool::ToolDecl,
 };
+
+/// Bytes of a query that a verdict repeats.
+const MAX_QUERY: usize = 200;
 
 /// What may be done, from mildest to strictest.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
@@ -149,6 +154,11 @@ impl Governor {
         self.memory.reset();
     }
 
+    /// A fault of the infrastructure has brought a call or a turn to nothing.
+    pub(crate) fn excuse(&mut self, call: Option<&CallKey>) {
+        self.memory.excuse(call);
+    }
+
     /// A new phase begins: repetition is forgotten.
     pub(crate) fn turn_page(&mut self) {
         self.memory.reset();
@@ -164,17 +174,40 @@ impl Governor {
         &mut self,
         chart: &Chart,
         state: &State,
-        call: &ToolCall,
+        (call, key): (&ToolCall, &CallKey),
         (now, seq): (At, Seq),
     ) -> Option<Verdict> {
-        let key = self.key(call);
-        let watched = chart.stuck().enable;
         let rules = [
-            watched.then(|| self.memory.propose(chart.stuck(), &key, &call.tool, seq)).flatten(),
+            self.propose(chart.stuck(), (call, key), seq),
             tools_of_state(state, call),
             self.permissions.judge(call, now),
         ];
         rules.into_iter().flatten().max_by_key(|verdict| verdict.level)
+    }
+
+    /// Judges whether a proposed call is a repetition.
+    fn propose(
+        &mut self,
+        stuck: &Stuck,
+        (call, key): (&ToolCall, &CallKey),
+        seq: Seq,
+    ) -> Option<Verdict> {
+        if !stuck.enable {
+            return None;
+        }
+        let verdict = self.memory.propose(stuck, key, &call.tool, seq)?;
+        Some(self.naming_query(verdict, call))
+    }
+
+    /// Says which query was repeated.
+    fn naming_query(&self, mut verdict: Verdict, call: &ToolCall) -> Verdict {
+        let query = self.tool(&call.tool).and_then(|tool| tool.query.as_deref());
+        let query = query.and_then(|name| key::member(call.arguments.get(), name));
+        if let Some(query) = query.filter(|_| verdict.rule == Rule::IdenticalQuery) {
+            let start = query.get(..query.floor_char_boundary(MAX_QUERY)).unwrap_or_default();
+            verdict.reason = format!("{}: {start}", verdict.reason);
+        }
+        verdict
     }
 
     /// Takes in a tool's result.

@@ -42,6 +42,7 @@ pub mod id;
 pub mod job;
 pub mod journal;
 pub mod json;
+pub mod prompt;
 pub mod replay;
 pub mod run;
 pub mod simulate;

@@ -4,6 +4,7 @@
 mod chart;
 mod command;
 mod draw;
+mod place;
 mod report;
 mod words;
 

@@ -9,6 +9,7 @@ use std::{
 
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource};
 use pointsman_kernel::{chart::Refused, diagnostic::Diagnostic};
+use pointsman_runtime::{driver::DriveError, session::SessionError, store::StoreError};
 use thiserror::Error;
 
 use crate::chart::Source;
@@ -56,6 +57,21 @@ pub(crate) enum Error {
         /// What was asked for.
         code: String,
     },
+    /// The agent cannot be run yet.
+    #[error("`{agent}` cannot be run yet")]
+    NotYet {
+        /// The agent.
+        agent: String,
+    },
+    /// There is no place for journals.
+    #[error("neither HOME nor POINTSMAN_JOURNAL is set, so there is no place for journals")]
+    NoHome,
+    /// The store failed.
+    #[error(transparent)]
+    Store(StoreError),
+    /// A run cannot be begun, driven or recalled.
+    #[error(transparent)]
+    Session(SessionError),
     /// The chart was refused.
     #[error("{} was refused", chart.name)]
     Refused {
@@ -67,16 +83,20 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// Returns the exit code: 8 for a refused chart, else 2.
+    /// Returns the exit code.
     pub(crate) const fn exit_code(&self) -> u8 {
         match self {
             Self::Refused { .. } => 8,
+            Self::Session(SessionError::Drive(DriveError::Diverged { .. })) => 9,
+            Self::Store(_) | Self::Session(_) => 10,
             Self::Read { .. }
             | Self::Write { .. }
             | Self::Exists { .. }
             | Self::NotText { .. }
             | Self::NoSuchChart { .. }
-            | Self::NoSuchCode { .. } => 2,
+            | Self::NoSuchCode { .. }
+            | Self::NotYet { .. }
+            | Self::NoHome => 2,
         }
     }
 
@@ -90,7 +110,22 @@ impl Error {
                 Some(format!("give a file, or one of: {}", names.join(", ")))
             }
             Self::NoSuchCode { .. } => Some("`pointsman explain` lists them all".into()),
-            Self::Read { .. } | Self::Write { .. } | Self::Refused { .. } => None,
+            Self::NotYet { .. } => {
+                Some("so far `pointsman run research \"QUESTION\"` works".into())
+            }
+            Self::NoHome => Some("set POINTSMAN_JOURNAL to a file".into()),
+            Self::Session(SessionError::Drive(DriveError::Diverged { source, .. })) => {
+                Some(format!("{source}; replay with the build that wrote the journal"))
+            }
+            Self::Store(StoreError::NoSuchRun { .. })
+            | Self::Session(SessionError::Store(StoreError::NoSuchRun { .. })) => {
+                Some("`pointsman runs` lists them".into())
+            }
+            Self::Read { .. }
+            | Self::Write { .. }
+            | Self::Refused { .. }
+            | Self::Store(_)
+            | Self::Session(_) => None,
         }
     }
 }

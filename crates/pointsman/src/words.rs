@@ -1,4 +1,31 @@
-//! Numbers as people read them.
+//! Numbers and ends as people read them.
+
+use pointsman_kernel::chart::Disposition;
+
+/// Returns how a run ended, in a word.
+pub(crate) const fn disposition(ended: Disposition) -> &'static str {
+    match ended {
+        Disposition::Succeeded => "succeeded",
+        Disposition::Cancelled => "cancelled",
+        Disposition::Budget => "budget",
+        Disposition::Stuck => "stuck",
+        Disposition::Denied => "denied",
+        _ => "failed",
+    }
+}
+
+/// Returns the exit code that says how a run stands; 3 is waiting for a person.
+pub(crate) const fn exit_code(ended: Option<Disposition>) -> u8 {
+    match ended {
+        Some(Disposition::Succeeded) => 0,
+        None => 3,
+        Some(Disposition::Budget) => 4,
+        Some(Disposition::Stuck) => 5,
+        Some(Disposition::Cancelled) => 6,
+        Some(Disposition::Denied) => 7,
+        Some(_) => 1,
+    }
+}
 
 /// Writes a number in groups of three digits.
 pub(crate) fn grouped(number: u64) -> String {

@@ -5,6 +5,19 @@
 //! a clock or draws a random number. It takes orders from `pointsman-kernel`, and
 //! only orders whose journal entry is on disk.
 //!
-//! So far there is [`store`]: journals in one SQLite file.
+//! - [`store`]: journals in one SQLite file.
+//! - [`driver`]: the loop around a run.
+//! - [`session`]: runs on this machine, for callers that do not await.
+//! - [`perform`], [`host`]: what carries orders out, and where.
+//! - [`tool`]: what a run may do to the world.
+//! - [`model`]: what providers send, decoded.
+//! - [`clock`]: the only calls to the clock, and the only randomness.
 
+pub mod clock;
+pub mod driver;
+pub mod host;
+pub mod model;
+pub mod perform;
+pub mod session;
 pub mod store;
+pub mod tool;

@@ -24,6 +24,11 @@ pub use read::{Kept, RunRow};
 pub struct RunId(Box<str>);
 
 impl RunId {
+    /// Makes an id from letters and digits.
+    pub(crate) fn from_letters(letters: &[u8]) -> Self {
+        Self(letters.iter().copied().map(char::from).collect::<String>().into())
+    }
+
     /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -94,7 +99,7 @@ pub enum StoreError {
         found: i64,
     },
     /// The file is damaged.
-    #[error("the journal is damaged{}: {source}", told(run))]
+    #[error("the journal is damaged{}: {source}", told(run.as_ref()))]
     Damaged {
         /// The run that was asked for.
         run: Option<RunId>,
@@ -137,8 +142,8 @@ pub enum StoreError {
     Other(#[source] rusqlite::Error),
 }
 
-fn told(run: &Option<RunId>) -> String {
-    run.as_ref().map_or_else(String::new, |run| format!(" at run {run}"))
+fn told(run: Option<&RunId>) -> String {
+    run.map_or_else(String::new, |run| format!(" at run {run}"))
 }
 
 impl StoreError {

@@ -2,11 +2,14 @@
 
 use alloc::{string::String, vec::Vec};
 
-use pointsman_kernel::agent::{BadBody, Forgone};
+use pointsman_kernel::{
+    agent::{BadBody, Forgone, Reply},
+    governor::{Level, Verdict},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{answer, transcript::Transcript};
+use crate::{advice::Advice, answer, transcript::Transcript};
 
 /// The data of a run of `chat`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -16,6 +19,9 @@ pub struct Data {
     pub system: String,
     /// The conversation.
     pub transcript: Transcript,
+    /// What the next prompt should say of the work so far; a new message clears it.
+    #[serde(default, skip_serializing_if = "Advice::is_empty")]
+    pub advice: Advice,
     /// Why the last turn has no answer, to be shown; a new message clears it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<TurnError>,
@@ -85,7 +91,22 @@ impl Data {
         }
         self.transcript.say(text);
         self.error = None;
+        self.advice.clear();
         Ok(())
+    }
+
+    /// Takes a model's reply, which has seen the advice there was.
+    pub(super) fn reply(&mut self, reply: Reply) {
+        self.advice.used();
+        self.transcript.reply(reply);
+    }
+
+    /// Takes what the governor has to say; a halt is also why the turn has no answer.
+    pub(super) fn advise(&mut self, verdict: &Verdict) {
+        self.advice.hear(verdict);
+        if verdict.level == Level::Halt {
+            self.fail(&Forgone::Stuck { reason: verdict.reason.clone() });
+        }
     }
 
     /// Records why the turn has no answer. The first reason is the one to show.

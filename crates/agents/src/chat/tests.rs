@@ -7,7 +7,7 @@ use pointsman_kernel::{
     agent::{Answer, Fault, FaultClass, Order, Reply, ToolCall, ToolResult},
     chart::{Disposition, Per},
     event::Scope,
-    governor::{Level, Permissions},
+    governor::{Grant, Level, Permissions},
 };
 use serde_json::json;
 
@@ -225,8 +225,8 @@ fn backing_off() -> Driver<Chat> {
 #[test]
 fn refused_calls_are_results_and_the_turn_goes_on() {
     let mut driver = Driver::<Chat>::new(CHART, &["read"]);
-    let tools = vec![("edit".into(), Level::Ask)];
-    driver.permissions = Permissions { tools, ..Permissions::allow_all() };
+    let grant = Grant { tool: "edit".into(), arguments: vec![], level: Level::Ask, until: None };
+    driver.permissions = Permissions { rules: vec![grant], ..Permissions::allow_all() };
     driver.begin(json!(null));
     driver.give("user_input", json!({"text": "go"}));
     proposes(&mut driver, vec![call("a", "edit")]);
@@ -249,6 +249,68 @@ fn a_turn_of_the_same_call_over_and_over_is_stopped() {
     assert_eq!(driver.state(), WAITING);
     assert_eq!(driver.run.data.error.as_ref().unwrap().kind, TurnErrorKind::Stuck);
     assert_eq!(outputs(&driver).len(), 2);
+}
+
+/// Looks at the same thing over and over, until the governor ends the turn.
+fn halted() -> Driver<Chat> {
+    let mut driver = asked();
+    for _ in 0..20 {
+        if driver.state() == WAITING {
+            break;
+        }
+        proposes(&mut driver, vec![call("a", "read")]);
+        let called = driver.running().into_iter().find(|(_, it)| matches!(it, Order::Tool(_)));
+        if let Some((id, _)) = called {
+            driver.answer(id, result(true, false, "same"));
+        }
+    }
+    driver
+}
+
+#[test]
+fn a_loop_is_warned_of_then_refused_then_halted() {
+    let driver = halted();
+    let levels: Vec<_> = driver.verdicts.iter().map(|verdict| verdict.level).collect();
+    assert_eq!(levels, [Level::Warn, Level::Refuse, Level::Refuse, Level::Refuse, Level::Halt]);
+    let data = &driver.run.data;
+    assert_eq!(data.error.as_ref().unwrap().kind, TurnErrorKind::Stuck);
+    assert!(data.advice.is_stuck());
+    assert!(outputs(&driver)[0].contains("nothing new"), "each call has a result");
+}
+
+#[test]
+fn a_run_that_was_halted_and_then_ends_is_no_success() {
+    let mut driver = halted();
+    driver.cancel(Scope::Shutdown);
+    assert_eq!(driver.state(), "shutting_down");
+    assert_eq!(driver.ended(), Some(Disposition::Stuck));
+    let mut driver = halted();
+    driver.give("input_closed", json!(null));
+    assert_eq!(driver.ended(), Some(Disposition::Stuck));
+    // A person who says something starts afresh.
+    let mut driver = halted();
+    driver.give("user_input", json!({"text": "go another way"}));
+    assert!(driver.run.data.advice.is_empty() && driver.run.data.error.is_none());
+    driver.say("Gladly.");
+    driver.give("input_closed", json!(null));
+    assert_eq!(driver.ended(), Some(Disposition::Succeeded));
+}
+
+#[test]
+fn a_halt_by_a_result_is_why_the_turn_ends() {
+    let chart = CHART.replace("[any]", "[stuck]\nsame_error = 2\n\n[any]");
+    let mut driver = Driver::<Chat>::new(&chart, &[]);
+    driver.begin(json!({}));
+    driver.give("user_input", json!({"text": "go"}));
+    for _ in 0..2 {
+        proposes(&mut driver, vec![call("a", "edit")]);
+        driver.answer_last(result(false, false, "not found"));
+    }
+    assert_eq!(driver.state(), WAITING);
+    let error = driver.run.data.error.as_ref().unwrap();
+    assert_eq!(error.kind, TurnErrorKind::Stuck);
+    assert!(error.message.contains("same error"), "{}", error.message);
+    assert_eq!(outputs(&driver), ["not found"], "the result stands");
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use alloc::{string::String, vec::Vec};
 
 use pointsman_kernel::{
-    agent::{BadBody, Forgone, Reply, ToolCall, ToolResult},
+    agent::{BadBody, Fault, FaultClass, Forgone, Reply, ToolCall, ToolResult},
+    governor::{Level, Verdict},
     id::At,
 };
 use serde::{Deserialize, Serialize};
@@ -15,16 +16,17 @@ use super::{
     recovery::{Choice, Recovery, Trouble},
 };
 use crate::{
-    answer,
+    advice::Advice,
     transcript::{self, Transcript},
 };
 
 /// Messages that are kept.
 const MAX_MESSAGES: usize = 400;
-/// The same error on the same target so many times is a loop, as in the chart.
-const SAME_ERROR: usize = 3;
 /// Commands that run tests, where the configuration names none.
 const TESTS: [&str; 6] = ["cargo test", "go test", "pytest", "npm test", "make test", "make check"];
+
+/// What is said of a reply in which nothing can be read.
+const UNREADABLE: &str = "a call needs the name of a tool and a JSON object";
 
 /// The data of a run of `code`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -40,6 +42,9 @@ pub struct Data {
     pub prompt: String,
     /// The conversation.
     pub transcript: Transcript,
+    /// What the next prompt should say of the work so far.
+    #[serde(default, skip_serializing_if = "Advice::is_empty")]
+    pub advice: Advice,
     /// The calls of the last reply that are to be run, by their places in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub batch: Vec<u16>,
@@ -106,7 +111,12 @@ impl Data {
     }
 
     /// Takes a reply. Its calls are to be run, but for those that end a phase.
-    pub(super) fn propose(&mut self, reply: Reply) {
+    pub(super) fn propose(&mut self, reply: Reply) -> Result<(), Fault> {
+        self.advice.used();
+        if !is_readable(&reply) {
+            self.advice.say(UNREADABLE);
+            return Err(unusable(UNREADABLE.into()));
+        }
         self.transcript.reply(reply);
         self.transcript.keep_last(MAX_MESSAGES);
         self.batch.clear();
@@ -114,14 +124,25 @@ impl Data {
         for (at, called) in (0..).zip(self.transcript.calls()) {
             if called.call.tool == PHASE_COMPLETE {
                 let result = self.plan.take_claim(&called.call.arguments, &self.work);
-                self.progress.record(&called.call, &result);
                 claims.push((at, result));
             } else {
                 self.batch.push(at);
             }
         }
+        let refused = claims.iter().find(|(_, result)| !result.ok);
+        let refused = refused.map(|(_, result)| unusable(result.output.clone()));
         for (at, result) in claims {
             self.transcript.record(at, result);
+        }
+        // A reply that only claims what is not so is a turn that came to nothing.
+        refused.filter(|_| self.batch.is_empty() && self.plan.claim.is_none()).map_or(Ok(()), Err)
+    }
+
+    /// Takes what the governor has to say; what it halts has to be recovered from.
+    pub(super) fn advise(&mut self, verdict: &Verdict) {
+        self.advice.hear(verdict);
+        if verdict.level == Level::Halt {
+            self.trouble = Some(Trouble::stuck(verdict));
         }
     }
 
@@ -130,23 +151,40 @@ impl Data {
     }
 
     pub(super) fn record(&mut self, item: u16, result: ToolResult) {
+        // A halt is told just before the result that it is about.
+        if !result.ok {
+            self.blame(Failure::of(&self.call(item), &result));
+        }
+        self.keep(item, result);
+    }
+
+    fn keep(&mut self, item: u16, result: ToolResult) {
         self.transcript.record(self.place(item), result);
     }
 
     pub(super) fn model_forgone(&mut self, why: &Forgone) {
-        self.trouble = Trouble::no_reply(why);
+        // A turn that was halted is told as such before.
+        if let Some(trouble) = Trouble::no_reply(why) {
+            self.trouble = Some(trouble);
+        }
     }
 
     pub(super) fn call_forgone(&mut self, item: u16, why: &Forgone) {
-        // The call that was halted is told first; those that end with it follow.
-        if let Forgone::Stuck { .. } = why
-            && self.trouble.is_none()
+        // The call that was halted, and not those that end with it.
+        if let (Forgone::Stuck { reason }, Some(Trouble::Stuck { reason: halted, .. })) =
+            (why, &self.trouble)
+            && reason == halted
+            && let Some(failure) = self.progress.failure_of(&self.call(item)).cloned()
         {
-            let call = self.call(item);
-            let (target, error) = (progress::target(&call), answer::reason(why));
-            self.trouble = Some(Trouble::Loop(Failure { tool: call.tool, target, error }));
+            self.blame(failure);
         }
-        self.record(item, transcript::forgone(why));
+        self.keep(item, transcript::forgone(why));
+    }
+
+    fn blame(&mut self, failed: Failure) {
+        if let Some(Trouble::Stuck { failure, .. }) = &mut self.trouble {
+            failure.get_or_insert(failed);
+        }
     }
 
     /// Takes the results of a batch into account, in request order, once.
@@ -167,12 +205,8 @@ impl Data {
         }
     }
 
-    /// Says whether the work moves.
+    /// Says what comes of a round.
     pub(super) fn judge(&mut self) -> Judgement {
-        if let Some(failure) = self.progress.repeated(SAME_ERROR) {
-            self.trouble = Some(Trouble::Loop(failure.clone()));
-            return Judgement::Stuck;
-        }
         if self.plan.claim.is_some() {
             return Judgement::PhaseComplete;
         }
@@ -180,32 +214,29 @@ impl Data {
             self.progress.idle_replies = 0;
             return Judgement::Continue;
         }
-        let silent = self.transcript.last_text().trim().is_empty();
-        if !silent && self.plan.current().is_none() {
-            return Judgement::Answered;
-        }
-        if !self.progress.idled() {
-            let told = if silent { "The reply was empty." } else { "The phase is still open." };
-            self.transcript.note(told.into());
+        if self.transcript.last_text().trim().is_empty() {
+            self.transcript.note("The reply was empty.".into());
             return Judgement::Continue;
         }
-        if silent {
-            self.trouble = Some(Trouble::Silence);
-            return Judgement::Stuck;
+        if self.plan.current().is_none() || self.progress.idled() {
+            return Judgement::Answered;
         }
-        Judgement::Answered
+        self.transcript.note("The phase is still open.".into());
+        Judgement::Continue
     }
 
     /// Chooses how to go on, and tells the model.
     pub(super) fn choose(&mut self) -> Choice {
         // A batch that was halted comes here unjoined, and may have changed files.
         self.join();
+        self.transcript.seal();
         let Some(trouble) = &self.trouble else { return Choice::Broken };
         let choice = trouble.choose(&self.used);
         if let Choice::Recover(rule) = choice {
             self.transcript.note(trouble.advice(rule));
             self.used.push(rule);
             self.trouble = None;
+            self.advice.clear();
             self.progress = Progress::default();
         }
         choice
@@ -223,10 +254,22 @@ impl Data {
     fn start_afresh(&mut self) {
         self.progress = Progress::default();
         self.trouble = None;
+        self.advice.clear();
         self.used.clear();
     }
 
     fn place(&self, item: u16) -> u16 {
         self.batch.get(usize::from(item)).copied().unwrap_or(u16::MAX)
     }
+}
+
+/// Returns the fault of a reply in which nothing can be used.
+const fn unusable(message: String) -> Fault {
+    Fault { class: FaultClass::Invalid, repeatable: true, hint_ms: None, message }
+}
+
+/// Returns whether a reply has words, or a call that could be one.
+fn is_readable(reply: &Reply) -> bool {
+    let is_call = |call: &ToolCall| !call.tool.is_empty() && call.arguments.get().starts_with('{');
+    reply.calls.is_empty() || !reply.text.trim().is_empty() || reply.calls.iter().any(is_call)
 }

@@ -1,4 +1,5 @@
-//! Progress: what the last calls came to, and whether the work moves.
+//! Progress: what the last calls came to, for recovery and for whoever must look.
+//! Whether the work moves is for the governor to say.
 
 use alloc::{
     string::{String, ToString},
@@ -13,7 +14,7 @@ use serde_json::{Map, Value};
 const MAX_FAILURES: usize = 10;
 /// Bytes of an error's text by which it is known.
 const MAX_ERROR: usize = 500;
-/// Replies without a call, in a row, before someone must look.
+/// Replies in a row that leave a phase open before someone must look.
 const MAX_IDLE_REPLIES: u8 = 2;
 
 /// What the last calls came to.
@@ -22,7 +23,7 @@ pub struct Progress {
     /// Calls that failed since something was last changed, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
-    /// Replies in a row that neither called a tool nor ended a phase.
+    /// Replies in a row that said something and left the phase open.
     #[serde(default)]
     pub idle_replies: u8,
 }
@@ -44,7 +45,6 @@ pub(super) enum Judgement {
     Continue,
     Answered,
     PhaseComplete,
-    Stuck,
 }
 
 impl Progress {
@@ -60,28 +60,32 @@ impl Progress {
         if self.failures.len() >= MAX_FAILURES {
             self.failures.remove(0);
         }
-        let end = result.output.floor_char_boundary(MAX_ERROR);
-        let error = result.output.get(..end).unwrap_or_default().into();
-        self.failures.push(Failure { tool: call.tool.clone(), target: target(call), error });
+        self.failures.push(Failure::of(call, result));
     }
 
-    /// Returns the failure that came `limit` times, if one did.
-    pub(super) fn repeated(&self, limit: usize) -> Option<&Failure> {
-        let last = self.failures.last()?;
-        let same =
-            |failure: &&Failure| failure.target == last.target && failure.error == last.error;
-        (self.failures.iter().filter(same).count() >= limit).then_some(last)
+    /// Returns how a call failed the last time, if it did.
+    pub(super) fn failure_of(&self, call: &ToolCall) -> Option<&Failure> {
+        let target = target(call);
+        self.failures.iter().rfind(|known| known.tool == call.tool && known.target == target)
     }
 
-    /// Counts a reply without a call, and returns whether someone must look.
+    /// Counts a reply that leaves the phase open, and returns whether someone must look.
     pub(super) const fn idled(&mut self) -> bool {
         self.idle_replies = self.idle_replies.saturating_add(1);
         self.idle_replies >= MAX_IDLE_REPLIES
     }
 }
 
+impl Failure {
+    pub(super) fn of(call: &ToolCall, result: &ToolResult) -> Self {
+        let end = result.output.floor_char_boundary(MAX_ERROR);
+        let error = result.output.get(..end).unwrap_or_default().into();
+        Self { tool: call.tool.clone(), target: target(call), error }
+    }
+}
+
 /// Returns what a call is about: a file, a command, or all of its arguments.
-pub(super) fn target(call: &ToolCall) -> String {
+fn target(call: &ToolCall) -> String {
     file(call).or_else(|| text(call, &["command"])).unwrap_or_else(|| call.arguments.to_string())
 }
 

@@ -2,7 +2,10 @@
 
 use alloc::{format, string::String};
 
-use pointsman_kernel::agent::{FaultClass, Forgone};
+use pointsman_kernel::{
+    agent::{FaultClass, Forgone},
+    governor::{Rule, Verdict},
+};
 use serde::{Deserialize, Serialize};
 
 use super::progress::Failure;
@@ -13,8 +16,18 @@ use crate::answer;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Trouble {
-    /// The same call fails in the same way, or is made again and again.
-    Loop(Failure),
+    /// The governor halted the work.
+    Stuck {
+        /// The rule that said so.
+        rule: Rule,
+        /// What it saw.
+        reason: String,
+        /// What it says to do instead.
+        advice: String,
+        /// The failure that it is about, where it is about one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<Failure>,
+    },
     /// The model gave no reply.
     NoReply {
         /// What went wrong.
@@ -22,8 +35,11 @@ pub enum Trouble {
         /// What to tell a person.
         message: String,
     },
-    /// The model replied with nothing at all, more than once.
-    Silence,
+    /// The model's replies could not be read or used.
+    Unusable {
+        /// What was wrong with them.
+        message: String,
+    },
 }
 
 /// A way to go on.
@@ -52,9 +68,20 @@ pub(super) enum Choice {
 }
 
 impl Trouble {
+    /// Returns the trouble that the governor sees.
+    pub(super) fn stuck(verdict: &Verdict) -> Self {
+        let Verdict { rule, reason, advice, .. } = verdict;
+        let (reason, advice) = (reason.clone(), advice.as_ref().into());
+        Self::Stuck { rule: *rule, reason, advice, failure: None }
+    }
+
     /// Returns the trouble of a model that gave no reply; a person's cancel is none.
     pub(super) fn no_reply(why: &Forgone) -> Option<Self> {
         match why {
+            // Trying a request again that makes no sense is no use; a reply may be better.
+            Forgone::Failed(fault) if fault.class == FaultClass::Invalid && fault.repeatable => {
+                Some(Self::Unusable { message: fault.message.clone() })
+            }
             Forgone::Failed(fault) => {
                 Some(Self::NoReply { class: fault.class, message: fault.message.clone() })
             }
@@ -72,8 +99,8 @@ impl Trouble {
     /// Returns the rules that fit, the best first; none where trying again is no use.
     fn rules(&self) -> &'static [Recovery] {
         match self {
-            Self::Silence => &[Recovery::OtherWay],
-            Self::Loop(failure) => failure.rules(),
+            Self::Stuck { failure: Some(failure), .. } => failure.rules(),
+            Self::Stuck { failure: None, .. } | Self::Unusable { .. } => &[Recovery::OtherWay],
             Self::NoReply { class, .. } => match class {
                 FaultClass::Timeout => &[Recovery::LongerTime],
                 FaultClass::RateLimited | FaultClass::Unavailable | FaultClass::Resource => {
@@ -103,10 +130,17 @@ impl Trouble {
     /// Returns what to tell the model.
     pub(super) fn advice(&self, rule: Recovery) -> String {
         let what = match self {
-            Self::Loop(it) => format!("`{}` on {}: {}", it.tool, it.target, it.error),
-            Self::NoReply { message, .. } => message.clone(),
-            Self::Silence => "the last replies were empty".into(),
+            Self::Stuck { failure: Some(it), reason, .. } => {
+                format!("`{}` on {}: {} ({reason})", it.tool, it.target, it.error)
+            }
+            Self::Stuck { failure: None, reason, .. } => reason.clone(),
+            Self::NoReply { message, .. } | Self::Unusable { message } => message.clone(),
         };
+        if let (Recovery::OtherWay, Self::Stuck { advice, .. }) = (rule, self)
+            && !advice.is_empty()
+        {
+            return format!("This did not work: {what}. Do not repeat it: {advice}.");
+        }
         let instead = match rule {
             Recovery::ReRead => "Read it again before you change it.",
             Recovery::WriteInstead => "Do not edit it again: write the whole file.",

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{json, value::RawValue};
 
 use super::decision::{Decision, SEARCH};
-use crate::{answer, transcript};
+use crate::{advice::Advice, answer, transcript};
 
 /// Bytes of an output or an analysis that are kept.
 const MAX_TEXT: usize = 16 * 1024;
@@ -40,9 +40,10 @@ pub struct Data {
     /// What calls came to, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
-    /// What the next prompt should say: why the last decision was not taken.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub advice: Option<String>,
+    /// What the next prompt should say: why the last decision was not taken, what was
+    /// repeated, and whether the run is stuck.
+    #[serde(default, skip_serializing_if = "Advice::is_empty")]
+    pub advice: Advice,
     /// The model's answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
@@ -108,7 +109,6 @@ impl Data {
     pub(super) fn plan_call(&mut self, tool: String, arguments: Box<RawValue>) {
         let id = format!("call-{}", self.findings.len().saturating_add(1));
         self.call = Some(ToolCall { id, tool, arguments });
-        self.advice = None;
         self.stopped = None;
     }
 
@@ -149,7 +149,8 @@ impl Data {
     /// Returns how far the run came.
     pub(super) fn draft(&self) -> String {
         let mut lines = alloc::vec![format!("No answer was found to: {}", self.goal)];
-        lines.extend(self.stopped.iter().map(|why| format!("It stopped because: {why}.")));
+        let why = self.stopped.as_deref().or_else(|| self.advice.halted());
+        lines.extend(why.map(|why| format!("It stopped because: {why}.")));
         lines.extend(self.findings.iter().map(Finding::line));
         lines.join("\n")
     }

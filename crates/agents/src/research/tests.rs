@@ -4,7 +4,6 @@ use alloc::{
     format,
     string::{String, ToString},
     vec,
-    vec::Vec,
 };
 
 use pointsman_kernel::{
@@ -12,8 +11,9 @@ use pointsman_kernel::{
     agent::{Answer, FaultClass, Order, Reply, ToolCall},
     chart::{Disposition, Per},
     event::Scope,
-    governor::{Level, Permissions},
+    governor::{Permissions, Rule},
     run::Run,
+    tool::ToolDecl,
 };
 use serde_json::{Value, json};
 
@@ -117,7 +117,7 @@ fn a_goal_without_tools_is_thought_about() {
         assert_eq!(driver.state(), "deciding");
         driver.say(&search("two"));
         assert_eq!(driver.state(), "deciding", "a search is refused");
-        assert_eq!(driver.run.data.advice.as_deref(), Some("tools are off: finish"));
+        assert!(driver.run.data.advice.lines().eq(["tools are off: finish"]));
         driver.say(FINISH);
         assembles(&mut driver);
         assert_eq!(driver.ended(), Some(Disposition::Succeeded));
@@ -210,19 +210,50 @@ fn no_run_that_was_stuck_is_answered() {
 }
 
 #[test]
-fn the_same_search_does_not_go_on_for_ever() {
-    let mut driver = deciding();
-    let mut searches = 0;
-    while driver.state() == "deciding" {
-        driver.say(&search("parser"));
-        if driver.state() == "searching" {
-            searches += 1;
-            driver.tool(true, "nothing");
-            driver.say("Nothing.");
-        }
+fn the_same_query_again_ends_the_search() {
+    let mut driver = begun(json!({"goal": "architecture"}));
+    driver.tool(true, "docs/architecture.md:1: Architecture");
+    driver.say("It is about layers.");
+    driver.say(&search("execution"));
+    driver.tool(true, "docs/architecture.md:9: execution");
+    driver.say("It names an executor.");
+    assert!(!driver.run.data.advice.is_stuck());
+    driver.say(&search(" Execution  "));
+    let round = ["searching", "analyzing", "deciding"];
+    let route = [&["init"][..], &round, &round, &["searching", "stuck_search"]].concat();
+    assert_eq!(driver.states(), route);
+    assert_eq!(driver.rules(), [Rule::IdenticalQuery]);
+    assert!(driver.verdicts[0].reason.contains("Execution"), "{}", driver.verdicts[0].reason);
+    let advice = &driver.run.data.advice;
+    assert!(advice.is_stuck() && advice.lines().any(|line| line.contains("already searched")));
+    summarises(&mut driver);
+    assembles(&mut driver);
+    assert_eq!(driver.state(), "stuck");
+    assert_eq!(driver.ended(), Some(Disposition::Stuck), "never succeeded");
+    let result = driver.run.data.result.as_deref().unwrap();
+    assert!(result.contains("Execution") && result.contains("It names an executor."), "{result}");
+}
+
+#[test]
+fn a_repetition_that_is_only_warned_of_is_told_until_the_next_decision() {
+    let chart = CHART.replace("identical_call  = 3\n", "");
+    let mut driver = Driver::<Research>::new(&chart, &[SEARCH, "files.read"]);
+    driver.tools.push(ToolDecl::read("files.read", &["path"]));
+    driver.begin(json!({"goal": "Where?"}));
+    driver.tool(true, "a");
+    let look = |path: &str| json!({"tool": "files.read", "args": {"path": path}}).to_string();
+    for _ in 0..4 {
+        driver.say("Hm.");
+        assert!(!driver.run.data.advice.is_stuck());
+        driver.say(&look("a"));
+        driver.tool(true, "text");
     }
-    assert!(driver.state().starts_with("stuck_"), "{}", driver.state());
-    assert!(searches < 3);
+    assert_eq!(driver.rules(), [Rule::NothingNew]);
+    assert!(driver.run.data.advice.is_stuck(), "the analysis and the decision are told");
+    driver.say("Hm.");
+    assert!(driver.run.data.advice.lines().next().unwrap().contains("in this way before"));
+    driver.say(&look("b"));
+    assert!(driver.run.data.advice.is_empty());
 }
 
 #[test]
@@ -242,8 +273,7 @@ fn there_are_twenty_decisions() {
 #[test]
 fn a_search_that_is_not_permitted_ends_without_an_answer() {
     let mut driver = Driver::<Research>::new(CHART, &[SEARCH]);
-    driver.permissions =
-        Permissions { otherwise: Level::Refuse, tools: Vec::new(), attended: false };
+    driver.permissions = Permissions::default();
     driver.begin(json!({"goal": "Where?"}));
     assert_eq!(driver.states(), ["init", "searching", "finishing"]);
     assembles(&mut driver);
@@ -277,6 +307,7 @@ fn a_configuration_that_cannot_be_read_is_refused() {
         digest: driver.chart.digest(),
         seed: 0,
         permissions: Permissions::allow_all(),
+        tools: vec![],
         config: raw(&json!({"question": "Where?"})),
     };
     let took = driver.try_apply(pointsman_kernel::event::Event::Begun(begun.into()));

@@ -7,11 +7,11 @@ use crate::charts;
 /// Changing a chart means a new version, a new digest here, and a line in
 /// `docs/decisions.md`.
 const PINNED: &[(&str, u32, &str)] = &[
-    ("chat", 1, "1a28ab49033c0cdc1c3fd8dc9d63b40df210617914b72557eda0607046ac3efe"),
-    ("code", 1, "c3243133cffb41e5dcde337fe581d92b3f664ef2d7e491e08049f5c77f1bc7f1"),
-    ("research", 1, "650b64fb419b5710100be1869d0def77a01789276ed1a9a5f95993e22a56e33f"),
-    ("form", 1, "1033042909cac881df2303695ab13d3e483bc2b1658133453c931b6ea8075be4"),
-    ("explore", 1, "f06439b117e27eaf2ec5f5c87b06da546735ce8744c973f437d692e3a44db464"),
+    ("chat", 1, "f0d64d88bcce3735273f4957e6e7e13e3ce8d4526f6b170e70c0f4c02e960dc5"),
+    ("code", 1, "42e9e55ab9ad948733dad7b0bb732bed7ca66e118ab67f207f6b8aa198b31bad"),
+    ("research", 1, "9ef7ba46cec567e5804c3d7ee5a46480f9b6c11c636868192e7ee30f4ba63431"),
+    ("form", 1, "7634118e200f77fca306548c0a9362fc73dac7800f8813c8ece9638e63b07249"),
+    ("explore", 1, "a0349fb9797b6f3142f27b3f4bca4f16bbf81977fc9ce7bd19ae87caa17ad989"),
 ];
 
 #[test]

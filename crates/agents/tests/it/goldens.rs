@@ -58,8 +58,10 @@ fn scripts() -> Vec<(&'static str, World)> {
     vec![
         ("chat-1-tools-and-hook", chat()),
         ("code-1-two-phases", code()),
+        ("code-1-recovers", code_recovers()),
         ("research-1-answered", research()),
         ("research-1-everything-fails", research_fails()),
+        ("research-1-same-query", research_stuck()),
         ("form-1-two-fields", form()),
         ("explore-1-three-screens", explore()),
     ]
@@ -116,6 +118,24 @@ fn research_fails() -> World {
     ended(world, Disposition::Stuck)
 }
 
+/// The governor halts the search: what it sees is the same on every replay.
+fn research_stuck() -> World {
+    let mut world = World::begun("research", &json!({"goal": "architecture"}));
+    world.tool(true, "docs/layers.md:1: Architecture", false);
+    world.says("It is about layers.");
+    for query in ["execution", " Execution "] {
+        world.says(&json!({"action": "search", "query": query}).to_string());
+        if world.state() == "searching" {
+            world.tool(true, "docs/layers.md:9: execution", false);
+            world.says("It names an executor.");
+        }
+    }
+    assert_eq!(world.state(), "stuck_search");
+    world.own(json!({"summarised": {"text": "There is an executor."}}));
+    world.own(json!({"assembled": {"text": "There is an executor."}}));
+    ended(world, Disposition::Stuck)
+}
+
 fn code() -> World {
     let phases = json!({"phases": [{"description": "test"}, {"description": "fix"}]});
     let mut world = World::begun("code", &phases);
@@ -128,6 +148,21 @@ fn code() -> World {
         world.tool(true, "test result: ok", false);
         world.proposes("", &[("c", "phase.complete", json!({"success": true}))]);
     }
+    ended(world, Disposition::Succeeded)
+}
+
+/// The governor halts an edit that fails and fails; writing the file helps.
+fn code_recovers() -> World {
+    let mut world = World::begun("code", &json!({"phases": [{"description": "fix"}]}));
+    world.given(0, &json!({"text": "Make it green."}));
+    for _ in 0..3 {
+        let change = json!({"path": "main.go", "old": "a", "new": "b"});
+        world.proposes("", &[("a", "edit", change)]);
+        world.tool(false, "old_string not found", false);
+    }
+    world.proposes("", &[("b", "write", json!({"path": "main.go", "text": "b"}))]);
+    world.tool(true, "written", true);
+    world.proposes("", &[("c", "phase.complete", json!({"success": true}))]);
     ended(world, Disposition::Succeeded)
 }
 

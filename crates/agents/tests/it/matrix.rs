@@ -70,9 +70,9 @@ fn what_is_not_an_edge_is_rejected() {
                     _ => None,
                 };
                 let expected = edge
-                    .or(timeout.filter(|_| name == "timeout"))
+                    .or_else(|| timeout.filter(|_| name == "timeout"))
                     .map(|way| way.edge().to)
-                    .or(any.filter(|_| !state.is_final()))
+                    .or_else(|| any.filter(|_| !state.is_final()))
                     .map(|to| chart.state_name(to).to_owned());
                 let found = leads(&chart, way, name);
                 assert_eq!(found, expected, "{}: {} by {name}", chart.name(), state.name());
@@ -86,8 +86,8 @@ fn chat_starts_waiting_and_shuts_down_from_every_state() {
     let chart = pointsman_agents::chart("chat").expect("it ships").expect("it is sound");
     assert_eq!(chart.state_name(chart.start()), "waiting_for_user_input");
     for (state, way) in ways_there(&chart) {
-        let ended =
-            chart.find(state).and_then(|id| chart.state(id)).is_some_and(|it| it.is_final());
+        let found = chart.find(state).and_then(|id| chart.state(id));
+        let ended = found.is_some_and(pointsman_kernel::chart::State::is_final);
         if !ended {
             assert_eq!(leads(&chart, &way, "shutdown").as_deref(), Some("shutting_down"));
         }

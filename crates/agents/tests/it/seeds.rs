@@ -142,7 +142,8 @@ fn walk(chart: &Chart, row: &str, edge: &str) {
     if let Some(budget) = spends {
         let spent =
             found.outcome(outcome).and_then(|it| found.way(it)).and_then(|it| it.edge().spend);
-        let spent = spent.and_then(|id| chart.budget(id)).map(|it| it.name());
+        let spent =
+            spent.and_then(|id| chart.budget(id)).map(pointsman_kernel::chart::Budget::name);
         assert_eq!(spent, Some(budget), "row {row}: `{edge}`");
     }
 }

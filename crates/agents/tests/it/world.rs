@@ -46,6 +46,7 @@ impl World {
             "digest": self.chart.digest(),
             "seed": 42,
             "permissions": {"otherwise": "allow", "attended": true},
+            "tools": pointsman_agents::tools(),
             "config": config,
         }})
     }
@@ -71,9 +72,9 @@ impl World {
         self.lines.push(line);
         for (id, effect) in &stepped.effects {
             let effect: Value = serde_json::from_str(effect.get()).expect("effects are JSON");
-            if let Some(stopped) = effect.get("stop") {
-                let stopped: EffectId = serde_json::from_value(stopped.clone()).expect("an id");
-                self.open.retain(|(id, _)| *id != stopped);
+            if let Some(ended) = effect.get("stop") {
+                let ended: EffectId = serde_json::from_value(ended.clone()).expect("an id");
+                self.open.retain(|(id, _)| *id != ended);
             } else {
                 self.open.push((*id, effect));
             }

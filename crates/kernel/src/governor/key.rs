@@ -5,6 +5,8 @@
 //! and long hexadecimal ids. The list is part of the journal's format; a change of
 //! it changes verdicts.
 
+use alloc::string::String;
+
 /// Bytes of a text that are looked at. Beyond that, texts differ by their length.
 const LOOKED_AT: usize = 64 * 1024;
 /// How deep arguments are followed.
@@ -47,34 +49,36 @@ pub(super) fn name(text: &str) -> u64 {
     Hash::new(b'n').bytes(text.as_bytes()).end()
 }
 
-/// Returns the key of a JSON text by its meaning: keys in any order.
-pub(super) fn json(text: &str) -> u64 {
+/// Returns the key of a JSON text by its meaning: keys in any order. Shows the
+/// members of an object on the way.
+pub(super) fn json<'t>(text: &'t str, each: impl FnMut(Member<'t>)) -> u64 {
     let mut reader = Reader { bytes: text.as_bytes(), depth: 0 };
-    reader.value()
+    if reader.peek() == Some(b'{') { object(reader.members(each)) } else { reader.value() }
 }
 
-/// Returns the key of one member of a JSON object, if it has it.
-pub(super) fn member(text: &str, key: &str) -> Option<u64> {
-    let mut reader = Reader { bytes: text.as_bytes(), depth: 0 };
+/// Returns a member of a JSON object as it is written, if it has it.
+pub(super) fn member<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let mut found = None;
-    reader.members(|name, value| {
-        if name == key.as_bytes() {
-            found = Some(value);
-        }
-    });
-    found
-}
-
-/// Returns a text member of a JSON object as it is written, without its quotes.
-pub(super) fn text_member<'t>(text: &'t str, key: &str) -> Option<&'t str> {
-    let mut reader = Reader { bytes: text.as_bytes(), depth: 0 };
-    let mut found = None;
-    reader.raw_members(|name, value| {
-        if name == key.as_bytes() && value.first() == Some(&b'"') {
-            found = value.get(1..value.len().saturating_sub(1));
+    json(text, |member| {
+        if member.name == name.as_bytes() {
+            found = Some(member.value);
         }
     });
     found.and_then(|bytes| core::str::from_utf8(bytes).ok())
+}
+
+/// Returns a text as it is written between its quotes, or nothing for other values.
+pub(super) fn quoted(value: &str) -> Option<&str> {
+    value.strip_prefix('"')?.strip_suffix('"')
+}
+
+/// Returns whether a name, as it is written between its quotes, is this one.
+pub(super) fn says(written: &[u8], name: &str) -> bool {
+    if !written.contains(&b'\\') {
+        return written == name.as_bytes();
+    }
+    let quoted = [b"\"".as_slice(), written, b"\""].concat();
+    serde_json::from_slice::<String>(&quoted).is_ok_and(|read| read == name)
 }
 
 /// Returns the key of a query: case and spaces do not count.
@@ -143,6 +147,22 @@ fn is_id(word: &[u8], digits: usize) -> bool {
     bare.iter().all(hex) && (pointer || (bare.len() >= 8 && letters > 0 && digits > 1))
 }
 
+/// A member of an object.
+pub(super) struct Member<'t> {
+    /// Its name, as it is written between its quotes.
+    pub(super) name: &'t [u8],
+    /// Its value, as it is written.
+    pub(super) value: &'t [u8],
+    /// The key of its name and value.
+    pub(super) key: u64,
+}
+
+/// Returns the key of an object from the sum of its members' keys: adding keeps
+/// their order out of it.
+pub(super) fn object(sum: u64) -> u64 {
+    Hash::new(b'{').word(sum).end()
+}
+
 /// Walks over JSON that is known to be well-formed. What is not, ends early: a key
 /// is a comparison, never a proof.
 struct Reader<'t> {
@@ -193,15 +213,7 @@ impl<'t> Reader<'t> {
 
     fn nested(&mut self) -> u64 {
         match self.peek() {
-            Some(b'{') => {
-                // Adding keeps the order of the members out of it.
-                let mut sum: u64 = 0;
-                self.members(|name, value| {
-                    let member = Hash::new(b'm').bytes(name).word(value).end();
-                    sum = sum.wrapping_add(member);
-                });
-                Hash::new(b'{').word(sum).end()
-            }
+            Some(b'{') => object(self.members(|_| {})),
             Some(b'[') => {
                 self.take(1);
                 let mut hash = Hash::new(b'[');
@@ -225,27 +237,11 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn members(&mut self, mut each: impl FnMut(&'t [u8], u64)) {
+    /// Reads an object, and returns the sum of its members' keys.
+    fn members(&mut self, mut each: impl FnMut(Member<'t>)) -> u64 {
+        let mut sum: u64 = 0;
         if self.peek() != Some(b'{') {
-            return;
-        }
-        self.take(1);
-        while self.peek() == Some(b'"') {
-            let name = self.string();
-            self.peek();
-            self.take(1);
-            let value = self.value();
-            each(name, value);
-            if self.peek() == Some(b',') {
-                self.take(1);
-            }
-        }
-        self.take(1);
-    }
-
-    fn raw_members(&mut self, mut each: impl FnMut(&'t [u8], &'t [u8])) {
-        if self.peek() != Some(b'{') {
-            return;
+            return sum;
         }
         self.take(1);
         while self.peek() == Some(b'"') {
@@ -254,20 +250,29 @@ impl<'t> Reader<'t> {
             self.take(1);
             self.space();
             let before = self.bytes;
-            self.value();
+            let value = self.value();
             let length = before.len().saturating_sub(self.bytes.len());
-            each(name, before.get(..length).unwrap_or_default());
+            let key = Hash::new(b'm').bytes(name).word(value).end();
+            sum = sum.wrapping_add(key);
+            each(Member { name, value: before.get(..length).unwrap_or_default(), key });
             if self.peek() == Some(b',') {
                 self.take(1);
             }
         }
         self.take(1);
+        sum
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
+
+    fn json(text: &str) -> u64 {
+        super::json(text, |_| {})
+    }
 
     #[test]
     fn the_order_of_keys_does_not_count_and_that_of_lists_does() {
@@ -296,13 +301,22 @@ mod tests {
     }
 
     #[test]
-    fn members_are_found() {
-        let text = r#"{"path": "a \"b\".rs", "n": [1, {"path": 2}], "q": "x"}"#;
-        assert_eq!(text_member(text, "path"), Some(r#"a \"b\".rs"#));
-        assert_eq!(text_member(text, "q"), Some("x"));
-        assert_eq!(text_member(text, "n"), None);
-        assert_eq!(member(text, "n"), Some(json(r#"[1,{"path":2}]"#)));
-        assert_eq!(member(text, "m"), None);
+    fn members_are_shown_as_they_are_written() {
+        let text = r#"{"path": "a \"b\".rs", "n": [1, {"path": 2}] , "\u0071": "x"}"#;
+        let mut shown = Vec::new();
+        super::json(text, |member| shown.push((member.name, member.value)));
+        let bytes = |text: &'static str| text.as_bytes();
+        assert_eq!(
+            shown,
+            [
+                (bytes("path"), bytes(r#""a \"b\".rs""#)),
+                (bytes("n"), bytes(r#"[1, {"path": 2}]"#)),
+                (bytes(r"\u0071"), bytes(r#""x""#)),
+            ]
+        );
+        assert_eq!(quoted(r#""a \"b\"""#), Some(r#"a \"b\""#));
+        assert_eq!(quoted("[1]"), None);
+        assert!(says(br"\u0071", "q") && says(b"q", "q") && !says(br"\u0071", r"\u0071"));
     }
 
     #[test]

@@ -26,28 +26,38 @@ pub(crate) struct CallKey {
     pub(crate) tool: u64,
     /// What it acts on; the whole call where nothing is declared.
     pub(crate) target: u64,
+    /// The tool, its query by its words, and its other arguments: the next page of
+    /// what was found is another query.
     pub(crate) query: Option<u64>,
     pub(crate) effect: ToolEffect,
 }
 
 impl CallKey {
     pub(super) fn of(call: &ToolCall, decl: Option<&ToolDecl>) -> Self {
-        let arguments = call.arguments.get();
         let tool = key::name(&call.tool);
-        let whole = Hash::new(b'c').word(tool).word(key::json(arguments)).end();
         let targets = decl.map_or(&[][..], |decl| &decl.targets);
-        let mut target: Option<u64> = None;
-        for name in targets {
-            if let Some(value) = key::member(arguments, name) {
-                target = Some(Hash::new(b't').word(target.unwrap_or(0)).word(value).end());
+        let asks = decl.and_then(|decl| decl.query.as_deref());
+        let (mut target, mut query): (Option<u64>, Option<(u64, u64)>) = (None, None);
+        let mut sum: u64 = 0;
+        let arguments = key::json(call.arguments.get(), |member| {
+            sum = sum.wrapping_add(member.key);
+            if targets.iter().any(|name| name.as_bytes() == member.name) {
+                target = Some(target.unwrap_or(0).wrapping_add(member.key));
             }
-        }
-        let query = decl.and_then(|decl| decl.query.as_deref());
+            if asks.is_some_and(|name| name.as_bytes() == member.name) {
+                let text = core::str::from_utf8(member.value).ok().and_then(key::quoted);
+                query = text.map(|text| (member.key, key::query(text)));
+            }
+        });
+        let whole = Hash::new(b'c').word(tool).word(arguments).end();
         Self {
             call: whole,
             tool,
-            target: target.unwrap_or(whole),
-            query: query.and_then(|name| key::text_member(arguments, name)).map(key::query),
+            target: target.map_or(whole, |target| Hash::new(b't').word(target).end()),
+            query: query.map(|(member, text)| {
+                let others = sum.wrapping_sub(member);
+                Hash::new(b'q').word(tool).word(others).word(text).end()
+            }),
             effect: decl.map_or_else(ToolEffect::default, |decl| decl.effect),
         }
     }
@@ -70,6 +80,8 @@ pub(super) struct Seen {
     pub(super) key: u64,
     pub(super) call: u64,
     pub(super) seq: Seq,
+    /// Whether it changed something.
+    pub(super) changed: bool,
 }
 
 /// One failure: the same tool, on the same target, with the same words.
@@ -97,8 +109,10 @@ impl Streak {
             *self = Self { of, times: 0, at: [Seq(0); 4] };
         }
         self.times = self.times.saturating_add(1);
-        self.at.rotate_left(1);
-        if let Some(last) = self.at.last_mut() {
+        // Calls side by side are in one entry.
+        if self.last() != seq {
+            self.at.rotate_left(1);
+            let [.., last] = &mut self.at;
             *last = seq;
         }
         self.times
@@ -111,6 +125,22 @@ impl Streak {
     /// Counts from one again: what came was the same, and yet something moved.
     pub(super) fn restart(&mut self) {
         self.times = self.times.min(1);
+        self.at = [Seq(0), Seq(0), Seq(0), self.last()];
+    }
+
+    /// Takes back the last one, if it was of this kind: it came to nothing.
+    pub(super) fn take_back(&mut self, of: u64) {
+        if self.is_of(of) {
+            self.times = self.times.saturating_sub(1);
+            self.at.rotate_right(1);
+            let [first, ..] = &mut self.at;
+            *first = Seq(0);
+        }
+    }
+
+    const fn last(&self) -> Seq {
+        let [.., last] = self.at;
+        last
     }
 
     pub(super) fn is_of(&self, of: u64) -> bool {
@@ -130,7 +160,7 @@ pub(super) struct Memory {
     /// The last failures, oldest first.
     pub(super) failures: Vec<Failure>,
     /// Keys of the last messages, oldest first.
-    pub(super) messages: Vec<u64>,
+    pub(super) messages: Vec<(u64, Seq)>,
     /// Calls that were warned of, oldest first. A reset does not forget them.
     pub(super) warned: Vec<u64>,
     pub(super) calls: Streak,
@@ -140,6 +170,8 @@ pub(super) struct Memory {
     pub(super) monologue: Streak,
     /// Visits and attempts of states since the last new information.
     pub(super) visits: Vec<(StateId, u32)>,
+    /// The last result in which two were found to take turns.
+    pub(super) oscillated: Seq,
     /// Results since the last new information.
     pub(super) fruitless: u32,
     pub(super) score: u32,
@@ -177,8 +209,8 @@ impl Memory {
         push(&mut self.failures, failure, remembered);
     }
 
-    pub(super) fn hear(&mut self, message: u64) {
-        push(&mut self.messages, message, MESSAGES);
+    pub(super) fn hear(&mut self, message: u64, seq: Seq) {
+        push(&mut self.messages, (message, seq), MESSAGES);
     }
 
     pub(super) fn warn(&mut self, call: u64) {
@@ -195,6 +227,25 @@ impl Memory {
         }
         self.visits.push((state, 1));
         1
+    }
+
+    /// Forgets the visits of a state.
+    pub(super) fn leave(&mut self, state: StateId) {
+        self.visits.retain(|(known, _)| *known != state);
+    }
+
+    /// Takes back what a fault of the infrastructure has brought to nothing: the
+    /// call, and the round that led to it.
+    pub(super) fn excuse(&mut self, call: Option<&CallKey>) {
+        for (_, times) in &mut self.visits {
+            *times = times.saturating_sub(1);
+        }
+        if let Some(call) = call {
+            self.calls.take_back(call.call);
+            if let Some(query) = call.query {
+                self.queries.take_back(query);
+            }
+        }
     }
 }
 

@@ -57,21 +57,24 @@ impl Permissions {
     /// Rules over a call, or nothing if it may run.
     pub(super) fn judge(&self, call: &ToolCall, now: At) -> Option<Verdict> {
         let rule = self.rules.iter().find(|rule| rule.fits(call, now));
-        let verdict = |level, rule, reason| Some(Verdict::new(level, rule, reason));
+        let verdict = |level, rule, reason, advice: &str| {
+            Some(Verdict::new(level, rule, reason).advising(advice))
+        };
         match rule.map_or(self.otherwise, |rule| rule.level) {
             Level::Allow | Level::Warn => None,
             Level::Ask if !self.attended => verdict(
                 Level::Refuse,
                 Rule::Unattended,
                 format!("`{}` needs a person's yes, and nobody is there", call.tool),
+                "do what is permitted, and say what is left for a person",
             ),
             Level::Ask => {
                 let reason = format!("`{}` needs a person's yes", call.tool);
-                verdict(Level::Ask, Rule::Permission, reason)
+                verdict(Level::Ask, Rule::Permission, reason, "wait for the answer")
             }
             Level::Refuse | Level::Halt => {
                 let reason = format!("`{}` is not permitted with these arguments", call.tool);
-                verdict(Level::Refuse, Rule::Permission, reason)
+                verdict(Level::Refuse, Rule::Permission, reason, "do it in a way that is permitted")
             }
         }
     }
@@ -89,11 +92,33 @@ impl Grant {
         self.until.is_none_or(|until| now < until)
             && matches(&self.tool, &call.tool)
             && self.arguments.iter().all(|(name, pattern)| {
-                // What is no text, or is written with escapes, fits no pattern but `*`.
-                let value = key::text_member(call.arguments.get(), name);
-                value.is_some_and(|value| !value.contains('\\') && matches(pattern, value))
-                    || (pattern == "*" && key::member(call.arguments.get(), name).is_some())
+                let (mut all, mut any) = (true, false);
+                key::json(call.arguments.get(), |member| {
+                    if key::says(member.name, name) {
+                        let fits = pattern == "*" || self.fits_value(pattern, member.value);
+                        all &= fits;
+                        any |= fits;
+                    }
+                });
+                // Where an argument is given twice, nobody knows which one counts.
+                any && (all || self.stops())
             })
+    }
+
+    /// Returns whether a value fits a pattern: what is no text does not. What is
+    /// written with escapes is never let through by a pattern, and always read by
+    /// rules that stop a call: no trick of writing gets a call past a person.
+    fn fits_value(&self, pattern: &str, value: &[u8]) -> bool {
+        let text = core::str::from_utf8(value).unwrap_or_default();
+        if !text.contains('\\') {
+            return key::quoted(text).is_some_and(|text| matches(pattern, text));
+        }
+        self.stops()
+            && serde_json::from_str::<String>(text).is_ok_and(|text| matches(pattern, &text))
+    }
+
+    fn stops(&self) -> bool {
+        self.level > Level::Warn
     }
 }
 

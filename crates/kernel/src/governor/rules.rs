@@ -114,16 +114,21 @@ impl Memory {
                 .iter()
                 .any(|it| (it.tool, it.target, it.error) == (key.tool, key.target, output));
         let failed = self.count_failure(stuck, key, result.ok, output, seq);
-        let Some(seen) = key.result(output) else { return failed };
+        let Some(seen) = key.result(output) else {
+            if result.ok {
+                // Waiting and acting unseen are no stalling either.
+                self.visits.clear();
+            }
+            return failed;
+        };
         let before = self.seen.iter().filter(|it| it.key == seen).count();
         let adjacent = self.seen.last().is_some_and(|last| last.key == seen);
         if before == 0 && self.seen.iter().any(|it| it.call == key.call) {
             self.calls.restart();
         }
-        self.see(Seen { key: seen, call: key.call, seq });
+        let changed = result.ok && (result.mutated || key.effect == ToolEffect::Write);
         if before == 0 && !known_failure {
-            let changes = result.mutated || key.effect == ToolEffect::Write;
-            self.learn(result.ok && changes);
+            self.learn(changed);
         } else {
             self.fruitless = self.fruitless.saturating_add(1);
             let rise = if adjacent || known_failure || before > 1 { 2 } else { 1 };
@@ -133,7 +138,8 @@ impl Memory {
                 self.score = self.score.max(REFUSE);
             }
         }
-        failed.or_else(|| self.oscillates(stuck)).or_else(|| self.makes_no_progress(stuck, seq))
+        self.see(Seen { key: seen, call: key.call, seq, changed });
+        failed.or_else(|| self.oscillates(stuck)).or_else(|| self.makes_no_progress(stuck))
     }
 
     /// Something new was learnt; a change that worked clears the score.
@@ -141,7 +147,16 @@ impl Memory {
         self.fruitless = 0;
         self.halted = false;
         self.visits.clear();
-        self.score = if changed { 0 } else { self.score.saturating_sub(1) };
+        self.score = self.score.saturating_sub(1);
+        if changed {
+            self.score = 0;
+            // What was looked at before the change is worth another look.
+            self.seen.retain(|seen| seen.changed);
+            self.queries.clear();
+            self.failing.clear();
+            // It may have removed the cause of what failed before, such as a red test.
+            self.failures.clear();
+        }
     }
 
     fn count_failure(
@@ -156,16 +171,18 @@ impl Memory {
             if self.failing.is_of(key.tool) {
                 self.failing.clear();
             }
-            self.failures.retain(|failure| failure.target != key.target);
+            // A look at the target by another tool has not removed the cause.
+            let looks = key.effect == ToolEffect::Read;
+            self.failures.retain(|it| it.target != key.target || (looks && it.tool != key.tool));
             return None;
         }
         let (tool, target) = (key.tool, key.target);
         let remembered = usize::try_from(stuck.max_recent_errors).unwrap_or(usize::MAX);
         self.fail(Failure { tool, target, error, seq }, remembered);
         let same = |it: &&Failure| it.target == target && it.error == error;
-        let evidence: Vec<Seq> = self.failures.iter().filter(same).map(|it| it.seq).collect();
-        let times = u32::try_from(evidence.len()).unwrap_or(u32::MAX);
+        let times = u32::try_from(self.failures.iter().filter(same).count()).unwrap_or(u32::MAX);
         if stuck.same_error.is_some_and(|limit| times >= limit) {
+            let evidence = self.failures.iter().filter(same).map(|it| it.seq).collect();
             let reason = format!("the same error came {times} times from the same target");
             let advice = "look at the target again, or reach it in another way";
             // What comes after a recovery is counted afresh.
@@ -185,28 +202,33 @@ impl Memory {
     }
 
     /// Two results in turn, over the whole window: undoing and redoing.
-    fn oscillates(&self, stuck: &Stuck) -> Option<Verdict> {
+    fn oscillates(&mut self, stuck: &Stuck) -> Option<Verdict> {
         let window = usize::try_from(stuck.oscillation?).unwrap_or(usize::MAX).max(4);
         let last = self.seen.len().checked_sub(window).and_then(|from| self.seen.get(from..))?;
         let alternate = last.windows(3).all(|three| match three {
             [first, second, third] => first.key == third.key && first.key != second.key,
             _ => false,
         });
-        alternate.then(|| {
-            let reason = format!("the last {window} actions undo and redo each other");
-            Verdict::new(Level::Halt, Rule::Oscillation, reason)
-                .advising("settle for one of the two, and say why")
-                .seen_at(last.iter().map(|seen| seen.seq).collect())
-        })
+        let since = last.first().is_some_and(|first| first.seq > self.oscillated);
+        if !alternate || !since {
+            return None;
+        }
+        let reason = format!("the last {window} actions undo and redo each other");
+        let evidence: Vec<Seq> = last.iter().map(|seen| seen.seq).collect();
+        // Settling for one of the two is no turn more.
+        self.oscillated = evidence.last().copied().unwrap_or_default();
+        let verdict = Verdict::new(Level::Halt, Rule::Oscillation, reason);
+        Some(verdict.advising("settle for one of the two, and say why").seen_at(evidence))
     }
 
-    fn makes_no_progress(&self, stuck: &Stuck, seq: Seq) -> Option<Verdict> {
+    fn makes_no_progress(&self, stuck: &Stuck) -> Option<Verdict> {
         let limit = stuck.no_progress?;
         (self.fruitless > 0 && self.fruitless.is_multiple_of(limit)).then(|| {
             let reason = format!("the last {} results held nothing new", self.fruitless);
+            let old = usize::try_from(self.fruitless).map_or(4, |old| old.min(4));
             Verdict::new(Level::Warn, Rule::NoProgress, reason)
                 .advising("change the approach, or finish with what is known")
-                .seen_at(alloc::vec![seq])
+                .seen_at(self.seen.iter().rev().take(old).rev().map(|seen| seen.seq).collect())
         })
     }
 
@@ -218,27 +240,29 @@ impl Memory {
         calls: usize,
         seq: Seq,
     ) -> Option<Verdict> {
+        if calls > 0 {
+            // Words beside an action are a thought, and thoughts are not compared.
+            self.monologue.clear();
+            return None;
+        }
         let message = key::query(text);
         let among = usize::try_from(stuck.duplicate_message.unwrap_or(0)).unwrap_or(usize::MAX);
-        let said = !text.trim().is_empty()
-            && self.messages.iter().rev().take(among).any(|known| *known == message);
-        self.hear(message);
-        let monologue = if calls > 0 {
-            self.monologue.clear();
-            0
-        } else {
-            self.monologue.count(1, seq)
-        };
-        if said {
+        let mut last = self.messages.iter().rev().take(among);
+        let said = last.find(|(known, _)| *known == message).map(|(_, at)| *at);
+        self.hear(message, seq);
+        let monologue = self.monologue.count(1, seq);
+        if let Some(before) = said.filter(|_| !text.trim().is_empty()) {
             let reason = format!("the same message came before, among the last {among}");
             let verdict = Verdict::new(Level::Halt, Rule::DuplicateMessage, reason);
             let advice = "say something new, act, or finish";
-            return Some(verdict.advising(advice).seen_at(alloc::vec![seq]));
+            return Some(verdict.advising(advice).seen_at(alloc::vec![before, seq]));
         }
         if stuck.monologue.is_some_and(|limit| monologue >= limit) {
             let reason = format!("{monologue} messages came without an action between them");
             let verdict = Verdict::new(Level::Halt, Rule::Monologue, reason);
-            return Some(verdict.advising("act, or finish").seen_at(self.monologue.evidence()));
+            let evidence = self.monologue.evidence();
+            self.monologue.clear();
+            return Some(verdict.advising("act, or finish").seen_at(evidence));
         }
         None
     }
@@ -250,22 +274,25 @@ impl Memory {
             return None;
         }
         let times = self.unreadable.count(1, seq);
-        stuck.unparsable.is_some_and(|limit| times >= limit).then(|| {
-            let reason = format!("{times} turns in a row could not be read");
-            Verdict::new(Level::Halt, Rule::Unparsable, reason)
-                .advising("answer in the form that was asked for")
-                .seen_at(self.unreadable.evidence())
-        })
+        if stuck.unparsable.is_none_or(|limit| times < limit) {
+            return None;
+        }
+        let reason = format!("{times} turns in a row could not be read");
+        let verdict = Verdict::new(Level::Halt, Rule::Unparsable, reason)
+            .advising("answer in the form that was asked for")
+            .seen_at(self.unreadable.evidence());
+        self.unreadable.clear();
+        Some(verdict)
     }
 
     /// Takes in that a governed job starts an attempt in a state.
     pub(super) fn enter(&mut self, stuck: &Stuck, state: StateId, seq: Seq) -> Option<Verdict> {
         let times = self.visit(state);
-        stuck.steps_in_state.filter(|limit| times >= *limit).map(|limit| {
-            let reason = format!("{limit} steps in this state brought nothing new");
-            Verdict::new(Level::Halt, Rule::StepsInState, reason)
-                .advising("finish with what is known")
-                .seen_at(alloc::vec![seq])
-        })
+        let limit = stuck.steps_in_state.filter(|limit| times >= *limit)?;
+        // A chart may come back here on its way out: that must not go round and round.
+        self.leave(state);
+        let reason = format!("{limit} steps in this state brought nothing new");
+        let verdict = Verdict::new(Level::Halt, Rule::StepsInState, reason);
+        Some(verdict.advising("finish with what is known").seen_at(alloc::vec![seq]))
     }
 }

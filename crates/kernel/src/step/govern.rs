@@ -22,10 +22,19 @@ impl<A: Agent> Stepping<'_, A> {
                 call.and_then(|key| governor.observe(stuck, &key, result, self.seq))
             }
             Answer::Model(reply) => governor.hear(stuck, reply, self.seq),
-            // Faults of the infrastructure are nobody's loop.
-            Answer::Child(_) | Answer::Own(_) | Answer::Fault(_) => None,
+            Answer::Fault(_) => {
+                self.excuse(at);
+                None
+            }
+            Answer::Child(_) | Answer::Own(_) => None,
         };
         self.ruled(verdict)
+    }
+
+    /// Tells the governor that the infrastructure failed: nobody's loop.
+    pub(super) fn excuse(&mut self, at: u16) {
+        let call = self.run.core.items.get(usize::from(at)).and_then(|item| item.call);
+        self.run.core.governor.excuse(call.as_ref());
     }
 
     /// Shows the governor whether a model's turn could be read.

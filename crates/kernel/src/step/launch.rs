@@ -57,29 +57,29 @@ impl<A: Agent> Stepping<'_, A> {
         if let Err(budget) = self.affords(&order) {
             return Flow::Leave(Exit::Beyond(budget));
         }
+        let mut key = None;
         if let Order::Tool(call) = &order {
             if self.work().is_none_or(|work| work.governed != Governed::Calls) {
                 return self.breach(at, "the job starts a tool call and is not declared to");
             }
-            let key = self.run.core.governor.key(call);
+            let compared = self.run.core.governor.key(call);
             if !approved {
-                let when = (self.at, self.seq);
-                let verdict = self.run.core.governor.judge(self.chart, self.state, call, when);
+                let (proposed, when) = ((call, &compared), (self.at, self.seq));
+                let verdict = self.run.core.governor.judge(self.chart, self.state, proposed, when);
                 match self.ruling(at, verdict) {
                     Ruling::Start => {}
                     Ruling::Ask => return self.ask(at, order),
                     Ruling::Stop(flow) => return flow,
                 }
             }
-            if let Some(item) = self.run.core.items.get_mut(usize::from(at)) {
-                item.call = Some(key);
-            }
+            key = Some(compared);
         }
         self.pay(&order);
         let kind = order.kind();
         let effect = self.emit(EffectKind::Start(order));
         if let Some(item) = self.run.core.items.get_mut(usize::from(at)) {
             item.doing = Doing::Working { effect, kind, deadline: self.at.after(item.left) };
+            item.call = key;
         }
         Flow::Wait
     }

@@ -112,7 +112,10 @@ impl<A: Agent> Stepping<'_, A> {
         core.items.clear();
         self.run.held.clear();
         self.state = state;
-        self.turn_page();
+        // The end of the last phase is no fresh start: a halt before it still counts.
+        if !state.is_final() {
+            self.turn_page();
+        }
         let core = &mut self.run.core;
         match state.does() {
             Does::Final(disposition) => {

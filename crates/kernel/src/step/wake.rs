@@ -35,6 +35,7 @@ impl<A: Agent> Stepping<'_, A> {
                 Some(Doing::Working { effect, deadline, .. }) if deadline <= self.at => {
                     self.emit(EffectKind::Stop(effect));
                     self.set(at, Doing::Queued);
+                    self.excuse(at);
                     self.fail_attempt(at, timed_out())
                 }
                 Some(Doing::Asking { expires, .. }) if expires <= self.at => {

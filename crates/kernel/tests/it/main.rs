@@ -3,6 +3,7 @@
 mod brute;
 mod charts;
 mod drive;
+mod governor;
 mod rig;
 mod toy;
 mod wild;

@@ -20,7 +20,11 @@ pub(super) fn run(mut connection: Connection, inbox: &Receiver<Job>) {
         let mut batch = vec![first];
         batch.extend(inbox.try_iter().take(TOGETHER - 1));
         match &broken {
-            Some(why) => batch.into_iter().for_each(|job| refuse(job, why)),
+            Some(why) => {
+                for job in batch {
+                    refuse(job, why);
+                }
+            }
             None => broken = write(&mut connection, batch).err(),
         }
     }
@@ -44,7 +48,9 @@ fn write(connection: &mut Connection, batch: Vec<Job>) -> Result<(), String> {
         Ok(transaction) => transaction,
         Err(source) => {
             let why = source.to_string();
-            batch.into_iter().for_each(|job| refuse(job, &why));
+            for job in batch {
+                refuse(job, &why);
+            }
             // Nothing was begun, so nothing is unsure: the next batch may succeed.
             return Ok(());
         }

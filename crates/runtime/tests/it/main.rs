@@ -1,3 +1,6 @@
-//! The runtime against real files.
+//! What this crate promises, through its public face.
 
+mod decode;
+mod driver;
+mod fts;
 mod store;

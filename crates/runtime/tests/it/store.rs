@@ -6,21 +6,21 @@ use pointsman_kernel::{chart::Disposition, id::Seq};
 use pointsman_runtime::store::{Append, Opening, RunId, Store, StoreError};
 
 /// A folder that is removed again.
-struct Folder(PathBuf);
+pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("pointsman-rt-{name}-{}", std::process::id()));
         drop(fs::remove_dir_all(&path));
         fs::create_dir_all(&path).expect("the folder can be made");
         Self(path)
     }
 
-    fn journal(&self) -> PathBuf {
+    pub(crate) fn journal(&self) -> PathBuf {
         self.0.join("deep/journal.db")
     }
 
-    fn store(&self) -> Store {
+    pub(crate) fn store(&self) -> Store {
         Store::open(&self.journal()).expect("it opens")
     }
 }

@@ -1,0 +1,44 @@
+//! What a model is shown: plain parts that every provider's format can carry.
+
+use alloc::{boxed::Box, string::String, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+
+use crate::agent::{ToolCall, ToolResult};
+
+/// A prompt, before any provider's format.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Prompt {
+    /// What the model is told before anything else.
+    pub system: String,
+    /// The conversation, oldest first.
+    pub messages: Vec<Message>,
+    /// The tools that it may propose, by name.
+    pub tools: Vec<Box<str>>,
+    /// The JSON Schema that the reply must fit, where it must be JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<serde_json::Value>,
+}
+
+/// One message.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Message {
+    /// From a person, or from the host in their stead.
+    User(String),
+    /// From the model.
+    Assistant {
+        /// What it said.
+        text: String,
+        /// What it proposed.
+        calls: Vec<ToolCall>,
+    },
+    /// What a call came to.
+    Tool {
+        /// The call's id.
+        id: String,
+        /// The result.
+        result: ToolResult,
+    },
+}

@@ -1,0 +1,274 @@
+//! Permissions: which rule decides, for how long, and what a person's answer binds.
+
+use pointsman_kernel::{
+    Rejected, Took,
+    agent::Answer,
+    effect::Out,
+    event::{Event, Observed},
+    governor::{
+        Grant,
+        Level::{self, Allow, Ask, Refuse},
+        Permissions, Rule, identity,
+    },
+    id::{At, Digest},
+    run::Run,
+    step,
+};
+
+use super::{
+    clerk::Clerk,
+    desk::{Desk, assert_ruled, call, chart, ok, parallel, said},
+};
+
+fn rule(tool: &str, arguments: &[(&str, &str)], level: Level) -> Grant {
+    let arguments = arguments.iter().map(|(name, pattern)| ((*name).into(), (*pattern).into()));
+    Grant { tool: tool.into(), arguments: arguments.collect(), level, until: None }
+}
+
+fn may(otherwise: Level, rules: Vec<Grant>) -> Permissions {
+    Permissions { otherwise, rules, attended: true }
+}
+
+/// Returns what the permissions say to a call in a run's first round.
+fn judged(permissions: &Permissions, tool: &str, arguments: &str) -> Level {
+    let chart = chart("");
+    let mut desk = Desk::with(&chart, permissions.clone());
+    let verdicts = desk.turn("", &[(tool, arguments)]);
+    let level = verdicts.first().map_or(Allow, |verdict| verdict.level);
+    for verdict in &verdicts {
+        assert!(!verdict.reason.is_empty() && !verdict.advice.is_empty());
+    }
+    let state = if level == Refuse { "thinking" } else { "acting" };
+    assert_eq!((verdicts.len() <= 1, desk.state()), (true, state));
+    assert_eq!((desk.working().is_some(), desk.asking().is_some()), (level != Ask, level == Ask));
+    desk.replays();
+    level
+}
+
+#[test]
+fn the_first_rule_that_fits_decides() {
+    let rules = vec![
+        rule("shell", &[("command", "cargo publish*")], Refuse),
+        rule("shell", &[("command", "cargo *")], Allow),
+        rule("shell", &[], Ask),
+        rule("*", &[("path", "secret/*")], Refuse),
+        rule("read", &[], Allow),
+        rule("read", &[], Refuse),
+    ];
+    let permissions = may(Refuse, rules);
+    for (tool, arguments, level) in [
+        ("shell", r#"{"command":"cargo publish --all"}"#, Refuse),
+        ("shell", r#"{"command":"cargo test"}"#, Allow),
+        ("shell", r#"{"command":"rm -r src"}"#, Ask),
+        ("shell", "{}", Ask),
+        ("read", r#"{"path":"src/lib.rs"}"#, Allow),
+        ("read", r#"{"path":"secret/key"}"#, Refuse),
+        ("edit", r#"{"path":"src/lib.rs"}"#, Refuse),
+    ] {
+        assert_eq!(judged(&permissions, tool, arguments), level, "{tool} {arguments}");
+    }
+}
+
+#[test]
+fn argument_patterns() {
+    let rules = vec![rule("read", &[("path", "src/*.rs"), ("mode", "*")], Allow)];
+    let permissions = may(Refuse, rules);
+    for (arguments, level) in [
+        (r#"{"path":"src/a/b.rs","mode":"text"}"#, Allow),
+        (r#"{ "mode" : {"any":["thing"]}, "path" : "src/.rs" }"#, Allow),
+        (r#"{"path":"src/a.rs"}"#, Refuse),
+        (r#"{"path":"src/a.rs.bak","mode":1}"#, Refuse),
+        (r#"{"path":["src/a.rs"],"mode":1}"#, Refuse),
+        (r#"{"path":7,"mode":1}"#, Refuse),
+        (r#"{"nested":{"path":"src/a.rs"},"mode":1}"#, Refuse),
+        (r#"{"path":"src/a.rs","path":"/etc/shadow","mode":1}"#, Refuse),
+        (r#"["src/a.rs"]"#, Refuse),
+        (r#""src/a.rs""#, Refuse),
+        // What is written with escapes is not let through unread.
+        (r#"{"path":"src/\u0061.rs","mode":1}"#, Refuse),
+    ] {
+        assert_eq!(judged(&permissions, "read", arguments), level, "{arguments}");
+    }
+}
+
+#[test]
+fn no_trick_of_writing_gets_past_a_rule_that_refuses_or_asks() {
+    for level in [Refuse, Ask] {
+        let rules = vec![rule("shell", &[("command", "rm *")], level)];
+        let permissions = may(Allow, rules);
+        for arguments in [
+            r#"{"command":"rm -r /"}"#,
+            r#"{"command":"rm -r /\n"}"#,
+            r#"{"command":"rm -r \"/\""}"#,
+            r#"{"command":"\u0072m -r /"}"#,
+            r#"{"command":"rm \/"}"#,
+            r#"{"comman\u0064":"rm -r /"}"#,
+            r#"{"command":"ls","comman\u0064":"rm -r /"}"#,
+        ] {
+            assert_eq!(judged(&permissions, "shell", arguments), level, "{arguments}");
+        }
+        for arguments in [r#"{"command":"ls"}"#, r#"{"command":"ls\n"}"#, "{}"] {
+            assert_eq!(judged(&permissions, "shell", arguments), Allow, "{arguments}");
+        }
+    }
+}
+
+#[test]
+fn a_rule_holds_until_its_time_and_no_longer() {
+    let until = Some(At(1_000));
+    let permissions = may(Refuse, vec![Grant { until, ..rule("read", &[], Allow) }]);
+    let chart = chart("");
+    for (now, level) in [(0, Allow), (999, Allow), (1_000, Refuse), (1_001, Refuse)] {
+        let mut desk = Desk::with(&chart, permissions.clone());
+        desk.now = now;
+        let verdicts = desk.turn("", &[("read", r#"{"path":"a"}"#)]);
+        assert_eq!(verdicts.first().map_or(Allow, |verdict| verdict.level), level, "at {now} ms");
+    }
+}
+
+#[test]
+fn where_nobody_is_there_asking_is_refusing() {
+    let unattended = Permissions { attended: false, ..Permissions::ask_all() };
+    let chart = chart("");
+    let mut desk = Desk::with(&chart, unattended.clone());
+    let verdicts = desk.turn("", &[("read", r#"{"path":"a"}"#)]);
+    assert_ruled(&verdicts, Refuse, Rule::Unattended, &[]);
+    let rules = vec![rule("read", &[], Allow), rule("edit", &[], Ask)];
+    let permissions = Permissions { rules, ..unattended };
+    assert_eq!(judged(&permissions, "read", "{}"), Allow);
+    assert_eq!(judged(&permissions, "edit", "{}"), Refuse);
+}
+
+#[test]
+fn the_default_refuses_everything() {
+    for tool in ["edit", "fetch", "read", "search", "shell", "tap", "wait"] {
+        assert_eq!(judged(&Permissions::default(), tool, "{}"), Refuse);
+    }
+}
+
+#[test]
+fn a_yes_is_to_one_call_and_to_no_other() {
+    let chart = chart("");
+    let mut desk = Desk::with(&chart, Permissions::ask_all());
+    let asked = [("edit", r#"{"path":"a","text":"x"}"#)];
+    assert_ruled(&desk.turn("", &asked), Ask, Rule::Permission, &[]);
+    let (effect, digest) = desk.asking().unwrap();
+    assert_eq!(digest, identity(&call("any id", asked[0].0, asked[0].1)));
+    for other in [
+        Digest::default(),
+        identity(&call("id-1", "edit", r#"{"path":"b","text":"x"}"#)),
+        identity(&call("id-1", "edit", r#"{"text":"x","path":"a"}"#)),
+        identity(&call("id-1", "edit ", asked[0].1)),
+    ] {
+        let event = Event::ApprovalAnswered {
+            effect,
+            call: other,
+            granted: true,
+            reason: String::new(),
+            remember: Some(rule("*", &[], Allow)),
+        };
+        let mut run: Run<Clerk> = serde_json::from_str(&desk.snapshot()).unwrap();
+        let mut out = Out::default();
+        let seen = Observed { at: At(0), event };
+        let took = step(&chart, &mut run, desk.recorder.run().core.next, seen, &mut out);
+        assert_eq!(took, Err(Rejected::WrongAnswer(effect)));
+        assert_eq!(serde_json::to_string(&run).unwrap(), desk.snapshot());
+    }
+    // The right answer starts the call, once; a like one is asked for again.
+    assert!(desk.decide(true, None).is_empty() && desk.working().is_some());
+    assert!(desk.answer(Answer::Tool(ok("done"))).is_empty());
+    assert_ruled(&desk.turn("", &asked), Ask, Rule::Permission, &[]);
+    desk.replays();
+}
+
+#[test]
+fn an_answer_that_comes_twice_changes_nothing() {
+    let chart = chart("");
+    let mut desk = Desk::with(&chart, Permissions::ask_all());
+    desk.turn("", &[("edit", "{}")]);
+    let (effect, call) = desk.asking().unwrap();
+    desk.decide(true, None);
+    let reason = String::new();
+    let event = Event::ApprovalAnswered { effect, call, granted: false, reason, remember: None };
+    let mut run: Run<Clerk> = serde_json::from_str(&desk.snapshot()).unwrap();
+    let seen = Observed { at: At(0), event };
+    let took = step(&chart, &mut run, desk.recorder.run().core.next, seen, &mut Out::default());
+    assert!(matches!(took, Ok(Took::Ignored(_))), "{took:?}");
+    assert_eq!(serde_json::to_string(&run).unwrap(), desk.snapshot());
+}
+
+#[test]
+fn what_a_person_wants_remembered_holds_for_calls_like_it_until_it_expires() {
+    let chart = chart("");
+    for (level, granted) in [(Allow, true), (Refuse, false)] {
+        let mut desk = Desk::with(&chart, may(Ask, vec![rule("edit", &[], Ask)]));
+        let edit = |path: &str| format!(r#"{{"path":"{path}"}}"#);
+        desk.turn("", &[("edit", &edit("src/a"))]);
+        let until = Some(At(5_000));
+        let like = Grant { until, ..rule("edit", &[("path", "src/*")], level) };
+        desk.decide(granted, Some(like));
+        if granted {
+            desk.answer(Answer::Tool(ok("done")));
+        } else {
+            assert!(desk.data().forgone[0].1.starts_with("denied"), "{:?}", desk.data());
+        }
+        desk.now = 4_999;
+        let verdicts = desk.turn("", &[("edit", &edit("src/b"))]);
+        if granted {
+            assert!(verdicts.is_empty() && desk.answer(Answer::Tool(ok("done"))).is_empty());
+        } else {
+            assert_ruled(&verdicts, Refuse, Rule::Permission, &[]);
+        }
+        // Another place, and another time.
+        assert_eq!(said(&desk.turn("", &[("edit", &edit("docs/b"))])), [(Ask, Rule::Permission)]);
+        desk.decide(false, None);
+        desk.now = 5_000;
+        assert_eq!(said(&desk.turn("", &[("edit", &edit("src/c"))])), [(Ask, Rule::Permission)]);
+        desk.replays();
+    }
+}
+
+#[test]
+fn a_later_answer_takes_the_place_of_an_earlier_one() {
+    let chart = chart("");
+    let mut desk = Desk::with(&chart, Permissions::ask_all());
+    desk.turn("", &[("edit", "{}")]);
+    desk.decide(true, Some(Grant { until: Some(At(10)), ..rule("edit", &[], Allow) }));
+    desk.answer(Answer::Tool(ok("done")));
+    desk.now = 10;
+    desk.turn("", &[("edit", r#"{"n":1}"#)]);
+    desk.decide(true, Some(rule("edit", &[], Refuse)));
+    desk.answer(Answer::Tool(ok("done")));
+    let verdicts = desk.turn("", &[("edit", r#"{"n":2}"#)]);
+    assert_ruled(&verdicts, Refuse, Rule::Permission, &[]);
+    assert_eq!(desk.recorder.run().core.governor.permissions.rules.len(), 1);
+}
+
+#[test]
+fn a_refused_call_in_a_fan_out_is_an_items_result() {
+    let chart = parallel("");
+    let mut desk = Desk::with(&chart, may(Allow, vec![rule("edit", &[], Refuse)]));
+    let verdicts = desk.turn("", &[("read", "{}"), ("edit", "{}"), ("search", "{}")]);
+    assert_ruled(&verdicts, Refuse, Rule::Permission, &[]);
+    assert_eq!(desk.state(), "acting");
+    desk.answer(Answer::Tool(ok("one")));
+    assert_eq!(desk.state(), "acting");
+    desk.answer(Answer::Tool(ok("two")));
+    let data = desk.data();
+    assert_eq!((desk.state(), data.settled, data.forgone.len()), ("thinking", 2, 1));
+    assert_eq!(data.forgone[0].0, 1);
+    assert!(data.forgone[0].1.starts_with("denied"), "{data:?}");
+    desk.replays();
+}
+
+#[test]
+fn a_refused_call_alone_leaves_its_state_as_denied() {
+    let chart = chart("");
+    let mut desk = Desk::with(&chart, may(Allow, vec![rule("edit", &[], Refuse)]));
+    desk.turn("", &[("edit", "{}")]);
+    let hops = &desk.recorder.out().hops;
+    let acting = chart.states().iter().find(|state| state.name() == "acting").unwrap();
+    let by = pointsman_kernel::effect::Cause::Outcome(acting.added().denied.unwrap());
+    assert_eq!(hops.last().map(|hop| hop.by), Some(by));
+    assert_eq!(desk.working().map(|effect| effect.seq), Some(pointsman_kernel::id::Seq(2)));
+}

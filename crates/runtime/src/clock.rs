@@ -1,0 +1,61 @@
+//! The only calls to the clock, and the only source of randomness.
+
+use std::{
+    hash::{BuildHasher, Hasher, RandomState},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use pointsman_kernel::id::At;
+
+use crate::store::RunId;
+
+/// Returns the milliseconds since 1970.
+pub fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Measures a run's time from its first entry. It never falls, whatever the clock does.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    origin_ms: u64,
+    last: At,
+}
+
+impl Clock {
+    /// Returns a clock for a run that was begun at a time and last seen at another.
+    pub const fn new(origin_ms: u64, last: At) -> Self {
+        Self { origin_ms, last }
+    }
+
+    /// Returns the time now.
+    pub fn now(&mut self) -> At {
+        self.last = self.last.max(At(now_ms().saturating_sub(self.origin_ms)));
+        self.last
+    }
+
+    /// Returns how long it is until a time.
+    pub fn until(&mut self, at: At) -> Duration {
+        Duration::from_millis(at.since(self.now()))
+    }
+}
+
+/// Returns 64 bits that nobody can guess: the hasher's keys come from the system.
+pub fn entropy() -> u64 {
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u64(now_ms());
+    hasher.finish()
+}
+
+/// Returns a new run id: letters and digits that sort by time.
+pub fn new_run_id() -> RunId {
+    const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+    let mut bits = (u128::from(now_ms()) << 40) | u128::from(entropy() & 0xff_ffff_ffff);
+    let mut text = [b'0'; 18];
+    for letter in text.iter_mut().rev() {
+        let at = usize::try_from(bits % 32).unwrap_or(0);
+        *letter = LETTERS.get(at).copied().unwrap_or(b'0');
+        bits /= 32;
+    }
+    RunId::from_letters(&text)
+}

@@ -1,0 +1,157 @@
+//! A body's form, told by its first byte: a stream of events, a list, or one object.
+
+use super::{
+    Limits,
+    error::ErrorClass,
+    fault::Fault,
+    list::Elements,
+    sse::{Frame, Frames},
+};
+
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// How much of a body is kept for the message about it.
+const OPENING: usize = 2_048;
+
+/// A body as it arrives.
+#[derive(Debug)]
+pub(super) struct Body {
+    limits: Limits,
+    taken: usize,
+    opening: Vec<u8>,
+    form: Form,
+}
+
+#[derive(Debug)]
+enum Form {
+    /// Nothing but spaces so far, or the start of a byte order mark.
+    Unsure(Vec<u8>),
+    Events(Frames),
+    List(Elements),
+    Whole(Vec<u8>),
+}
+
+/// Something that a body held.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// An event of a stream.
+    Event(Frame),
+    /// An object of a list.
+    Element(Vec<u8>),
+}
+
+/// What a body's end leaves to be done.
+#[derive(Debug)]
+pub(super) enum Rest {
+    /// Nothing.
+    Nothing,
+    /// An event whose end was not marked.
+    Event(Frame),
+    /// The body is one object, to be read now.
+    Whole(Vec<u8>),
+    /// A list was not closed.
+    Unclosed,
+    /// The body has none of the known forms.
+    Unknown,
+}
+
+impl Body {
+    pub(super) const fn new(limits: Limits) -> Self {
+        Self { limits, taken: 0, opening: Vec::new(), form: Form::Unsure(Vec::new()) }
+    }
+
+    /// Takes one byte and returns what it ended.
+    pub(super) fn push(&mut self, byte: u8) -> Result<Option<Found>, Fault> {
+        self.taken = self.taken.saturating_add(1);
+        if self.taken > self.limits.body {
+            let message = format!("the answer is longer than {} bytes", self.limits.body);
+            return Err(Fault::found(ErrorClass::TooLarge, "body_too_large", message));
+        }
+        self.skip(byte);
+        match &mut self.form {
+            Form::Unsure(seen) => {
+                seen.push(byte);
+                if BYTE_ORDER_MARK.starts_with(seen) && seen.len() < BYTE_ORDER_MARK.len() {
+                    return Ok(None);
+                }
+                let text = seen.strip_prefix(BYTE_ORDER_MARK).unwrap_or(seen);
+                let text = text.trim_ascii_start().to_vec();
+                self.begin(text)
+            }
+            Form::Events(_) => self.event_byte(byte),
+            Form::List(elements) => match elements.push(byte) {
+                Ok(element) => Ok(element.map(Found::Element)),
+                Err(_) => Err(not_a_reply(&self.opening)),
+            },
+            Form::Whole(text) => {
+                text.push(byte);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Takes one byte that nobody will read, but for the message about the body.
+    pub(super) fn skip(&mut self, byte: u8) {
+        if self.opening.len() < OPENING {
+            self.opening.push(byte);
+        }
+    }
+
+    /// Returns the body's first bytes.
+    pub(super) fn opening(&self) -> &[u8] {
+        &self.opening
+    }
+
+    /// Ends the body.
+    pub(super) fn rest(&mut self) -> Rest {
+        match &mut self.form {
+            Form::Unsure(_) => Rest::Nothing,
+            Form::Events(frames) => match frames.rest() {
+                Some(frame) => Rest::Event(frame),
+                None if frames.recognised() => Rest::Nothing,
+                None => Rest::Unknown,
+            },
+            Form::List(elements) if elements.closed() => Rest::Nothing,
+            Form::List(_) => Rest::Unclosed,
+            Form::Whole(text) => Rest::Whole(std::mem::take(text)),
+        }
+    }
+
+    fn begin(&mut self, text: Vec<u8>) -> Result<Option<Found>, Fault> {
+        match text.first() {
+            None => self.form = Form::Unsure(text),
+            Some(b'{') => self.form = Form::Whole(text),
+            Some(b'[') => self.form = Form::List(Elements::default()),
+            Some(_) => {
+                self.form = Form::Events(Frames::new(self.limits.line));
+                for byte in text {
+                    self.event_byte(byte)?;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn event_byte(&mut self, byte: u8) -> Result<Option<Found>, Fault> {
+        let Form::Events(frames) = &mut self.form else { return Ok(None) };
+        frames.push(byte).map(|frame| frame.map(Found::Event)).map_err(|_| {
+            let message = format!("a line is longer than {} bytes", self.limits.line);
+            Fault::found(ErrorClass::TooLarge, "line_too_long", message)
+        })
+    }
+}
+
+/// Words a text that should be JSON and is not.
+pub(super) fn not_json(what: &str, error: &serde_json::Error) -> Fault {
+    let message = format!("{what} is not JSON: {error}");
+    Fault::found(ErrorClass::Malformed, "not_json", message)
+}
+
+/// Words an answer that this protocol does not have.
+pub(super) fn not_a_reply(text: &[u8]) -> Fault {
+    let opening = String::from_utf8_lossy(text);
+    let opening: Vec<&str> = opening.split_whitespace().collect();
+    let opening: String = opening.join(" ").chars().take(100).collect();
+    let message = format!("the answer is not one of this protocol; it begins with: {opening}");
+    Fault::found(ErrorClass::Malformed, "not_a_reply", message)
+}

@@ -1,0 +1,68 @@
+//! The other half of every job: carrying an order out into the world.
+
+use std::{future::Future, pin::Pin};
+
+use pointsman_kernel::{
+    agent::{Fault, FaultClass, ToolCall},
+    event::Usage,
+    prompt::Prompt,
+};
+use serde_json::{Value, json};
+
+/// An order that is on disk, with what is needed to carry it out.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Task {
+    /// Ask a model this.
+    Model(Prompt),
+    /// Call this tool.
+    Tool(ToolCall),
+    /// Do something of the agent's own, given as JSON.
+    Own(Value),
+}
+
+/// What came back, as the journal will hold it.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// The answer, as JSON: `{"model": …}`, `{"tool": …}`, `{"own": …}` or `{"fault": …}`.
+    pub answer: Value,
+    /// What it cost.
+    pub usage: Usage,
+}
+
+impl Done {
+    /// A report of the agent's own.
+    pub fn own(report: Value) -> Self {
+        Self::of("own", report)
+    }
+
+    /// A model's text.
+    pub fn text(text: &str) -> Self {
+        Self::of("model", json!({ "text": text }))
+    }
+
+    /// A tool's result.
+    pub fn tool(ok: bool, output: &str) -> Self {
+        Self::of("tool", json!({ "ok": ok, "output": output }))
+    }
+
+    /// A fault.
+    pub fn fault(class: FaultClass, repeatable: bool, message: &str) -> Self {
+        let fault = Fault { class, repeatable, hint_ms: None, message: message.into() };
+        // A fault is plain data.
+        Self::of("fault", serde_json::to_value(fault).unwrap_or_default())
+    }
+
+    fn of(kind: &str, answer: Value) -> Self {
+        Self { answer: json!({ kind: answer }), usage: Usage::default() }
+    }
+}
+
+/// A future that a driver can hold.
+pub type Doing = Pin<Box<dyn Future<Output = Done> + Send>>;
+
+/// Carries orders out. Dropping the future must stop what it started.
+pub trait Perform: Send + Sync {
+    /// Starts a task.
+    fn perform(&self, task: Task) -> Doing;
+}

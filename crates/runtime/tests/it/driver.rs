@@ -1,0 +1,192 @@
+//! The driver: written, then done; killed at any task, it goes on where it was.
+
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use pointsman_kernel::{
+    agent::FaultClass,
+    chart::{Chart, Disposition, verify},
+    event::Begun,
+    governor::Permissions,
+    id::Seq,
+    journal::body,
+};
+use pointsman_runtime::{
+    clock::new_run_id,
+    driver::{DriveError, Driver, fold},
+    perform::{Doing, Done, Perform, Task},
+    store::{RunId, Store},
+};
+use serde_json::json;
+
+use crate::store::Folder;
+
+/// A world that answers like a good one, hangs at the n-th task, and counts.
+struct World {
+    hangs_at: usize,
+    started: AtomicUsize,
+    tools: Mutex<Vec<String>>,
+}
+
+impl World {
+    fn new(hangs_at: usize) -> Arc<Self> {
+        let tools = Mutex::new(Vec::new());
+        Arc::new(Self { hangs_at, started: AtomicUsize::new(0), tools })
+    }
+}
+
+impl Perform for World {
+    fn perform(&self, task: Task) -> Doing {
+        let at = self.started.fetch_add(1, Ordering::SeqCst) + 1;
+        if at == self.hangs_at {
+            return Box::pin(std::future::pending());
+        }
+        let done = match task {
+            Task::Model(prompt) if prompt.schema.is_none() => Done::text("It names a file."),
+            Task::Model(_) => Done::text(r#"{"action": "finish", "final": "In main.rs."}"#),
+            Task::Tool(call) => {
+                self.tools.lock().expect("nobody panicked").push(call.arguments.get().to_owned());
+                Done::tool(true, "main.rs:1: fn main()")
+            }
+            Task::Own(task) => {
+                let text = task.pointer("/assemble/text").cloned().unwrap_or_default();
+                Done::own(json!({ "assembled": { "text": text } }))
+            }
+            _ => Done::fault(FaultClass::Contract, false, "not in this world"),
+        };
+        Box::pin(async move { done })
+    }
+}
+
+fn chart() -> (Arc<Chart>, &'static str) {
+    let source =
+        pointsman_agents::CHARTS.iter().find(|(name, _)| *name == "research").expect("it ships").1;
+    let chart = verify(source, &pointsman_agents::registry()).expect("it is sound");
+    (Arc::new(chart), source)
+}
+
+fn begun(chart: &Chart, permissions: Permissions) -> Begun {
+    Begun {
+        chart: chart.name().into(),
+        version: chart.version(),
+        digest: chart.digest(),
+        seed: 7,
+        permissions,
+        tools: pointsman_agents::tools(),
+        config: body(&json!({ "goal": "Where is main?" })).expect("it is JSON"),
+    }
+}
+
+async fn begin(store: &Arc<Store>, world: &Arc<World>, id: RunId) -> Driver {
+    let (chart, source) = chart();
+    let begun = begun(&chart, Permissions::allow_all());
+    let (store, world) = (Arc::clone(store), Arc::clone(world));
+    let begun = Driver::begin(store, world, (chart, source), id, begun, "goal", None).await;
+    begun.unwrap_or_else(|error| panic!("it begins: {error}"))
+}
+
+async fn to_the_end(driver: &mut Driver) -> Option<Disposition> {
+    loop {
+        if let Some(rest) = driver.turn().await.expect("it is driven") {
+            return rest.0;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_run_is_driven_to_its_end_and_its_journal_replays() {
+    let folder = Folder::new("drive");
+    let store = Arc::new(folder.store());
+    let world = World::new(0);
+    let mut driver = begin(&store, &world, new_run_id()).await;
+    assert_eq!(to_the_end(&mut driver).await, Some(Disposition::Succeeded));
+    assert_eq!(driver.run().result().as_deref(), Some("In main.rs."));
+    let lines = store.lines(driver.id(), Seq(0)).expect("readable");
+    let again = fold(&chart().0, driver.id(), &lines).expect("it replays");
+    let text = |run: &dyn pointsman_kernel::erased::AnyRun| {
+        run.snapshot().expect("it serialises").get().to_owned()
+    };
+    assert_eq!(text(&*again.run), text(driver.run()));
+    let row = store.run(driver.id()).expect("readable");
+    assert_eq!((&*row.state, row.ended.as_deref()), ("done", Some("succeeded")));
+}
+
+/// Whatever task was under way when the program was killed, the run goes on and comes
+/// to the same end; what may be repeated was, and the journal says so.
+#[tokio::test]
+async fn a_run_that_was_killed_goes_on_where_it_was() {
+    for hangs_at in 1..=4 {
+        let folder = Folder::new(&format!("killed-{hangs_at}"));
+        let id = new_run_id();
+        let written = {
+            let store = Arc::new(folder.store());
+            let mut driver = begin(&store, &World::new(hangs_at), id.clone()).await;
+            let hung = tokio::time::timeout(
+                std::time::Duration::from_millis(500),
+                to_the_end(&mut driver),
+            );
+            assert!(hung.await.is_err(), "it hangs at task {hangs_at}");
+            store.lines(&id, Seq(0)).expect("readable")
+        };
+        assert_eq!(written.len(), hangs_at, "one entry for each task that was started");
+        let store = Arc::new(folder.store());
+        let world = World::new(0);
+        let resumed = Driver::resume(
+            Arc::clone(&store),
+            Arc::<World>::clone(&world),
+            chart().0,
+            id.clone(),
+            None,
+        );
+        let mut driver = resumed.unwrap_or_else(|error| panic!("it goes on: {error}"));
+        assert_eq!(to_the_end(&mut driver).await, Some(Disposition::Succeeded));
+        let lines = store.lines(&id, Seq(0)).expect("readable");
+        assert_eq!(lines[..hangs_at], written, "what was written stays");
+        assert_eq!(lines.len(), 5);
+        // A search that only looks may be done again, and only that one is.
+        let searches = world.tools.lock().expect("nobody panicked").len();
+        assert_eq!(searches, usize::from(hangs_at == 1));
+        assert!(fold(&chart().0, &id, &lines).is_ok());
+    }
+}
+
+#[tokio::test]
+async fn a_journal_that_was_changed_is_not_driven_on() {
+    let folder = Folder::new("changed");
+    let store = Arc::new(folder.store());
+    let mut driver = begin(&store, &World::new(0), new_run_id()).await;
+    to_the_end(&mut driver).await;
+    let id = driver.id().clone();
+    drop((driver, store));
+    let path: PathBuf = folder.journal();
+    let raw = rusqlite::Connection::open(path).expect("it opens");
+    let changed = raw
+        .execute("UPDATE entry SET line = replace(line, 'main.rs', 'moin.rs') WHERE seq = 2", [])
+        .expect("it is changed");
+    assert_eq!(changed, 1);
+    drop(raw);
+    let store = Arc::new(folder.store());
+    let resumed = Driver::resume(store, World::new(0), chart().0, id, None);
+    let Err(DriveError::Diverged { source, .. }) = resumed else { panic!("it was driven on") };
+    assert!(source.seq().0 == 2 || source.seq().0 == 3, "{source}");
+}
+
+#[tokio::test]
+async fn what_is_not_permitted_never_reaches_the_world() {
+    let folder = Folder::new("denied");
+    let store = Arc::new(folder.store());
+    let world = World::new(0);
+    let (chart, source) = chart();
+    let begun = begun(&chart, Permissions::default());
+    let shared = Arc::<World>::clone(&world);
+    let begun =
+        Driver::begin(store, shared, (chart, source), new_run_id(), begun, "goal", None).await;
+    let mut driver = begun.unwrap_or_else(|error| panic!("it begins: {error}"));
+    assert_eq!(to_the_end(&mut driver).await, Some(Disposition::Stuck));
+    assert!(world.tools.lock().expect("nobody panicked").is_empty());
+}
