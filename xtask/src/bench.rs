@@ -2,6 +2,7 @@
 
 mod agent;
 mod figures;
+mod governor;
 mod instructions;
 mod journal;
 mod peer;
@@ -23,6 +24,8 @@ const CAP: Duration = Duration::from_mins(30);
 /// Rounds that warm caches and compilers up, and are not counted.
 const WARM: usize = 5;
 const ROUNDS: usize = 31;
+/// Bytes of the results that the governor is shown: a few lines, and a page.
+const RESULTS: [usize; 2] = [256, 4_096];
 /// Passes of the kernel for each one of its peer, which is that much slower.
 const PASSES: usize = 8;
 
@@ -51,7 +54,10 @@ pub(crate) fn step_inner(json: Option<&Path>) -> Result<bool> {
     }
     drop(peer);
     eprintln!("measuring replay");
-    let figures = Figures { rows, replay: journal::measure(&rigs)? };
+    let replay = journal::measure(&rigs)?;
+    eprintln!("measuring the governor");
+    let decisions = RESULTS.map(governor::measure).into_iter().collect::<Result<_>>()?;
+    let figures = Figures { rows, replay, decisions };
     figures.print(counter);
     if let Some(file) = json {
         std::fs::write(file, figures.json().to_string()).context("writing the figures")?;

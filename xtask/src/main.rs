@@ -10,6 +10,9 @@
 mod allocation;
 mod bench;
 mod components;
+mod eval;
+mod eval_decode;
+mod model;
 mod place;
 mod process;
 mod random;
@@ -45,6 +48,11 @@ enum Command {
     /// Measures.
     #[command(subcommand)]
     Bench(Bench),
+    /// Explores every run of the shipped charts, reduced, within caps.
+    CheckModel(model::Options),
+    /// Judges what is recorded: trajectories of agents, answers of providers.
+    #[command(subcommand)]
+    Eval(Eval),
     /// The `xstate` tier, as the process that the tier starts.
     #[command(hide = true)]
     XstateTier,
@@ -69,11 +77,33 @@ enum Bench {
     },
 }
 
+#[derive(Subcommand)]
+enum Eval {
+    /// The governor over runs of other agents: whom it flags, and when.
+    Stuck {
+        /// Where the trajectories are: `*.jsonl` or `*.jsonl.gz`, one per line.
+        #[arg(long, value_name = "DIR")]
+        data: PathBuf,
+    },
+    /// The decoders over recorded answers of providers: text, calls, stop, usage, error.
+    Decode {
+        /// Where the answers are, with their `index.json`.
+        #[arg(long, value_name = "DIR")]
+        data: PathBuf,
+        /// How often each is decoded in random chunks.
+        #[arg(long, value_name = "N", default_value_t = 1_000)]
+        splits: usize,
+    },
+}
+
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Test { list: true, .. } => tiers::list(),
         Command::Test { only, list: false } => tiers::test(&only),
         Command::Bench(Bench::Step { json }) => bench::step(json.as_deref()),
+        Command::CheckModel(options) => model::check(&options),
+        Command::Eval(Eval::Stuck { data }) => eval::stuck(&data),
+        Command::Eval(Eval::Decode { data, splits }) => eval_decode::decode(&data, splits),
         Command::XstateTier => xstate::tier(),
         Command::BenchStepInner { json } => bench::step_inner(json.as_deref()),
         Command::BenchLoop { chart, passes, of } => bench::step_loop(&chart, passes, of),

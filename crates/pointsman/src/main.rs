@@ -24,6 +24,7 @@ struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
+  pointsman run research \"Where is the loop rule proved?\"
   pointsman check form                       a shipped agent, by name
   pointsman check my-agent.toml --json       a chart of your own
   pointsman graph research --format mermaid
@@ -31,7 +32,8 @@ Examples:
   pointsman init my-agent.toml
   pointsman explain PM0501
 
-Exit codes: 0 done, 2 usage or file trouble, 8 the chart was refused.";
+Exit codes: 0 done or succeeded, 1 failed, 2 usage or file trouble, 3 waiting for a person,
+4 budget, 5 stuck, 6 cancelled, 7 denied, 8 chart refused, 9 replay diverged, 10 store fault.";
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();

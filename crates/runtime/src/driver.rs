@@ -303,7 +303,8 @@ impl Driver {
     fn work(&mut self, id: EffectId, start: Start) {
         let (task, words) = match start {
             Start::Model(call) => {
-                (Task::Model(self.run.prompt(&self.chart, &call)), "asks the model".to_owned())
+                let words = format!("asks {}", self.performer.model());
+                (Task::Model(self.run.prompt(&self.chart, &call)), words)
             }
             Start::Tool(call) => {
                 let words = format!("calls {} {}", call.tool, call.arguments.get());

@@ -25,6 +25,10 @@ impl Host {
 }
 
 impl Perform for Host {
+    fn model(&self) -> &'static str {
+        "quote (built in, no model)"
+    }
+
     fn perform(&self, task: Task) -> Doing {
         let tools = Arc::clone(&self.tools);
         Box::pin(async move {

@@ -63,6 +63,9 @@ pub type Doing = Pin<Box<dyn Future<Output = Done> + Send>>;
 
 /// Carries orders out. Dropping the future must stop what it started.
 pub trait Perform: Send + Sync {
+    /// Returns the name of what is asked for text, for people.
+    fn model(&self) -> &str;
+
     /// Starts a task.
     fn perform(&self, task: Task) -> Doing;
 }

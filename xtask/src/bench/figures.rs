@@ -2,15 +2,20 @@
 
 use serde_json::{Value, json};
 
+use super::governor::Decision;
+
 const STEP_NANOS: f64 = 1_000.0;
 const TIMES_FASTER: f64 = 30.0;
 const DECODED: f64 = 1_000_000.0;
 const BYTES: f64 = 250_000.0;
+const DECISION_NANOS: f64 = 2_000.0;
 
 /// The figures of a whole benchmark.
 pub(crate) struct Figures {
     pub(crate) rows: Vec<Row>,
     pub(crate) replay: Replay,
+    /// The governor's, by the size of results; the smallest is held to the target.
+    pub(crate) decisions: Vec<Decision>,
 }
 
 /// One chart; times in nanoseconds, medians.
@@ -64,6 +69,12 @@ impl Figures {
         println!("a new run allocates its rooms once: {rooms:.1} times at most, on average");
         let Replay { entries, decoded, bytes } = self.replay;
         println!("replay of {entries} entries: {decoded:.0}/s decoded, {bytes:.0}/s from bytes");
+        for Decision { bytes, nanos, allocations } in &self.decisions {
+            println!(
+                "governor, a call judged and its result of {bytes} bytes taken in, memory full, \
+                 all new: {nanos:.0} ns, {allocations:.3} allocations"
+            );
+        }
     }
 
     /// Prints each target beside what was reached, and returns whether all were.
@@ -72,12 +83,16 @@ impl Figures {
         let ratio = -worst(&self.rows, |row| -row.ratio);
         let allocations = worst(&self.rows, |row| row.allocations);
         let Replay { decoded, bytes, .. } = self.replay;
+        let decision = self.decisions.first().map_or(f64::NAN, |it| it.nanos);
+        let spent = self.decisions.iter().map(|it| it.allocations).fold(0.0, f64::max);
         let targets = [
             (slowest <= STEP_NANOS, format!("median step <= 1 µs: {slowest:.0} ns")),
             (ratio >= TIMES_FASTER, format!("at least 30x XState: {ratio:.0}x")),
             (allocations == 0.0, format!("0 allocations per step: {allocations:.3}")),
             (decoded >= DECODED, format!("at least 1,000,000 decoded events/s: {decoded:.0}")),
             (bytes >= BYTES, format!("at least 250,000 events/s from bytes: {bytes:.0}")),
+            (decision <= DECISION_NANOS, format!("governor decision <= 2 µs: {decision:.0} ns")),
+            (spent == 0.0, format!("0 allocations per governor decision: {spent:.3}")),
         ];
         for (reached, target) in &targets {
             println!("{}  {target}", if *reached { "pass" } else { "FAIL" });
@@ -98,6 +113,13 @@ impl Figures {
                 "ratio": row.ratio,
             })
         };
+        let decision = |it: &Decision| {
+            json!({
+                "result_bytes": it.bytes,
+                "ns_per_decision": it.nanos,
+                "allocations_per_decision": it.allocations,
+            })
+        };
         json!({
             "charts": self.rows.iter().map(row).collect::<Vec<_>>(),
             "replay": {
@@ -105,6 +127,7 @@ impl Figures {
                 "decoded_per_second": self.replay.decoded,
                 "from_bytes_per_second": self.replay.bytes,
             },
+            "governor": self.decisions.iter().map(decision).collect::<Vec<_>>(),
         })
     }
 }

@@ -2,6 +2,7 @@
 
 mod commands;
 mod faulty;
+mod run;
 mod schema;
 mod svg;
 mod tidy;

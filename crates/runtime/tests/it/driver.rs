@@ -41,6 +41,10 @@ impl World {
 }
 
 impl Perform for World {
+    fn model(&self) -> &'static str {
+        "a script"
+    }
+
     fn perform(&self, task: Task) -> Doing {
         let at = self.started.fetch_add(1, Ordering::SeqCst) + 1;
         if at == self.hangs_at {

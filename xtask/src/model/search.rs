@@ -1,0 +1,296 @@
+//! The search: the kernel's own step as the model that `stateright` explores.
+//!
+//! An action is one event with everything the agent draws during it. A step starts
+//! by restoring the run from its snapshot, so every place is also a crash.
+
+use std::{
+    collections::BTreeSet,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+    },
+    time::Instant,
+};
+
+use pointsman_kernel::{
+    Took,
+    chart::{Chart, Disposition, Per},
+    effect::{Cause, Out},
+    event::{Event, Observed},
+    id::{Outcome, Seq, StateId},
+    run::{Core, Doing, Run},
+};
+use stateright::{Model, Property};
+
+use super::{
+    agent::{Drawn, drawing, following},
+    inspect,
+    key::Canon,
+    node::{Broken, Link, Node},
+    plant::{Plant, planted},
+    walks::{Cost, Walks},
+    world,
+};
+
+/// One place in so many is compared with the replay of its journal.
+const REPLAYED: u64 = 64;
+
+/// Where a search ends, if nothing is found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Caps {
+    pub(crate) until: Instant,
+    pub(crate) states: usize,
+    pub(crate) depth: u32,
+}
+
+/// The search through all runs of a chart.
+pub(crate) struct Search<const N: usize> {
+    pub(crate) chart: Arc<Chart>,
+    canon: Canon,
+    plant: Option<Plant>,
+    caps: Caps,
+    pub(crate) seen: Arc<Seen>,
+}
+
+/// What the search has seen so far; it outlives the search.
+#[derive(Default)]
+pub(crate) struct Seen {
+    pub(crate) edges: Mutex<BTreeSet<(StateId, Outcome)>>,
+    pub(crate) ends: Mutex<BTreeSet<Disposition>>,
+    pub(crate) walks: Mutex<Walks>,
+    /// The first violation.
+    pub(crate) found: Mutex<Option<Node>>,
+    pub(crate) cut: AtomicBool,
+    pub(crate) misfits: AtomicUsize,
+    pub(crate) replays: AtomicUsize,
+    expanded: AtomicUsize,
+}
+
+/// One step, taken: what became of it is known already.
+#[derive(Clone, PartialEq)]
+pub(crate) struct Taken(Node);
+
+impl<const N: usize> Search<N> {
+    pub(crate) fn new(chart: Chart, plant: Option<Plant>, caps: Caps) -> Self {
+        let (canon, chart) = (Canon::of(&chart), Arc::new(chart));
+        Self { chart, canon, plant, caps, seen: Arc::default() }
+    }
+
+    /// Takes every step that a run can take, and tries those that it cannot.
+    fn steps(&self, from: &Node) -> Vec<Node> {
+        let Some(run) = restored::<N>(&from.snapshot) else {
+            return vec![self.breach(from, Broken::Lost)];
+        };
+        if let Some(broken) = self.unmoved(from, run) {
+            return vec![self.breach(from, broken)];
+        }
+        if from.key % REPLAYED == 0 {
+            self.seen.replays.fetch_add(1, Relaxed);
+            if self.plant.is_none() && !inspect::replays::<N>(&self.chart, from) {
+                return vec![self.breach(from, Broken::Lost)];
+            }
+        }
+        let Some(run) = restored::<N>(&from.snapshot) else { return Vec::new() };
+        let mut nodes = Vec::new();
+        for seen in world::offers(&self.chart, &run.core) {
+            let mut laid = Some(Vec::new());
+            while let Some(draws) = laid {
+                let (node, drawn) = drawing(&draws, || self.step(from, &seen, &draws));
+                nodes.push(node);
+                laid = following(drawn);
+            }
+        }
+        nodes
+    }
+
+    /// Tries everything that must come to nothing, and returns what went wrong.
+    fn unmoved(&self, from: &Node, mut run: Run<Drawn<N>>) -> Option<Broken> {
+        let misfits = world::misfits(&self.chart, &run.core, &from.closed);
+        self.seen.misfits.fetch_add(misfits.len(), Relaxed);
+        let ended = run.core.ended.is_some();
+        let mut out = Out::default();
+        for misfit in misfits {
+            let (took, _) = drawing(&[], || self.guarded(&mut run, misfit, &mut out));
+            match took {
+                None => return Some(Broken::Panicked),
+                Some(Some(Took::Applied)) if ended => return Some(Broken::AfterTheEnd),
+                Some(Some(Took::Applied)) => return Some(Broken::Changed),
+                Some(_) => {}
+            }
+        }
+        // Restoring and refusing leave every byte as it was.
+        (snapshot(&run) != *from.snapshot).then_some(Broken::Changed)
+    }
+
+    /// Takes one step from a restored run.
+    fn step(&self, from: &Node, seen: &Observed<()>, laid: &[u8]) -> Node {
+        let Some(mut run) = restored::<N>(&from.snapshot) else {
+            return self.breach(from, Broken::Lost);
+        };
+        let before = Before::of(&run.core, seen);
+        let mut out = Out::default();
+        let entry = (run.core.next, seen.clone());
+        let took = self.guarded(&mut run, entry, &mut out);
+        let link = Link {
+            before: from.link.clone(),
+            seen: seen.clone(),
+            laid: laid.into(),
+            state: run.core.state,
+        };
+        let snapshot = snapshot(&run);
+        let mut node = Node {
+            key: self.canon.key(&snapshot, run.core.now.0),
+            snapshot: snapshot.into(),
+            link: Some(Arc::new(link)),
+            entries: from.entries + 1,
+            ..from.clone()
+        };
+        let broken = match took {
+            None => Some(Broken::Panicked),
+            Some(Some(Took::Applied)) => {
+                inspect::broken(&self.chart, &run.core, &mut node, seen, &out)
+            }
+            Some(_) => Some(Broken::NotTaken),
+        };
+        if let Some(broken) = broken {
+            return self.breach(&node, broken);
+        }
+        self.cover(&run.core, &out);
+        let cost = before.cost(&run.core, &out);
+        let turns = matches!(seen.event, Event::Given { .. } | Event::Cancelled { .. });
+        let turns = turns && self.chart.certificate().per == Per::Turn;
+        lock(&self.seen.walks).add(from.key, node.key, cost, turns);
+        node
+    }
+
+    /// Steps, and returns nothing if that panicked.
+    fn guarded(
+        &self,
+        run: &mut Run<Drawn<N>>,
+        entry: (Seq, Observed<()>),
+        out: &mut Out<()>,
+    ) -> Option<Option<Took>> {
+        let step = AssertUnwindSafe(|| planted(self.plant, &self.chart, run, entry, out).ok());
+        catch_unwind(step).ok()
+    }
+
+    fn cover(&self, core: &Core, out: &Out<()>) {
+        let mut edges = lock(&self.seen.edges);
+        for hop in &out.hops {
+            if let Cause::Outcome(outcome) = hop.by {
+                edges.insert((hop.from, outcome));
+            }
+        }
+        drop(edges);
+        if let Some(ended) = core.ended {
+            lock(&self.seen.ends).insert(ended);
+        }
+    }
+
+    /// Notes a violation; the first one ends the search.
+    fn breach(&self, at: &Node, broken: Broken) -> Node {
+        let node = Node { broken: Some(broken), ..at.clone() };
+        lock(&self.seen.found).get_or_insert_with(|| node.clone());
+        node
+    }
+
+    /// Returns whether the search is to go no further, which cuts it.
+    fn is_over(&self, node: &Node) -> bool {
+        let expanded = self.seen.expanded.fetch_add(1, Relaxed);
+        let over = expanded >= self.caps.states
+            || node.entries >= self.caps.depth
+            || Instant::now() >= self.caps.until;
+        if over {
+            self.seen.cut.store(true, Relaxed);
+        }
+        over
+    }
+}
+
+impl<const N: usize> Model for Search<N> {
+    type State = Node;
+    type Action = Taken;
+
+    fn init_states(&self) -> Vec<Node> {
+        let snapshot = snapshot(&Run::<Drawn<N>>::new(&self.chart));
+        vec![Node {
+            key: self.canon.key(&snapshot, 0),
+            snapshot: snapshot.into(),
+            link: None,
+            entries: 0,
+            open: Vec::new(),
+            closed: Vec::new(),
+            granted: 0,
+            broken: None,
+        }]
+    }
+
+    fn actions(&self, node: &Node, actions: &mut Vec<Taken>) {
+        let found = lock(&self.seen.found).is_some();
+        if !found && !self.is_over(node) {
+            actions.extend(self.steps(node).into_iter().map(Taken));
+        }
+    }
+
+    fn next_state(&self, _: &Node, Taken(node): Taken) -> Option<Node> {
+        Some(node)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        macro_rules! never {
+            ($broken:ident) => {
+                Property::always(Broken::$broken.property(), |_, node: &Node| {
+                    node.broken != Some(Broken::$broken)
+                })
+            };
+        }
+        vec![
+            never!(Panicked),
+            never!(DeadEnd),
+            never!(AfterTheEnd),
+            never!(BeforeVerdict),
+            never!(Changed),
+            never!(NotTaken),
+            never!(OverMax),
+            never!(Orphaned),
+            never!(Lost),
+        ]
+    }
+}
+
+/// What a run was before a step, as far as its cost goes.
+struct Before {
+    visits: u64,
+    passed: u64,
+}
+
+impl Before {
+    /// Time passes while a job is under way and nobody is asked.
+    fn of(core: &Core, seen: &Observed<()>) -> Self {
+        let asking = core.items.iter().any(|item| matches!(item.doing, Doing::Asking { .. }));
+        let works = !asking && !core.paused && !core.items.is_empty();
+        let passed = if works { seen.at.since(core.now) } else { 0 };
+        Self { visits: core.visits, passed }
+    }
+
+    fn cost(&self, core: &Core, out: &Out<()>) -> Cost {
+        let (models, tools) = inspect::calls(out);
+        [core.visits - self.visits, models, tools, self.passed]
+    }
+}
+
+/// Returns the run of a snapshot, as after a crash.
+pub(crate) fn restored<const N: usize>(snapshot: &[u8]) -> Option<Run<Drawn<N>>> {
+    serde_json::from_slice(snapshot).ok()
+}
+
+/// Returns a run as bytes.
+pub(crate) fn snapshot<const N: usize>(run: &Run<Drawn<N>>) -> Vec<u8> {
+    serde_json::to_vec(run).unwrap_or_default()
+}
+
+/// Locks; a panic elsewhere is reported as such, and not here.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
