@@ -65,7 +65,7 @@ pub(super) fn render(data: &Data, visit: &Visit<'_>) -> Prompt {
     let tools: Vec<Box<str>> = match visit.state.tools() {
         Tools::Only(list) => list.to_vec(),
         Tools::All if decides && data.tools => vec!["context.fts_search".into()],
-        _ => Vec::new(),
+        Tools::All | Tools::None | _ => Vec::new(),
     };
     let system = if decides { DECIDE } else { ANALYZE }.to_string();
     Prompt { system, messages, tools, schema }
@@ -73,12 +73,12 @@ pub(super) fn render(data: &Data, visit: &Visit<'_>) -> Prompt {
 
 /// Says what was made of the older findings.
 fn summary(data: &Data, older: usize) -> String {
-    let mut text = String::from("Earlier findings, in short:");
-    for finding in data.findings.iter().take(older) {
+    let told = data.findings.iter().take(older).map(|finding| {
         let call = finding.call.arguments.get();
-        text.push_str(&format!("\n- {} {call}: {}", finding.call.tool, finding.analysis));
-    }
-    text
+        format!("\n- {} {call}: {}", finding.call.tool, finding.analysis)
+    });
+    let told: String = told.collect();
+    format!("Earlier findings, in short:{told}")
 }
 
 /// The run's own state. The form is a contract: tools that read prompts rely on it.
@@ -86,12 +86,9 @@ fn state(data: &Data, visit: &Visit<'_>) -> String {
     let phase = visit.state.name().to_uppercase();
     let duration = visit.now.since(visit.entered);
     let status = if data.advice.is_stuck() { "STUCK" } else { "HEALTHY" };
-    let mut text = format!(
+    let text = format!(
         "## Agent State\nCurrent Phase: {phase}\nPhase Duration: {duration}ms\nStatus: {status}"
     );
     let advice: Vec<&str> = data.advice.lines().collect();
-    if !advice.is_empty() {
-        text.push_str(&format!("\nAdvice: {}", advice.join(" ")));
-    }
-    text
+    if advice.is_empty() { text } else { format!("{text}\nAdvice: {}", advice.join(" ")) }
 }
