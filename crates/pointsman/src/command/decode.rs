@@ -1,7 +1,6 @@
 //! `pointsman decode`: what a model's recorded answer says.
 
 use std::{
-    fmt::Write as _,
     fs,
     io::{self, Read},
     process::ExitCode,
@@ -22,11 +21,11 @@ use crate::report::{self, Error};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The body may be a stream of events or plain JSON; its content tells. A reply is complete
-only if the protocol's own end was seen, with a stop word and without any error. A reply
-that merely ends too early is not complete and has no error.
+only if the protocol's own end was seen, with a stop word and without any error.
 
 An error is one of: rate_limited, overloaded, unavailable, quota, auth, invalid,
-context_length, content_filter, malformed, too_large, truncated, other.
+context_length, content_filter, malformed, too_large, other. A reply that merely ends too
+early carries none: as JSON it has `complete` false and `error` null.
 
 Examples:
   pointsman decode --protocol openai-chat answer.sse
@@ -59,15 +58,15 @@ impl Decode {
         // Pieces are for those who watch a reply arrive; this one is all here.
         drop(decoder.push(&body));
         let head = Head { status: self.http_status, retry_after_ms: self.retry_after };
-        let decoded = decoder.finish(&head);
+        let reply = decoder.finish(&head);
         let text = if self.json {
             // Text and numbers always serialise.
-            serde_json::to_string(&decoded).unwrap_or_default() + "\n"
+            serde_json::to_string(&reply).unwrap_or_default() + "\n"
         } else {
-            told(&decoded)
+            told(&reply)
         };
         report::data(&text)?;
-        Ok(if decoded.complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        Ok(if reply.complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }
 
@@ -88,9 +87,11 @@ fn milliseconds(seconds: &str) -> Result<u64, &'static str> {
 
 fn told(decoded: &Decoded) -> String {
     let mut text = String::new();
-    // Writing to a string cannot fail.
     let mut line = |words: String| {
-        let _: std::fmt::Result = writeln!(text, "{words}");
+        // What a model wrote must not steer the terminal.
+        let harmless = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
+        text.extend(words.chars().map(|c| if harmless(c) { c } else { '\u{fffd}' }));
+        text.push('\n');
     };
     line(if decoded.complete { "complete".into() } else { "not complete".into() });
     if let Some(failure) = decoded.failure() {

@@ -1,6 +1,7 @@
 //! The binary as people meet it: standard output, standard error, exit code.
 
 mod commands;
+mod decode;
 mod faulty;
 mod run;
 mod schema;
