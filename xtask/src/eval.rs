@@ -10,7 +10,7 @@ use std::{fs, path::Path, process::Command};
 use anyhow::{Context, Result, ensure};
 use pointsman_kernel::{
     chart::Stuck,
-    governor::{Level, Verdict, Watch},
+    governor::{Level, Rule, Verdict, Watch},
 };
 
 use self::trace::{Outcome, Seen, Trace};
@@ -62,7 +62,6 @@ fn rows() -> Vec<Row> {
     let ladder = |name, counts| Row { name, stuck: off, counts };
     let named =
         |name, stuck| Row { name, stuck, counts: |verdict| verdict.rule != Rule::NothingNew };
-    use pointsman_kernel::governor::Rule;
     vec![
         ladder("score: warn", |verdict| verdict.level >= Level::Warn),
         ladder("score: refuse", |verdict| verdict.level >= Level::Refuse),

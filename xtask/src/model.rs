@@ -151,7 +151,7 @@ fn told(unreached: &[String], cut: bool) -> String {
 
 /// Explores one chart with budgets of one size.
 fn report(name: &str, most: u64, plant: Option<Plant>, caps: Caps) -> Result<Report> {
-    let reduction = Reduction { most, ..Reduction::of(name) };
+    let reduction = Reduction::of(name, most);
     let chart = reduction.chart(name)?;
     match shipped::agent(&chart)? {
         0 => Ok(Report::of::<0>(chart, reduction, plant, caps)),

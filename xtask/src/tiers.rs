@@ -13,12 +13,14 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::ValueEnum;
 
 use crate::{
-    components,
+    components, model,
     place::{self, Scratch},
     process,
 };
 
 const BUILD_CAP: Duration = Duration::from_mins(15);
+/// Seconds that the search may spend on each chart.
+const MODEL_SECONDS: &str = "20";
 const LIST_CAP: Duration = Duration::from_mins(1);
 
 /// The arguments that select the kernel's properties.
@@ -34,16 +36,19 @@ pub(crate) enum Tier {
     Properties,
     /// The shipped charts against the real `XState`.
     Xstate,
+    /// Every run of the shipped charts, reduced, within caps.
+    Model,
 }
 
 impl Tier {
-    const ALL: [Self; 3] = [Self::Unit, Self::Properties, Self::Xstate];
+    const ALL: [Self; 4] = [Self::Unit, Self::Properties, Self::Xstate, Self::Model];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Unit => "unit",
             Self::Properties => "properties",
             Self::Xstate => "xstate",
+            Self::Model => "model",
         }
     }
 
@@ -52,6 +57,7 @@ impl Tier {
             Self::Unit => "every test of the workspace; needs nothing from outside",
             Self::Properties => "the kernel's properties, 10,000 cases each",
             Self::Xstate => "the shipped charts against the real XState",
+            Self::Model => "every run of the shipped charts, reduced, within caps",
         }
     }
 
@@ -61,6 +67,7 @@ impl Tier {
             Self::Unit => 300,
             Self::Properties => 600,
             Self::Xstate => 120,
+            Self::Model => 180,
         })
     }
 
@@ -74,6 +81,7 @@ impl Tier {
                 Some(build)
             }
             Self::Xstate => None,
+            Self::Model => Some(model::release("build")),
         }
     }
 
@@ -93,6 +101,11 @@ impl Tier {
                 let mut tier = process::command(ourselves);
                 tier.arg("xstate-tier");
                 tier
+            }
+            Self::Model => {
+                let mut search = model::release("run");
+                search.args(["--", "check-model", "--seconds", MODEL_SECONDS]);
+                search
             }
         }
     }

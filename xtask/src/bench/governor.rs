@@ -77,13 +77,13 @@ fn rounds(bytes: usize, draws: &mut SplitMix64) -> Result<Vec<(ToolCall, ToolRes
     (0..CALLS)
         .map(|at| {
             let (tool, argument) = kinds[at % kinds.len()];
-            let drawn = draws.next();
+            let part = draws.next();
             let arguments =
-                format!(r#"{{"{argument}":"src/part-{drawn:x}.rs","from":{at},"to":{{"n":9}}}}"#);
+                format!(r#"{{"{argument}":"src/part-{part:x}.rs","from":{at},"to":{{"n":9}}}}"#);
             let mut output = String::new();
             while output.len() < bytes {
                 let line = draws.next() % 900;
-                let _ = writeln!(output, "{line}: let value = parse({drawn:x}, &text)?; // 0.5s");
+                let _ = writeln!(output, "{line}: let value = parse({part:x}, &text)?; // 0.5s");
             }
             let call = ToolCall {
                 id: at.to_string(),

@@ -92,9 +92,8 @@ fn value_end(text: &[u8]) -> usize {
         match byte {
             b'"' => at += 1 + string_end(text.get(at + 1..).unwrap_or_default()),
             b'{' | b'[' => depth += 1,
-            b'}' | b']' if depth == 0 => return at,
+            b'}' | b']' | b',' if depth == 0 => return at,
             b'}' | b']' => depth -= 1,
-            b',' if depth == 0 => return at,
             _ => {}
         }
         at += 1;

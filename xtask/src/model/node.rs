@@ -106,18 +106,15 @@ impl Node {
 
     /// Tells the way here, one entry to a line.
     pub(crate) fn told(&self, chart: &Chart) -> String {
-        let mut told = String::new();
-        for (at, link) in self.way().into_iter().enumerate() {
+        let told = self.way().into_iter().enumerate().map(|(at, link)| {
             let Link { seen, laid, state, .. } = link;
             let what = match &seen.event {
                 Event::Begun(_) => "begun".to_owned(),
                 event => format!("{event:?}"),
             };
-            let state = chart.state_name(*state);
-            let at_ms = seen.at.0;
-            told +=
-                &format!("  {:>3}. at {at_ms} ms {what}, drawing {laid:?}: `{state}`\n", at + 1);
-        }
-        told
+            let (entry, ms, state) = (at + 1, seen.at.0, chart.state_name(*state));
+            format!("  {entry:>3}. at {ms} ms {what}, drawing {laid:?}: `{state}`\n")
+        });
+        told.collect()
     }
 }

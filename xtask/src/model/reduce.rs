@@ -1,5 +1,9 @@
 //! Smaller charts: the shipped text with its large maxima lowered, so that loops
-//! close within reach of an exhaustive search. Nothing else of a chart changes.
+//! close within reach of an exhaustive search.
+//!
+//! States, edges, rules and resets stay as they are. What waits between attempts
+//! is left to a provider's hint, and where time is a budget, every timeout is a
+//! third of it: time then takes few values.
 
 use anyhow::{Context, Result, anyhow};
 use pointsman_agents::CHARTS;
@@ -24,9 +28,9 @@ pub(crate) struct Reduction {
 }
 
 impl Reduction {
-    /// Returns how far a chart of that name is reduced.
-    pub(crate) fn of(chart: &str) -> Self {
-        let usual = Self { most: 1, attempts: 2, parallel: 2, steps: 24, seconds: 90 };
+    /// Returns how far a chart of that name is reduced, for budgets of that size.
+    pub(crate) fn of(chart: &str, most: u64) -> Self {
+        let usual = Self { most, attempts: 2, parallel: 2, steps: 24, seconds: 90 };
         match chart {
             // One place for two items: one of them waits for it.
             "code" => Self { parallel: 1, ..usual },
@@ -38,8 +42,9 @@ impl Reduction {
     pub(crate) fn about(self) -> String {
         let Self { most, attempts, parallel, steps, seconds } = self;
         format!(
-            "every max at most {most} (steps {steps}, time {seconds} s), attempts {attempts}, \
-             2 items, {parallel} at once, no waiting but a provider's hint"
+            "reduced: every max at most {most}, but for steps ({steps}) and time ({seconds} s, \
+             timeouts a third of it); attempts at most {attempts}; 2 items, {parallel} at once; \
+             no waits but a provider's hint"
         )
     }
 
@@ -102,7 +107,7 @@ mod tests {
 
     #[test]
     fn maxima_are_lowered_and_nothing_else() {
-        let reduction = Reduction::of("code");
+        let reduction = Reduction::of("code", 2);
         for (line, reduced) in [
             ("pages = { max = 20,  else = \"error\" }", "pages = { max = 2,  else = \"error\" }"),
             ("tries = { max = 1, else = \"error\" }", "tries = { max = 1, else = \"error\" }"),
@@ -125,7 +130,7 @@ mod tests {
     #[test]
     fn every_reduced_chart_is_a_chart() {
         for (name, _) in CHARTS {
-            let chart = Reduction::of(name).chart(name).unwrap();
+            let chart = Reduction::of(name, 2).chart(name).unwrap();
             let smaller = chart.budgets().iter().all(|budget| {
                 budget.max() <= 24 || budget.charge() == Some(pointsman_kernel::chart::Charge::Time)
             });

@@ -14,7 +14,7 @@ use std::{
 };
 
 use pointsman_kernel::{
-    Took,
+    Rejected, Took,
     chart::{Chart, Disposition, Per},
     effect::{Cause, Out},
     event::{Event, Observed},
@@ -85,7 +85,7 @@ impl<const N: usize> Search<N> {
         if let Some(broken) = self.unmoved(from, run) {
             return vec![self.breach(from, broken)];
         }
-        if from.key % REPLAYED == 0 {
+        if from.key.is_multiple_of(REPLAYED) {
             self.seen.replays.fetch_add(1, Relaxed);
             if self.plant.is_none() && !inspect::replays::<N>(&self.chart, from) {
                 return vec![self.breach(from, Broken::Lost)];
@@ -113,10 +113,10 @@ impl<const N: usize> Search<N> {
         for misfit in misfits {
             let (took, _) = drawing(&[], || self.guarded(&mut run, misfit, &mut out));
             match took {
-                None => return Some(Broken::Panicked),
-                Some(Some(Took::Applied)) if ended => return Some(Broken::AfterTheEnd),
-                Some(Some(Took::Applied)) => return Some(Broken::Changed),
-                Some(_) => {}
+                Err(_) => return Some(Broken::Panicked),
+                Ok(Ok(Took::Applied)) if ended => return Some(Broken::AfterTheEnd),
+                Ok(Ok(Took::Applied)) => return Some(Broken::Changed),
+                Ok(_) => {}
             }
         }
         // Restoring and refusing leave every byte as it was.
@@ -147,11 +147,9 @@ impl<const N: usize> Search<N> {
             ..from.clone()
         };
         let broken = match took {
-            None => Some(Broken::Panicked),
-            Some(Some(Took::Applied)) => {
-                inspect::broken(&self.chart, &run.core, &mut node, seen, &out)
-            }
-            Some(_) => Some(Broken::NotTaken),
+            Err(_) => Some(Broken::Panicked),
+            Ok(Ok(Took::Applied)) => inspect::broken(&self.chart, &run.core, &mut node, seen, &out),
+            Ok(_) => Some(Broken::NotTaken),
         };
         if let Some(broken) = broken {
             return self.breach(&node, broken);
@@ -164,15 +162,14 @@ impl<const N: usize> Search<N> {
         node
     }
 
-    /// Steps, and returns nothing if that panicked.
+    /// Steps, and survives a panic.
     fn guarded(
         &self,
         run: &mut Run<Drawn<N>>,
         entry: (Seq, Observed<()>),
         out: &mut Out<()>,
-    ) -> Option<Option<Took>> {
-        let step = AssertUnwindSafe(|| planted(self.plant, &self.chart, run, entry, out).ok());
-        catch_unwind(step).ok()
+    ) -> std::thread::Result<Result<Took, Rejected>> {
+        catch_unwind(AssertUnwindSafe(|| planted(self.plant, &self.chart, run, entry, out)))
     }
 
     fn cover(&self, core: &Core, out: &Out<()>) {

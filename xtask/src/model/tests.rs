@@ -1,1 +1,55 @@
-//! Tests follow.
+//! The search itself: it comes to its end, and finds what is planted.
+
+use super::*;
+
+/// Generous: a debug build on a busy machine is slow, and the counts are small.
+const CAP: Duration = Duration::from_mins(2);
+
+fn explored(chart: &str, plant: Option<Plant>, states: usize) -> Report {
+    let caps = Caps { until: Instant::now() + CAP, states, depth: 100 };
+    report(chart, 1, plant, caps).unwrap()
+}
+
+fn broken(report: &Report) -> Option<Broken> {
+    report.found.as_ref().and_then(|node| node.broken)
+}
+
+#[test]
+fn the_form_chart_holds_whatever_happens() {
+    let report = explored("form", None, 10_000);
+    assert_eq!(report.violations(), Vec::<String>::new());
+    assert!(!report.is_cut());
+    assert_eq!(report.unreached(), Vec::<String>::new());
+    // The certificate is not only kept but met: no walk was missed.
+    let Finding::Worst([visits, models, ..]) = report.finding else { panic!("no cycle costs") };
+    let proved = report.chart.certificate();
+    assert_eq!((visits, models), (proved.steps, proved.model_calls));
+}
+
+#[test]
+fn a_spend_that_is_given_back_is_found() {
+    let report = explored("form", Some(Plant::Unmetered), 10_000);
+    assert!(matches!(report.finding, Finding::Cycle(_)), "{:?}", report.finding);
+    assert!(!report.violations().is_empty());
+}
+
+#[test]
+fn a_second_end_is_found() {
+    let report = explored("form", Some(Plant::SecondTerminal), 10_000);
+    assert_eq!(broken(&report), Some(Broken::AfterTheEnd));
+}
+
+#[test]
+fn a_tool_that_starts_before_its_verdict_is_found() {
+    let report = explored("chat", Some(Plant::EffectBeforeVerdict), 10_000);
+    assert_eq!(broken(&report), Some(Broken::BeforeVerdict));
+    let told = report.violations().concat();
+    assert!(told.contains("begun") && told.contains("executing_tools"), "{told}");
+}
+
+#[test]
+fn a_search_that_stops_early_says_so() {
+    let report = explored("form", None, 10);
+    assert!(report.is_cut());
+    assert!(!report.unreached().is_empty());
+}

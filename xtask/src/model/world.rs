@@ -55,9 +55,11 @@ pub(crate) fn offers(chart: &Chart, core: &Core) -> Vec<Observed<()>> {
                 for (answer, usage) in answers(chart, kind) {
                     offer(core.now, Event::Answered { effect, answer, usage });
                 }
-                // An answer may come at the last moment, before the clock is looked at.
-                let (wake, answer) = (core.wake.unwrap_or(core.now), answer(kind));
-                offer(wake, Event::Answered { effect, answer, usage: Usage::default() });
+                // It may come at the last moment, before the clock is looked at.
+                for answer in [answer(kind), fault(true)] {
+                    let last = core.wake.unwrap_or(core.now).max(core.now);
+                    offer(last, answered(effect, answer));
+                }
             }
             Doing::Asking { effect, call, .. } => {
                 for (granted, remember) in

@@ -22,11 +22,18 @@ impl Hash {
     }
 
     pub(super) const fn byte(self, byte: u8) -> Self {
-        Self((self.0 ^ byte as u64).wrapping_mul(0x0100_0000_01b3))
+        Self(fold(self.0, byte as u64))
     }
 
+    /// Takes in a text, eight bytes at a time, and its length.
     pub(super) fn bytes(self, bytes: &[u8]) -> Self {
-        bytes.iter().fold(self, |hash, byte| hash.byte(*byte))
+        let (eights, rest) = bytes.as_chunks::<8>();
+        let eights = eights.iter().fold(self.0, |hash, it| fold(hash, u64::from_le_bytes(*it)));
+        let mut last = [0; 8];
+        for (to, from) in last.iter_mut().zip(rest) {
+            *to = *from;
+        }
+        Self(fold(fold(eights, u64::from_le_bytes(last)), bytes.len() as u64))
     }
 
     pub(super) fn word(self, word: u64) -> Self {
@@ -36,6 +43,12 @@ impl Hash {
     pub(super) const fn end(self) -> u64 {
         mix(self.0)
     }
+}
+
+/// Cheap, for texts; [`mix`] is for what is short and must be mixed well.
+const fn fold(hash: u64, word: u64) -> u64 {
+    let hash = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    hash ^ (hash >> 32)
 }
 
 const fn mix(mut word: u64) -> u64 {
@@ -100,22 +113,35 @@ pub(super) fn masked(text: &str) -> u64 {
     if looked_at.len() < bytes.len() {
         hash = hash.word(bytes.len() as u64);
     }
-    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b':' | b'-');
-    for part in looked_at.chunk_by(|left, right| is_word(left) == is_word(right)) {
-        let volatile = part.first().is_some_and(is_word) && is_volatile(part);
-        hash = if volatile { hash.byte(b'#') } else { hash.bytes(part) };
+    // Every volatile word has a digit, so the text goes by from digit to digit. What
+    // lies between two volatile words is taken in as a whole.
+    let (mut plain, mut ahead) = (looked_at, looked_at);
+    while let Some(digit) = ahead.iter().position(u8::is_ascii_digit) {
+        let (before, after) = ahead.split_at_checked(digit).unwrap_or_default();
+        let start = before.iter().rev().take_while(|byte| is_word(**byte)).count();
+        let start = digit.saturating_sub(start);
+        let end = after.iter().take_while(|byte| is_word(**byte)).count().saturating_add(digit);
+        let word = ahead.get(start..end).unwrap_or_default();
+        let rest = ahead.get(end..).unwrap_or_default();
+        if is_volatile(word) {
+            let until = plain.len().saturating_sub(ahead.len()).saturating_add(start);
+            hash = hash.bytes(plain.get(..until).unwrap_or_default()).byte(b'#');
+            plain = rest;
+        }
+        ahead = rest;
     }
-    hash.end()
+    hash.bytes(plain).end()
 }
 
-/// Returns whether a word is a clock, a date, a duration or a long hexadecimal id.
+const fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b':' | b'-')
+}
+
+/// Returns whether a word with a digit is a clock, a date, a duration or a long
+/// hexadecimal id.
 fn is_volatile(word: &[u8]) -> bool {
     let word = word.strip_suffix(b".").or_else(|| word.strip_suffix(b":")).unwrap_or(word);
-    let digits = word.iter().filter(|byte| byte.is_ascii_digit()).count();
-    if digits == 0 {
-        return false;
-    }
-    is_time(word) || is_duration(word) || is_id(word, digits)
+    is_time(word) || is_duration(word) || is_id(word)
 }
 
 /// `2026-11-15`, `10:32:01.250`, `2026-11-15T10:32:01Z`.
@@ -131,20 +157,22 @@ fn is_time(word: &[u8]) -> bool {
 
 /// `12ms`, `0.03s`, `1.5sec`.
 fn is_duration(word: &[u8]) -> bool {
-    [b"ms".as_slice(), b"us", b"ns", b"sec", b"secs", b"s"].iter().any(|unit| {
-        word.strip_suffix(*unit).is_some_and(|number| {
-            !number.is_empty() && number.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
-        })
-    })
+    let unit = word.iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let (number, unit) = word.split_at_checked(word.len().saturating_sub(unit)).unwrap_or_default();
+    matches!(unit, b"s" | b"ms" | b"us" | b"ns" | b"sec" | b"secs")
+        && number.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
 }
 
 /// `0x7f3a90`, a digest, a UUID: hexadecimal, with letters and digits, eight or more.
-fn is_id(word: &[u8], digits: usize) -> bool {
+fn is_id(word: &[u8]) -> bool {
     let bare = word.strip_prefix(b"0x").unwrap_or(word);
-    let hex = |byte: &u8| byte.is_ascii_hexdigit() || *byte == b'-';
     let pointer = bare.len() < word.len() && bare.len() >= 4;
-    let letters = bare.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
-    bare.iter().all(hex) && (pointer || (bare.len() >= 8 && letters > 0 && digits > 1))
+    if !(pointer || bare.len() >= 8) || !bare.iter().all(|it| it.is_ascii_hexdigit() || *it == b'-')
+    {
+        return false;
+    }
+    let digits = bare.iter().filter(|byte| byte.is_ascii_digit()).count();
+    pointer || (digits > 1 && bare.iter().any(u8::is_ascii_alphabetic))
 }
 
 /// A member of an object.

@@ -61,11 +61,11 @@ impl Telling {
         let mut members = [
             format!(r#""path":"{what}""#),
             format!(r#""q":"the word {what}""#),
-            r#""deep":{"a":[1,{"b":2}],"c":null}"#.to_owned(),
+            match self.draw(2) {
+                0 => r#""deep":{"a":[1,{"b":2}],"c":null}"#.to_owned(),
+                _ => r#""deep" : { "c":null , "a":[1, {"b":2}] }"#.to_owned(),
+            },
         ];
-        if self.draw(2) == 1 {
-            members[2] = r#""deep" : { "c":null , "a":[1, {"b":2}] }"#.to_owned();
-        }
         members.rotate_left(usize::try_from(self.draw(3)).unwrap());
         if self.draw(2) == 1 {
             members.swap(0, 1);

@@ -145,7 +145,10 @@ fn something_new_takes_one_away_and_a_change_all() {
     assert!(!warned(|desk| desk.quiet("read", &path("b"), ok("y"))));
     assert!(!warned(|desk| desk.quiet("edit", &path("b"), changed("done"))));
     assert!(!warned(|desk| desk.quiet("shell", r#"{"command":"mv a b"}"#, changed(""))));
-    assert!(!warned(|desk| desk.person()));
+    assert!(!warned(|desk| {
+        desk.person();
+        assert_eq!(desk.state(), "thinking");
+    }));
     assert!(!warned(|desk| assert!(desk.turn("next phase", &[]).is_empty())));
     assert!(warned(|desk| assert!(desk.turn("only words", &[]).is_empty())));
 }
