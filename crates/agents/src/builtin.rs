@@ -1,7 +1,7 @@
 //! The builtin agent: jobs for users' own charts, over data that is plain JSON.
 //!
 //! A chart gives each job its parameters in `with`; results go into slots, and
-//! `{slot}` in a parameter is filled from them. Rendering is in [`render`].
+//! `{slot}` in a parameter is filled from them. Rendering is in `render`.
 
 mod decl;
 mod render;

@@ -1,7 +1,7 @@
 //! The explore agent: explores an app on a device. A model may pick from a list.
 //!
-//! Here is how its jobs are briefed and settled; they are declared in [`decl`],
-//! and what is decided from a run's data is in [`data`].
+//! Here is how its jobs are briefed and settled; they are declared in `decl`,
+//! and what is decided from a run's data is in `data`.
 
 mod actions;
 mod data;

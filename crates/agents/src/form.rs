@@ -1,7 +1,7 @@
 //! The form agent: fills web forms. The model may only write text.
 //!
-//! Here are its jobs and how each is settled; what a run knows is in [`data`],
-//! what may be typed in [`text`], and what may be pressed in [`forward`].
+//! Here are its jobs and how each is settled; what a run knows is in `data`,
+//! what may be typed in `text`, and what may be pressed in `forward`.
 
 mod data;
 mod field;

@@ -1,7 +1,7 @@
 //! A chart as a picture of its own: SVG, laid out here, with no other program.
 //!
 //! From front to back: [`plan`] says what is drawn, [`rank`], [`grid`], [`order`],
-//! [`place`] and [`track`] find it a place, [`layout`] holds the places, and
+//! [`place`] and [`track`] find it a place, `layout` holds the places, and
 //! [`shape`], [`panel`] and [`style`] write them. All numbers are whole pixels, so
 //! the same chart is the same bytes everywhere.
 
