@@ -2,12 +2,13 @@
 
 use pointsman_kernel::{
     Took,
-    chart::{Charge, Chart, Per, Reset},
+    chart::{Charge, Chart, Does, Per, Reset, State},
     effect::{Cause, Hop},
     event::{Event, Observed, Scope},
     id::Digest,
     journal::{Recorded, Recorder},
     replay::replay,
+    run::Core,
 };
 use proptest::prelude::*;
 
@@ -48,6 +49,16 @@ fn assert_within(chart: &Chart, cost: Cost) {
     );
 }
 
+/// Attempts never exceed the limit of the state.
+fn assert_attempts(chart: &Chart, core: &Core) {
+    if let Some(Does::Run(work) | Does::FanOut { work, .. }) =
+        chart.state(core.state).map(State::does)
+    {
+        let most = core.items.iter().map(|item| item.attempt).max().unwrap_or(0);
+        assert!(most <= work.attempts.max, "attempt {most}: {}", sketch(chart));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -72,6 +83,7 @@ proptest! {
                 turns += 1;
             }
             drive.apply(seen);
+            assert_attempts(&chart, &drive.run.core);
         }
         assert_within(&chart, drive.cost);
     }
