@@ -128,9 +128,12 @@ pub struct Governor {
 }
 
 impl Governor {
-    pub(crate) fn new(permissions: Permissions, mut tools: Vec<ToolDecl>) -> Self {
+    /// Starts afresh for a run, in the rooms that it has.
+    pub(crate) fn begin(&mut self, permissions: Permissions, mut tools: Vec<ToolDecl>) {
         tools.sort_by(|left, right| left.name.cmp(&right.name));
-        Self { permissions, tools, ..Self::default() }
+        self.permissions = permissions;
+        self.tools = tools;
+        self.memory.forget();
     }
 
     /// Returns what a tool declares of itself.

@@ -18,7 +18,7 @@ use crate::{
     chart::{Chart, Does, State, Work},
     effect::{Cause, Effect, EffectKind, Out},
     event::{Begun, Event, Observed, Scope, Usage},
-    governor::{Governor, Level},
+    governor::Level,
     id::{At, BudgetId, EffectId, JobId, Outcome, Seq},
     run::{Doing, Run},
 };
@@ -104,7 +104,7 @@ struct Stepping<'a, A: Agent> {
 impl<'a, A: Agent> Stepping<'a, A> {
     fn begin(&mut self, begun: Begun) -> Flow {
         self.run.core.seed = begun.seed;
-        self.run.core.governor = Governor::new(begun.permissions, begun.tools);
+        self.run.core.governor.begin(begun.permissions, begun.tools);
         self.enter(self.chart.start(), Cause::Began, None)
     }
 

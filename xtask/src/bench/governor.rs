@@ -48,7 +48,7 @@ pub(crate) fn measure(bytes: usize) -> Result<Decision> {
             silent &= black_box(watch.observe(call, result)).is_none();
         }
         let took = started.elapsed();
-        allocations = allocation::counted() - before;
+        allocations = allocation::counted().saturating_sub(before);
         ensure!(silent, "the governor spoke where all is new");
         if pass > PASSES / 4 {
             times.push(nanos(took) / count(rounds.len() - FILLED));

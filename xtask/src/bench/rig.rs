@@ -11,7 +11,6 @@ use pointsman_kernel::{
     chart::Chart,
     effect::Out,
     event::{Event, Observed},
-    governor::Governor,
     id::{At, Seq},
     run::{Purse, Run},
     step,
@@ -168,7 +167,7 @@ impl<const N: usize> Rig for Mounted<N> {
 }
 
 /// Makes a run as new, but for the room that it has grown. What is left of its
-/// orders and its seed is replaced when it begins.
+/// orders, its seed and its governor is replaced when it begins.
 fn renew<const N: usize>(chart: &Chart, run: &mut Run<Bench<N>>) {
     let core = &mut run.core;
     core.state = chart.start();
@@ -182,7 +181,6 @@ fn renew<const N: usize>(chart: &Chart, run: &mut Run<Bench<N>>) {
         *purse = Purse { left: budget.max(), closed: false };
     }
     core.items.clear();
-    core.governor = Governor::default();
 }
 
 #[expect(clippy::cast_precision_loss, reason = "figures of a few digits")]

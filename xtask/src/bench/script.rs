@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail, ensure};
 use pointsman_kernel::{
     Took,
-    agent::{Agent, Answer, Fault, FaultClass, OrderKind, Reply, ToolResult},
+    agent::{Agent, Answer, Fault, FaultClass, OrderKind, Reply, ToolCall, ToolResult},
     chart::{Chart, Does, State},
     effect::{Cause, Out},
     event::{Begun, Event, Observed, Scope, Usage},
@@ -129,7 +129,8 @@ fn begun(chart: &Chart, draws: &mut SplitMix64) -> Result<Event<()>> {
 }
 
 /// Returns an answer of that kind, or a fault. The texts are empty: what an agent
-/// makes of them is not the kernel's part.
+/// makes of them is not the kernel's part. A reply proposes a call, or the governor
+/// would have something to say about a model that only talks.
 fn answer(kind: OrderKind, draws: &mut SplitMix64) -> Result<Answer<()>> {
     if draws.one_in(24) {
         return Ok(Answer::Fault(Fault {
@@ -140,9 +141,14 @@ fn answer(kind: OrderKind, draws: &mut SplitMix64) -> Result<Answer<()>> {
         }));
     }
     Ok(match kind {
-        OrderKind::Model => Answer::Model(Reply::default()),
+        OrderKind::Model => Answer::Model(Reply { calls: vec![proposed()?], ..Reply::default() }),
         OrderKind::Tool => Answer::Tool(ToolResult { ok: true, ..ToolResult::default() }),
         OrderKind::Own => Answer::Own(()),
         kind => bail!("the bench agent makes no order of kind {kind:?}"),
     })
+}
+
+fn proposed() -> Result<ToolCall> {
+    let arguments = RawValue::from_string("{}".to_owned())?;
+    Ok(ToolCall { id: String::new(), tool: "read".to_owned(), arguments })
 }

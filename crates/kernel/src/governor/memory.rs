@@ -180,6 +180,13 @@ pub(super) struct Memory {
 }
 
 impl Memory {
+    /// Forgets everything, but keeps its rooms.
+    pub(super) fn forget(&mut self) {
+        self.reset();
+        self.warned.clear();
+        self.oscillated = Seq(0);
+    }
+
     /// Forgets everything but what was warned of.
     pub(super) fn reset(&mut self) {
         let Self { seen, failures, messages, visits, .. } = self;

@@ -24,7 +24,8 @@ pub struct Watch {
 impl Watch {
     /// Watches for repetition by these rules, over tools that declare this.
     pub fn new(stuck: Stuck, tools: Vec<ToolDecl>) -> Self {
-        let governor = Governor::new(Permissions::allow_all(), tools);
+        let mut governor = Governor::default();
+        governor.begin(Permissions::allow_all(), tools);
         Self { stuck, governor, last: Seq(0) }
     }
 
