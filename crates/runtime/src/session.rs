@@ -7,7 +7,7 @@ use pointsman_kernel::{
     event::Begun,
     governor::{Grant, Level, Permissions},
     id::Seq,
-    journal::{Entry, body},
+    journal::body,
 };
 use serde_json::{Value, json};
 use thiserror::Error;
@@ -211,9 +211,4 @@ async fn drive(
         watch(driver, notice);
     }
     Ok(Standing { run: driver.id().clone(), ended: ended.0, result: driver.run().result() })
-}
-
-/// Returns the lines of a journal as entries, for those who show them.
-pub fn entries(lines: &[String]) -> impl Iterator<Item = Entry<'_>> {
-    lines.iter().filter_map(|line| Entry::read(line).ok())
 }

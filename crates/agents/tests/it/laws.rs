@@ -1,6 +1,6 @@
 //! What every agent must keep, whatever it is for.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pointsman_agents::AGENTS;
 use pointsman_kernel::job::{Governed, JobKind};
@@ -61,6 +61,17 @@ fn declarations_are_in_order() {
                 _ => assert!(job.fails.is_none() && job.tasks == 0, "{name} is pure"),
             }
         }
+    }
+}
+
+/// A job's name means the same in every agent.
+#[test]
+fn a_job_name_has_one_outcome_set_everywhere() {
+    let mut known: BTreeMap<&str, (JobKind, Vec<&str>)> = BTreeMap::new();
+    for job in AGENTS.iter().flat_map(|agent| agent.jobs) {
+        let outcomes: Vec<&str> = job.outcomes.iter().map(|(name, _)| *name).collect();
+        let (kind, first) = known.entry(job.name).or_insert_with(|| (job.kind, outcomes.clone()));
+        assert_eq!((*kind, &*first), (job.kind, &outcomes), "{}", job.name);
     }
 }
 
