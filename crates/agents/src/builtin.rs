@@ -143,6 +143,10 @@ impl Agent for Builtin {
         Ok(())
     }
 
+    fn speaks(event: u16) -> bool {
+        event != INPUT_CLOSED
+    }
+
     fn items(_data: &Data, _list: u16) -> u16 {
         0
     }

@@ -114,6 +114,10 @@ impl Agent for Chat {
         if event == USER_INPUT { data.hear(body) } else { Ok(()) }
     }
 
+    fn speaks(event: u16) -> bool {
+        event == USER_INPUT
+    }
+
     fn items(data: &Data, _list: u16) -> u16 {
         u16::try_from(data.transcript.calls().len()).unwrap_or(u16::MAX)
     }

@@ -131,6 +131,10 @@ impl Agent for Code {
         if event == PROMPT { data.hear(body) } else { Ok(()) }
     }
 
+    fn speaks(event: u16) -> bool {
+        event == PROMPT
+    }
+
     fn items(data: &Data, _list: u16) -> u16 {
         u16::try_from(data.batch.len()).unwrap_or(u16::MAX)
     }

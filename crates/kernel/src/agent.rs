@@ -37,6 +37,13 @@ pub trait Agent: Sized + Send + Sync + 'static {
     /// Takes the body of an event, by its place in `DECL.events`.
     fn receive(data: &mut Self::Data, event: u16, body: &RawValue) -> Result<(), BadBody>;
 
+    /// Returns whether an event is a person's word, with which the governor starts
+    /// afresh. Closing the input is not: a stuck run that is closed was stuck.
+    fn speaks(event: u16) -> bool {
+        let _ = event;
+        true
+    }
+
     /// Returns how many items a list has, by its place in `DECL.lists`.
     fn items(data: &Self::Data, list: u16) -> u16;
 

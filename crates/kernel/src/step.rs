@@ -114,9 +114,7 @@ impl<'a, A: Agent> Stepping<'a, A> {
         let Some(outcome) = at.and_then(|at| u8::try_from(at).ok()).map(Outcome) else {
             return Flow::Wait;
         };
-        // Who only closes has said nothing: a stuck run that is closed was stuck.
-        let to = self.state.way(outcome).and_then(|way| self.chart.state(way.edge().to));
-        if !to.is_some_and(State::is_final) {
+        if A::speaks(event) {
             self.run.core.governor.hear_person();
         }
         self.refill_on_event();

@@ -193,6 +193,19 @@ fn advice_to_read_again_can_be_followed() {
 }
 
 #[test]
+fn closing_the_input_does_not_make_a_success_of_a_halt() {
+    let mut driver = prompted(CHART, vec![]);
+    for _ in 0..3 {
+        round(&mut driver, edit("main.go"), false, "old_string not found");
+    }
+    assert_eq!(driver.rules(), [Rule::SameError]);
+    driver.say("I give up.");
+    assert_eq!(driver.state(), "idle");
+    driver.give("input_closed", json!(null));
+    assert_eq!(driver.ended(), Some(Disposition::Stuck), "nothing was learnt since");
+}
+
+#[test]
 fn a_warning_is_in_the_next_prompt_and_no_longer() {
     let mut driver = begun(json!({}));
     for _ in 0..3 {
