@@ -202,7 +202,8 @@ impl Driver {
 
     /// Returns whether nothing but an event from outside can move the run.
     pub fn is_parked(&self) -> bool {
-        self.working.is_empty() && self.run.core().wake.is_none()
+        // What is under way has a deadline, so the wake-up time says it all.
+        self.inbox.is_empty() && self.run.core().wake.is_none()
     }
 
     /// Takes one event. Returns how the run stands once it has ended, or once only a

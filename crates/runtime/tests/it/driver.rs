@@ -159,6 +159,27 @@ async fn a_run_that_was_killed_goes_on_where_it_was() {
     }
 }
 
+/// A conversation rests after its reply; nobody waits for what is done already.
+#[tokio::test]
+async fn a_run_that_waits_for_a_person_is_let_go() {
+    let folder = Folder::new("parked");
+    let store = Arc::new(folder.store());
+    let source =
+        pointsman_agents::CHARTS.iter().find(|(name, _)| *name == "chat").expect("it ships").1;
+    let chart = Arc::new(verify(source, &pointsman_agents::registry()).expect("it is sound"));
+    let config = body(&json!({})).expect("it is JSON");
+    let begun = Begun { config, ..begun(&chart, Permissions::allow_all()) };
+    let begun =
+        Driver::begin(store, World::new(0), (chart, source), new_run_id(), begun, "", None).await;
+    let mut driver = begun.unwrap_or_else(|error| panic!("it begins: {error}"));
+    assert_eq!(to_the_end(&mut driver).await, None);
+    let said = json!({ "given": { "event": 0, "body": { "text": "hello" } } });
+    driver.inbox().send(said).expect("it listens");
+    let rests = tokio::time::timeout(std::time::Duration::from_secs(5), to_the_end(&mut driver));
+    assert_eq!(rests.await.expect("it does not hang"), None);
+    assert_eq!(driver.run().core().next, Seq(4), "begun, given, answered");
+}
+
 #[tokio::test]
 async fn a_journal_that_was_changed_is_not_driven_on() {
     let folder = Folder::new("changed");
