@@ -12,6 +12,17 @@ use serde::Deserialize;
 
 use crate::perform::Done;
 
+/// A tool as models are told of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolSpec {
+    /// Its name.
+    pub name: Box<str>,
+    /// What it does, in a sentence or two.
+    pub about: Box<str>,
+    /// The JSON Schema of its arguments: an object.
+    pub parameters: serde_json::Value,
+}
+
 /// The tools over one workspace.
 #[derive(Clone, Debug)]
 pub struct Tools {
