@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
-    agent::Answer,
+    agent::{Answer, ToolCall},
     governor::{Grant, Permissions},
     id::{At, Digest, EffectId},
     tool::ToolDecl,
@@ -73,6 +73,22 @@ pub enum Event<R> {
     },
     /// Starts go on.
     Resumed,
+    /// Whoever drove the run stopped without a word, and somebody goes on with it. The
+    /// time in between counts for nothing but a person's time to answer.
+    Interrupted {
+        /// What was started and not answered: nobody knows whether it was done.
+        under_way: Vec<UnderWay>,
+    },
+}
+
+/// An effect that was started and not answered.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct UnderWay {
+    /// The effect.
+    pub effect: EffectId,
+    /// The call, where it is a tool's: what to do about it is the tool's to declare.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<ToolCall>,
 }
 
 impl<R> Event<R> {
@@ -87,6 +103,7 @@ impl<R> Event<R> {
             Self::Cancelled { .. } => "cancelled",
             Self::Paused { .. } => "paused",
             Self::Resumed => "resumed",
+            Self::Interrupted { .. } => "interrupted",
         }
     }
 }

@@ -8,6 +8,7 @@ mod govern;
 mod items;
 mod launch;
 mod purse;
+mod recover;
 mod travel;
 mod wake;
 
@@ -61,7 +62,10 @@ pub fn step<A: Agent>(
         A::receive(&mut run.data, *event, body)?;
     }
     let mut stepping = Stepping { chart, state, run, out, seq, at: seen.at, overdrawn: None };
-    stepping.elapse();
+    // While nobody drove the run it did nothing, so that time is not charged.
+    if !matches!(seen.event, Event::Interrupted { .. }) {
+        stepping.elapse();
+    }
     let flow = match seen.event {
         Event::Begun(begun) => stepping.begin(*begun),
         Event::Given { event, .. } => stepping.receive(event),
@@ -82,6 +86,7 @@ pub fn step<A: Agent>(
             stepping.run.core.paused = false;
             Flow::Wait
         }
+        Event::Interrupted { under_way } => stepping.recover(under_way),
     };
     stepping.follow(flow);
     stepping.finish();

@@ -5,9 +5,9 @@ use alloc::string::String;
 use thiserror::Error;
 
 use crate::{
-    agent::BadBody,
+    agent::{BadBody, OrderKind},
     chart::{Chart, Does},
-    event::{Event, Observed, Scope},
+    event::{Event, Observed, Scope, UnderWay},
     id::{At, Digest, EffectId, Seq},
     run::{Core, Doing, Item},
 };
@@ -112,6 +112,7 @@ pub(super) fn admit<R>(
             Event::Answered { .. }
             | Event::ApprovalAnswered { .. }
             | Event::Woke
+            | Event::Interrupted { .. }
             | Event::Cancelled { .. } => Ok(Some(Late::Ended)),
         };
     }
@@ -140,7 +141,26 @@ pub(super) fn admit<R>(
         },
         Event::Paused { .. } => Ok(core.paused.then_some(Late::Already)),
         Event::Resumed => Ok((!core.paused).then_some(Late::Already)),
+        Event::Interrupted { under_way } => {
+            under_way.iter().try_for_each(|unsure| interrupted(core, unsure))?;
+            Ok(None)
+        }
     }
+}
+
+/// Refuses what was not under way, and a call that is not the one that was.
+fn interrupted(core: &Core, unsure: &UnderWay) -> Result<(), Rejected> {
+    let effect = unsure.effect;
+    let at = place(&core.items, effect).ok_or(Rejected::UnknownEffect(effect))?;
+    let item = core.items.get(usize::from(at)).ok_or(Rejected::UnknownEffect(effect))?;
+    let fits = match (item.doing, &unsure.call) {
+        (Doing::Working { kind: OrderKind::Tool, .. }, Some(call)) => {
+            item.call == Some(core.governor.key(call))
+        }
+        (Doing::Working { kind, .. }, None) => kind != OrderKind::Tool,
+        _ => false,
+    };
+    if fits { Ok(()) } else { Err(Rejected::WrongAnswer(effect)) }
 }
 
 fn awaited(chart: &Chart, core: &Core, event: u16) -> Result<Option<Late>, Rejected> {

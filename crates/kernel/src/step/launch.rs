@@ -134,7 +134,7 @@ impl<A: Agent> Stepping<'_, A> {
     }
 
     /// Holds a call until a person has decided; its attempt's clock stands still.
-    fn ask(&mut self, at: u16, order: Order<A::Task>) -> Flow {
+    pub(super) fn ask(&mut self, at: u16, order: Order<A::Task>) -> Flow {
         let Some(work) = self.work() else { return Flow::Wait };
         if let Order::Tool(call) = &order {
             let (call, identity): (ToolCall, _) = (call.clone(), identity(call));

@@ -6,15 +6,16 @@
 use std::fmt::Write as _;
 
 use pointsman_kernel::{
-    agent::{Answer, ChildEnd, Fault, FaultClass, Order, OrderKind, Reply, ToolResult},
+    agent::{Answer, ChildEnd, Fault, FaultClass, Order, OrderKind, Reply, ToolCall, ToolResult},
     chart::{Chart, Disposition, Refused, verify},
     effect::{Cause, EffectKind, Hop},
-    event::{Begun, Event, Observed, Scope, Usage},
+    event::{Begun, Event, Observed, Scope, UnderWay, Usage},
     governor::Permissions,
     id::{At, Digest, EffectId, Outcome, Seq},
     journal::{Recorded, Recorder},
     replay::replay,
     run::Core,
+    tool::{Recovery, ToolDecl},
 };
 use serde_json::value::RawValue;
 
@@ -70,7 +71,7 @@ pub(crate) struct Rig<'c> {
     pub(crate) recorder: Recorder<'c, Toy>,
     pub(crate) lines: Vec<String>,
     now: u64,
-    asked: Vec<(EffectId, OrderKind)>,
+    asked: Vec<(EffectId, OrderKind, Option<ToolCall>)>,
 }
 
 impl<'c> Rig<'c> {
@@ -111,7 +112,11 @@ impl<'c> Rig<'c> {
                 self.lines.push(line);
                 for effect in &self.recorder.out().effects {
                     if let EffectKind::Start(order) = &effect.order {
-                        self.asked.push((effect.id, kind(order)));
+                        let call = match order {
+                            Order::Tool(call) => Some(call.clone()),
+                            _ => None,
+                        };
+                        self.asked.push((effect.id, kind(order), call));
                     }
                 }
                 self.outcome(&before.0, before.1)
@@ -208,6 +213,14 @@ impl<'c> Rig<'c> {
             "shutdown" => scope(Scope::Shutdown),
             "pause" => Event::Paused { why: "tea".into() },
             "resume" => Event::Resumed,
+            "interrupt" => {
+                let unsure = |word: &&str| {
+                    let effect = effect(word);
+                    let asked = self.asked.iter().find(|(asked, ..)| *asked == effect);
+                    UnderWay { effect, call: asked.and_then(|(.., call)| call.clone()) }
+                };
+                Event::Interrupted { under_way: words.iter().map(unsure).collect() }
+            }
             _ => panic!("no such verb: {verb}"),
         }
     }
@@ -223,8 +236,8 @@ impl<'c> Rig<'c> {
             Some("tool") => OrderKind::Tool,
             Some(_) => OrderKind::Own,
             None => {
-                let asked = self.asked.iter().find(|(asked, _)| *asked == id);
-                asked.map_or(OrderKind::Own, |(_, kind)| *kind)
+                let asked = self.asked.iter().find(|(asked, ..)| *asked == id);
+                asked.map_or(OrderKind::Own, |(_, kind, _)| *kind)
             }
         };
         let what = match words[1] {
@@ -303,7 +316,8 @@ fn body(words: &[&str]) -> Box<RawValue> {
     RawValue::from_string(text).unwrap()
 }
 
-/// Reads `begin [may=allow|ask|refuse|unattended] [items=N] [choose=…] [tools=…]`.
+/// Reads `begin [may=allow|ask|refuse|unattended] [items=N] [choose=…] [tools=…]
+/// [after=retry|fail]`.
 pub(crate) fn begun(digest: Digest, words: &[&str]) -> Event<Report> {
     let permissions = match value(words, "may").unwrap_or("allow") {
         "ask" => Permissions::ask_all(),
@@ -319,7 +333,14 @@ pub(crate) fn begun(digest: Digest, words: &[&str]) -> Event<Report> {
         digest,
         seed: 7,
         permissions,
-        tools: Vec::new(),
+        tools: value(words, "after").map_or_else(Vec::new, |recovery| {
+            let recovery = match recovery {
+                "retry" => Recovery::Retry,
+                "fail" => Recovery::Fail,
+                _ => Recovery::Ask,
+            };
+            vec![ToolDecl { recovery, ..ToolDecl::unknown("read") }]
+        }),
         config,
     }))
 }

@@ -9,5 +9,6 @@ mod charges;
 mod contract;
 mod fan_out;
 mod governing;
+mod interrupting;
 mod pausing;
 mod time;

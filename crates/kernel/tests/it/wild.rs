@@ -3,7 +3,7 @@
 use pointsman_kernel::{
     agent::{Answer, ChildEnd, Fault, FaultClass, Reply, ToolResult},
     chart::Disposition,
-    event::{Event, Observed, Scope, Usage},
+    event::{Event, Observed, Scope, UnderWay, Usage},
     id::{At, Digest, EffectId, Seq},
 };
 
@@ -50,6 +50,9 @@ impl Drive<'_, '_> {
                 remember: None,
             },
             15 if self.genes.is_one_in(4) => self.begin().event,
+            15 if self.genes.is_one_in(2) => Event::Interrupted {
+                under_way: vec![UnderWay { effect: self.effect(), call: None }],
+            },
             _ => Event::Answered {
                 effect: self.effect(),
                 answer: self.any_answer(),
