@@ -34,6 +34,11 @@ impl Clock {
         self.last
     }
 
+    /// Returns a time of the run in milliseconds since 1970.
+    pub const fn wall(&self, at: At) -> u64 {
+        self.origin_ms.saturating_add(at.0)
+    }
+
     /// Returns how long it is until a time.
     pub fn until(&mut self, at: At) -> Duration {
         Duration::from_millis(at.since(self.now()))

@@ -5,6 +5,8 @@
 //! (5) start its effects; (6) tell those who watch.
 
 mod load;
+mod tell;
+mod work;
 
 pub use load::{Loaded, fold, fold_each};
 
@@ -12,29 +14,29 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use pointsman_kernel::{
     Took,
-    agent::{ModelCall, ToolCall},
-    chart::{Chart, Disposition},
-    effect::Hop,
-    erased::{AnyRun, NotStepped, Stepped},
+    chart::{Chart, Disposition, Does},
+    erased::{AgentRow, AnyRun, NotStepped, Stepped},
     event::Begun,
-    governor::Verdict,
-    id::{Digest, EffectId},
+    id::{Digest, EffectId, Seq},
     journal::{Entry, FORMAT},
     replay::Divergence,
+    run::Doing,
 };
-use serde::Deserialize;
 use serde_json::{
     Value, json,
     value::{RawValue, to_raw_value},
 };
 use thiserror::Error;
-use tokio::{sync::mpsc, task::JoinHandle};
+use tokio::sync::mpsc;
 
 use crate::{
     clock::{Clock, now_ms},
-    perform::{Done, Perform, Task},
-    store::{Append, Opening, RunId, Store, StoreError},
+    observe::{Notice, Observer, Question},
+    perform::Perform,
+    store::{Append, Committed, Opening, RunId, Store, StoreError},
 };
+use tell::Tally;
+use work::{Order, Working, orders};
 
 /// Entries between two snapshots.
 const SNAPSHOT_EVERY: u64 = 256;
@@ -58,99 +60,95 @@ pub enum DriveError {
     /// The first event was refused.
     #[error("the run cannot begin: {0}")]
     NotBegun(#[source] NotStepped),
+    /// Going on was refused, which only another build's journal can bring about.
+    #[error("run {run} cannot go on: {source}")]
+    NotResumed {
+        /// The run.
+        run: RunId,
+        /// Why.
+        source: NotStepped,
+    },
     /// No agent of this build has these jobs.
     #[error("no agent is called `{0}`")]
     NoAgent(String),
 }
 
-/// What those who watch are told.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Notice {
-    /// An entry was written.
-    Stepped {
-        /// The transitions taken.
-        hops: Vec<Hop>,
-        /// What the governor ruled.
-        verdicts: Vec<Verdict>,
-    },
-    /// An effect was started, in a few words.
-    Started(EffectId, String),
-    /// A person is asked about a call.
-    Asked(EffectId, ToolCall, Digest),
-    /// An event was refused. Nothing changed.
-    Refused(String),
+/// Where runs are driven: what keeps them, what acts for them, who watches them.
+#[derive(Clone)]
+pub struct Site {
+    /// What keeps them.
+    pub store: Arc<Store>,
+    /// What acts for them.
+    pub performer: Arc<dyn Perform>,
+    /// Who watches them.
+    pub observers: Vec<Arc<dyn Observer>>,
 }
 
-/// How a run stands that needs no more driving: how it ended, or nothing if it waits
-/// for a person.
-#[derive(Clone, Copy, Debug)]
-pub struct Rest(pub Option<Disposition>);
+/// A run that is to begin.
+#[derive(Clone, Debug)]
+pub struct Beginning {
+    /// Its id.
+    pub id: RunId,
+    /// The chart.
+    pub chart: Arc<Chart>,
+    /// The chart's text, kept with the run so that it can always be read.
+    pub source: Box<str>,
+    /// What it is for, for people.
+    pub goal: Box<str>,
+    /// Its first event.
+    pub begun: Begun,
+}
+
+/// How a run stands between two events.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Standing {
+    /// Something is under way, or will be at a known time.
+    Moving,
+    /// It waits for an event from outside: a person's word, or the end of a pause.
+    Waiting,
+    /// A person must decide over a call before anything goes on.
+    Asking,
+    /// It has ended.
+    Ended(Disposition),
+}
 
 /// A run that is being driven.
 pub struct Driver {
     id: RunId,
     chart: Arc<Chart>,
     run: Box<dyn AnyRun>,
-    store: Arc<Store>,
-    performer: Arc<dyn Perform>,
+    site: Site,
     prev: Digest,
     clock: Clock,
     inbox: mpsc::UnboundedReceiver<Value>,
     outbox: mpsc::UnboundedSender<Value>,
-    /// Effects under way; dropping a handle's task stops what it does.
-    working: BTreeMap<EffectId, JoinHandle<()>>,
-    watcher: Option<mpsc::UnboundedSender<Notice>>,
-}
-
-/// An effect, as a step orders it.
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Order {
-    Start(Start),
-    AskPerson(ToolCall),
-    Stop(EffectId),
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Start {
-    Model(ModelCall),
-    Tool(ToolCall),
-    Child(Value),
-    Own { task: Value },
+    said: mpsc::UnboundedReceiver<(EffectId, String)>,
+    saying: mpsc::UnboundedSender<(EffectId, String)>,
+    /// Orders that an item waits for. Dropping one stops what it does.
+    open: BTreeMap<EffectId, Working>,
+    tally: Tally,
 }
 
 impl Driver {
     /// Begins a run: its first entry is on disk when this returns.
-    pub async fn begin(
-        store: Arc<Store>,
-        performer: Arc<dyn Perform>,
-        (chart, source): (Arc<Chart>, &str),
-        id: RunId,
-        begun: Begun,
-        goal: &str,
-        watcher: Option<mpsc::UnboundedSender<Notice>>,
-    ) -> Result<Self, DriveError> {
-        let row = pointsman_agents::ROWS.iter().find(|row| row.decl.name == chart.jobs());
-        let row = row.ok_or_else(|| DriveError::NoAgent(chart.jobs().into()))?;
+    pub async fn begin(site: Site, beginning: Beginning) -> Result<Self, DriveError> {
+        let Beginning { id, chart, source, goal, begun } = beginning;
+        let row = row(&chart)?;
         let created_ms = now_ms();
         let opening = Opening {
             agent: row.decl.name.into(),
             chart: chart.name().into(),
-            source: source.into(),
-            goal: goal.into(),
+            source,
+            goal,
             created_ms,
             forked: None,
         };
         let run = (row.start)(&chart);
         let clock = Clock::new(created_ms, run.core().now);
-        let mut driver = Self::around(id, chart, run, store, performer, Digest::default(), clock);
-        driver.watcher = watcher;
-        driver
-            .apply(&json!({ "begun": begun }), Some(opening))
-            .await?
-            .map_err(DriveError::NotBegun)?;
+        let mut driver = Self::around(id, chart, run, site, Digest::default(), clock);
+        let first = json!({ "begun": begun });
+        driver.apply(&first, Some(opening)).await?.map_err(DriveError::NotBegun)?;
         Ok(driver)
     }
 
@@ -158,26 +156,14 @@ impl Driver {
         id: RunId,
         chart: Arc<Chart>,
         run: Box<dyn AnyRun>,
-        store: Arc<Store>,
-        performer: Arc<dyn Perform>,
+        site: Site,
         prev: Digest,
         clock: Clock,
     ) -> Self {
         let (outbox, inbox) = mpsc::unbounded_channel();
-        let working = BTreeMap::new();
-        Self {
-            id,
-            chart,
-            run,
-            store,
-            performer,
-            prev,
-            clock,
-            inbox,
-            outbox,
-            working,
-            watcher: None,
-        }
+        let (saying, said) = mpsc::unbounded_channel();
+        let (open, tally) = (BTreeMap::new(), Tally::default());
+        Self { id, chart, run, site, prev, clock, inbox, outbox, said, saying, open, tally }
     }
 
     /// Returns where events from outside can be sent, as JSON.
@@ -200,78 +186,147 @@ impl Driver {
         &*self.run
     }
 
-    /// Returns whether nothing but an event from outside can move the run.
-    pub fn is_parked(&self) -> bool {
-        // What is under way has a deadline, so the wake-up time says it all.
-        self.inbox.is_empty() && self.run.core().wake.is_none()
+    /// Returns how the run stands.
+    pub fn standing(&self) -> Standing {
+        let core = self.run.core();
+        if let Some(ended) = core.ended {
+            return Standing::Ended(ended);
+        }
+        let is = |wanted: fn(&Doing) -> bool| core.items.iter().any(|item| wanted(&item.doing));
+        if is(|doing| matches!(doing, Doing::Working { .. } | Doing::BackingOff { .. })) {
+            return Standing::Moving;
+        }
+        if is(|doing| matches!(doing, Doing::Asking { .. })) {
+            return Standing::Asking;
+        }
+        let awaits = self.chart.state(core.state);
+        match awaits.map(pointsman_kernel::chart::State::does) {
+            Some(Does::Await { timeout: Some(_), .. }) => Standing::Moving,
+            _ => Standing::Waiting,
+        }
     }
 
-    /// Takes one event. Returns how the run stands once it has ended, or once only a
-    /// person can move it.
-    pub async fn turn(&mut self) -> Result<Option<Rest>, DriveError> {
-        if self.run.core().ended.is_some() || self.is_parked() {
-            return Ok(Some(Rest(self.run.core().ended)));
-        }
-        // 1. Wait for one event: an answer, something from outside, or the time.
-        let wake = self.run.core().wake.map(|at| self.clock.until(at));
-        let event = tokio::select! {
-            Some(event) = self.inbox.recv() => event,
-            () = sleep(wake) => json!("woke"),
-        };
-        if let Err(refused) = self.apply(&event, None).await? {
-            self.tell(Notice::Refused(refused.to_string()));
-        }
-        Ok(None)
+    /// Returns whether no event is there to be taken.
+    pub fn is_idle(&self) -> bool {
+        self.inbox.is_empty()
     }
 
-    /// Applies one event: steps 2 to 6.
+    /// Returns when the run wants to be woken, in milliseconds since 1970.
+    pub fn wakes_at(&self) -> Option<u64> {
+        self.run.core().wake.map(|at| self.clock.wall(at))
+    }
+
+    /// Returns the calls that a person must decide over.
+    pub fn questions(&self) -> Vec<Question> {
+        let open = |effect: &EffectId| self.open.get(effect).map(|working| &working.order);
+        let asked = self.run.core().items.iter().filter_map(|item| match item.doing {
+            Doing::Asking { effect, expires, call } => {
+                let Some(Order::AskPerson(asked)) = open(&effect) else { return None };
+                Some(Question { effect, call: asked.clone(), identity: call, expires })
+            }
+            _ => None,
+        });
+        asked.collect()
+    }
+
+    /// Waits for one event and applies it, unless the run has ended.
+    pub async fn turn(&mut self) -> Result<(), DriveError> {
+        if self.run.core().ended.is_some() {
+            return Ok(());
+        }
+        let event = self.next().await;
+        self.give(&event).await
+    }
+
+    /// Waits for one event. Dropping the future loses nothing, unlike that of [`give`]:
+    /// whoever has other things to wait for waits for this beside them.
+    ///
+    /// [`give`]: Self::give
+    pub async fn next(&mut self) -> Value {
+        loop {
+            // 1. Wait for one event: an answer, something from outside, or the time. What
+            // has come goes first: an answer that is there counts, however late it is seen.
+            let wake = self.run.core().wake.map(|at| self.clock.until(at));
+            tokio::select! {
+                biased;
+                Some((effect, text)) = self.said.recv() => {
+                    self.tell(&Notice::Said { effect, text: text.into() });
+                }
+                Some(event) = self.inbox.recv() => return event,
+                () = sleep(wake) => return json!("woke"),
+            }
+        }
+    }
+
+    /// Applies one event; a refused one is told to those who watch. A driver whose
+    /// future is dropped here may be ahead of its journal: drop it too.
+    pub async fn give(&mut self, event: &Value) -> Result<(), DriveError> {
+        if let Err(refused) = self.apply(event, None).await? {
+            self.tell(&Notice::Refused(refused.to_string().into()));
+        }
+        Ok(())
+    }
+
     async fn apply(
         &mut self,
         event: &Value,
         opening: Option<Opening>,
     ) -> Result<Result<(), NotStepped>, DriveError> {
-        let event: Box<RawValue> = match to_raw_value(event) {
-            Ok(event) => event,
+        Ok(self.commit(event, opening).await?.map(drop))
+    }
+
+    /// Applies one event: steps 2 to 6. Returns the right to act on it, if it is no late one.
+    async fn commit(
+        &mut self,
+        event: &Value,
+        opening: Option<Opening>,
+    ) -> Result<Result<Option<Committed>, NotStepped>, DriveError> {
+        let raw: Box<RawValue> = match to_raw_value(event) {
+            Ok(raw) => raw,
             Err(error) => return Ok(Err(NotStepped::Unreadable(error.to_string()))),
         };
         // 2. Step. 3. A late event changes nothing, and a refused one is told.
         let (seq, at) = (self.run.core().next, self.clock.now());
-        let stepped = match self.run.step(&self.chart, seq, at, &event) {
-            Ok(Stepped { took: Took::Ignored(_), .. }) => return Ok(Ok(())),
+        let before = self.run.core().entered;
+        let stepped = match self.run.step(&self.chart, seq, at, &raw) {
+            Ok(Stepped { took: Took::Ignored(_), .. }) => return Ok(Ok(None)),
             Ok(stepped) => stepped,
             Err(refused) => return Ok(Err(refused)),
         };
-        // 4. Write, and wait until it is on disk.
         let hops = stepped.hops.clone();
         let entry = Entry {
             v: FORMAT,
             seq,
             at,
-            event: &event,
+            event: &raw,
             hops,
             effects: stepped.digest,
             prev: self.prev,
         };
-        let append = self.entry(entry.line());
+        let orders = orders(&stepped);
+        // 4. Write, and wait until it is on disk.
+        let append = self.append(entry.line(), &orders);
         let committed = match opening {
-            Some(opening) => self.store.begin(append, opening).await?,
-            None => self.store.append(append).await?,
+            Some(opening) => self.site.store.begin(append, opening).await?,
+            None => self.site.store.append(append).await?,
         };
         self.prev = committed.link();
         // 5. Start what was ordered. 6. Tell those who watch; of the transition first, so
         // that they see a state before what is started in it.
-        self.tell(Notice::Stepped { hops: stepped.hops, verdicts: stepped.verdicts });
-        for (id, order) in &stepped.effects {
-            self.start(*id, order);
+        self.tell_step(&committed, event, &stepped, before);
+        for (id, order) in orders {
+            self.start(&committed, id, order);
         }
-        Ok(Ok(()))
+        let items = &self.run.core().items;
+        self.open.retain(|id, _| items.iter().any(|item| load::waits_for(item, *id)));
+        Ok(Ok(Some(committed)))
     }
 
-    fn entry(&self, line: String) -> Append {
+    fn append(&self, line: String, orders: &[(EffectId, Order)]) -> Append {
         let core = self.run.core();
-        let seq = pointsman_kernel::id::Seq(core.next.0.saturating_sub(1));
-        let due = core.ended.is_some() || seq.0.is_multiple_of(SNAPSHOT_EVERY);
-        let snapshot = if due { self.run.snapshot().ok() } else { None };
+        let seq = Seq(core.next.0.saturating_sub(1));
+        let rests = !matches!(self.standing(), Standing::Moving);
+        let due = rests || seq.0.is_multiple_of(SNAPSHOT_EVERY);
         Append {
             run: self.id.clone(),
             seq,
@@ -279,80 +334,15 @@ impl Driver {
             state: self.chart.state_name(core.state).into(),
             ended: core.ended,
             wake: core.wake.map(|wake| wake.0),
-            snapshot: snapshot.map(|body| body.get().into()),
-        }
-    }
-
-    /// Starts, asks or stops: the entry that orders it is on disk.
-    fn start(&mut self, id: EffectId, order: &RawValue) {
-        // The kernel serialised it a moment ago.
-        let Ok(order) = serde_json::from_str::<Order>(order.get()) else { return };
-        match order {
-            Order::Stop(effect) => {
-                if let Some(task) = self.working.remove(&effect) {
-                    task.abort();
-                }
-            }
-            Order::AskPerson(call) => {
-                let identity = pointsman_kernel::governor::identity(&call);
-                self.tell(Notice::Asked(id, call, identity));
-            }
-            Order::Start(start) => self.work(id, start),
-        }
-    }
-
-    fn work(&mut self, id: EffectId, start: Start) {
-        let (task, words) = match start {
-            Start::Model(call) => {
-                let words = format!("asks {}", self.performer.model());
-                (Task::Model(self.run.prompt(&self.chart, &call)), words)
-            }
-            Start::Tool(call) => {
-                let words = format!("calls {} {}", call.tool, call.arguments.get());
-                (Task::Tool(call), words)
-            }
-            Start::Child(child) => (Task::Own(child), "starts a child run".to_owned()),
-            Start::Own { task } => {
-                let words = format!("does {}", name(&task));
-                (Task::Own(task), words)
-            }
-        };
-        self.tell(Notice::Started(id, words));
-        let doing = self.performer.perform(task);
-        let outbox = self.outbox.clone();
-        let work = tokio::spawn(async move {
-            let Done { answer, usage } = doing.await;
-            let event = json!({ "answered": { "effect": id, "answer": answer, "usage": usage } });
-            // Where nobody listens any more, the run is being put down.
-            drop(outbox.send(event));
-        });
-        self.working.retain(|_, task| !task.is_finished());
-        self.working.insert(id, work);
-    }
-
-    fn tell(&self, notice: Notice) {
-        if let Some(watcher) = &self.watcher {
-            drop(watcher.send(notice));
+            snapshot: if due { self.snapshot(orders) } else { None },
         }
     }
 }
 
-impl Drop for Driver {
-    /// Stops what is under way: a run that nobody drives does nothing.
-    fn drop(&mut self) {
-        for task in self.working.values() {
-            task.abort();
-        }
-    }
-}
-
-/// Returns the name of a task of the agent's own: its tag.
-fn name(task: &Value) -> &str {
-    match task {
-        Value::String(name) => name,
-        Value::Object(map) => map.keys().next().map_or("something", String::as_str),
-        _ => "something",
-    }
+/// Returns the row of the agent whose jobs a chart uses.
+fn row(chart: &Chart) -> Result<&'static AgentRow, DriveError> {
+    let row = pointsman_agents::ROWS.iter().find(|row| row.decl.name == chart.jobs());
+    row.ok_or_else(|| DriveError::NoAgent(chart.jobs().into()))
 }
 
 /// Sleeps for so long, or for ever.

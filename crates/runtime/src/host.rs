@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use pointsman_kernel::agent::FaultClass;
+use pointsman_kernel::{agent::FaultClass, tool::ToolDecl};
 use serde_json::{Value, json};
 
 use crate::{
     model::quote,
-    perform::{Doing, Done, Perform, Task},
+    perform::{Doing, Done, Errand, Perform, Shown, Task},
     tool::Tools,
 };
 
@@ -22,6 +22,11 @@ impl Host {
     pub fn new(tools: Tools) -> Self {
         Self { tools: Arc::new(tools) }
     }
+
+    /// Returns what the tools declare of themselves.
+    pub fn decls(&self) -> Vec<ToolDecl> {
+        pointsman_agents::tools()
+    }
 }
 
 impl Perform for Host {
@@ -29,11 +34,16 @@ impl Perform for Host {
         "quote (built in, no model)"
     }
 
-    fn perform(&self, task: Task) -> Doing {
+    fn perform(&self, _errand: Errand, task: Task, shown: Shown) -> Doing {
         let tools = Arc::clone(&self.tools);
         Box::pin(async move {
             match task {
-                Task::Model(prompt) => Done::text(&quote::answer(&prompt)),
+                Task::Model(prompt) => {
+                    let text = quote::answer(&prompt);
+                    shown.show(&text);
+                    Done::text(&text)
+                }
+                Task::Child(_) => Done::fault(FaultClass::Contract, false, "no child runs yet"),
                 Task::Tool(call) => tools.call(&call).await,
                 Task::Own(task) => own(&task),
             }

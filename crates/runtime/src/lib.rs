@@ -8,6 +8,8 @@
 //! - [`store`]: journals in one SQLite file.
 //! - [`driver`]: the loop around a run.
 //! - [`session`]: runs on this machine, for callers that do not await.
+//! - [`yard`]: thousands of runs in one process; those that wait take next to nothing.
+//! - [`observe`]: what those who watch are told.
 //! - [`perform`], [`host`]: what carries orders out, and where.
 //! - [`tool`]: what a run may do to the world.
 //! - [`model`]: what providers send, decoded.
@@ -17,7 +19,9 @@ pub mod clock;
 pub mod driver;
 pub mod host;
 pub mod model;
+pub mod observe;
 pub mod perform;
 pub mod session;
 pub mod store;
 pub mod tool;
+pub mod yard;

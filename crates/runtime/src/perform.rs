@@ -1,13 +1,17 @@
 //! The other half of every job: carrying an order out into the world.
 
-use std::{future::Future, pin::Pin};
+use std::{fmt, future::Future, pin::Pin};
 
 use pointsman_kernel::{
-    agent::{Fault, FaultClass, ToolCall},
+    agent::{ChildRun, Fault, FaultClass, ToolCall},
     event::Usage,
+    id::EffectId,
     prompt::Prompt,
 };
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use crate::store::RunId;
 
 /// An order that is on disk, with what is needed to carry it out.
 #[derive(Clone, Debug)]
@@ -17,14 +21,60 @@ pub enum Task {
     Model(Prompt),
     /// Call this tool.
     Tool(ToolCall),
+    /// Run this chart to its end.
+    Child(ChildRun),
     /// Do something of the agent's own, given as JSON.
     Own(Value),
+}
+
+/// Which order it is. As text it is the key by which a provider can tell a repetition:
+/// the same before and after a crash, another one in every fork.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Errand {
+    /// The run.
+    pub run: RunId,
+    /// The effect.
+    pub effect: EffectId,
+    /// Whether it was started before, and nobody knows how far it came.
+    pub again: bool,
+}
+
+impl fmt::Display for Errand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}-{}", self.run, self.effect.seq.0, self.effect.index)
+    }
+}
+
+/// Where a model's text goes while it is still being written. It is shown and not
+/// kept: only a finished reply is.
+#[derive(Clone, Debug, Default)]
+pub struct Shown(Option<mpsc::UnboundedSender<String>>);
+
+impl Shown {
+    /// Nobody watches.
+    pub const fn nobody() -> Self {
+        Self(None)
+    }
+
+    /// Sends each piece there.
+    pub const fn to(sender: mpsc::UnboundedSender<String>) -> Self {
+        Self(Some(sender))
+    }
+
+    /// Shows a piece of text.
+    pub fn show(&self, text: &str) {
+        if let Some(sender) = self.0.as_ref().filter(|_| !text.is_empty()) {
+            // Who has stopped watching need not be told.
+            drop(sender.send(text.to_owned()));
+        }
+    }
 }
 
 /// What came back, as the journal will hold it.
 #[derive(Clone, Debug)]
 pub struct Done {
-    /// The answer, as JSON: `{"model": …}`, `{"tool": …}`, `{"own": …}` or `{"fault": …}`.
+    /// The answer, as JSON: `{"model": …}`, `{"tool": …}`, `{"child": …}`, `{"own": …}`
+    /// or `{"fault": …}`.
     pub answer: Value,
     /// What it cost.
     pub usage: Usage,
@@ -44,6 +94,11 @@ impl Done {
     /// A tool's result.
     pub fn tool(ok: bool, output: &str) -> Self {
         Self::of("tool", json!({ "ok": ok, "output": output }))
+    }
+
+    /// How a child run ended.
+    pub fn child(end: Value, usage: Usage) -> Self {
+        Self { usage, ..Self::of("child", end) }
     }
 
     /// A fault.
@@ -67,5 +122,5 @@ pub trait Perform: Send + Sync {
     fn model(&self) -> &str;
 
     /// Starts a task.
-    fn perform(&self, task: Task) -> Doing;
+    fn perform(&self, errand: Errand, task: Task, shown: Shown) -> Doing;
 }

@@ -3,7 +3,7 @@
 use std::{path::Path, path::PathBuf, sync::Arc};
 
 use pointsman_kernel::{
-    chart::{Chart, Disposition, verify},
+    chart::{Chart, verify},
     event::Begun,
     governor::{Grant, Level, Permissions},
     id::Seq,
@@ -11,12 +11,12 @@ use pointsman_kernel::{
 };
 use serde_json::{Value, json};
 use thiserror::Error;
-use tokio::sync::mpsc;
 
 use crate::{
     clock::{entropy, new_run_id},
-    driver::{DriveError, Driver, Loaded, Notice, fold},
+    driver::{Beginning, DriveError, Driver, Loaded, Site, Standing, fold},
     host::Host,
+    observe::{Observer, Question},
     store::{RunId, Store, StoreError},
     tool::{Tools, fts::IndexError},
 };
@@ -58,15 +58,67 @@ pub enum SessionError {
     },
 }
 
+/// A run that is to be started on this machine.
+#[derive(Debug)]
+pub struct Start {
+    /// The chart.
+    pub chart: Chart,
+    /// The chart's text.
+    pub source: Box<str>,
+    /// The agent's configuration.
+    pub config: Value,
+    /// What it is for, for people.
+    pub goal: Box<str>,
+    /// What may run unasked.
+    pub permissions: Permissions,
+    /// Where the jitter between attempts comes from; drawn if it is not given.
+    pub seed: Option<u64>,
+}
+
 /// How a run stands when a session lets go of it.
 #[derive(Clone, Debug)]
-pub struct Standing {
+pub struct Outcome {
     /// The run.
     pub run: RunId,
-    /// How it ended; nothing if it waits for a person.
-    pub ended: Option<Disposition>,
+    /// Its state.
+    pub state: Box<str>,
+    /// Its entries.
+    pub steps: u64,
+    /// How it stands.
+    pub standing: Standing,
+    /// The calls that a person must decide over.
+    pub questions: Vec<Question>,
+    /// Milliseconds since it began.
+    pub elapsed_ms: u64,
     /// What it has come to.
     pub result: Option<String>,
+}
+
+/// A person's answer to a question.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Decision {
+    /// Whether the call may run.
+    pub granted: bool,
+    /// Why.
+    pub reason: String,
+    /// What to do with calls like it from now on.
+    pub remember: Option<Grant>,
+}
+
+/// Somebody who is there while a run goes on. Both may block.
+pub trait Attend: Send {
+    /// Decides over a call; nothing means that it is left to somebody else, later.
+    fn decide(&mut self, question: &Question) -> Option<Decision>;
+}
+
+/// Nobody is there: what needs a person waits for one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nobody;
+
+impl Attend for Nobody {
+    fn decide(&mut self, _: &Question) -> Option<Decision> {
+        None
+    }
 }
 
 /// A run as it was, with its chart.
@@ -99,49 +151,52 @@ impl Session {
         &self.store
     }
 
-    /// Begins a run over a folder and drives it until it ends or waits for a person.
+    /// Begins a run and drives it until it ends or waits for somebody who is not there.
     pub fn run(
         &self,
-        (chart, source): (Chart, &str),
-        config: &Value,
-        goal: &str,
-        folder: &Path,
-        watch: impl FnMut(&Driver, Notice),
-    ) -> Result<Standing, SessionError> {
-        let host = self.host(folder)?;
+        host: &Host,
+        start: Start,
+        observers: Vec<Arc<dyn Observer>>,
+        attendant: &mut dyn Attend,
+    ) -> Result<Outcome, SessionError> {
+        let Start { chart, source, config, goal, permissions, seed } = start;
         let begun = Begun {
             chart: chart.name().into(),
             version: chart.version(),
             digest: chart.digest(),
-            seed: entropy(),
-            permissions: reads_only(),
-            tools: pointsman_agents::tools(),
-            config: body(config)?,
+            seed: seed.unwrap_or_else(entropy),
+            permissions,
+            tools: host.decls(),
+            config: body(&config)?,
         };
+        let chart = Arc::new(chart);
+        let beginning = Beginning { id: new_run_id(), chart, source, goal, begun };
+        let site = self.site(host, observers);
         self.threads.block_on(async {
-            let store = Arc::clone(&self.store);
-            let (sender, notices) = mpsc::unbounded_channel();
-            let chart = (Arc::new(chart), source);
-            let mut driver =
-                Driver::begin(store, host, chart, new_run_id(), begun, goal, Some(sender)).await?;
-            drive(&mut driver, notices, watch).await
+            let mut driver = Driver::begin(site, beginning).await?;
+            drive(&mut driver, attendant).await
         })
     }
 
-    /// Goes on with a run that was interrupted.
+    /// Goes on with a run that was interrupted, or that waited.
     pub fn resume(
         &self,
+        host: &Host,
         id: &RunId,
-        folder: &Path,
-        watch: impl FnMut(&Driver, Notice),
-    ) -> Result<Standing, SessionError> {
-        let host = self.host(folder)?;
+        observers: Vec<Arc<dyn Observer>>,
+        attendant: &mut dyn Attend,
+    ) -> Result<Outcome, SessionError> {
         let chart = Arc::new(self.chart(id)?);
-        let _guard = self.threads.enter();
-        let (sender, notices) = mpsc::unbounded_channel();
-        let store = Arc::clone(&self.store);
-        let mut driver = Driver::resume(store, host, chart, id.clone(), Some(sender))?;
-        self.threads.block_on(drive(&mut driver, notices, watch))
+        let site = self.site(host, observers);
+        self.threads.block_on(async {
+            let mut driver = Driver::resume(site, chart, id.clone()).await?;
+            drive(&mut driver, attendant).await
+        })
+    }
+
+    fn site(&self, host: &Host, observers: Vec<Arc<dyn Observer>>) -> Site {
+        let (store, performer) = (Arc::clone(&self.store), Arc::new(host.clone()));
+        Site { store, performer, observers }
     }
 
     /// Replays a run up to an entry, or to its end, and checks every byte.
@@ -166,16 +221,17 @@ impl Session {
             .map_err(|_| SessionError::Chart { run: id.clone() })
     }
 
-    fn host(&self, folder: &Path) -> Result<Arc<Host>, SessionError> {
+    /// Opens a folder to work in.
+    pub fn host(&self, folder: &Path) -> Result<Host, SessionError> {
         let name = folder.canonicalize().unwrap_or_else(|_| folder.into());
         let digest = pointsman_kernel::id::Digest::of(name.as_os_str().as_encoded_bytes());
         let index = self.cache.join(format!("search-{}.db", &digest.to_string()[..16]));
-        Ok(Arc::new(Host::new(Tools::over(folder, &index)?)))
+        Ok(Host::new(Tools::over(folder, &index)?))
     }
 }
 
-/// What may run where nobody is asked: tools that only look.
-fn reads_only() -> Permissions {
+/// What may run where nothing else is said: tools that only look.
+pub fn reads_only(attended: bool) -> Permissions {
     let looks = ["context.fts_search", "list", "read", "search"];
     let allow = |tool: &&str| Grant {
         tool: (*tool).into(),
@@ -183,32 +239,69 @@ fn reads_only() -> Permissions {
         level: Level::Allow,
         until: None,
     };
-    Permissions { rules: looks.iter().map(allow).collect(), ..Permissions::default() }
+    let otherwise = if attended { Level::Ask } else { Level::Refuse };
+    Permissions { otherwise, rules: looks.iter().map(allow).collect(), attended }
 }
 
-/// Drives a run and shows what happens; Ctrl-C cancels it in good order.
-async fn drive(
-    driver: &mut Driver,
-    mut notices: mpsc::UnboundedReceiver<Notice>,
-    mut watch: impl FnMut(&Driver, Notice),
-) -> Result<Standing, SessionError> {
-    let inbox = driver.inbox();
-    let interrupted = tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            drop(inbox.send(json!({ "cancelled": { "scope": "run" } })));
+/// Drives a run until it ends or waits for somebody who is not there; Ctrl-C cancels it
+/// in good order, and a second one lets go of it.
+async fn drive(driver: &mut Driver, attendant: &mut dyn Attend) -> Result<Outcome, SessionError> {
+    let mut cancelled = false;
+    loop {
+        match driver.standing() {
+            Standing::Ended(_) => break,
+            Standing::Asking if driver.is_idle() => {
+                if !ask(driver, attendant).await? {
+                    break;
+                }
+                continue;
+            }
+            Standing::Waiting if driver.is_idle() => break,
+            Standing::Moving | Standing::Asking | Standing::Waiting => {}
         }
-    });
-    let ended = loop {
-        while let Ok(notice) = notices.try_recv() {
-            watch(driver, notice);
-        }
-        if let Some(standing) = driver.turn().await? {
-            break standing;
-        }
-    };
-    interrupted.abort();
-    while let Ok(notice) = notices.try_recv() {
-        watch(driver, notice);
+        let event = tokio::select! {
+            event = driver.next() => event,
+            signal = tokio::signal::ctrl_c() => {
+                if cancelled || signal.is_err() {
+                    break;
+                }
+                cancelled = true;
+                json!({ "cancelled": { "scope": "run" } })
+            }
+        };
+        driver.give(&event).await?;
     }
-    Ok(Standing { run: driver.id().clone(), ended: ended.0, result: driver.run().result() })
+    let core = driver.run().core();
+    Ok(Outcome {
+        run: driver.id().clone(),
+        state: driver.chart().state_name(core.state).into(),
+        steps: core.next.0.saturating_sub(1),
+        standing: driver.standing(),
+        questions: driver.questions(),
+        elapsed_ms: core.now.0,
+        result: driver.run().result(),
+    })
+}
+
+/// Puts the open questions to who is there. Returns whether one was answered.
+async fn ask(driver: &mut Driver, attendant: &mut dyn Attend) -> Result<bool, DriveError> {
+    let mut answered = false;
+    for question in driver.questions() {
+        // Whoever is asked may take their time; nothing else is under way meanwhile.
+        let decision = tokio::task::block_in_place(|| attendant.decide(&question));
+        if let Some(decision) = decision {
+            answered = true;
+            driver.give(&approval(&question, &decision)).await?;
+        }
+    }
+    Ok(answered)
+}
+
+/// Returns the event by which a decision reaches the run.
+pub fn approval(question: &Question, decision: &Decision) -> Value {
+    let Decision { granted, reason, remember } = decision;
+    let (effect, call) = (question.effect, question.identity);
+    json!({ "approval_answered": {
+        "effect": effect, "call": call, "granted": granted, "reason": reason, "remember": remember,
+    } })
 }

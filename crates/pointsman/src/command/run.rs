@@ -5,16 +5,16 @@ use std::{
     io::{self, Write as _},
     path::PathBuf,
     process::ExitCode,
+    sync::Arc,
 };
 
 use clap::Args;
-use pointsman_kernel::{
-    chart::{Chart, Per, Tools},
-    effect::Cause,
-};
+use pointsman_kernel::chart::{Chart, Per, Tools};
 use pointsman_runtime::{
-    driver::{Driver, Notice},
-    session::Standing,
+    driver::Standing,
+    observe::{Notice, Observer},
+    session::{Nobody, Outcome, Start, reads_only},
+    store::RunId,
 };
 use serde_json::json;
 
@@ -66,63 +66,63 @@ impl Run {
             report::data(&plan(&chart))?;
             return Ok(ExitCode::SUCCESS);
         }
-        let config = json!({ "goal": self.goal });
+        let start = Start {
+            chart,
+            source: text.into(),
+            config: json!({ "goal": self.goal }),
+            goal: self.goal.into(),
+            permissions: reads_only(false),
+            seed: None,
+        };
         let session = place::session()?;
-        let standing = session
-            .run((chart, &text), &config, &self.goal, &self.folder, watch)
-            .map_err(Error::Session)?;
-        finish(&standing, self.json)
+        let host = session.host(&self.folder).map_err(Error::Session)?;
+        let outcome =
+            session.run(&host, start, observers(), &mut Nobody).map_err(Error::Session)?;
+        finish(&outcome, self.json)
     }
 }
 
 /// Prints how a run stands, and returns the exit code that says so.
-pub(crate) fn finish(standing: &Standing, json: bool) -> Result<ExitCode, Error> {
-    let ended = standing.ended.map(disposition);
+pub(crate) fn finish(outcome: &Outcome, json: bool) -> Result<ExitCode, Error> {
+    let ended = match outcome.standing {
+        Standing::Ended(ended) => Some(ended),
+        _ => None,
+    };
+    let how = ended.map(disposition);
     if json {
         let said = json!({
-            "run": standing.run.as_str(),
-            "ended": ended,
-            "result": standing.result,
+            "run": outcome.run.as_str(),
+            "ended": how,
+            "result": outcome.result,
         });
         report::data(&format!("{said}\n"))?;
     } else {
-        if let Some(result) = &standing.result {
+        if let Some(result) = &outcome.result {
             report::data(&format!("{result}\n"))?;
         }
-        let run = &standing.run;
-        let how = ended.unwrap_or("waiting for a person");
+        let run = &outcome.run;
+        let how = how.unwrap_or("waiting for a person");
         note(&format!("{how}: run {run} (pointsman show {run})"));
     }
-    Ok(ExitCode::from(words::exit_code(standing.ended)))
+    Ok(ExitCode::from(words::exit_code(ended)))
 }
 
-/// Shows what happens, a line for each thing.
-pub(crate) fn watch(driver: &Driver, notice: Notice) {
-    match notice {
-        Notice::Stepped { hops, verdicts } => {
-            for hop in hops {
-                let chart = driver.chart();
-                let to = hop.to.map_or("the end", |to| chart.state_name(to));
-                let by = match hop.by {
-                    Cause::Outcome(outcome) => chart
-                        .state(hop.from)
-                        .and_then(|state| state.way(outcome))
-                        .map_or(String::new(), |way| format!(" ({})", way.name())),
-                    Cause::Beyond { .. } => " (a budget is used up)".into(),
-                    Cause::Cancelled(scope) => format!(" ({})", scope.name()),
-                    _ => String::new(),
-                };
-                note(&format!("→ {to}{by}"));
-            }
-            for verdict in verdicts {
-                note(&format!("  governor: {}", verdict.reason));
-            }
+/// Returns who shows what happens, a line for each thing.
+pub(crate) fn observers() -> Vec<Arc<dyn Observer>> {
+    vec![Arc::new(|_: &RunId, notice: &Notice| match notice {
+        Notice::StateChanged { from, to, reason, .. } => {
+            let to = to.as_deref().unwrap_or("the end");
+            let by = if from.is_some() { format!(" ({reason})") } else { String::new() };
+            note(&format!("→ {to}{by}"));
         }
-        Notice::Started(_, words) => note(&format!("  {words}")),
-        Notice::Asked(_, call, _) => note(&format!("  asks for {}", call.tool)),
+        Notice::Warned(verdict) | Notice::Stuck(verdict) => {
+            note(&format!("  governor: {}", verdict.reason));
+        }
+        Notice::Attempted { what, .. } => note(&format!("  {what}")),
+        Notice::Asked(question) => note(&format!("  asks for {}", question.call.tool)),
         Notice::Refused(why) => note(&format!("  refused: {why}")),
         _ => {}
-    }
+    })]
 }
 
 fn note(line: &str) {

@@ -7,10 +7,13 @@ use pointsman_kernel::{
     id::Seq,
     view::{Why, view, why},
 };
-use pointsman_runtime::{session::Recalled, store::RunId};
+use pointsman_runtime::{
+    session::{Nobody, Recalled},
+    store::RunId,
+};
 use serde_json::json;
 
-use super::run::{finish, watch};
+use super::run::{finish, observers};
 use crate::{
     place,
     report::{self, Error},
@@ -121,9 +124,9 @@ fn steps(recalled: &Recalled, run: &RunId) -> Result<Vec<Why>, Error> {
         &recalled.chart,
         run,
         &recalled.lines,
-        |event, core, stepped| {
+        |event, run, stepped| {
             let hops = &stepped.hops;
-            steps.push(why(&recalled.chart, core, event, hops, &stepped.verdicts));
+            steps.push(why(&recalled.chart, run.core(), event, hops, &stepped.verdicts));
         },
     );
     replayed.map_err(|error| Error::Session(error.into()))?;
@@ -222,7 +225,9 @@ impl Export {
 impl Resume {
     pub(crate) fn run(self) -> Result<ExitCode, Error> {
         let session = place::session()?;
-        let standing = session.resume(&self.run, &self.folder, watch).map_err(Error::Session)?;
-        finish(&standing, self.json)
+        let host = session.host(&self.folder).map_err(Error::Session)?;
+        let outcome =
+            session.resume(&host, &self.run, observers(), &mut Nobody).map_err(Error::Session)?;
+        finish(&outcome, self.json)
     }
 }

@@ -3,23 +3,21 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use pointsman_kernel::{
-    agent::FaultClass,
     chart::Chart,
     erased::{AnyRun, Stepped},
+    event::UnderWay,
     id::{Digest, EffectId, Seq},
     journal::Entry,
-    run::{Core, Doing},
-    tool::Recovery,
+    run::{Core, Doing, Item},
 };
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
-use tokio::sync::mpsc;
 
-use super::{DriveError, Driver, Notice, Order, Start};
-use crate::{
-    clock::Clock,
-    perform::{Done, Perform},
-    store::{RunId, Store},
+use super::{
+    DriveError, Driver, Site, Standing, row,
+    work::{Order, Start, Working},
 };
+use crate::{clock::Clock, store::RunId};
 
 /// A run as its journal tells it.
 pub struct Loaded {
@@ -27,8 +25,15 @@ pub struct Loaded {
     pub run: Box<dyn AnyRun>,
     /// The digest of its last line.
     pub link: Digest,
-    /// Orders that were started and not answered.
+    /// Orders that an item waits for.
     open: BTreeMap<EffectId, Box<RawValue>>,
+}
+
+/// A run and its open orders, as a snapshot holds them.
+#[derive(Deserialize, Serialize)]
+struct Kept {
+    run: Box<RawValue>,
+    open: Vec<(EffectId, Box<RawValue>)>,
 }
 
 /// Folds a journal, line by line, strict about every byte.
@@ -36,35 +41,46 @@ pub fn fold(chart: &Chart, id: &RunId, lines: &[String]) -> Result<Loaded, Drive
     fold_each(chart, id, lines, |_, _, _| {})
 }
 
-/// Folds a journal and shows each step: the event's name, the core after it, and what
+/// Folds a journal and shows each step: the event's name, the run after it, and what
 /// the step put out.
 pub fn fold_each(
     chart: &Chart,
     id: &RunId,
     lines: &[String],
-    mut each: impl FnMut(&str, &Core, &Stepped),
+    each: impl FnMut(&str, &dyn AnyRun, &Stepped),
 ) -> Result<Loaded, DriveError> {
-    let row = pointsman_agents::ROWS.iter().find(|row| row.decl.name == chart.jobs());
-    let row = row.ok_or_else(|| DriveError::NoAgent(chart.jobs().into()))?;
-    let mut loaded =
-        Loaded { run: (row.start)(chart), link: Digest::default(), open: BTreeMap::new() };
+    let run = (row(chart)?.start)(chart);
+    let loaded = Loaded { run, link: Digest::default(), open: BTreeMap::new() };
+    go_on(chart, id, loaded, lines, each)
+}
+
+fn go_on(
+    chart: &Chart,
+    id: &RunId,
+    mut loaded: Loaded,
+    lines: &[String],
+    mut each: impl FnMut(&str, &dyn AnyRun, &Stepped),
+) -> Result<Loaded, DriveError> {
     for line in lines {
         let (stepped, link) = loaded
             .run
             .fold(chart, loaded.link, line)
             .map_err(|source| DriveError::Diverged { run: id.clone(), source })?;
         loaded.link = link;
-        each(&event_name(line), loaded.run.core(), &stepped);
+        each(&event_name(line), &*loaded.run, &stepped);
         loaded.open.extend(stepped.effects);
+        let items = &loaded.run.core().items;
+        loaded.open.retain(|effect, _| items.iter().any(|item| waits_for(item, *effect)));
     }
-    let waited = |effect: &EffectId| {
-        loaded.run.core().items.iter().any(|item| match item.doing {
-            Doing::Working { effect: working, .. } => working == *effect,
-            _ => false,
-        })
-    };
-    loaded.open.retain(|effect, _| waited(effect));
     Ok(loaded)
+}
+
+/// Returns whether an item waits for this effect.
+pub(super) fn waits_for(item: &Item, waited: EffectId) -> bool {
+    match item.doing {
+        Doing::Working { effect, .. } | Doing::Asking { effect, .. } => effect == waited,
+        _ => false,
+    }
 }
 
 /// Returns the name of a line's event.
@@ -81,45 +97,95 @@ fn event_name(line: &str) -> String {
 impl Driver {
     /// Goes on with a run where its journal ends.
     ///
-    /// What was started and not answered is ambiguous: each tool's declaration says
-    /// what to do with it, and nothing is repeated silently. Model calls and the
-    /// host's own tasks are done again.
-    pub fn resume(
-        store: Arc<Store>,
-        performer: Arc<dyn Perform>,
-        chart: Arc<Chart>,
-        id: RunId,
-        watcher: Option<mpsc::UnboundedSender<Notice>>,
-    ) -> Result<Self, DriveError> {
-        let row = store.run(&id)?;
-        let loaded = fold(&chart, &id, &store.lines(&id, Seq(0))?)?;
-        let clock = Clock::new(row.created_ms, loaded.run.core().now);
+    /// What was started and not answered is ambiguous. The kernel is told, each tool's
+    /// declaration says what to do with it, and nothing is repeated silently.
+    pub async fn resume(site: Site, chart: Arc<Chart>, id: RunId) -> Result<Self, DriveError> {
+        let created_ms = site.store.run(&id)?.created_ms;
+        let loaded = load(&site, &chart, &id)?;
+        let clock = Clock::new(created_ms, loaded.run.core().now);
         let Loaded { run, link, open } = loaded;
-        let mut driver = Self::around(id, chart, run, store, performer, link, clock);
-        driver.watcher = watcher;
+        let mut driver = Self::around(id, chart, run, site, link, clock);
         for (effect, order) in open {
-            driver.recover(effect, &order);
+            if let Ok(order) = serde_json::from_str::<Order>(order.get()) {
+                driver.open.insert(effect, Working::idle(order));
+            }
         }
+        driver.recover().await?;
         Ok(driver)
     }
 
-    fn recover(&mut self, effect: EffectId, order: &RawValue) {
-        let Ok(Order::Start(start)) = serde_json::from_str::<Order>(order.get()) else { return };
-        let again = match &start {
-            Start::Tool(call) => {
-                let tool = self.run.core().governor.tool(&call.tool);
-                tool.is_some_and(|tool| tool.recovery == Recovery::Retry)
-            }
-            Start::Model(_) | Start::Own { .. } => true,
-            Start::Child(_) => false,
+    /// Tells the kernel what was under way, and does again what it leaves under way.
+    async fn recover(&mut self) -> Result<(), DriveError> {
+        let works = |core: &Core| {
+            let is = |item: &Item| {
+                matches!(item.doing, Doing::Working { .. } | Doing::BackingOff { .. })
+            };
+            core.items.iter().any(is)
         };
-        if again {
-            return self.work(effect, start);
+        if self.standing() != Standing::Moving || !works(self.run.core()) {
+            return Ok(());
         }
-        let message =
-            "it was started before the program stopped, and nobody knows whether it was done";
-        let Done { answer, usage } = Done::fault(FaultClass::Other, false, message);
-        let event = json!({ "answered": { "effect": effect, "answer": answer, "usage": usage } });
-        drop(self.outbox.send(event));
+        let under_way: Vec<UnderWay> = self
+            .open
+            .iter()
+            .filter_map(|(effect, working)| {
+                let Order::Start(start) = &working.order else { return None };
+                let call = match start {
+                    Start::Tool(call) => Some(call.clone()),
+                    Start::Model(_) | Start::Child(_) | Start::Own { .. } => None,
+                };
+                Some(UnderWay { effect: *effect, call })
+            })
+            .collect();
+        let event = json!({ "interrupted": { "under_way": under_way } });
+        let committed = self
+            .commit(&event, None)
+            .await?
+            .map_err(|source| DriveError::NotResumed { run: self.id.clone(), source })?;
+        let Some(committed) = committed else { return Ok(()) };
+        for UnderWay { effect, .. } in under_way {
+            let Some(working) = self.open.get(&effect) else { continue };
+            if let Order::Start(start) = working.order.clone() {
+                self.work(&committed, effect, start, true);
+            }
+        }
+        Ok(())
     }
+
+    /// Returns the run and its open orders, with those of the step at hand: a cache.
+    pub(super) fn snapshot(&self, orders: &[(EffectId, Order)]) -> Option<Box<str>> {
+        let items = &self.run.core().items;
+        let held = self.open.iter().map(|(id, working)| (*id, &working.order));
+        let new = orders.iter().map(|(id, order)| (*id, order));
+        let open = held
+            .chain(new)
+            .filter(|(id, _)| items.iter().any(|item| waits_for(item, *id)))
+            .filter_map(|(id, order)| Some((id, serde_json::value::to_raw_value(order).ok()?)));
+        let kept = Kept { run: self.run.snapshot().ok()?, open: open.collect() };
+        serde_json::to_string(&kept).ok().map(Into::into)
+    }
+}
+
+/// Loads a run from its snapshot and the lines after it, or from all its lines.
+fn load(site: &Site, chart: &Chart, id: &RunId) -> Result<Loaded, DriveError> {
+    if let Some((seq, loaded)) = cached(site, chart, id)? {
+        let lines = site.store.lines(id, seq)?;
+        // A snapshot that the journal does not go on from is no reason to stop.
+        if let Ok(loaded) = go_on(chart, id, loaded, &lines, |_, _, _| {}) {
+            return Ok(loaded);
+        }
+    }
+    fold(chart, id, &site.store.lines(id, Seq(0))?)
+}
+
+fn cached(site: &Site, chart: &Chart, id: &RunId) -> Result<Option<(Seq, Loaded)>, DriveError> {
+    let row = row(chart)?;
+    let Some(kept) = site.store.snapshot(id)? else { return Ok(None) };
+    let Ok(Kept { run, open }) = serde_json::from_str(&kept.body) else { return Ok(None) };
+    let Ok(run) = (row.load)(&run) else { return Ok(None) };
+    let fits = run.core().next.0 == kept.seq.0.saturating_add(1);
+    let last = site.store.lines(id, Seq(kept.seq.0.saturating_sub(1)))?;
+    let Some(last) = last.first().filter(|_| fits) else { return Ok(None) };
+    let link = Digest::of(last.as_bytes());
+    Ok(Some((kept.seq, Loaded { run, link, open: open.into_iter().collect() })))
 }

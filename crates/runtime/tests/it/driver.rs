@@ -18,8 +18,8 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     clock::new_run_id,
-    driver::{DriveError, Driver, fold},
-    perform::{Doing, Done, Perform, Task},
+    driver::{Beginning, DriveError, Driver, Site, Standing, fold},
+    perform::{Doing, Done, Errand, Perform, Shown, Task},
     store::{RunId, Store},
 };
 use serde_json::json;
@@ -45,7 +45,7 @@ impl Perform for World {
         "a script"
     }
 
-    fn perform(&self, task: Task) -> Doing {
+    fn perform(&self, _: Errand, task: Task, _: Shown) -> Doing {
         let at = self.started.fetch_add(1, Ordering::SeqCst) + 1;
         if at == self.hangs_at {
             return Box::pin(std::future::pending());
@@ -86,19 +86,34 @@ fn begun(chart: &Chart, permissions: Permissions) -> Begun {
     }
 }
 
-async fn begin(store: &Arc<Store>, world: &Arc<World>, id: RunId) -> Driver {
-    let (chart, source) = chart();
-    let begun = begun(&chart, Permissions::allow_all());
-    let (store, world) = (Arc::clone(store), Arc::clone(world));
-    let begun = Driver::begin(store, world, (chart, source), id, begun, "goal", None).await;
+fn site(store: &Arc<Store>, world: &Arc<World>) -> Site {
+    let performer = Arc::<World>::clone(world);
+    Site { store: Arc::clone(store), performer, observers: Vec::new() }
+}
+
+async fn begin_with(site: Site, chart: (Arc<Chart>, &str), id: RunId, begun: Begun) -> Driver {
+    let (chart, source) = chart;
+    let beginning = Beginning { id, chart, source: source.into(), goal: "goal".into(), begun };
+    let begun = Driver::begin(site, beginning).await;
     begun.unwrap_or_else(|error| panic!("it begins: {error}"))
 }
 
+async fn begin(store: &Arc<Store>, world: &Arc<World>, id: RunId) -> Driver {
+    let chart = chart();
+    let begun = begun(&chart.0, Permissions::allow_all());
+    begin_with(site(store, world), chart, id, begun).await
+}
+
+/// Drives a run until it ends or waits.
 async fn to_the_end(driver: &mut Driver) -> Option<Disposition> {
     loop {
-        if let Some(rest) = driver.turn().await.expect("it is driven") {
-            return rest.0;
+        match driver.standing() {
+            Standing::Ended(ended) => return Some(ended),
+            Standing::Moving => {}
+            _ if driver.is_idle() => return None,
+            _ => {}
         }
+        driver.turn().await.expect("it is driven");
     }
 }
 
@@ -140,18 +155,13 @@ async fn a_run_that_was_killed_goes_on_where_it_was() {
         assert_eq!(written.len(), hangs_at, "one entry for each task that was started");
         let store = Arc::new(folder.store());
         let world = World::new(0);
-        let resumed = Driver::resume(
-            Arc::clone(&store),
-            Arc::<World>::clone(&world),
-            chart().0,
-            id.clone(),
-            None,
-        );
+        let resumed = Driver::resume(site(&store, &world), chart().0, id.clone()).await;
         let mut driver = resumed.unwrap_or_else(|error| panic!("it goes on: {error}"));
         assert_eq!(to_the_end(&mut driver).await, Some(Disposition::Succeeded));
         let lines = store.lines(&id, Seq(0)).expect("readable");
         assert_eq!(lines[..hangs_at], written, "what was written stays");
-        assert_eq!(lines.len(), 5);
+        assert!(lines[hangs_at].contains("interrupted"), "the interruption is written down");
+        assert_eq!(lines.len(), 6);
         // A search that only looks may be done again, and only that one is.
         let searches = world.tools.lock().expect("nobody panicked").len();
         assert_eq!(searches, usize::from(hangs_at == 1));
@@ -169,9 +179,8 @@ async fn a_run_that_waits_for_a_person_is_let_go() {
     let chart = Arc::new(verify(source, &pointsman_agents::registry()).expect("it is sound"));
     let config = body(&json!({})).expect("it is JSON");
     let begun = Begun { config, ..begun(&chart, Permissions::allow_all()) };
-    let begun =
-        Driver::begin(store, World::new(0), (chart, source), new_run_id(), begun, "", None).await;
-    let mut driver = begun.unwrap_or_else(|error| panic!("it begins: {error}"));
+    let site = site(&store, &World::new(0));
+    let mut driver = begin_with(site, (chart, source), new_run_id(), begun).await;
     assert_eq!(to_the_end(&mut driver).await, None);
     let said = json!({ "given": { "event": 0, "body": { "text": "hello" } } });
     driver.inbox().send(said).expect("it listens");
@@ -195,9 +204,9 @@ async fn a_journal_that_was_changed_is_not_driven_on() {
         .expect("it is changed");
     assert_eq!(changed, 1);
     drop(raw);
-    let store = Arc::new(folder.store());
-    let resumed = Driver::resume(store, World::new(0), chart().0, id, None);
-    let Err(DriveError::Diverged { source, .. }) = resumed else { panic!("it was driven on") };
+    let lines = folder.store().lines(&id, Seq(0)).expect("readable");
+    let folded = fold(&chart().0, &id, &lines);
+    let Err(DriveError::Diverged { source, .. }) = folded else { panic!("it was believed") };
     assert!(source.seq().0 == 2 || source.seq().0 == 3, "{source}");
 }
 
@@ -206,12 +215,9 @@ async fn what_is_not_permitted_never_reaches_the_world() {
     let folder = Folder::new("denied");
     let store = Arc::new(folder.store());
     let world = World::new(0);
-    let (chart, source) = chart();
-    let begun = begun(&chart, Permissions::default());
-    let shared = Arc::<World>::clone(&world);
-    let begun =
-        Driver::begin(store, shared, (chart, source), new_run_id(), begun, "goal", None).await;
-    let mut driver = begun.unwrap_or_else(|error| panic!("it begins: {error}"));
+    let chart = chart();
+    let begun = begun(&chart.0, Permissions::default());
+    let mut driver = begin_with(site(&store, &world), chart, new_run_id(), begun).await;
     assert_eq!(to_the_end(&mut driver).await, Some(Disposition::Stuck));
     assert!(world.tools.lock().expect("nobody panicked").is_empty());
 }

@@ -1,0 +1,148 @@
+//! Step 6: those who watch are told, in words.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use pointsman_kernel::{
+    agent::ToolCall,
+    erased::Stepped,
+    governor::Level,
+    id::{At, EffectId},
+    view::{view, why},
+};
+use serde_json::Value;
+
+use super::{
+    Driver,
+    work::{Order, Start},
+};
+use crate::{
+    observe::{Notice, Progress},
+    store::Committed,
+};
+
+/// Calls between two words on progress, and how many of them count as recent.
+const RECENT: usize = 10;
+/// Files that are told apart.
+const MAX_FILES: usize = 10_000;
+/// Characters of an answer that are shown.
+const SHOWN: usize = 120;
+
+/// What is counted of a run's calls since it is being driven here.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    calls: u64,
+    files: BTreeSet<String>,
+    recent: VecDeque<bool>,
+}
+
+impl Tally {
+    /// Counts a call; returns the state of things every ten calls.
+    fn count(&mut self, ok: bool, changed: impl Iterator<Item = String>) -> Option<Progress> {
+        self.calls += 1;
+        for file in changed {
+            if self.files.len() < MAX_FILES {
+                self.files.insert(file);
+            }
+        }
+        self.recent.push_back(ok);
+        if self.recent.len() > RECENT {
+            self.recent.pop_front();
+        }
+        let recent_successes = self.recent.iter().filter(|ok| **ok).count();
+        self.calls.is_multiple_of(RECENT as u64).then(|| Progress {
+            calls: self.calls,
+            files_modified: self.files.len(),
+            recent_successes,
+            recent_failures: self.recent.len() - recent_successes,
+        })
+    }
+}
+
+impl Driver {
+    pub(super) fn tell(&self, notice: &Notice) {
+        for observer in &self.site.observers {
+            observer.notice(&self.id, notice);
+        }
+    }
+
+    /// Tells what a step came to. `entered` is when the first state was entered that it left.
+    pub(super) fn tell_step(
+        &mut self,
+        committed: &Committed,
+        event: &Value,
+        stepped: &Stepped,
+        mut entered: At,
+    ) {
+        let progress = self.tell_answer(event);
+        if self.site.observers.is_empty() {
+            return;
+        }
+        let core = self.run.core();
+        let why = why(&self.chart, core, "", &stepped.hops, &stepped.verdicts);
+        for (at, hop) in why.hops.into_iter().enumerate() {
+            let began = at == 0 && core.next.0 == 2;
+            self.tell(&Notice::StateChanged {
+                step: why.seq,
+                at: why.at,
+                from: Some(hop.from).filter(|_| !began),
+                to: hop.to,
+                reason: hop.because.into(),
+                ms: why.at.since(entered),
+            });
+            entered = why.at;
+        }
+        for verdict in why.verdicts {
+            let stuck = !verdict.rule.is_permission() && verdict.level >= Level::Refuse;
+            self.tell(&if stuck { Notice::Stuck(verdict) } else { Notice::Warned(verdict) });
+        }
+        if let Some(why) = event.pointer("/paused/why").and_then(Value::as_str) {
+            self.tell(&Notice::Paused(why.into()));
+        }
+        if event.as_str() == Some("resumed") {
+            self.tell(&Notice::Resumed);
+        }
+        if let Some(progress) = progress {
+            self.tell(&Notice::Progressed(progress));
+        }
+        let view = Box::new(view(&self.chart, core));
+        self.tell(&Notice::Persisted { seq: committed.seq(), link: committed.link(), view });
+        if let Some(ended) = core.ended {
+            self.tell(&Notice::Ended(ended));
+        }
+    }
+
+    /// Tells of an answer, and counts it where it is a tool's.
+    fn tell_answer(&mut self, event: &Value) -> Option<Progress> {
+        let answered = event.get("answered")?;
+        let effect: EffectId = serde_json::from_value(answered.get("effect")?.clone()).ok()?;
+        let answer = answered.get("answer")?;
+        let text = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str);
+        let fault = text("/fault/message");
+        let ok = match answer.pointer("/tool/ok").and_then(Value::as_bool) {
+            Some(ok) => ok,
+            None => fault.is_none(),
+        };
+        let what = fault.or_else(|| text("/tool/output")).or_else(|| text("/model/text"));
+        let what = what.unwrap_or("").lines().next().unwrap_or("");
+        let what: String = what.chars().take(SHOWN).collect();
+        self.tell(&Notice::Answered { effect, ok, what: what.into() });
+        if fault.is_some() {
+            self.tell(&Notice::Unsaid(effect));
+        }
+        let Some(Order::Start(Start::Tool(call))) = self.open.get(&effect).map(|it| &it.order)
+        else {
+            return None;
+        };
+        let changed = answer.pointer("/tool/mutated") == Some(&Value::Bool(true));
+        let files = if changed { self.targets(call) } else { Vec::new() };
+        self.tally.count(ok, files.into_iter())
+    }
+
+    /// Returns what a call acts on, as its tool declares.
+    fn targets(&self, call: &ToolCall) -> Vec<String> {
+        let arguments: Value = serde_json::from_str(call.arguments.get()).unwrap_or_default();
+        let Some(tool) = self.run.core().governor.tool(&call.tool) else { return Vec::new() };
+        let named = tool.targets.iter().filter_map(|name| arguments.get(&**name)?.as_str());
+        named.map(str::to_owned).collect()
+    }
+}

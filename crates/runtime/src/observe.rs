@@ -1,0 +1,158 @@
+//! What those who watch a run are told, and the watcher that writes to the log.
+
+use pointsman_kernel::{
+    agent::ToolCall,
+    chart::Disposition,
+    governor::{Level, Verdict},
+    id::{At, Digest, EffectId, Seq},
+    view::RunView,
+};
+
+use crate::store::RunId;
+
+/// Something that happened to a run. All of it can be read from the journal again, but
+/// for text that is still being written.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Notice {
+    /// A transition was taken.
+    StateChanged {
+        /// The entry.
+        step: Seq,
+        /// When.
+        at: At,
+        /// The state that was left; none at the very start.
+        from: Option<Box<str>>,
+        /// The state that was entered; none where the run ended where it was.
+        to: Option<Box<str>>,
+        /// Why.
+        reason: Box<str>,
+        /// Milliseconds that were spent in the state that was left.
+        ms: u64,
+    },
+    /// An effect was started.
+    Attempted {
+        /// The effect.
+        effect: EffectId,
+        /// The attempt; the first is 1.
+        attempt: u16,
+        /// What it does, in a few words.
+        what: Box<str>,
+    },
+    /// An effect was answered.
+    Answered {
+        /// The effect.
+        effect: EffectId,
+        /// Whether it went well.
+        ok: bool,
+        /// What came back, in a few words.
+        what: Box<str>,
+    },
+    /// The governor ruled something short of the end.
+    Warned(Verdict),
+    /// The governor found that nothing new is learnt, and stopped the job.
+    Stuck(Verdict),
+    /// Ten more calls of tools were answered.
+    Progressed(Progress),
+    /// An entry is on disk.
+    Persisted {
+        /// The entry.
+        seq: Seq,
+        /// The digest of its line.
+        link: Digest,
+        /// The run after it.
+        view: Box<RunView>,
+    },
+    /// A person is asked about a call.
+    Asked(Question),
+    /// A model has written a piece of text. It is not kept before the reply is finished.
+    Said {
+        /// The effect.
+        effect: EffectId,
+        /// The piece.
+        text: Box<str>,
+    },
+    /// What was said for an effect came to nothing: discard it.
+    Unsaid(EffectId),
+    /// Starts were stopped.
+    Paused(Box<str>),
+    /// Starts go on.
+    Resumed,
+    /// An event was refused. Nothing changed.
+    Refused(Box<str>),
+    /// The run ended.
+    Ended(Disposition),
+}
+
+/// A call that a person decides over.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The question's effect.
+    pub effect: EffectId,
+    /// The call.
+    pub call: ToolCall,
+    /// What the answer must name: the call's digest.
+    pub identity: Digest,
+    /// When the answer is no.
+    pub expires: At,
+}
+
+/// How the calls of a run are going.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Progress {
+    /// Calls that were answered.
+    pub calls: u64,
+    /// Files that were changed, each once.
+    pub files_modified: usize,
+    /// Of the last ten calls, those that went well.
+    pub recent_successes: usize,
+    /// Of the last ten calls, those that did not.
+    pub recent_failures: usize,
+}
+
+/// Watches runs. It is called between two steps of the run, so it should be quick.
+pub trait Observer: Send + Sync {
+    /// Is told of something that happened.
+    fn notice(&self, run: &RunId, notice: &Notice);
+}
+
+impl<F: Fn(&RunId, &Notice) + Send + Sync> Observer for F {
+    fn notice(&self, run: &RunId, notice: &Notice) {
+        self(run, notice);
+    }
+}
+
+/// Writes transitions and findings to the log, through `tracing`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Log;
+
+impl Observer for Log {
+    fn notice(&self, run: &RunId, notice: &Notice) {
+        match notice {
+            Notice::StateChanged { step, from, to, reason, ms, .. } => tracing::info!(
+                %run,
+                step = step.0,
+                from = from.as_deref().unwrap_or(""),
+                to = to.as_deref().unwrap_or(""),
+                %reason,
+                ms,
+                "state_transition"
+            ),
+            Notice::Stuck(verdict) => tracing::info!(
+                %run,
+                rule = ?verdict.rule,
+                reason = %verdict.reason,
+                "stuck_detection"
+            ),
+            Notice::Warned(verdict) if verdict.level == Level::Warn => tracing::info!(
+                %run,
+                rule = ?verdict.rule,
+                reason = %verdict.reason,
+                "stuck_warning"
+            ),
+            Notice::Refused(why) => tracing::warn!(%run, %why, "event_refused"),
+            Notice::Ended(ended) => tracing::info!(%run, ?ended, "run_ended"),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Many runs in one process. A run that waits is parked: it lies on the disk, and
+//! all that is kept of it here is its name and when to wake it.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    mem,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::Duration,
+};
+
+use pointsman_kernel::{
+    chart::{Chart, Disposition, verify},
+    id::Digest,
+};
+use serde_json::Value;
+use thiserror::Error;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
+
+use crate::{
+    clock::now_ms,
+    driver::{Beginning, DriveError, Driver, Site, Standing},
+    store::{RunId, StoreError},
+};
+
+/// How long the clock's keeper sleeps at most, so that it sees a clock that was set.
+const LONGEST_SLEEP: Duration = Duration::from_mins(1);
+
+/// Why a yard cannot take a run or an event.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum YardError {
+    /// The run cannot be driven.
+    #[error(transparent)]
+    Drive(#[from] DriveError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// This build refuses the chart that the run was started with.
+    #[error("this build refuses the chart of run {0}")]
+    Chart(RunId),
+    /// The yard is being closed.
+    #[error("no more runs are taken: the yard is closing")]
+    Closing,
+}
+
+/// What a yard reports of a run that it no longer drives.
+#[derive(Debug)]
+pub struct Left {
+    /// The run.
+    pub run: RunId,
+    /// How it ended, or why it could not be driven on. It is then as its journal says.
+    pub how: Result<Disposition, YardError>,
+}
+
+/// Where a run of this yard is.
+enum Slot {
+    /// Somebody drives it and takes events.
+    Driven(mpsc::UnboundedSender<Value>),
+    /// It is being loaded; these events wait for it.
+    Loading(Vec<Value>),
+    /// It waits on the disk, until a time if it has one.
+    Parked(Option<u64>),
+}
+
+#[derive(Default)]
+struct Slots {
+    runs: HashMap<RunId, Slot>,
+    /// Parked runs with a time to be woken, in milliseconds since 1970.
+    due: BTreeSet<(u64, RunId)>,
+}
+
+struct Inner {
+    site: Site,
+    /// Charts by the digest of their text: many runs share one.
+    charts: Mutex<HashMap<Digest, Arc<Chart>>>,
+    slots: Mutex<Slots>,
+    places: Arc<Semaphore>,
+    due_changed: Arc<Notify>,
+    left: mpsc::UnboundedSender<Left>,
+}
+
+/// Many runs, driven in this process.
+#[derive(Clone)]
+pub struct Yard(Arc<Inner>);
+
+impl Yard {
+    /// Opens a yard that drives so many runs at a time. What has left it is told through
+    /// the receiver.
+    ///
+    /// Must be called where tasks can be spawned.
+    pub fn open(site: Site, places: usize) -> (Self, mpsc::UnboundedReceiver<Left>) {
+        let (left, leaving) = mpsc::unbounded_channel();
+        let inner = Inner {
+            site,
+            charts: Mutex::default(),
+            slots: Mutex::default(),
+            places: Arc::new(Semaphore::new(places.max(1))),
+            due_changed: Arc::new(Notify::new()),
+            left,
+        };
+        let yard = Self(Arc::new(inner));
+        tokio::spawn(keep_time(Arc::downgrade(&yard.0), Arc::clone(&yard.0.due_changed)));
+        (yard, leaving)
+    }
+
+    /// Begins a run; its first entry is on disk when this returns.
+    pub async fn begin(&self, beginning: Beginning) -> Result<(), YardError> {
+        let place = self.place().await?;
+        let id = beginning.id.clone();
+        let driver = Driver::begin(self.0.site.clone(), beginning).await?;
+        self.slots().runs.insert(id, Slot::Driven(driver.inbox()));
+        self.drive(driver, place);
+        Ok(())
+    }
+
+    /// Takes a run that is on the disk already, and parks it until something happens.
+    pub fn adopt(&self, id: RunId) -> Result<(), YardError> {
+        let row = self.0.site.store.run(&id)?;
+        let wake = row.wake.map(|wake| row.created_ms.saturating_add(wake));
+        self.park(&mut self.slots(), id, wake);
+        Ok(())
+    }
+
+    /// Sends an event to a run, which is loaded if it is parked. Returns whether this
+    /// yard has such a run.
+    pub fn send(&self, id: &RunId, event: Value) -> bool {
+        let mut slots = self.slots();
+        match slots.runs.get_mut(id) {
+            Some(Slot::Driven(inbox)) => drop(inbox.send(event)),
+            Some(Slot::Loading(waiting)) => waiting.push(event),
+            Some(Slot::Parked(_)) => self.load(&mut slots, id.clone(), vec![event]),
+            None => return false,
+        }
+        true
+    }
+
+    /// Returns how many runs are driven or loaded, and how many are parked.
+    pub fn census(&self) -> (usize, usize) {
+        let slots = self.slots();
+        let parked = slots.runs.values().filter(|slot| matches!(slot, Slot::Parked(_))).count();
+        (slots.runs.len() - parked, parked)
+    }
+
+    fn slots(&self) -> MutexGuard<'_, Slots> {
+        // Every change under the lock is whole, so a panic elsewhere spoils nothing.
+        self.0.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn park(&self, slots: &mut Slots, id: RunId, wake: Option<u64>) {
+        if let Some(wake) = wake {
+            slots.due.insert((wake, id.clone()));
+            self.0.due_changed.notify_one();
+        }
+        slots.runs.insert(id, Slot::Parked(wake));
+    }
+
+    /// Loads a parked run and drives it.
+    fn load(&self, slots: &mut Slots, id: RunId, events: Vec<Value>) {
+        if let Some(Slot::Parked(Some(wake))) = slots.runs.insert(id.clone(), Slot::Loading(events))
+        {
+            slots.due.remove(&(wake, id.clone()));
+        }
+        let yard = self.clone();
+        tokio::spawn(async move {
+            match yard.loaded(id.clone()).await {
+                Ok((driver, place)) => {
+                    let mut slots = yard.slots();
+                    let inbox = driver.inbox();
+                    let slot = slots.runs.insert(id, Slot::Driven(inbox.clone()));
+                    if let Some(Slot::Loading(events)) = slot {
+                        for event in events {
+                            drop(inbox.send(event));
+                        }
+                    }
+                    drop(slots);
+                    yard.drive(driver, place);
+                }
+                Err(error) => yard.leave(id, Err(error)),
+            }
+        });
+    }
+
+    async fn loaded(&self, id: RunId) -> Result<(Driver, OwnedSemaphorePermit), YardError> {
+        let place = self.place().await?;
+        let chart = self.chart(&id)?;
+        Ok((Driver::resume(self.0.site.clone(), chart, id).await?, place))
+    }
+
+    async fn place(&self) -> Result<OwnedSemaphorePermit, YardError> {
+        Arc::clone(&self.0.places).acquire_owned().await.map_err(|_| YardError::Closing)
+    }
+
+    fn chart(&self, id: &RunId) -> Result<Arc<Chart>, YardError> {
+        let source = self.0.site.store.chart_source(id)?;
+        let digest = Digest::of(source.as_bytes());
+        let mut charts = self.0.charts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(chart) = charts.get(&digest) {
+            return Ok(Arc::clone(chart));
+        }
+        let chart = verify(&source, &pointsman_agents::registry())
+            .map_err(|_| YardError::Chart(id.clone()))?;
+        let chart = Arc::new(chart);
+        charts.insert(digest, Arc::clone(&chart));
+        Ok(chart)
+    }
+
+    /// Drives a run until it ends, fails or can be parked.
+    fn drive(&self, mut driver: Driver, place: OwnedSemaphorePermit) {
+        let yard = self.clone();
+        tokio::spawn(async move {
+            let _place = place;
+            let id = driver.id().clone();
+            loop {
+                match driver.standing() {
+                    Standing::Ended(ended) => return yard.leave(id, Ok(ended)),
+                    Standing::Moving => {}
+                    Standing::Waiting | Standing::Asking => {
+                        let mut slots = yard.slots();
+                        // Events are sent under the lock: none can slip in between.
+                        if driver.is_idle() {
+                            yard.park(&mut slots, id, driver.wakes_at());
+                            return;
+                        }
+                    }
+                }
+                if let Err(error) = driver.turn().await {
+                    return yard.leave(id, Err(error.into()));
+                }
+            }
+        });
+    }
+
+    fn leave(&self, run: RunId, how: Result<Disposition, YardError>) {
+        self.slots().runs.remove(&run);
+        // Where nobody wants to know, nothing is lost: the journal says it all.
+        drop(self.0.left.send(Left { run, how }));
+    }
+}
+
+/// Wakes parked runs when their time has come, for as long as the yard is there.
+async fn keep_time(inner: Weak<Inner>, changed: Arc<Notify>) {
+    loop {
+        let Some(yard) = inner.upgrade().map(Yard) else { return };
+        let now = now_ms();
+        let due: Vec<RunId> = {
+            let mut slots = yard.slots();
+            let later = slots.due.split_off(&(now.saturating_add(1), RunId::from_letters(b"")));
+            mem::replace(&mut slots.due, later).into_iter().map(|(_, id)| id).collect()
+        };
+        for id in due {
+            let mut slots = yard.slots();
+            if matches!(slots.runs.get(&id), Some(Slot::Parked(_))) {
+                yard.load(&mut slots, id, Vec::new());
+            }
+        }
+        let next = yard.slots().due.first().map(|(at, _)| Duration::from_millis(at - now.min(*at)));
+        // The yard may go while nobody is due.
+        drop(yard);
+        let sleep = tokio::time::sleep(next.unwrap_or(LONGEST_SLEEP).min(LONGEST_SLEEP));
+        tokio::select! {
+            () = sleep => {}
+            () = changed.notified() => {}
+        }
+    }
+}
