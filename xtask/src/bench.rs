@@ -45,7 +45,7 @@ pub(crate) fn step(json: Option<&Path>) -> Result<bool> {
 pub(crate) fn step_inner(json: Option<&Path>) -> Result<bool> {
     ensure!(!cfg!(debug_assertions), "a debug build measures nothing: use `bench step`");
     let mut rigs = rigs()?;
-    let mut peer = Peer::start(&components::xstate()?, &rigs)?;
+    let mut peer = Peer::start(&components::npm()?, &rigs)?;
     let counter = instructions::counter();
     let mut rows = Vec::new();
     for (place, rig) in rigs.iter_mut().enumerate() {

@@ -1,57 +1,107 @@
-//! Components from outside, installed where they are missing: Node and `XState`.
+//! Components from outside, installed where they are missing, in pinned versions.
 //!
-//! What cannot be installed is an error. Nothing is skipped for the lack of it.
+//! What cannot be installed is an error. Nothing is skipped for the lack of it. All of
+//! it lies in the cache beside a list of what is there, so that a second run installs
+//! nothing and needs no network.
+
+mod debian;
+mod npm;
+mod python;
 
 use std::{
-    ffi::OsStr,
     fs::{self, File},
     path::{Path, PathBuf},
     process::Command,
+    sync::{Mutex, PoisonError},
+    thread::{self, JoinHandle},
     time::Duration,
 };
 
-use anyhow::{Context, Result, bail};
-use serde_json::Value;
+use anyhow::{Context, Result, anyhow, bail};
 
 use crate::{
     place::{self, Scratch},
     process,
 };
 
-const XSTATE: &str = "5.33.3";
-const INSTALL_CAP: Duration = Duration::from_mins(10);
+pub(crate) use self::{
+    debian::is_present,
+    npm::{benches as npm_of_benches, tests as npm},
+    python::{Python, benches as python_of_benches, tests as python},
+};
 
-/// Makes sure of Node and `XState`, and returns the directory that npm installed to.
-pub(crate) fn xstate() -> Result<PathBuf> {
-    if !is_present("node") || !is_present("npm") {
-        install("nodejs and npm", debian(["update", "--quiet"]))?;
-        let packages = ["install", "--yes", "--no-install-recommends", "nodejs", "npm"];
-        install("nodejs and npm", debian(packages))?;
-    }
-    let prefix = place::npm()?;
-    if installed(&prefix).as_deref() != Some(XSTATE) {
-        fs::create_dir_all(&prefix).context("making the npm cache")?;
-        let mut npm = process::command("npm");
-        npm.args(["install", "--no-audit", "--no-fund", "--prefix"]).arg(&prefix);
-        npm.arg(format!("xstate@{XSTATE}"));
-        install("xstate", npm)?;
-    }
-    match installed(&prefix) {
-        Some(version) if version == XSTATE => Ok(prefix),
-        found => bail!("xstate {XSTATE} is needed, and {} is installed", found.unwrap_or_default()),
+const INSTALL_CAP: Duration = Duration::from_mins(15);
+
+/// Something from outside that tests need.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Need {
+    /// Node and its packages: `XState`, the mock of providers, MCP servers.
+    Npm,
+    /// Python, a server for models, and the weak model.
+    Models,
+    /// What tools run in and with: bubblewrap and git.
+    Sandbox,
+}
+
+impl Need {
+    fn install(self) -> Result<()> {
+        match self {
+            Self::Npm => npm().map(drop),
+            Self::Models => python().map(drop),
+            Self::Sandbox => debian::ensure(&["bubblewrap", "git"]),
+        }
     }
 }
 
-/// Returns whether a program can be found.
-pub(crate) fn is_present(program: &str) -> bool {
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&paths).any(|path| path.join(program).is_file())
+/// Installations that go on in the background, while a compiler runs.
+pub(crate) struct Installing(Vec<(Need, JoinHandle<Result<()>>)>);
+
+/// What became of them.
+pub(crate) struct Installed(Vec<(Need, Result<()>)>);
+
+impl Installing {
+    /// Starts to install whatever is missing of these.
+    pub(crate) fn start(needs: impl IntoIterator<Item = Need>) -> Self {
+        let mut all = Vec::new();
+        for need in needs {
+            if !all.iter().any(|(there, _)| *there == need) {
+                all.push((need, thread::spawn(move || need.install())));
+            }
+        }
+        Self(all)
+    }
+
+    /// Waits for the last of them.
+    pub(crate) fn join(self) -> Installed {
+        let broke = || Err(anyhow!("the installation broke off"));
+        let done = self.0.into_iter();
+        Installed(done.map(|(need, it)| (need, it.join().unwrap_or_else(|_| broke()))).collect())
+    }
 }
 
-fn debian(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
-    let mut apt = process::command("apt-get");
-    apt.args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
-    apt
+impl Installed {
+    /// Fails if one of these is missing, and says why.
+    pub(crate) fn has(&self, needs: &[Need]) -> Result<()> {
+        for (need, done) in &self.0 {
+            if let Some(why) = done.as_ref().err().filter(|_| needs.contains(need)) {
+                bail!("a component is missing: {why:#}");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One installer at a time, in this program and beside it: what installs packages does
+/// not like company.
+fn alone<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    static WITHIN: Mutex<()> = Mutex::new(());
+    // Whoever broke off has left a list that does not say it was done.
+    let _within = WITHIN.lock().unwrap_or_else(PoisonError::into_inner);
+    let cache = place::cache()?;
+    fs::create_dir_all(&cache).context("making the cache")?;
+    let beside = File::create(cache.join("lock")).context("making the cache's lock")?;
+    beside.lock().context("waiting for another installation")?;
+    work()
 }
 
 /// Runs an installer. It works beside a compiler, so its words are kept for when
@@ -69,9 +119,53 @@ fn install(what: &str, mut command: Command) -> Result<()> {
     Ok(())
 }
 
-/// Returns the version of `XState` that is installed there.
-fn installed(prefix: &Path) -> Option<String> {
-    let manifest = prefix.join("node_modules").join("xstate").join("package.json");
-    let manifest: Value = serde_json::from_str(&fs::read_to_string(manifest).ok()?).ok()?;
-    manifest.get("version")?.as_str().map(str::to_owned)
+/// A list of what is installed in a folder, kept there as a file.
+struct List {
+    file: PathBuf,
+    wanted: String,
+}
+
+impl List {
+    /// The list of these pinned packages, which goes by a name of its own.
+    fn new(folder: &Path, name: &str, packages: &[&str]) -> Self {
+        let wanted = packages.iter().map(|package| format!("{package}\n")).collect();
+        Self { file: folder.join(format!(".{name}")), wanted }
+    }
+
+    /// Returns whether all of it, and in these very versions, is there.
+    fn is_there(&self) -> bool {
+        fs::read_to_string(&self.file).is_ok_and(|there| there == self.wanted)
+    }
+
+    /// Says that all of it is there now.
+    fn tick(&self) -> Result<()> {
+        fs::write(&self.file, &self.wanted).context("listing what is installed")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_there_once_ticked_and_not_in_other_versions() -> Result<()> {
+        let scratch = Scratch::new()?;
+        fs::create_dir(scratch.file("in"))?;
+        let list = |packages: &[&str]| List::new(&scratch.file("in"), "tests", packages);
+        assert!(!list(&["one@1"]).is_there());
+        list(&["one@1"]).tick()?;
+        assert!(list(&["one@1"]).is_there());
+        assert!(!list(&["one@2"]).is_there());
+        assert!(!list(&["one@1", "two@1"]).is_there());
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_missing_is_said_only_to_those_who_need_it() {
+        let missing = || Err(anyhow!("no network"));
+        let installed = Installed(vec![(Need::Npm, Ok(())), (Need::Models, missing())]);
+        assert!(installed.has(&[Need::Npm]).is_ok());
+        let why = installed.has(&[Need::Npm, Need::Models]).map_err(|why| why.to_string());
+        assert_eq!(why, Err("a component is missing: no network".into()));
+    }
 }

@@ -12,11 +12,16 @@ mod bench;
 mod components;
 mod eval;
 mod eval_decode;
+mod kill;
+mod live;
 mod model;
 mod place;
 mod process;
+mod program;
 mod random;
+mod server;
 mod shipped;
+mod soak;
 mod tiers;
 mod xstate;
 
@@ -45,6 +50,12 @@ enum Command {
         #[arg(long)]
         list: bool,
     },
+    /// Runs with bad models and kills at random moments, for a long time.
+    Soak {
+        /// Runs with each kind of model; 20 times as many runs are killed.
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        runs: usize,
+    },
     /// Measures.
     #[command(subcommand)]
     Bench(Bench),
@@ -53,9 +64,12 @@ enum Command {
     /// Judges what is recorded: trajectories of agents, answers of providers.
     #[command(subcommand)]
     Eval(Eval),
-    /// The `xstate` tier, as the process that the tier starts.
+    /// One tier, as the process that `test` starts for it.
     #[command(hide = true)]
-    XstateTier,
+    RunTier { tier: Tier },
+    /// Counts requests, as the process that the `kill` tier starts.
+    #[command(hide = true)]
+    CountServer { port: u16, file: PathBuf },
     /// The step benchmark, as the release build that it starts.
     #[command(hide = true)]
     BenchStepInner {
@@ -100,11 +114,13 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Test { list: true, .. } => tiers::list(),
         Command::Test { only, list: false } => tiers::test(&only),
+        Command::Soak { runs } => soak::soak(runs),
         Command::Bench(Bench::Step { json }) => bench::step(json.as_deref()),
         Command::CheckModel(options) => model::check(&options),
         Command::Eval(Eval::Stuck { data }) => eval::stuck(&data),
         Command::Eval(Eval::Decode { data, splits }) => eval_decode::decode(&data, splits),
-        Command::XstateTier => xstate::tier(),
+        Command::RunTier { tier } => tiers::inner(tier),
+        Command::CountServer { port, file } => kill::counter::serve(port, &file),
         Command::BenchStepInner { json } => bench::step_inner(json.as_deref()),
         Command::BenchLoop { chart, passes, of } => bench::step_loop(&chart, passes, of),
     };

@@ -15,9 +15,9 @@ pub(crate) fn root() -> PathBuf {
     ours.parent().map_or_else(|| ours.clone(), Path::to_path_buf)
 }
 
-/// Returns one of this crate's scripts.
+/// Returns one of this crate's files that are no Rust.
 pub(crate) fn script(name: &str) -> PathBuf {
-    manifest().join("js").join(name)
+    manifest().join(name)
 }
 
 /// Returns this crate's directory. Cargo says it at run time, which holds even
@@ -32,13 +32,13 @@ pub(crate) fn cargo() -> PathBuf {
     env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from)
 }
 
-/// Returns where npm packages are kept: outside `target`, so that cleaning keeps them.
-pub(crate) fn npm() -> Result<PathBuf> {
+/// Returns where components are kept: outside `target`, so that cleaning keeps them.
+pub(crate) fn cache() -> Result<PathBuf> {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = set("XDG_CACHE_HOME")
         .or_else(|| set("HOME").map(|home| home.join(".cache")))
-        .context("neither XDG_CACHE_HOME nor HOME is set: there is no place for npm packages")?;
-    Ok(cache.join("pointsman").join("npm"))
+        .context("neither XDG_CACHE_HOME nor HOME is set: there is no place for components")?;
+    Ok(cache.join("pointsman"))
 }
 
 /// A directory that goes when its owner does.
@@ -46,9 +46,14 @@ pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
     pub(crate) fn new() -> io::Result<Self> {
+        Self::within(&env::temp_dir())
+    }
+
+    /// Makes one in a folder of the caller's.
+    pub(crate) fn within(folder: &Path) -> io::Result<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Relaxed);
-        let path = env::temp_dir().join(format!("pointsman-xtask-{}-{number}", process::id()));
+        let path = folder.join(format!("pointsman-xtask-{}-{number}", process::id()));
         fs::create_dir(&path)?;
         Ok(Self(path))
     }

@@ -1,21 +1,23 @@
 //! `cargo xtask test`: the tiers, their caps, and what each of them needs.
 
+mod ignored;
+
 use std::{
     env,
     fs::{self, File},
-    path::{Path, PathBuf},
+    path::Path,
     process::Command,
-    thread,
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 
 use crate::{
-    components, model,
+    components::{Installing, Need},
+    kill, live, model,
     place::{self, Scratch},
-    process,
+    process, xstate,
 };
 
 const BUILD_CAP: Duration = Duration::from_mins(15);
@@ -38,10 +40,30 @@ pub(crate) enum Tier {
     Xstate,
     /// Every run of the shipped charts, reduced, within caps.
     Model,
+    /// The models' clients against a mock that speaks all four protocols.
+    Aimock,
+    /// The MCP client against real servers.
+    Mcp,
+    /// Tools in a real sandbox.
+    Sandbox,
+    /// Whole runs with a weak model and with one of random weights.
+    Live,
+    /// Whole runs killed at every boundary and at random moments, then resumed.
+    Kill,
 }
 
 impl Tier {
-    const ALL: [Self; 4] = [Self::Unit, Self::Properties, Self::Xstate, Self::Model];
+    const ALL: [Self; 9] = [
+        Self::Unit,
+        Self::Properties,
+        Self::Xstate,
+        Self::Model,
+        Self::Aimock,
+        Self::Mcp,
+        Self::Sandbox,
+        Self::Live,
+        Self::Kill,
+    ];
 
     const fn name(self) -> &'static str {
         match self {
@@ -49,6 +71,11 @@ impl Tier {
             Self::Properties => "properties",
             Self::Xstate => "xstate",
             Self::Model => "model",
+            Self::Aimock => "aimock",
+            Self::Mcp => "mcp",
+            Self::Sandbox => "sandbox",
+            Self::Live => "live",
+            Self::Kill => "kill",
         }
     }
 
@@ -58,6 +85,11 @@ impl Tier {
             Self::Properties => "the kernel's properties, 10,000 cases each",
             Self::Xstate => "the shipped charts against the real XState",
             Self::Model => "every run of the shipped charts, reduced, within caps",
+            Self::Aimock => "the models' clients against a mock of four protocols",
+            Self::Mcp => "the MCP client against real servers",
+            Self::Sandbox => "tools in a real sandbox",
+            Self::Live => "whole runs with a weak model and with one of random weights",
+            Self::Kill => "whole runs killed at every boundary and at random, then resumed",
         }
     }
 
@@ -66,9 +98,21 @@ impl Tier {
         Duration::from_secs(match self {
             Self::Unit => 300,
             Self::Properties => 600,
-            Self::Xstate => 120,
-            Self::Model => 180,
+            Self::Xstate | Self::Aimock | Self::Sandbox => 120,
+            Self::Model | Self::Mcp => 180,
+            Self::Live => 300,
+            Self::Kill => 240,
         })
+    }
+
+    /// Returns what it needs from outside.
+    const fn needs(self) -> &'static [Need] {
+        match self {
+            Self::Unit | Self::Properties | Self::Model => &[],
+            Self::Xstate | Self::Aimock | Self::Mcp => &[Need::Npm],
+            Self::Sandbox | Self::Kill => &[Need::Sandbox],
+            Self::Live => &[Need::Models, Need::Sandbox],
+        }
     }
 
     /// Returns the build that it runs, if cargo has to make one.
@@ -82,6 +126,8 @@ impl Tier {
             }
             Self::Xstate => None,
             Self::Model => Some(model::release("build")),
+            Self::Aimock | Self::Mcp | Self::Sandbox => Some(ignored::build()),
+            Self::Live | Self::Kill => Some(cargo(["build", "--locked", "--package", "pointsman"])),
         }
     }
 
@@ -97,11 +143,6 @@ impl Tier {
                 tests.env("PROPTEST_CASES", "10000");
                 tests
             }
-            Self::Xstate => {
-                let mut tier = process::command(ourselves);
-                tier.arg("xstate-tier");
-                tier
-            }
             Self::Model => {
                 // What was built beside us, and not once more by cargo within the cap.
                 let built = ourselves.ancestors().nth(2).unwrap_or(ourselves);
@@ -109,7 +150,25 @@ impl Tier {
                 search.args(["check-model", "--seconds", MODEL_SECONDS]);
                 search
             }
+            Self::Xstate | Self::Aimock | Self::Mcp | Self::Sandbox | Self::Live | Self::Kill => {
+                let mut tier = process::command(ourselves);
+                tier.args(["run-tier", self.name()]);
+                tier
+            }
         }
+    }
+}
+
+/// Runs a tier that is code of ours, as the process that [`test`] starts for it.
+pub(crate) fn inner(tier: Tier) -> Result<bool> {
+    match tier {
+        Tier::Xstate => xstate::tier(),
+        Tier::Aimock => ignored::aimock(),
+        Tier::Mcp => ignored::mcp(),
+        Tier::Sandbox => ignored::sandbox(),
+        Tier::Live => live::tier(),
+        Tier::Kill => kill::tier(),
+        Tier::Unit | Tier::Properties | Tier::Model => bail!("cargo or another build runs it"),
     }
 }
 
@@ -129,29 +188,23 @@ pub(crate) fn test(only: &[Tier]) -> Result<bool> {
     let chosen: Vec<Tier> =
         Tier::ALL.into_iter().filter(|tier| only.is_empty() || only.contains(tier)).collect();
     let started = Instant::now();
-    let installing = chosen.contains(&Tier::Xstate).then(|| thread::spawn(components::xstate));
+    let needs = chosen.iter().flat_map(|tier| tier.needs().iter().copied());
+    let installing = Installing::start(needs);
     let built: Vec<Result<()>> = chosen.iter().map(|tier| build(*tier)).collect();
-    let installed = installing.map_or_else(|| Ok(PathBuf::new()), join);
+    let installed = installing.join();
     println!("built and installed in {:.1} s", started.elapsed().as_secs_f64());
     let mut rows = Vec::new();
     for (tier, built) in chosen.into_iter().zip(built) {
         println!("\n== {}: {}", tier.name(), tier.about());
         let started = Instant::now();
-        let result = built.and_then(|()| match &installed {
-            Err(missing) if tier == Tier::Xstate => bail!("a component is missing: {missing:#}"),
-            _ => run(tier, &ourselves),
-        });
+        let result =
+            built.and_then(|()| installed.has(tier.needs())).and_then(|()| run(tier, &ourselves));
         if let Err(why) = &result {
             eprintln!("{}: {why:#}", tier.name());
         }
         rows.push((tier, started.elapsed(), result.is_ok()));
     }
     Ok(report(&rows))
-}
-
-/// Waits for what is being installed.
-fn join(installing: thread::JoinHandle<Result<PathBuf>>) -> Result<PathBuf> {
-    installing.join().unwrap_or_else(|_| Err(anyhow!("the installation broke off")))
 }
 
 /// Builds what a tier runs, so that its cap is for the tests alone.
@@ -165,7 +218,7 @@ fn build(tier: Tier) -> Result<()> {
 
 fn run(tier: Tier, ourselves: &Path) -> Result<()> {
     if tier == Tier::Properties {
-        count_properties()?;
+        println!("{} properties", count(cargo(PROPERTIES), &[])?);
     }
     let ended = process::run(tier.command(ourselves), tier.cap()).context("starting a tier")?;
     match ended {
@@ -175,21 +228,20 @@ fn run(tier: Tier, ourselves: &Path) -> Result<()> {
     }
 }
 
-/// Fails where no test is selected: a filter that matches nothing passes quietly.
-fn count_properties() -> Result<()> {
+/// Counts the tests that cargo would run, and fails where it would run none: a filter
+/// that matches nothing passes quietly.
+fn count(mut tests: Command, options: &[&str]) -> Result<usize> {
     let scratch = Scratch::new()?;
-    let log = scratch.file("properties");
-    let mut list = cargo(PROPERTIES);
-    list.args(["--quiet", "--", "--list"]).stdout(File::create(&log)?);
-    if !process::run(list, LIST_CAP).context("starting cargo")?.well() {
-        bail!("the properties cannot be listed");
+    let log = scratch.file("list");
+    tests.args(["--quiet", "--", "--list"]).args(options).stdout(File::create(&log)?);
+    if !process::run(tests, LIST_CAP).context("starting cargo")?.well() {
+        bail!("the tests cannot be listed");
     }
     let found = fs::read_to_string(&log)?.lines().filter(|line| line.ends_with(": test")).count();
     if found == 0 {
-        bail!("no test of the kernel is a property");
+        bail!("no test is selected");
     }
-    println!("{found} properties");
-    Ok(())
+    Ok(found)
 }
 
 /// Prints the table, and returns whether all passed.

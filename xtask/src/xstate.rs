@@ -27,7 +27,7 @@ const CAP: Duration = Duration::from_secs(100);
 
 /// Runs the tier, and returns whether both went the same ways.
 pub(crate) fn tier() -> Result<bool> {
-    let npm = components::xstate()?;
+    let npm = components::npm()?;
     let scratch = Scratch::new()?;
     println!("seed {SEED:#018x}, {WALKS} sequences per chart");
     let mut draws = SplitMix64::new(SEED);
@@ -44,7 +44,7 @@ pub(crate) fn tier() -> Result<bool> {
     let (input, output) = (scratch.file("work.json"), scratch.file("result.json"));
     fs::write(&input, Value::from(work).to_string())?;
     let mut node = process::command("node");
-    node.arg(place::script("xstate.mjs")).args([&npm, &input, &output]);
+    node.arg(place::script("js/xstate.mjs")).args([&npm, &input, &output]);
     let ended = process::run(node, CAP).context("starting node")?;
     if !ended.well() {
         eprintln!("XState went another way, or not at all ({ended:?})");

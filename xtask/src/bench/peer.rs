@@ -31,7 +31,7 @@ impl Peer {
         let work: Vec<Value> = rigs.iter().map(|rig| work(rig.as_ref())).collect();
         fs::write(&file, Value::from(work).to_string())?;
         let mut node = Command::new("node");
-        node.arg(place::script("bench.mjs")).args([npm, &file]);
+        node.arg(place::script("js/bench.mjs")).args([npm, &file]);
         node.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = node.spawn().context("starting node")?;
         let tell = child.stdin.take();

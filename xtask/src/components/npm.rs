@@ -1,0 +1,48 @@
+//! Packages of npm, all in one folder.
+
+use std::{fs, path::PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::{List, alone, debian, install};
+use crate::{place, process};
+
+const TESTS: [&str; 4] = [
+    "xstate@5.33.3",
+    "@copilotkit/aimock@1.43.0",
+    "@modelcontextprotocol/server-everything@2026.8.31",
+    "@modelcontextprotocol/server-filesystem@2026.8.31",
+];
+/// Compiled on this machine where nobody has done so before: it takes minutes.
+const BENCHES: [&str; 1] = ["better-sqlite3@12.6.2"];
+
+/// Makes sure of what tests need, and returns the folder that has `node_modules`.
+pub(crate) fn tests() -> Result<PathBuf> {
+    packages("tests", &TESTS)
+}
+
+/// Makes sure of what benchmarks need, and of what tests do.
+pub(crate) fn benches() -> Result<PathBuf> {
+    tests()?;
+    packages("benches", &BENCHES)
+}
+
+fn packages(name: &str, pinned: &[&str]) -> Result<PathBuf> {
+    debian::ensure(&["nodejs", "npm"])?;
+    let folder = place::cache()?.join("npm");
+    let list = List::new(&folder, name, pinned);
+    if !list.is_there() {
+        alone(|| {
+            if list.is_there() {
+                return Ok(());
+            }
+            fs::create_dir_all(&folder).context("making the npm cache")?;
+            let mut npm = process::command("npm");
+            npm.args(["install", "--save-exact", "--no-audit", "--no-fund", "--prefix"]);
+            npm.arg(&folder).args(pinned);
+            install(&pinned.join(", "), npm)?;
+            list.tick()
+        })?;
+    }
+    Ok(folder)
+}

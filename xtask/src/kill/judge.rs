@@ -1,0 +1,165 @@
+//! What must hold of a run that was killed and resumed.
+
+use std::{collections::BTreeMap, fmt};
+
+use super::{counter::Request, course::Survived};
+
+/// Where a run ended.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct End {
+    pub(super) state: String,
+    pub(super) ended: String,
+    pub(super) result: String,
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { state, ended, result } = self;
+        write!(f, "`{state}` ({ended})")?;
+        if result.is_empty() { Ok(()) } else { write!(f, " with `{result}`") }
+    }
+}
+
+/// The paths that every run asks for.
+const ASKS_FOR: [&str; 2] = ["/first", "/second"];
+
+/// Returns everything that is wrong with a run, compared with one that was left alone.
+pub(super) fn complaints(run: &Survived, end: Option<&End>) -> Vec<String> {
+    let mut wrong = Vec::new();
+    match (&run.end, end) {
+        (Some(here), Some(there)) if here != there => {
+            wrong.push(format!("it ended in {here}, and left alone in {there}"));
+        }
+        (None, _) if run.acknowledged > 0 => wrong.push("an acknowledged run is lost".into()),
+        (None, _) if !run.requests.is_empty() || run.noted > 0 => {
+            wrong.push("it has acted, and its journal does not know of it".into());
+        }
+        _ => {}
+    }
+    lost(run, &mut wrong);
+    if run.end.is_some() {
+        effects(run, &mut wrong);
+    }
+    wrong
+}
+
+/// Each journal begins with the one before it, and has what was acknowledged.
+fn lost(run: &Survived, wrong: &mut Vec<String>) {
+    for pair in run.journals.windows(2) {
+        let [before, after] = pair else { continue };
+        if !after.starts_with(before) {
+            let same = before.iter().zip(after).take_while(|(one, two)| one == two).count();
+            let (had, has) = (before.len(), after.len());
+            wrong.push(format!("of {had} entries only {same} are left as they were, of {has}"));
+        }
+    }
+    let kept = run.journals.last().map_or(0, Vec::len) as u64;
+    if run.acknowledged > kept {
+        wrong.push(format!("entry {} was acknowledged, and {kept} are there", run.acknowledged));
+    }
+}
+
+/// Repeated requests have one key, and a note is never taken twice unasked.
+fn effects(run: &Survived, wrong: &mut Vec<String>) {
+    let mut keys: BTreeMap<&str, Vec<Option<&str>>> = BTreeMap::new();
+    for request in &run.requests {
+        keys.entry(&request.path).or_default().push(request.key.as_deref());
+        if !request.body.is_empty() {
+            wrong.push(format!("a request for {} has a body", request.path));
+        }
+    }
+    for (path, keys) in &keys {
+        if keys.iter().any(|key| Some(key) != keys.first()) {
+            wrong.push(format!("{path} was asked for with different keys: {keys:?}"));
+        }
+    }
+    for path in ASKS_FOR {
+        if !run.requests.iter().any(|request| request.path.ends_with(path)) {
+            wrong.push(format!("{path} was never asked for"));
+        }
+    }
+    // Whenever a person was asked, the note was taken once at most. Each time that they
+    // said yes it may have been taken once more.
+    let approved = run.noted_when_asked.len();
+    if run.noted_when_asked.iter().enumerate().any(|(before, noted)| *noted > before + 1) {
+        wrong.push(format!("notes were repeated silently: {:?}", run.noted_when_asked));
+    }
+    if run.noted == 0 || run.noted > approved + 1 {
+        wrong.push(format!("{} notes were taken, and {approved} approved again", run.noted));
+    }
+    if approved > run.kills {
+        wrong.push(format!("a person was asked {approved} times after {} kills", run.kills));
+    }
+}
+
+/// Returns how many requests were made once more.
+pub(super) fn repeated(requests: &[Request]) -> usize {
+    let mut paths: Vec<&str> = requests.iter().map(|request| &*request.path).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    requests.len() - paths.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(path: &str, key: &str) -> Request {
+        Request { path: path.into(), key: Some(key.into()), body: String::new() }
+    }
+
+    fn end(state: &str) -> End {
+        End { state: state.into(), ended: "succeeded".into(), result: String::new() }
+    }
+
+    fn lines(count: usize) -> Vec<String> {
+        (1..=count).map(|line| format!("line {line}")).collect()
+    }
+
+    fn survived() -> Survived {
+        Survived {
+            kills: 1,
+            acknowledged: 2,
+            journals: vec![lines(2), lines(5)],
+            noted_when_asked: vec![1],
+            noted: 2,
+            requests: vec![
+                request("/run/first", "a"),
+                request("/run/first", "a"),
+                request("/run/second", "b"),
+            ],
+            end: Some(end("done")),
+        }
+    }
+
+    /// Checks that a run in which one thing is spoilt is complained about in these words.
+    fn check(spoil: impl FnOnce(&mut Survived), words: &str) {
+        let mut run = survived();
+        spoil(&mut run);
+        let said = complaints(&run, Some(&end("done"))).join("\n");
+        assert!(said.contains(words), "{words}: {said}");
+    }
+
+    #[test]
+    fn a_run_that_survived_is_fine() {
+        assert_eq!(complaints(&survived(), Some(&end("done"))), Vec::<String>::new());
+        assert_eq!(repeated(&survived().requests), 1);
+    }
+
+    #[test]
+    fn every_fault_is_named() {
+        check(|run| run.end = Some(end("failed")), "it ended in `failed`");
+        check(|run| run.acknowledged = 6, "entry 6 was acknowledged");
+        check(|run| run.journals = vec![lines(2), vec!["else".into()]], "only 0 are left");
+        check(|run| run.journals = vec![lines(5), lines(2)], "only 2 are left");
+        check(|run| run.requests.push(request("/run/first", "c")), "different keys");
+        check(|run| run.requests.truncate(2), "/second was never asked for");
+        check(|run| run.noted = 3, "3 notes were taken");
+        check(|run| run.noted = 0, "0 notes were taken");
+        check(|run| run.noted_when_asked = vec![2], "repeated silently");
+        check(|run| run.kills = 0, "asked 1 times after 0 kills");
+        check(|run| run.end = None, "an acknowledged run is lost");
+        let unseen = |run: &mut Survived| (run.end, run.acknowledged) = (None, 0);
+        check(unseen, "its journal does not know of it");
+    }
+}

@@ -1,0 +1,173 @@
+//! The program itself, as its users start it: in a home of its own, with a limit.
+
+use std::{
+    env,
+    ffi::OsStr,
+    fs::{self, File},
+    os::unix::process::ExitStatusExt,
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::place::Scratch;
+
+const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
+
+/// A home with nothing in it: no configuration, no journal, no keys.
+pub(crate) struct Home {
+    scratch: Scratch,
+    program: PathBuf,
+    /// What can be made anew, and so may be shared.
+    cache: PathBuf,
+}
+
+/// What a command came to.
+pub(crate) struct Told {
+    /// How it ended; nothing if it took too long and was stopped.
+    pub(crate) status: Option<ExitStatus>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) took: Duration,
+}
+
+impl Told {
+    /// Returns the exit code; nothing if a signal or we ended it.
+    pub(crate) fn code(&self) -> Option<i32> {
+        self.status.and_then(|status| status.code())
+    }
+
+    /// Returns the signal that ended it.
+    pub(crate) fn signal(&self) -> Option<i32> {
+        self.status.and_then(|status| status.signal())
+    }
+
+    /// Returns the last line of the output, which must be JSON.
+    pub(crate) fn last(&self) -> Result<Value> {
+        let line = self.stdout.lines().rfind(|line| !line.trim().is_empty());
+        let line = line.with_context(|| format!("nothing on standard output; {}", self.words()))?;
+        serde_json::from_str(line).with_context(|| format!("no JSON: {line}"))
+    }
+
+    /// Returns how it ended and the end of what it said to people.
+    pub(crate) fn words(&self) -> String {
+        let how = match self.status {
+            Some(status) => status.to_string(),
+            None => format!("still running after {} s", self.took.as_secs()),
+        };
+        let lines: Vec<&str> = self.stderr.lines().collect();
+        let tail = lines.get(lines.len().saturating_sub(12)..).unwrap_or_default();
+        format!("{how}; it said:\n{}", tail.join("\n"))
+    }
+}
+
+impl Home {
+    /// Makes one within a folder, with a cache that others use too.
+    pub(crate) fn sharing(folder: &Path, cache: &Path) -> Result<Self> {
+        let scratch = Scratch::within(folder)?;
+        let ourselves = env::current_exe().context("finding this very program")?;
+        let program = ourselves.with_file_name("pointsman");
+        if !program.is_file() {
+            bail!("{} is not built: cargo build --package pointsman", program.display());
+        }
+        fs::create_dir_all(scratch.file("config"))?;
+        Ok(Self { scratch, program, cache: cache.into() })
+    }
+
+    /// Returns a path in this home.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.scratch.file(name)
+    }
+
+    /// Returns the program with these arguments. Nothing of our own environment but the
+    /// search path reaches it.
+    pub(crate) fn command<A: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).current_dir(self.file("")).env_clear();
+        command.env("PATH", env::var_os("PATH").unwrap_or_default()).env("HOME", self.file(""));
+        command.env("XDG_CACHE_HOME", &self.cache);
+        command.env("XDG_CONFIG_HOME", self.file("config"));
+        command.env("XDG_STATE_HOME", self.file("state"));
+        command.env("POINTSMAN_JOURNAL", self.file("journal.db")).env("NO_COLOR", "1");
+        command
+    }
+
+    /// Runs the program with these arguments to its end, or to the end of its time.
+    pub(crate) fn run<A: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+        limit: Duration,
+    ) -> Result<Told> {
+        self.finish(self.command(arguments), limit)
+    }
+
+    /// Runs a command of this home.
+    pub(crate) fn finish(&self, command: Command, limit: Duration) -> Result<Told> {
+        let started = self.start(command)?;
+        started.wait(limit)
+    }
+
+    /// Starts a command of this home; one at a time, because its words go to files.
+    pub(crate) fn start(&self, mut command: Command) -> Result<Started> {
+        let files = [self.file("stdout"), self.file("stderr")];
+        let [out, err] = &files;
+        command.stdin(Stdio::null()).stdout(File::create(out)?).stderr(File::create(err)?);
+        let child = command.spawn().context("starting the program")?;
+        Ok(Started { child, files, since: Instant::now() })
+    }
+}
+
+/// A command that was started; it is killed if nobody waits for it.
+pub(crate) struct Started {
+    child: Child,
+    files: [PathBuf; 2],
+    since: Instant,
+}
+
+impl Started {
+    /// Waits for its end, and stops it by its id once its time is up.
+    pub(crate) fn wait(mut self, limit: Duration) -> Result<Told> {
+        let mut status = self.child.try_wait()?;
+        while status.is_none() && self.since.elapsed() < limit {
+            thread::sleep(BETWEEN_LOOKS);
+            status = self.child.try_wait()?;
+        }
+        self.told(status)
+    }
+
+    /// Kills it by its id, unless it has ended by now.
+    pub(crate) fn kill(mut self) -> Result<Told> {
+        // One that has ended cannot be killed, and need not be.
+        drop(self.child.kill());
+        let status = self.child.wait()?;
+        self.told(Some(status))
+    }
+
+    fn told(mut self, status: Option<ExitStatus>) -> Result<Told> {
+        let took = self.since.elapsed();
+        self.stop();
+        let read = |file: &PathBuf| Ok(String::from_utf8_lossy(&fs::read(file)?).into_owned());
+        let [stdout, stderr] = &self.files;
+        let (stdout, stderr): (Result<String>, Result<String>) = (read(stdout), read(stderr));
+        Ok(Told { status, stdout: stdout?, stderr: stderr?, took })
+    }
+
+    fn stop(&mut self) {
+        // One that has ended cannot be killed, and need not be.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
