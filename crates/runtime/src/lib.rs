@@ -13,6 +13,7 @@
 //! - [`perform`], [`host`]: what carries orders out, and where.
 //! - [`tool`]: what a run may do to the world.
 //! - [`model`]: what providers send, decoded.
+//! - [`watch`]: when the machine runs short, starts are stopped for a while.
 //! - [`clock`]: the only calls to the clock, and the only randomness.
 
 pub mod clock;
@@ -21,7 +22,9 @@ pub mod host;
 pub mod model;
 pub mod observe;
 pub mod perform;
+mod platform;
 pub mod session;
 pub mod store;
 pub mod tool;
+pub mod watch;
 pub mod yard;
