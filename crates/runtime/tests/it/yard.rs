@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::store::Folder;
 
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// Waits for a word, asks the model, waits again; the end of the input ends it.
 const CHART: &str = r#"
@@ -118,8 +118,8 @@ async fn parked(yard: &Yard, wanted: usize) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    let waited = tokio::time::timeout(LIMIT, wait).await;
-    assert!(waited.is_ok(), "{:?} instead of {wanted} parked", yard.census());
+    let came = tokio::time::timeout(LIMIT, wait).await;
+    assert!(came.is_ok(), "{:?} instead of {wanted} parked", yard.census());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
