@@ -280,6 +280,8 @@ impl Driver {
             ended: core.ended,
             wake: core.wake.map(|wake| wake.0),
             snapshot: snapshot.map(|body| body.get().into()),
+            prompts: Vec::new(),
+            letter: None,
         }
     }
 
