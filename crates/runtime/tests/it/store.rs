@@ -1,6 +1,7 @@
 //! The journal store: order, conflicts, many runs at once, what is refused.
 
 mod artifacts;
+mod children;
 mod exports;
 mod faults;
 mod flips;
