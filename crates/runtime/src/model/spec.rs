@@ -173,7 +173,7 @@ fn hint(provider: &str, name: &str) -> String {
     let near = Provider::ALL
         .into_iter()
         .map(|known| (distance(&asked, known.as_str()), known))
-        .filter(|(far, known)| *far <= (known.as_str().len() / 3).max(1))
+        .filter(|(far, known)| *far <= known.as_str().len().div_ceil(3))
         .min();
     let family = [
         ("gpt", Provider::OpenAi),
