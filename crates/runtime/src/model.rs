@@ -11,6 +11,7 @@ pub mod encode;
 mod endpoint;
 mod error;
 pub mod quote;
+mod reading;
 mod script;
 mod secret;
 mod settings;
@@ -46,7 +47,8 @@ pub struct Question {
     /// The tools that the prompt names. Others are not offered.
     pub tools: Vec<ToolSpec>,
     /// What tells this question from all others, so that a provider which takes such a
-    /// key answers it once. Calls without an id get one from it.
+    /// key answers it once; a further attempt is another question. Calls without an id
+    /// get one from it.
     pub key: String,
 }
 
@@ -67,6 +69,7 @@ enum Kind {
 impl Model {
     /// Sets a model up. Nothing is sent yet; files are opened.
     pub fn new(settings: Settings) -> Result<Self, ModelError> {
+        settings.check()?;
         let provider = settings.spec.provider();
         let name = match provider {
             Provider::Quote => "quote (built in, no model)".to_owned(),

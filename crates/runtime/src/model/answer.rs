@@ -144,7 +144,7 @@ fn reply(
 fn object(arguments: &decode::Arguments) -> Option<Box<RawValue>> {
     let parsed = arguments.parsed().ok()?;
     let text = serde_json::to_string(&parsed).ok()?;
-    canonical_body(&*RawValue::from_string(text).ok()?).ok()
+    canonical_body(&RawValue::from_string(text).ok()?).ok()
 }
 
 /// Words an error of the provider.

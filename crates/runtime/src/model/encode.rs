@@ -89,7 +89,8 @@ pub fn encode(protocol: Protocol, question: &Question, settings: &Settings) -> E
     // Only an object can be demanded; anything else can be asked for in words.
     if let Some(schema) = parts.schema.filter(|schema| !schema::is_object(schema)) {
         let words = format!("Reply with JSON that fits this schema and nothing else: {schema}");
-        parts.system = [parts.system.as_str(), &words].join("\n\n").trim().to_owned();
+        let joined = [parts.system.as_str(), &words].join("\n\n");
+        joined.trim().clone_into(&mut parts.system);
         parts.schema = None;
     }
     let body = match protocol {

@@ -77,7 +77,7 @@ impl Settings {
             seed: None,
             prices: None,
             connect_timeout: Duration::from_secs(10),
-            idle_timeout: Duration::from_secs(120),
+            idle_timeout: Duration::from_mins(2),
             max_bytes: 32 << 20,
             record: None,
             replay: None,
@@ -136,6 +136,14 @@ impl Settings {
         }
         if self.record.is_some() && self.replay.is_some() {
             return Err(ModelError::RecordAndReplay);
+        }
+        if self.spec.provider().protocol().is_none() {
+            if self.record.is_some() {
+                return bad("record", "nothing: only answers of providers are recorded");
+            }
+            if self.replay.is_some() {
+                return bad("replay", "nothing: only answers of providers are recorded");
+            }
         }
         Ok(())
     }

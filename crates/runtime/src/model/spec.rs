@@ -147,11 +147,12 @@ impl FromStr for Spec {
     type Err = ModelError;
 
     fn from_str(text: &str) -> Result<Self, ModelError> {
-        let (provider, name) = text.trim().split_once(':').unwrap_or((text.trim(), ""));
+        let text = text.trim();
+        let (provider, name) = text.split_once(':').unwrap_or((text, ""));
         let found = Provider::ALL.into_iter().find(|known| known.as_str() == provider);
         let Some(found) = found else {
             return Err(ModelError::NoSuchProvider {
-                asked: text.trim().to_owned(),
+                asked: text.to_owned(),
                 hint: hint(provider, name),
             });
         };
@@ -183,13 +184,13 @@ fn hint(provider: &str, name: &str) -> String {
         ("google", Provider::Gemini),
     ];
     let kin = family.into_iter().find(|(start, _)| asked.starts_with(start));
+    let near = near.map(|(_, known)| known);
     match (near, kin) {
-        (Some((_, known)), _) if name.is_empty() => format!("did you mean `{known}`?"),
-        (Some((_, known)), _) => format!("did you mean `{known}:{name}`?"),
+        (Some(known), _) if name.is_empty() => format!("did you mean `{known}`?"),
         (None, Some((_, known))) if name.is_empty() => {
             format!("did you mean `{known}:{provider}`?")
         }
-        (None, Some((_, known))) => format!("did you mean `{known}:{name}`?"),
+        (Some(known), _) | (None, Some((_, known))) => format!("did you mean `{known}:{name}`?"),
         (None, None) => {
             let list: Vec<&str> = Provider::ALL.iter().map(|known| known.as_str()).collect();
             format!("known: {}; write PROVIDER:NAME", list.join(", "))

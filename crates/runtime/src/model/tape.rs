@@ -59,23 +59,33 @@ enum Chunk {
 
 impl Chunk {
     fn of(bytes: &[u8]) -> Self {
-        std::str::from_utf8(bytes).map_or_else(
-            |_| Self::Bytes { hex: bytes.iter().map(|byte| format!("{byte:02x}")).collect() },
-            |text| Self::Text(text.to_owned()),
-        )
+        std::str::from_utf8(bytes)
+            .map_or_else(|_| Self::Bytes { hex: hex(bytes) }, |text| Self::Text(text.to_owned()))
     }
 
     fn bytes(&self) -> Option<Vec<u8>> {
         match self {
             Self::Text(text) => Some(text.as_bytes().to_vec()),
             Self::Bytes { hex } => {
+                if !hex.len().is_multiple_of(2) {
+                    return None;
+                }
                 let pairs = hex.as_bytes().chunks(2);
                 pairs
-                    .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
+                    .map(|pair| {
+                        let digit = |byte: &u8| char::from(*byte).to_digit(16);
+                        let [high, low] = pair else { return None };
+                        u8::try_from(digit(high)? * 16 + digit(low)?).ok()
+                    })
                     .collect()
             }
         }
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 impl Taped {
@@ -201,8 +211,9 @@ mod tests {
         for bytes in [&b"plain \x00 \"text\""[..], b"\xff\xfe", "é".as_bytes(), b""] {
             assert_eq!(Chunk::of(bytes).bytes().as_deref(), Some(bytes));
         }
-        assert_eq!(Chunk::Bytes { hex: "0".into() }.bytes(), Some(vec![0]));
-        assert_eq!(Chunk::Bytes { hex: "xy".into() }.bytes(), None);
+        for hex in ["0", "xy", "+1"] {
+            assert_eq!(Chunk::Bytes { hex: hex.into() }.bytes(), None, "{hex}");
+        }
     }
 
     #[test]

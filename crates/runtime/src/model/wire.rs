@@ -13,9 +13,10 @@ use tokio::time::timeout;
 
 use super::{
     ModelError, Protocol, Question, Shown, answer,
-    decode::{Decoder, Head, Limits, Piece},
-    encode::{self, Form, REPLY},
+    decode::{Decoded, Head},
+    encode::{self, Form},
     endpoint,
+    reading::Reading,
     secret::Redactor,
     settings::Settings,
     spec::Provider,
@@ -26,9 +27,6 @@ use crate::{clock::now_ms, perform::Done};
 
 /// How much is read of an answer whose status says that it failed.
 const REFUSED_BYTES: usize = 256 << 10;
-
-/// The longest line of an event stream.
-const LINE_BYTES: usize = 8 << 20;
 
 /// A model that is reached over the wire, or whose recorded answers are.
 #[derive(Debug)]
@@ -49,7 +47,6 @@ type Opening = (u16, Option<u64>, Headers);
 
 impl Wire {
     pub(super) fn new(settings: Settings, protocol: Protocol) -> Result<Self, ModelError> {
-        settings.check()?;
         let source = match &settings.replay {
             Some(path) => Source::Tape(Replayer::open(path)?),
             None => network(&settings)?,
@@ -75,7 +72,7 @@ impl Wire {
                     }
                 }
                 reading.finish();
-                (self.decoded(reading, &opening), taped.end)
+                (decoded(reading, &opening), taped.end)
             }
             Source::Network { client, url, recorder } => {
                 let mut response = match self.send(client, url, &encoded.body, question).await {
@@ -94,7 +91,7 @@ impl Wire {
                         return self.fault(FaultClass::Resource, false, &why);
                     }
                 }
-                (self.decoded(reading, &opening), end)
+                (decoded(reading, &opening), end)
             }
         };
         answer::done(&self.settings, &encoded, &question.key, decoded, end)
@@ -153,32 +150,12 @@ impl Wire {
     ) -> Reading<'s> {
         let refused = head(opening).refused();
         let most = if refused { REFUSED_BYTES } else { usize::MAX };
-        let body = self.settings.max_bytes.min(most);
-        let limits = Limits { body, line: LINE_BYTES.min(body) };
-        Reading {
-            decoder: Decoder::with_limits(self.protocol, limits),
-            redactor: Redactor::new(self.settings.key.clone()),
-            shown: (!refused).then_some(shown),
-            by_tool,
-            reply: None,
-            keeps,
-            kept: Vec::new(),
-            left: body,
-        }
-    }
-
-    fn decoded(&self, reading: Reading<'_>, opening: &Opening) -> super::decode::Decoded {
-        let mut decoded = reading.decoder.finish(&head(opening));
-        if (300..400).contains(&opening.0)
-            && let Some(error) = &mut decoded.error
-        {
-            let place = opening.2.get("location").map_or("somewhere else", String::as_str);
-            error.message = format!(
-                "the server points to {place}, and redirections are not followed; set the base \
-                 URL to where the model is"
-            );
-        }
-        decoded
+        let mut reading = Reading::new(self.protocol, self.settings.max_bytes.min(most));
+        reading.redactor = Redactor::new(self.settings.key.clone());
+        reading.shown = (!refused).then_some(shown);
+        reading.by_tool = by_tool;
+        reading.keeps = keeps;
+        reading
     }
 
     fn unreached(&self, url: &Url, error: reqwest::Error) -> Done {
@@ -203,6 +180,21 @@ impl Wire {
     fn fault(&self, class: FaultClass, repeatable: bool, message: &str) -> Done {
         Done::failed(answer::fault(&self.settings, class, repeatable, message))
     }
+}
+
+/// Ends the reading. A redirection is worded here, for its body says little.
+fn decoded(reading: Reading<'_>, opening: &Opening) -> Decoded {
+    let mut decoded = reading.decoded(&head(opening));
+    if (300..400).contains(&opening.0)
+        && let Some(error) = &mut decoded.error
+    {
+        let place = opening.2.get("location").map_or("somewhere else", String::as_str);
+        error.message = format!(
+            "the server points to {place}, and redirections are not followed; set the base \
+             URL to where the model is"
+        );
+    }
+    decoded
 }
 
 fn network(settings: &Settings) -> Result<Source, ModelError> {
@@ -266,55 +258,4 @@ fn kept(headers: &HeaderMap) -> Headers {
             Some((name.as_str().to_owned(), value))
         })
         .collect()
-}
-
-/// A body on its way: without the key, shown, decoded, and kept where it is recorded.
-struct Reading<'s> {
-    decoder: Decoder,
-    redactor: Redactor,
-    shown: Option<&'s Shown>,
-    /// Whether a call of the tool [`REPLY`] is the text.
-    by_tool: bool,
-    /// The place of that call.
-    reply: Option<usize>,
-    keeps: bool,
-    kept: Vec<Vec<u8>>,
-    /// Bytes that may still come.
-    left: usize,
-}
-
-impl Reading<'_> {
-    /// Takes a chunk; returns whether more is wanted.
-    fn take(&mut self, chunk: &[u8]) -> bool {
-        // One byte too many is enough to know that there are too many.
-        let chunk = chunk.get(..self.left.saturating_add(1)).unwrap_or(chunk);
-        let fits = chunk.len() <= self.left;
-        self.left = self.left.saturating_sub(chunk.len());
-        let clean = self.redactor.push(chunk);
-        self.pass(clean);
-        fits && !self.decoder.is_closed()
-    }
-
-    /// Takes what was held back.
-    fn finish(&mut self) {
-        let rest = self.redactor.rest();
-        self.pass(rest);
-    }
-
-    fn pass(&mut self, bytes: Vec<u8>) {
-        for piece in self.decoder.push(&bytes) {
-            let Some(shown) = self.shown else { continue };
-            match piece {
-                Piece::Text(delta) => shown.text(&delta),
-                Piece::CallStarted { call, name, .. } if self.by_tool && name == REPLY => {
-                    self.reply = Some(call);
-                }
-                Piece::Arguments { call, delta } if self.reply == Some(call) => shown.text(&delta),
-                _ => {}
-            }
-        }
-        if self.keeps && !bytes.is_empty() {
-            self.kept.push(bytes);
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! Models, asked over a real connection to a server in this process.
 
+mod aimock;
 mod answers;
 mod encode;
 mod hazards;

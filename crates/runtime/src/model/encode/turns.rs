@@ -114,7 +114,8 @@ impl<'m> Order<'m> {
         match self.turns.last_mut() {
             _ if text.is_empty() && calls.is_empty() => {}
             Some(Turn::Model { text: said, calls: made }) if made.is_empty() => {
-                *said = [said.as_str(), text].join("\n\n").trim().to_owned();
+                let joined = [said.as_str(), text].join("\n\n");
+                joined.trim().clone_into(said);
                 *made = calls;
             }
             _ => self.turns.push(Turn::Model { text: text.to_owned(), calls }),
@@ -214,7 +215,7 @@ mod tests {
     fn nothing_said_is_still_a_turn() {
         assert_eq!(ordered(&[], true), [Turn::User(GO_ON.into())]);
         let blank =
-            [Message::User(" ".into()), Message::Assistant { text: "".into(), calls: vec![] }];
+            [Message::User(" ".into()), Message::Assistant { text: String::new(), calls: vec![] }];
         assert_eq!(ordered(&blank, true), [Turn::User(GO_ON.into())]);
     }
 

@@ -41,8 +41,8 @@ async fn kind_of(spec: &str, body: &str) -> (FaultClass, bool) {
 async fn hazard_1_a_refused_request_keeps_its_status_and_its_hint() {
     for (spec, protocol) in PROVIDERS {
         let body = json!({ "error": { "type": "rate_limit_error", "message": "slow down" } });
-        let served = Served::whole(429, &body.to_string()).with("Retry-After", "7");
-        let server = serve(vec![served]).await;
+        let answer = Served::whole(429, &body.to_string()).with("Retry-After", "7");
+        let server = serve(vec![answer]).await;
         let fault = fault(&ask(at(spec, &server.url)).await);
         assert_eq!((fault.class, fault.repeatable), (FaultClass::RateLimited, true), "{protocol}");
         assert_eq!(fault.hint_ms, Some(7_000), "{protocol}");
@@ -115,11 +115,12 @@ async fn hazard_6_ids_are_kept_and_made_unique_and_never_empty() {
         let server = serve(vec![Served::whole(200, &body)]).await;
         let made = calls(&ask(at(spec, &server.url)).await);
         let mut ids: Vec<String> = made.into_iter().map(|(id, ..)| id).collect();
-        if protocol != Protocol::GeminiGenerate && !ids.is_empty() {
+        if protocol != Protocol::GeminiGenerate {
             assert_eq!(ids[0], "x", "{protocol}");
         }
         assert!(ids.iter().all(|id| !id.is_empty()), "{protocol}: {ids:?}");
         let count = ids.len();
+        assert_eq!(count, 3, "{protocol}");
         ids.sort();
         ids.dedup();
         assert_eq!(ids.len(), count, "{protocol}: {ids:?}");

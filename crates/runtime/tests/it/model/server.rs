@@ -79,7 +79,7 @@ pub(crate) async fn serve(answers: Vec<Served>) -> Server {
     let task = tokio::spawn(async move {
         for at in 0_usize.. {
             let Ok((stream, _)) = listener.accept().await else { return };
-            let answer = answers.get(at).or(answers.last()).cloned().expect("there is one");
+            let answer = answers.get(at).or_else(|| answers.last()).cloned().expect("there is one");
             let (noted, gone) = (Arc::clone(&noted), gone.clone());
             tokio::spawn(async move { answer_one(stream, answer, &noted, &gone).await });
         }
@@ -97,7 +97,7 @@ async fn answer_one(
     noted.lock().expect("nobody panicked").push(request);
     let mut head = format!("HTTP/1.1 {} X\r\ntransfer-encoding: chunked\r\n", answer.status);
     for (name, value) in &answer.headers {
-        head += &format!("{name}: {value}\r\n");
+        head.extend([*name, ": ", value, "\r\n"]);
     }
     head += "connection: close\r\n\r\n";
     stream.write_all(head.as_bytes()).await.ok()?;

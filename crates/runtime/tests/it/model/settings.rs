@@ -4,7 +4,10 @@ use pointsman_runtime::model::{Model, ModelError, Prices, Provider, Secret, Sett
 
 use super::{KEY, at};
 
-fn from(spec: &str, base_url: Option<&str>, env: &[(&str, &str)]) -> Result<Settings, ModelError> {
+/// Variables with their values.
+type Env<'a> = &'a [(&'a str, &'a str)];
+
+fn from(spec: &str, base_url: Option<&str>, env: Env<'_>) -> Result<Settings, ModelError> {
     let env = |name: &str| {
         env.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
     };
@@ -62,7 +65,7 @@ fn a_key_goes_only_where_it_is_meant_to_go() {
     let (own, gateway) = ("https://api.openai.com/v1", "https://gate.example/v1");
     let only_key = [("OPENAI_API_KEY", KEY)];
     let both = [("OPENAI_API_KEY", KEY), ("OPENAI_BASE_URL", gateway)];
-    let cases: [(&str, Option<&str>, &[(&str, &str)], bool); 10] = [
+    let cases: [(&str, Option<&str>, Env<'_>, bool); 10] = [
         ("openai:m", None, &only_key, true),
         ("openai:m", Some(own), &only_key, true),
         ("openai:m", Some("https://api.openai.com/v2/"), &only_key, true),
@@ -84,7 +87,7 @@ fn a_key_goes_only_where_it_is_meant_to_go() {
 
 #[test]
 fn every_provider_has_its_variables() {
-    let cases: [(&str, &[(&str, &str)], &str, bool); 9] = [
+    let cases: [(&str, Env<'_>, &str, bool); 9] = [
         ("anthropic:m", &[("ANTHROPIC_API_KEY", KEY)], "https://api.anthropic.com", true),
         ("gemini:m", &[("GOOGLE_API_KEY", KEY)], "https://generativelanguage.googleapis.com", true),
         ("gemini:m", &[("GEMINI_API_KEY", KEY), ("GEMINI_BASE_URL", "http://g")], "http://g", true),
@@ -150,6 +153,9 @@ fn what_cannot_work_is_refused_before_anything_is_sent() {
     settings.record = Some("a".into());
     settings.replay = Some("b".into());
     assert!(refused(settings).contains("recorded and replayed at once"));
+    let mut settings = Settings::new(Spec::quote());
+    settings.record = Some("a".into());
+    assert!(refused(settings).contains("only answers of providers are recorded"));
 }
 
 #[test]

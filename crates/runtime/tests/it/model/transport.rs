@@ -73,8 +73,8 @@ async fn an_answer_may_not_be_larger_than_allowed() {
 #[tokio::test]
 async fn silence_has_a_limit() {
     for chunks in [vec![], vec![b"data: {\"choices\": []}\n\n".to_vec()]] {
-        let served = Served { status: 200, headers: vec![], chunks, then: Then::Hang };
-        let server = serve(vec![served]).await;
+        let answer = Served { status: 200, headers: vec![], chunks, then: Then::Hang };
+        let server = serve(vec![answer]).await;
         let mut settings = at("ollama:m", &server.url);
         settings.idle_timeout = Duration::from_millis(50);
         assert_eq!(kind(&ask(settings).await), (FaultClass::Timeout, true));
@@ -139,8 +139,8 @@ async fn letters_that_were_cut_in_two_are_whole_again() {
 #[tokio::test]
 async fn dropping_the_question_closes_the_connection() {
     let chunks = vec![b"data: {\"choices\": [{\"delta\": {\"content\": \"a\"}}]}\n\n".to_vec()];
-    let served = Served { status: 200, headers: vec![], chunks, then: Then::Hang };
-    let mut server = serve(vec![served]).await;
+    let answer = Served { status: 200, headers: vec![], chunks, then: Then::Hang };
+    let mut server = serve(vec![answer]).await;
     let (sender, mut shown) = mpsc::unbounded_channel();
     let model = Model::new(at("ollama:m", &server.url)).expect("it can be set up");
     let asking = tokio::spawn(model.ask(question("hello"), Shown::to(sender)));
@@ -182,9 +182,9 @@ async fn a_provider_that_repeats_the_key_is_not_quoted() {
     for (spec, protocol) in PROVIDERS {
         let refused = json!({ "error": { "message": format!("Incorrect API key: {KEY}") } });
         let said = text(protocol).replace("there.", &format!("{KEY}."));
-        let served =
+        let answer =
             vec![Served::pieces(said.as_bytes(), 11), Served::whole(401, &refused.to_string())];
-        let server = serve(served).await;
+        let server = serve(answer).await;
         let mut settings = at(spec, &server.url);
         settings.key = Some(Secret::new(KEY));
         let shown = format!("{settings:?}");
