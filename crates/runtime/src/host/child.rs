@@ -45,7 +45,7 @@ pub(super) async fn run(host: Host, errand: Errand, child: ChildRun) -> Done {
     match to_its_end(&host, &errand, &child).await {
         Ok((end, usage)) => {
             // An end is plain data.
-            Done::child(serde_json::to_value(end).unwrap_or_default(), usage)
+            Done::child(serde_json::to_value(end).unwrap_or_default()).costing(usage)
         }
         Err(error) => Done::fault(FaultClass::Other, false, &error.to_string()),
     }

@@ -3,5 +3,6 @@
 mod decode;
 mod driver;
 mod fts;
+mod model;
 mod store;
 mod yard;
