@@ -10,12 +10,14 @@
 //! - [`session`]: runs on this machine, for callers that do not await.
 //! - [`perform`], [`host`]: what carries orders out, and where.
 //! - [`tool`]: what a run may do to the world.
+//! - [`mcp`]: tools that other programs offer.
 //! - [`model`]: what providers send, decoded.
 //! - [`clock`]: the only calls to the clock, and the only randomness.
 
 pub mod clock;
 pub mod driver;
 pub mod host;
+pub mod mcp;
 pub mod model;
 pub mod perform;
 pub mod session;
