@@ -3,4 +3,5 @@
 mod decode;
 mod driver;
 mod fts;
+mod mcp;
 mod store;
