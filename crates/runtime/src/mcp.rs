@@ -24,7 +24,7 @@ pub use servers::{Connected, Servers};
 /// How long servers are waited for, and how much of what they say is kept.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct McpLimits {
-    /// How long a server may take from its start to its list of tools.
+    /// How long a server may take to be greeted, and again to list its tools.
     pub start: Duration,
     /// How long a connection to an address may take.
     pub connect: Duration,
