@@ -1,7 +1,11 @@
 //! JSON whose values know where they stand, so that what is wrong with one can be found.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, fmt, path::Path};
 
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
 use serde_json::value::RawValue;
 
 use super::{McpError, Place, template::Template};
@@ -28,13 +32,22 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// Returns an object's values.
+    /// Returns an object's values; no key may come twice, for one would be lost unseen.
     pub(super) fn object(
         &self,
         raw: &'a RawValue,
         key: &str,
     ) -> Result<BTreeMap<String, &'a RawValue>, McpError> {
-        serde_json::from_str(raw.get()).map_err(|_| self.unexpected(raw, key, "an object"))
+        let Pairs(pairs) =
+            serde_json::from_str(raw.get()).map_err(|_| self.unexpected(raw, key, "an object"))?;
+        let mut object = BTreeMap::new();
+        for (name, value) in pairs {
+            let twice = format!("`{}` is listed twice: keep one", name.escape_debug());
+            if object.insert(name, value).is_some() {
+                return Err(self.error(value, key, twice));
+            }
+        }
+        Ok(object)
     }
 
     /// Returns a text.
@@ -92,5 +105,32 @@ impl<'a> Source<'a> {
         let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
         let column = before.chars().rev().take_while(|char| *char != '\n').count() + 1;
         Place { file: self.file.into(), line, column, key: key.into() }
+    }
+}
+
+/// An object as it is written: every pair, in order.
+struct Pairs<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Pairs<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+struct InOrder;
+
+impl<'de> Visitor<'de> for InOrder {
+    type Value = Pairs<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs<'de>, A::Error> {
+        let mut pairs = Vec::new();
+        while let Some(pair) = map.next_entry()? {
+            pairs.push(pair);
+        }
+        Ok(Pairs(pairs))
     }
 }

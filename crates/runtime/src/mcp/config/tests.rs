@@ -60,6 +60,10 @@ fn what_is_wrong_is_named_with_its_place_and_key() {
             ".mcp.json:1:28: `mcpServers.a\\u{1b}`: a server's name must be readable",
         ),
         (
+            r#"{"mcpServers": {"a": {"command": "x"}, "a": {"command": "y"}}}"#,
+            ".mcp.json:1:45: `mcpServers`: `a` is listed twice: keep one",
+        ),
+        (
             r#"{"mcpServers": {"a": {"comand": "x"}}}"#,
             ".mcp.json:1:22: `mcpServers.a`: it needs a `command` to run or a `url` to talk to; \
              it has `comand`",

@@ -208,7 +208,7 @@ async fn servers_that_fail_are_told_with_their_last_words_and_stop_no_other() {
         SERVER,
     );
     let second = Duration::from_secs(1);
-    let limits = McpLimits { start: second * 3, stop: second / 2, ..McpLimits::default() };
+    let limits = McpLimits { start: second * 5, stop: second / 2, ..McpLimits::default() };
     let connected = project.connect(&["absent", "broken", "mute", "unset", "sh"], &limits).await;
     assert_eq!(connected.servers.names().collect::<Vec<_>>(), ["sh"]);
     let told: Vec<(&str, String)> =
@@ -217,7 +217,7 @@ async fn servers_that_fail_are_told_with_their_last_words_and_stop_no_other() {
     assert_eq!((absent.0, &*absent.1), ("absent", "`no-such-program-here` cannot be started"));
     assert_eq!(broken.0, "broken");
     assert!(broken.1.ends_with("its last words were:\nno licence"), "{}", broken.1);
-    assert_eq!(mute.1, "not ready after 3 s; its last words were:\nwaiting");
+    assert_eq!(mute.1, "not ready after 5 s; its last words were:\nwaiting");
     assert!(
         unset.1.ends_with("`mcpServers.unset.args[0]`: the variable `NO_SUCH_VARIABLE` is not set")
     );
