@@ -13,8 +13,9 @@ use std::{path::Path, time::Duration};
 
 use anyhow::{Context, Result, ensure};
 
+pub(crate) use self::figures::median;
 use self::{
-    figures::{Figures, Row, median},
+    figures::{Figures, Row},
     peer::Peer,
     rig::Rig,
 };

@@ -53,6 +53,11 @@ impl Need {
     }
 }
 
+/// Makes sure of what counts system calls.
+pub(crate) fn strace() -> Result<()> {
+    debian::ensure(&["strace"])
+}
+
 /// Installations that go on in the background, while a compiler runs.
 pub(crate) struct Installing(Vec<(Need, JoinHandle<Result<()>>)>);
 

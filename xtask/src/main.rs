@@ -10,6 +10,7 @@
 mod allocation;
 mod bench;
 mod components;
+mod durable;
 mod eval;
 mod eval_decode;
 mod kill;
@@ -76,6 +77,17 @@ enum Command {
         #[arg(long)]
         json: Option<PathBuf>,
     },
+    /// The journal benchmark, as the release build that it starts.
+    #[command(hide = true)]
+    BenchJournalInner {
+        #[arg(long)]
+        waiting: usize,
+        #[arg(long)]
+        json: Option<PathBuf>,
+    },
+    /// A fixed loop of durable steps, for a counter of system calls to watch.
+    #[command(hide = true)]
+    BenchJournalLoop { folder: PathBuf, steps: u32 },
     /// A fixed loop of steps, for an instruction counter to watch.
     #[command(hide = true)]
     BenchLoop { chart: String, passes: usize, of: usize },
@@ -85,6 +97,15 @@ enum Command {
 enum Bench {
     /// Steps and replays of the shipped charts, beside `XState`.
     Step {
+        /// Write the figures to this file as well.
+        #[arg(long, value_name = "FILE")]
+        json: Option<PathBuf>,
+    },
+    /// Steps that are kept on disk, beside a raw flush and other frameworks.
+    Journal {
+        /// Runs that wait at the same time.
+        #[arg(long, value_name = "N", default_value_t = 100_000)]
+        waiting: usize,
         /// Write the figures to this file as well.
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
@@ -116,12 +137,17 @@ fn main() -> ExitCode {
         Command::Test { only, list: false } => tiers::test(&only),
         Command::Soak { runs } => soak::soak(runs),
         Command::Bench(Bench::Step { json }) => bench::step(json.as_deref()),
+        Command::Bench(Bench::Journal { waiting, json }) => {
+            durable::bench(waiting, json.as_deref())
+        }
         Command::CheckModel(options) => model::check(&options),
         Command::Eval(Eval::Stuck { data }) => eval::stuck(&data),
         Command::Eval(Eval::Decode { data, splits }) => eval_decode::decode(&data, splits),
         Command::RunTier { tier } => tiers::inner(tier),
         Command::CountServer { port, file } => kill::counter::serve(port, &file),
         Command::BenchStepInner { json } => bench::step_inner(json.as_deref()),
+        Command::BenchJournalInner { waiting, json } => durable::inner(waiting, json.as_deref()),
+        Command::BenchJournalLoop { folder, steps } => durable::steps(&folder, steps),
         Command::BenchLoop { chart, passes, of } => bench::step_loop(&chart, passes, of),
     };
     match done {

@@ -1,0 +1,119 @@
+//! Runs of the counter through the real driver and store.
+
+use std::{
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Result, anyhow, ensure};
+use pointsman_kernel::{
+    agent::FaultClass,
+    chart::{Chart, verify},
+    event::Begun,
+    governor::Permissions,
+    id::Seq,
+    journal::body,
+};
+use pointsman_runtime::{
+    clock::new_run_id,
+    driver::{Beginning, Driver, Site},
+    perform::{Doing, Done, Errand, Perform, Shown, Task},
+    store::Store,
+};
+use serde_json::json;
+use tokio::runtime::Runtime;
+
+/// Answers at once, so that nothing but the step is measured.
+pub(super) struct AtOnce;
+
+impl Perform for AtOnce {
+    fn model(&self) -> &'static str {
+        "nobody"
+    }
+
+    fn perform(&self, _: Errand, task: Task, _: Shown) -> Doing {
+        Box::pin(async move {
+            match task {
+                Task::Own(_) => Done::own(json!({ "fetched": { "status": 200, "body": "one" } })),
+                _ => Done::fault(FaultClass::Contract, false, "the counter orders nothing else"),
+            }
+        })
+    }
+}
+
+/// The counter's chart, as runs begin with it.
+pub(super) struct Plan {
+    chart: Arc<Chart>,
+    source: Box<str>,
+}
+
+impl Plan {
+    pub(super) fn read() -> Result<Self> {
+        let source = super::chart()?;
+        let chart = verify(&source, &pointsman_agents::registry());
+        let chart = chart.map_err(|refused| anyhow!("the counter is refused: {refused:?}"))?;
+        Ok(Self { chart: Arc::new(chart), source: source.into() })
+    }
+
+    pub(super) async fn begin(&self, store: &Arc<Store>) -> Result<Driver> {
+        let begun = begun(&self.chart, json!({ "goal": "count" }))?;
+        let (chart, source) = (Arc::clone(&self.chart), self.source.clone());
+        let beginning = Beginning { id: new_run_id(), chart, source, goal: "count".into(), begun };
+        Ok(Driver::begin(site(store), beginning).await?)
+    }
+}
+
+/// Returns a site that answers at once and that nobody watches.
+pub(super) fn site(store: &Arc<Store>) -> Site {
+    let store = Arc::clone(store);
+    Site { store, performer: Arc::new(AtOnce), observers: Vec::new() }
+}
+
+/// Returns the first event of a run.
+pub(super) fn begun(chart: &Chart, config: serde_json::Value) -> Result<Begun> {
+    Ok(Begun {
+        chart: chart.name().into(),
+        version: chart.version(),
+        digest: chart.digest(),
+        seed: 7,
+        permissions: Permissions::allow_all(),
+        tools: Vec::new(),
+        config: body(&config)?,
+    })
+}
+
+/// One run of the counter.
+pub(super) struct Counter {
+    threads: Runtime,
+    store: Arc<Store>,
+    driver: Driver,
+}
+
+impl Counter {
+    pub(super) fn open(journal: &Path) -> Result<Self> {
+        let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let store = Arc::new(Store::open(journal)?);
+        let driver = threads.block_on(Plan::read()?.begin(&store))?;
+        Ok(Self { threads, store, driver })
+    }
+
+    /// Takes one step, and returns how long it took until it was on disk.
+    pub(super) fn step(&mut self) -> Result<Duration> {
+        let before = self.driver.run().core().next;
+        let started = Instant::now();
+        self.threads.block_on(self.driver.turn())?;
+        let took = started.elapsed();
+        ensure!(self.driver.run().core().next > before, "a turn was no step");
+        Ok(took)
+    }
+
+    /// Takes a few steps, and returns the bytes of the entry of the last.
+    pub(super) fn bytes_of_a_step(&mut self) -> Result<usize> {
+        for _ in 0..3 {
+            self.step()?;
+        }
+        let lines = self.store.lines(self.driver.id(), Seq(0))?;
+        lines.last().map(String::len).ok_or_else(|| anyhow!("a run that was stepped has lines"))
+    }
+}

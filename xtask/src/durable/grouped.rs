@@ -1,0 +1,205 @@
+//! Many runs at a time: the driver and the store, beside a bare loop that shares
+//! flushes between as many callers and does nothing else.
+
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+        mpsc,
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, anyhow};
+use pointsman_runtime::store::Store;
+use rusqlite::{Connection, params};
+use tokio::{runtime::Runtime, sync::oneshot, task::JoinSet};
+
+use super::{counter::Plan, disk::Raw};
+use crate::bench::median;
+
+const RUNS: usize = 64;
+const ROUNDS: usize = 7;
+const ROUND: Duration = Duration::from_millis(1_500);
+/// Entries that share a flush at most, as in the store.
+const TOGETHER: usize = 1_024;
+/// Bytes of the entry of a counter's step.
+const RECORD: usize = 300;
+
+/// Durable steps per second, medians.
+pub(super) struct Grouped {
+    pub(super) runs: usize,
+    pub(super) ours: f64,
+    pub(super) bare: f64,
+    /// How much of the bare loop is reached, round by round.
+    pub(super) share: f64,
+    /// Microseconds of a raw flush beside them.
+    pub(super) raw: f64,
+}
+
+/// Measures both in turns.
+pub(super) fn measure(folder: &Path) -> Result<Grouped> {
+    std::fs::create_dir_all(folder)?;
+    let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let store = Arc::new(Store::open(&folder.join("journal.db"))?);
+    let bare = Bare::open(&folder.join("bare.db"))?;
+    let mut raw = Raw::open(&folder.join("raw"), RECORD)?;
+    let (mut ours, mut bares, mut shares, mut raws) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    // The first round warms caches up, and is not counted.
+    for round in 0..=ROUNDS {
+        let one = through(&threads, &store)?;
+        let other = bare.through(&threads)?;
+        let flush = raw.look()?;
+        if round > 0 {
+            ours.push(one);
+            bares.push(other);
+            shares.push(one / other);
+            raws.push(flush);
+        }
+    }
+    let (ours, bare) = (median(&ours), median(&bares));
+    Ok(Grouped { runs: RUNS, ours, bare, share: median(&shares), raw: median(&raws) })
+}
+
+/// Drives runs side by side for a round, and returns their steps per second.
+fn through(threads: &Runtime, store: &Arc<Store>) -> Result<f64> {
+    threads.block_on(async {
+        let plan = Plan::read()?;
+        let mut drivers = Vec::new();
+        for _ in 0..RUNS {
+            drivers.push(plan.begin(store).await?);
+        }
+        let clock = Clock::start();
+        let mut all = JoinSet::new();
+        for mut driver in drivers {
+            let clock = Arc::clone(&clock);
+            all.spawn(async move {
+                while clock.runs() {
+                    driver.turn().await?;
+                    clock.count();
+                }
+                Ok(())
+            });
+        }
+        clock.rate(all).await
+    })
+}
+
+/// Counts for as long as a round takes.
+struct Clock {
+    counted: AtomicU64,
+    over: AtomicBool,
+    since: Instant,
+}
+
+impl Clock {
+    fn start() -> Arc<Self> {
+        let (counted, over) = (AtomicU64::new(0), AtomicBool::new(false));
+        Arc::new(Self { counted, over, since: Instant::now() })
+    }
+
+    fn runs(&self) -> bool {
+        !self.over.load(Relaxed)
+    }
+
+    fn count(&self) {
+        self.counted.fetch_add(1, Relaxed);
+    }
+
+    /// Waits for the end of the round and of all that is under way.
+    #[expect(clippy::cast_precision_loss, reason = "figures of a few digits")]
+    async fn rate(&self, mut all: JoinSet<Result<()>>) -> Result<f64> {
+        tokio::time::sleep(ROUND).await;
+        self.over.store(true, Relaxed);
+        while let Some(done) = all.join_next().await {
+            done.context("a run broke off")??;
+        }
+        Ok(self.counted.load(Relaxed) as f64 / self.since.elapsed().as_secs_f64())
+    }
+}
+
+type Row = (u64, u64, String, oneshot::Sender<()>);
+
+/// The bare loop: one thread that writes what has come and flushes once.
+struct Bare {
+    rows: mpsc::Sender<Row>,
+}
+
+impl Bare {
+    fn open(path: &Path) -> Result<Self> {
+        let connection = Connection::open(path)?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "wal_autocheckpoint", 4_000)?;
+        connection.execute_batch(
+            "CREATE TABLE run (id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, state TEXT NOT NULL,
+             wake INTEGER) STRICT;
+             CREATE TABLE entry (run INTEGER NOT NULL, seq INTEGER NOT NULL, line TEXT NOT NULL,
+             PRIMARY KEY (run, seq)) STRICT, WITHOUT ROWID;",
+        )?;
+        let (rows, inbox) = mpsc::channel();
+        thread::Builder::new().name("bare".into()).spawn(move || write(connection, &inbox))?;
+        Ok(Self { rows })
+    }
+
+    /// Has as many callers wait for rows as there are runs.
+    fn through(&self, threads: &Runtime) -> Result<f64> {
+        static ROUND_NUMBER: AtomicU64 = AtomicU64::new(0);
+        let round = ROUND_NUMBER.fetch_add(1, Relaxed);
+        threads.block_on(async {
+            let clock = Clock::start();
+            let mut all = JoinSet::new();
+            for caller in 0..RUNS as u64 {
+                let (clock, rows) = (Arc::clone(&clock), self.rows.clone());
+                let run = round * RUNS as u64 + caller;
+                all.spawn(async move {
+                    let gone = || anyhow!("the bare loop has gone");
+                    let mut seq = 0;
+                    while clock.runs() {
+                        seq += 1;
+                        let (done, written) = oneshot::channel();
+                        let row = (run, seq, "x".repeat(RECORD), done);
+                        rows.send(row).map_err(|_| gone())?;
+                        written.await.map_err(|_| gone())?;
+                        clock.count();
+                    }
+                    Ok(())
+                });
+            }
+            clock.rate(all).await
+        })
+    }
+}
+
+fn write(mut connection: Connection, inbox: &mpsc::Receiver<Row>) {
+    while let Ok(first) = inbox.recv() {
+        let mut batch = vec![first];
+        batch.extend(inbox.try_iter().take(TOGETHER - 1));
+        // Callers that are not answered say that the loop has gone.
+        if batched(&mut connection, &batch).is_err() {
+            return;
+        }
+        for (.., done) in batch {
+            drop(done.send(()));
+        }
+    }
+}
+
+fn batched(connection: &mut Connection, batch: &[Row]) -> rusqlite::Result<()> {
+    let transaction = connection.transaction()?;
+    for (run, seq, line, _) in batch {
+        let (run, seq) = (i64::try_from(*run).unwrap_or(0), i64::try_from(*seq).unwrap_or(0));
+        transaction
+            .prepare_cached(
+                "INSERT OR REPLACE INTO run (id, seq, state, wake) VALUES (?1, ?2, 'counting', ?2)",
+            )?
+            .execute(params![run, seq])?;
+        transaction
+            .prepare_cached("INSERT INTO entry (run, seq, line) VALUES (?1, ?2, ?3)")?
+            .execute(params![run, seq, line])?;
+    }
+    transaction.commit()
+}

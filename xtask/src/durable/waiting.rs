@@ -1,0 +1,95 @@
+//! Memory of runs that wait: they lie on the disk, and a yard knows them by name.
+
+use std::{
+    fs,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, anyhow, ensure};
+use pointsman_kernel::chart::verify;
+use pointsman_runtime::{clock::new_run_id, driver::Beginning, store::Store, yard::Yard};
+use serde_json::json;
+use tokio::task::JoinSet;
+
+use super::counter::{begun, site};
+
+/// Runs that are driven at a time.
+const PLACES: usize = 256;
+/// Runs that make every room grow which does not grow with the number of runs.
+const WARM: usize = 500;
+const SETTLES: Duration = Duration::from_mins(2);
+
+/// What waiting runs take.
+pub(super) struct Waiting {
+    pub(super) runs: usize,
+    /// Bytes of memory for each.
+    pub(super) bytes: f64,
+    /// Bytes of disk for each.
+    pub(super) disk: f64,
+}
+
+/// Begins so many conversations that wait for a word, and looks at the memory.
+#[expect(clippy::cast_precision_loss, reason = "figures of a few digits")]
+pub(super) fn measure(folder: &Path, runs: usize) -> Result<Waiting> {
+    fs::create_dir_all(folder)?;
+    let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let journal = folder.join("journal.db");
+    let store = Arc::new(Store::open(&journal)?);
+    let (before, after) = threads.block_on(async {
+        let (yard, mut left) = Yard::open(site(&store), PLACES);
+        fill(&yard, WARM, WARM).await?;
+        let before = resident()?;
+        fill(&yard, runs, WARM + runs).await?;
+        let after = resident()?;
+        if let Ok(gone) = left.try_recv() {
+            return Err(anyhow!("run {} did not wait: {:?}", gone.run, gone.how));
+        }
+        Ok((before, after))
+    })?;
+    let size = |name: &str| fs::metadata(folder.join(name)).map_or(0, |file| file.len());
+    let disk = size("journal.db") + size("journal.db-wal");
+    let bytes = after.saturating_sub(before) as f64 / runs.max(1) as f64;
+    Ok(Waiting { runs, bytes, disk: disk as f64 / (WARM + runs) as f64 })
+}
+
+/// Begins so many more runs, and waits until that many are parked.
+async fn fill(yard: &Yard, more: usize, parked: usize) -> Result<()> {
+    let (_, source) = pointsman_agents::CHARTS
+        .iter()
+        .find(|(name, _)| *name == "chat")
+        .context("the chart `chat` ships")?;
+    let chart = verify(source, &pointsman_agents::registry());
+    let chart = Arc::new(chart.map_err(|refused| anyhow!("chat is refused: {refused:?}"))?);
+    let mut all = JoinSet::new();
+    for _ in 0..more {
+        let begun = begun(&chart, json!({}))?;
+        let (id, chart) = (new_run_id(), Arc::clone(&chart));
+        let source = (*source).into();
+        let beginning = Beginning { id, chart, source, goal: "talk".into(), begun };
+        let yard = yard.clone();
+        all.spawn(async move { yard.begin(beginning).await });
+        while all.len() >= PLACES {
+            all.join_next().await.context("there is one")???;
+        }
+    }
+    while let Some(done) = all.join_next().await {
+        done??;
+    }
+    let since = Instant::now();
+    while yard.census() != (0, parked) {
+        let census = yard.census();
+        ensure!(since.elapsed() < SETTLES, "runs do not park: {census:?} of {parked}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    Ok(())
+}
+
+/// Returns the bytes of memory that this process has.
+fn resident() -> Result<u64> {
+    let text = fs::read_to_string("/proc/self/status").context("asking for the memory")?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib = line.and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
+    Ok(kib.context("the memory is told in kB")? * 1_024)
+}
