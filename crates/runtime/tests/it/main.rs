@@ -5,5 +5,6 @@ mod driver;
 mod fts;
 mod mcp;
 mod model;
+mod session;
 mod store;
 mod yard;
