@@ -18,7 +18,7 @@ use crate::{
     driver::{DriveError, Driver, Loaded, Notice, fold},
     host::Host,
     store::{RunId, Store, StoreError},
-    tool::{Tools, fts::IndexError},
+    tool::{Settings, ToolError, Tools},
 };
 
 /// Why a session cannot do what it was asked.
@@ -31,9 +31,9 @@ pub enum SessionError {
     /// The run cannot be driven.
     #[error(transparent)]
     Drive(#[from] DriveError),
-    /// The folder cannot be searched.
+    /// The tools cannot be used in the folder.
     #[error(transparent)]
-    Index(#[from] IndexError),
+    Tools(#[from] ToolError),
     /// The chart that the run was started with is refused by this build.
     #[error("this build refuses the chart of run {run}")]
     Chart {
@@ -170,7 +170,7 @@ impl Session {
         let name = folder.canonicalize().unwrap_or_else(|_| folder.into());
         let digest = pointsman_kernel::id::Digest::of(name.as_os_str().as_encoded_bytes());
         let index = self.cache.join(format!("search-{}.db", &digest.to_string()[..16]));
-        Ok(Arc::new(Host::new(Tools::over(folder, &index)?)))
+        Ok(Arc::new(Host::new(Tools::open(Settings::over(folder, index))?)))
     }
 }
 

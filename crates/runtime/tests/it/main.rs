@@ -4,3 +4,4 @@ mod decode;
 mod driver;
 mod fts;
 mod store;
+mod tool;
