@@ -7,4 +7,5 @@ mod mcp;
 mod model;
 mod session;
 mod store;
+mod tool;
 mod yard;
