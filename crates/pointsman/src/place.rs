@@ -1,8 +1,16 @@
 //! Where things are kept: journals with the user's state, indexes with the cache.
 
-use std::{env, path::PathBuf};
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
 
-use pointsman_runtime::session::Session;
+use pointsman_runtime::{
+    host,
+    model::{self, Spec},
+    session::Session,
+    tool, watch,
+};
 
 use crate::report::Error;
 
@@ -24,4 +32,14 @@ pub(crate) fn session() -> Result<Session, Error> {
         None => home()?.join(".cache/pointsman"),
     };
     Session::open(&journal, &cache).map_err(Error::Session)
+}
+
+/// Returns how a run over a folder is hosted.
+pub(crate) fn host(session: &Session, folder: &Path) -> host::Settings {
+    host::Settings {
+        model: model::Settings::new(Spec::quote()),
+        tools: tool::Settings::over(folder, session.index(folder)),
+        mcp: None,
+        watch: Some(watch::Limits::default()),
+    }
 }
