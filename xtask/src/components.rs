@@ -133,8 +133,7 @@ struct List {
 impl List {
     /// The list of these pinned packages, which goes by a name of its own.
     fn new(folder: &Path, name: &str, packages: &[&str]) -> Self {
-        let wanted = packages.iter().map(|package| format!("{package}\n")).collect();
-        Self { file: folder.join(format!(".{name}")), wanted }
+        Self { file: folder.join(format!(".{name}")), wanted: packages.join("\n") }
     }
 
     /// Returns whether all of it, and in these very versions, is there.

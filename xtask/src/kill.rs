@@ -32,8 +32,6 @@ const MOMENTS: usize = 300;
 const USUAL: usize = 3;
 /// Children at a time.
 const AT_A_TIME: usize = 3;
-/// Boundaries of a run at most; a run that has more never ends.
-const BOUNDARIES: usize = 200;
 
 /// Runs the tier.
 pub(crate) fn tier() -> Result<bool> {
@@ -44,23 +42,36 @@ pub(crate) fn tier() -> Result<bool> {
 /// every one came to the same end.
 pub(crate) fn runs(moments: usize) -> Result<bool> {
     let course = Course::open()?;
-    let (end, usual) = left_alone(&course)?;
-    println!("left alone a run ends in {end}, after about {} ms", usual.as_millis());
+    let Alone { end, entries, usual } = left_alone(&course)?;
+    let millis = usual.as_millis();
+    println!("left alone a run ends in {end}, with {entries} entries, after about {millis} ms");
     let mut tally = Tally::default();
     for kind in ["persisted", "attempted"] {
         let before = tally.killed;
-        boundaries(&course, kind, &end, &mut tally)?;
-        println!("killed at each of {} notices `{kind}`", tally.killed - before);
+        for entry in 1..=entries {
+            let moment = format!("{kind}:{entry}");
+            let survived = course.go(Death::At(moment.clone()), &[])?;
+            tally.take(&moment, &survived, &end);
+        }
+        // The last entry orders nothing.
+        let (killed, least) = (tally.killed - before, entries - usize::from(kind == "attempted"));
+        println!("killed at {killed} notices `{kind}`");
+        ensure!(killed >= least, "only {killed} of {least} runs were killed at `{kind}`");
     }
-    ensure!(tally.killed > 0, "no run was killed: the program does not know POINTSMAN_DIE_AT");
     at_random(&course, moments, usual, &end, &mut tally)?;
     Ok(tally.report(SEED))
 }
 
-/// Runs the chart without disturbing it; returns where it ends and how long it takes.
-fn left_alone(course: &Course) -> Result<(End, Duration)> {
-    let mut took = Vec::new();
-    let mut end = None;
+/// A run that nobody disturbed.
+struct Alone {
+    end: End,
+    entries: usize,
+    usual: Duration,
+}
+
+/// Runs the chart without disturbing it.
+fn left_alone(course: &Course) -> Result<Alone> {
+    let (mut took, mut alone) = (Vec::new(), None);
     for _ in 0..USUAL {
         let started = Instant::now();
         let survived = course.go(Death::Never, &[])?;
@@ -69,24 +80,13 @@ fn left_alone(course: &Course) -> Result<(End, Duration)> {
         if survived.was_killed() || !complaints.is_empty() {
             bail!("a run that was left alone went wrong: {}", complaints.join("; "));
         }
-        end = survived.end().cloned();
+        alone = survived.end.zip(survived.journals.last().map(Vec::len));
     }
     took.sort_unstable();
     let usual = took.get(took.len() / 2).copied().context("it was run")?;
-    let end = end.context("a run that is left alone ends")?;
+    let (end, entries) = alone.context("a run that is left alone ends")?;
     ensure!(end.ended == "succeeded", "a run that is left alone ends in {end}");
-    Ok((end, usual))
-}
-
-fn boundaries(course: &Course, kind: &str, end: &End, tally: &mut Tally) -> Result<()> {
-    for notice in 1..=BOUNDARIES {
-        let survived = course.go(Death::At(format!("{kind}:{notice}")), &[])?;
-        if !survived.was_killed() {
-            return Ok(());
-        }
-        tally.take(&format!("{kind}:{notice}"), &survived, end);
-    }
-    bail!("a run has more than {BOUNDARIES} notices `{kind}`")
+    Ok(Alone { end, entries, usual })
 }
 
 /// Kills at moments within the usual time of a run, a few children at a time. Now and
@@ -117,8 +117,8 @@ fn at_random(
     };
     thread::scope(|scope| {
         let workers: Vec<_> = (0..AT_A_TIME).map(|_| scope.spawn(work)).collect();
-        let joined = workers.into_iter().map(|worker| worker.join());
-        joined.map(|it| it.unwrap_or_else(|_| bail!("a thread broke off"))).collect()
+        let mut joined = workers.into_iter().map(thread::ScopedJoinHandle::join);
+        joined.try_for_each(|it| it.unwrap_or_else(|_| bail!("a thread broke off")))
     })
 }
 

@@ -59,21 +59,20 @@ pub(crate) fn runs(weak: usize, chaos: usize) -> Result<bool> {
     course.warm()?;
     let rows = thread::scope(|scope| {
         let weakly = scope.spawn(|| {
-            let served = Served::weak(&python)?;
-            let server = served.start()?;
+            let server = Served::weak(&python).start()?;
             let ways = (0..weak).map(|at| (format!("weak {at}"), Proposals::Schema));
-            course.all("weak", &server, ways.collect())
+            Ok(course.all("weak", &server, ways.collect()))
         });
         let wildly = scope.spawn(|| {
             let mut rows = Vec::new();
             for (seed, first) in (1u64..).zip((0..chaos).step_by(PER_SEED)) {
-                let served = Served::chaos(&python, seed)?;
-                let server = served.start()?;
+                let model = Served::chaos(&python, seed)?;
+                let server = model.start()?;
                 let ways = (first..chaos.min(first + PER_SEED)).map(|at| {
                     let way = if at % 2 == 0 { Proposals::Schema } else { Proposals::Tools };
                     (format!("chaos {at}, seed {seed}, {way:?}"), way)
                 });
-                rows.extend(course.all("chaos", &server, ways.collect())?);
+                rows.extend(course.all("chaos", &server, ways.collect()));
             }
             Ok(rows)
         });
@@ -119,12 +118,7 @@ impl Course<'_> {
     }
 
     /// Goes all of these ways, a few at a time.
-    fn all(
-        &self,
-        kind: &'static str,
-        server: &Server,
-        ways: Vec<(String, Proposals)>,
-    ) -> Result<Vec<Row>> {
+    fn all(&self, kind: &'static str, server: &Server, ways: Vec<(String, Proposals)>) -> Vec<Row> {
         let (next, rows) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         thread::scope(|scope| {
             for _ in 0..AT_A_TIME {
@@ -137,7 +131,7 @@ impl Course<'_> {
                 });
             }
         });
-        Ok(rows.into_inner().unwrap_or_else(PoisonError::into_inner))
+        rows.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn one(&self, kind: &'static str, server: &Server, name: &str, proposals: Proposals) -> Row {

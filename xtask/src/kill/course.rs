@@ -83,10 +83,6 @@ impl Survived {
         !self.noted_when_asked.is_empty()
     }
 
-    pub(super) const fn end(&self) -> Option<&End> {
-        self.end.as_ref()
-    }
-
     pub(super) fn repeated(&self) -> usize {
         judge::repeated(&self.requests)
     }
@@ -124,6 +120,9 @@ impl Course {
         lap.go(death, again).with_context(|| format!("run {tag}"))
     }
 }
+
+/// The state and the end of a run that has begun.
+type Standing = Option<(String, String)>;
 
 struct Lap<'a> {
     home: Home,
@@ -223,7 +222,7 @@ impl Lap<'_> {
     }
 
     /// Returns the lines of the one run, if it has begun, and its state and its end.
-    fn journal(&self) -> Result<(Vec<String>, Option<(String, String)>)> {
+    fn journal(&self) -> Result<(Vec<String>, Standing)> {
         let file = self.home.file("journal.db");
         if !file.exists() {
             return Ok((Vec::new(), None));

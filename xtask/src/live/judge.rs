@@ -87,7 +87,7 @@ impl Seen {
             value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
         };
         let list = |name: &str| shown.get(name).and_then(Value::as_array).cloned();
-        let last = lines.last().cloned().unwrap_or_default();
+        let end = lines.last().cloned().unwrap_or_default();
         let whats = lines.iter().filter(|line| line.get("attempt").is_some());
         let whats: Vec<String> = whats.map(|line| text(line, "what")).collect();
         let tool = |what: &String| what.strip_prefix("calls ")?.split(' ').next().map(Into::into);
@@ -96,10 +96,10 @@ impl Seen {
         let visits = history.iter().filter(|hop| hop.get("to").is_some_and(Value::is_string));
         let is_answer = |entry: &&Value| entry.pointer("/event/answered/answer/tool").is_some();
         Self {
-            ended: text(&last, "disposition"),
+            ended: text(&end, "disposition"),
             kept: text(shown, "disposition"),
             visits: visits.count() as u64,
-            elapsed_ms: last.get("elapsed_ms").and_then(Value::as_u64).unwrap_or(u64::MAX),
+            elapsed_ms: end.get("elapsed_ms").and_then(Value::as_u64).unwrap_or(u64::MAX),
             model_calls: whats.iter().filter(|what| what.starts_with("asks ")).count() as u64,
             tools: whats.iter().filter_map(tool).collect(),
             allowed: entries.first().map(allowed).unwrap_or_default(),

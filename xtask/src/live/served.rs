@@ -29,9 +29,8 @@ pub(super) struct Served {
 
 impl Served {
     /// A small instruct model.
-    #[expect(clippy::unnecessary_wraps, reason = "its sibling may fail")]
-    pub(super) fn weak(python: &Python) -> Result<Self> {
-        Ok(Self { python: python.program(), model: python.weak_model(), _made: None })
+    pub(super) fn weak(python: &Python) -> Self {
+        Self { python: python.program(), model: python.weak_model(), _made: None }
     }
 
     /// A model of random weights.
