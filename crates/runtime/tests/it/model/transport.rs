@@ -240,6 +240,9 @@ async fn a_server_that_does_not_speak_tls_is_a_fault() {
     let settings = at("openai-compatible:m", &server.url.replace("http:", "https:"));
     if let Ok(model) = Model::new(settings) {
         let done = model.ask(question("hello"), Shown::nobody()).await;
-        assert_eq!(kind(&done), (FaultClass::Unavailable, true));
+        // Its greeting is not answered, or answered with what is no greeting.
+        let (class, repeatable) = kind(&done);
+        assert!(matches!(class, FaultClass::Unavailable | FaultClass::Timeout), "{class:?}");
+        assert!(repeatable);
     }
 }
