@@ -13,6 +13,7 @@ mod components;
 mod durable;
 mod eval;
 mod eval_decode;
+mod eval_tokens;
 mod kill;
 mod live;
 mod model;
@@ -129,6 +130,8 @@ enum Eval {
         #[arg(long, value_name = "N", default_value_t = 1_000)]
         splits: usize,
     },
+    /// What goals without an answer cost, with the governor and without it.
+    Tokens,
 }
 
 fn main() -> ExitCode {
@@ -143,6 +146,7 @@ fn main() -> ExitCode {
         Command::CheckModel(options) => model::check(&options),
         Command::Eval(Eval::Stuck { data }) => eval::stuck(&data),
         Command::Eval(Eval::Decode { data, splits }) => eval_decode::decode(&data, splits),
+        Command::Eval(Eval::Tokens) => eval_tokens::tokens(),
         Command::RunTier { tier } => tiers::inner(tier),
         Command::CountServer { port, file } => kill::counter::serve(port, &file),
         Command::BenchStepInner { json } => bench::step_inner(json.as_deref()),

@@ -1,0 +1,137 @@
+//! Runs with the real search over this repository, and a persona for a model.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use anyhow::{Result, anyhow};
+use pointsman_kernel::{
+    chart::{Disposition, verify},
+    event::Begun,
+    governor::Permissions,
+    journal::body,
+    prompt::Prompt,
+};
+use pointsman_runtime::{
+    clock::new_run_id,
+    driver::{Beginning, Driver, Site, Standing},
+    perform::{Doing, Done, Errand, Perform, Shown, Task},
+    store::Store,
+    tool::{self, Tools},
+};
+use serde_json::{Value, json};
+
+use super::persona::{Case, Persona};
+use crate::place::{self, Scratch};
+
+/// The documents, a search over them, and a journal that goes with it.
+pub(crate) struct World {
+    tools: Tools,
+    store: Arc<Store>,
+    threads: tokio::runtime::Runtime,
+    /// Goes last: the journal is in it.
+    _scratch: Scratch,
+}
+
+/// What a run came to.
+pub(crate) struct Ran {
+    pub(crate) ended: Disposition,
+    pub(crate) tokens: u64,
+}
+
+struct Played {
+    case: &'static Case,
+    persona: Persona,
+    tools: Tools,
+    tokens: Arc<AtomicU64>,
+}
+
+impl World {
+    pub(crate) fn new() -> Result<Self> {
+        let scratch = Scratch::new()?;
+        let settings = tool::Settings::over(place::root().join("docs"), scratch.file("index.db"));
+        let (tools, store) = (Tools::open(settings)?, Store::open(&scratch.file("journal.db"))?);
+        let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        Ok(Self { tools, store: Arc::new(store), threads, _scratch: scratch })
+    }
+
+    /// Runs a case to its end.
+    pub(crate) fn run(&self, source: &str, case: &'static Case, persona: Persona) -> Result<Ran> {
+        let chart = verify(source, &pointsman_agents::registry())
+            .map_err(|_| anyhow!("the chart is refused"))?;
+        let begun = Begun {
+            chart: chart.name().into(),
+            version: chart.version(),
+            digest: chart.digest(),
+            seed: 7,
+            permissions: Permissions::allow_all(),
+            tools: self.tools.decls(),
+            config: body(&json!({ "goal": case.goal }))?,
+        };
+        let tokens = Arc::new(AtomicU64::new(0));
+        let played =
+            Played { case, persona, tools: self.tools.clone(), tokens: Arc::clone(&tokens) };
+        let site = Site {
+            store: Arc::clone(&self.store),
+            performer: Arc::new(played),
+            observers: Vec::new(),
+        };
+        let (source, goal) = (source.into(), case.goal.into());
+        let beginning = Beginning { id: new_run_id(), chart: Arc::new(chart), source, goal, begun };
+        let ended = self.threads.block_on(async {
+            let mut driver = Driver::begin(site, beginning).await?;
+            loop {
+                match driver.standing() {
+                    Standing::Ended(ended) => return Ok(ended),
+                    Standing::Moving => driver.turn().await?,
+                    other => return Err(anyhow!("`{}` is {other:?}", case.goal)),
+                }
+            }
+        })?;
+        Ok(Ran { ended, tokens: tokens.load(Ordering::SeqCst) })
+    }
+}
+
+impl Perform for Played {
+    fn model(&self) -> &str {
+        self.persona.name()
+    }
+
+    fn perform(&self, _: Errand, task: Task, _: Shown) -> Doing {
+        match task {
+            Task::Model(prompt) => {
+                let reply = self.persona.reply(self.case, &prompt);
+                let spent = estimate(&prompt) + tokens(reply.len());
+                self.tokens.fetch_add(spent, Ordering::SeqCst);
+                Box::pin(async move { Done::text(&reply) })
+            }
+            Task::Tool(call) => {
+                let tools = self.tools.clone();
+                Box::pin(async move { tools.call(&call).await })
+            }
+            Task::Own(task) => {
+                let text = |at: &str| task.pointer(at).and_then(Value::as_str).map(str::to_owned);
+                let done = match (text("/summarise/draft"), text("/assemble/text")) {
+                    (Some(text), _) => json!({ "summarised": { "text": text } }),
+                    (None, text) => json!({ "assembled": { "text": text.unwrap_or_default() } }),
+                };
+                Box::pin(async move { Done::own(done) })
+            }
+            _ => Box::pin(std::future::pending()),
+        }
+    }
+}
+
+/// Estimates the tokens of a prompt, as a provider would be sent it.
+fn estimate(prompt: &Prompt) -> u64 {
+    // A message is plain data.
+    let messages =
+        prompt.messages.iter().map(|it| serde_json::to_string(it).map_or(0, |it| it.len()));
+    tokens(prompt.system.len() + messages.sum::<usize>())
+}
+
+/// Four characters make a token, roughly.
+fn tokens(bytes: usize) -> u64 {
+    u64::try_from(bytes.div_ceil(4)).unwrap_or(u64::MAX)
+}
