@@ -1,7 +1,7 @@
 //! Questions, as each protocol writes them. Pure: a question in, JSON out.
 //!
 //! What the protocols share is settled here: which form a reply is asked for in, the
-//! order of the [turns], and the [names] of tools. Every request asks for a stream.
+//! order of the turns, and the names of tools. Every request asks for a stream.
 
 mod anthropic;
 mod gemini;

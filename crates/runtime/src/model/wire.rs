@@ -241,12 +241,12 @@ fn root<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
 }
 
 /// Returns whether a server's certificate was refused. Asking again does not help.
-fn is_untrusted(cause: &(dyn Error + 'static)) -> bool {
-    let wrapped = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-    let found = cause
-        .downcast_ref::<rustls::Error>()
-        .or_else(|| wrapped.and_then(|inner| inner.downcast_ref::<rustls::Error>()));
-    matches!(found, Some(rustls::Error::InvalidCertificate(_)))
+fn is_untrusted(mut cause: &(dyn Error + 'static)) -> bool {
+    // An error of input and output does not count what it wraps among its causes.
+    while let Some(inner) = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        cause = inner;
+    }
+    matches!(cause.downcast_ref(), Some(rustls::Error::InvalidCertificate(_)))
 }
 
 const fn head((status, retry_after_ms, _): &Opening) -> Head {

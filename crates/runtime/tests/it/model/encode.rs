@@ -9,6 +9,7 @@ use pointsman_runtime::{
     model::{Proposals, Protocol, Question, Settings, encode::encode},
     tool::ToolSpec,
 };
+use proptest::prelude::*;
 use serde_json::{Value, json, value::RawValue};
 
 fn call(id: &str, tool: &str, arguments: &str) -> ToolCall {
@@ -144,5 +145,56 @@ fn an_empty_prompt_is_still_a_question() {
         let body = encode(protocol, &question, &settings).body.to_string();
         assert!(body.contains("Go on."), "{body}");
         assert!(!body.contains("\"\""), "no text is empty: {body}");
+    }
+}
+
+/// Any message, with few ids and few texts, so that they collide.
+fn any_message() -> impl Strategy<Value = Message> {
+    let text = prop::sample::select(vec!["", " ", "a", "b\n"]);
+    let id = prop::sample::select(vec!["", "x", "y", "é", "call_1"]);
+    let tool = prop::sample::select(vec!["read", "context.fts_search", "no such"]);
+    let calls = prop::collection::vec((id.clone(), tool), 0..3);
+    prop_oneof![
+        text.clone().prop_map(|text| Message::User(text.into())),
+        (text.clone(), calls).prop_map(|(text, calls)| Message::Assistant {
+            text: text.into(),
+            calls: calls.into_iter().map(|(id, tool)| call(id, tool, "{}")).collect(),
+        }),
+        (id, any::<bool>(), text).prop_map(|(id, ok, text)| result(id, ok, text)),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn roles_alternate_and_every_call_is_answered_at_once(
+        messages in prop::collection::vec(any_message(), 0..12),
+        native in any::<bool>(),
+    ) {
+        let mut question = rich();
+        question.prompt.messages = messages;
+        let mut settings = Settings::new("anthropic:m".parse().expect("it is a model"));
+        settings.proposals = if native { Proposals::Tools } else { Proposals::Schema };
+        let body = encode(Protocol::AnthropicMessages, &question, &settings).body;
+        let messages = body["messages"].as_array().expect("it has messages");
+        let mut open: Vec<&str> = Vec::new();
+        let mut seen = std::collections::BTreeSet::new();
+        for (at, message) in messages.iter().enumerate() {
+            let role = if at % 2 == 0 { "user" } else { "assistant" };
+            prop_assert_eq!(&message["role"], role);
+            let blocks = message["content"].as_array().expect("it has blocks");
+            prop_assert!(!blocks.is_empty());
+            let answered: Vec<&str> =
+                blocks.iter().filter_map(|block| block["tool_use_id"].as_str()).collect();
+            prop_assert_eq!(&answered, &open);
+            open = blocks.iter().filter_map(|block| block["id"].as_str()).collect();
+            for id in &open {
+                prop_assert!(!id.is_empty() && id.is_ascii() && seen.insert(*id), "{}", id);
+            }
+            for block in blocks.iter().filter(|block| block["type"] == "text") {
+                prop_assert!(!block["text"].as_str().unwrap_or_default().trim().is_empty());
+            }
+        }
+        prop_assert!(open.is_empty());
+        prop_assert_eq!(messages.len() % 2, 1, "a person has the last word");
     }
 }

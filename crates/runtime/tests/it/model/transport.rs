@@ -5,7 +5,7 @@ use std::time::Duration;
 use pointsman_kernel::agent::FaultClass;
 use pointsman_runtime::model::{Model, ModelError, Protocol, Secret, Shown};
 use serde_json::json;
-use tokio::{net::TcpListener, sync::mpsc};
+use tokio::{io::AsyncWriteExt as _, net::TcpListener, sync::mpsc};
 
 use super::{
     KEY, PROVIDERS,
@@ -236,13 +236,19 @@ fn a_client_for_https_can_be_built() {
 
 #[tokio::test]
 async fn a_server_that_does_not_speak_tls_is_a_fault() {
-    let server = serve(vec![Served::whole(200, &text(Protocol::OpenAiChat))]).await;
-    let settings = at("openai-compatible:m", &server.url.replace("http:", "https:"));
-    if let Ok(model) = Model::new(settings) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+    let place = listener.local_addr().expect("it has an address");
+    let server = tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            drop(stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await);
+        }
+    });
+    if let Ok(model) = Model::new(at("openai-compatible:m", &format!("https://{place}"))) {
         let done = model.ask(question("hello"), Shown::nobody()).await;
         // Its greeting is not answered, or answered with what is no greeting.
         let (class, repeatable) = kind(&done);
         assert!(matches!(class, FaultClass::Unavailable | FaultClass::Timeout), "{class:?}");
         assert!(repeatable);
     }
+    server.abort();
 }
