@@ -120,7 +120,7 @@ fn not_found(path: &str, text: &str, old: &str) -> String {
     }
     for (_, number, line) in near.iter().take(SHOWN) {
         let line: String = line.chars().take(WIDTH).collect();
-        said.push_str(&format!("\n{number:>6}\t{line}"));
+        said.extend([format!("\n{number:>6}\t{line}")]);
     }
     said
 }

@@ -59,7 +59,7 @@ pub(super) fn read(folder: &Folder, limits: &Limits, arguments: &ReadLines) -> S
         output.push_str(&row);
     }
     if to < lines || from > 1 {
-        output.push_str(&format!("[lines {from} to {to} of {lines}]\n"));
+        output.extend([format!("[lines {from} to {to} of {lines}]\n")]);
     }
     Said::yes(output)
 }
@@ -74,9 +74,8 @@ fn unfinished(mut output: String, row: &str, (at, lines): (usize, usize), limits
         at
     };
     if next <= lines {
-        output.push_str(&format!(
-            "[of {lines} lines, this is all that fits; go on with from={next}]\n"
-        ));
+        let rest = format!("[of {lines} lines, this is all that fits; go on with from={next}]\n");
+        output.push_str(&rest);
     }
     Said::yes(output)
 }

@@ -224,7 +224,7 @@ impl Folder {
         }
         let kind = |found| FolderError::Kind { path: text(path), found, wanted: "a file" };
         let Some(name) = path.file_name() else { return Err(kind("the workspace itself")) };
-        let folder = self.walk(path.parent().unwrap_or(Path::new("")), true)?;
+        let folder = self.walk(path.parent().unwrap_or_else(|| Path::new("")), true)?;
         let mode = match statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) => match FileType::from_raw_mode(found.st_mode) {
                 FileType::RegularFile => Some(Mode::from_raw_mode(found.st_mode)),
@@ -267,7 +267,7 @@ impl Folder {
             opened => return opened.map_err(|error| failed(path, error.into())),
         }
         let Some(name) = path.file_name() else { return self.walk(path, false) };
-        let folder = self.walk(path.parent().unwrap_or(Path::new("")), false)?;
+        let folder = self.walk(path.parent().unwrap_or_else(|| Path::new("")), false)?;
         match openat(&folder, name, flags | OFlags::NOFOLLOW, Mode::empty()) {
             Err(Errno::LOOP | Errno::MLINK) => Err(link(&folder, path, name)),
             opened => opened.map_err(|error| failed(path, error.into())),

@@ -35,7 +35,7 @@ const fn shows(name: &'static str) -> Verb {
 
 const VERBS: &[Verb] = &[
     verb("add"),
-    verb("blame"),
+    Verb { first: &["--no-textconv"], ..verb("blame") },
     Verb {
         refused: &[
             "-d",

@@ -159,7 +159,7 @@ impl Sandbox {
                 return Err(SandboxError::None { bubblewrap, landlock });
             }
         };
-        let temporary = scratch.as_ref().map_or(Path::new("/tmp"), Scratch::path);
+        let temporary = scratch.as_ref().map_or_else(|| Path::new("/tmp"), Scratch::path);
         command.args(program).env_clear().envs(passed(&policy.env));
         command.env("HOME", temporary).env("TMPDIR", temporary);
         Ok(Confined { command, scratch })

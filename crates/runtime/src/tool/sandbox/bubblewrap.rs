@@ -62,28 +62,22 @@ pub(super) fn find(given: Option<&Path>, limit: Duration) -> Result<PathBuf, Str
 
 /// Returns the arguments that come before the program. Later mounts cover earlier ones.
 pub(super) fn arguments(place: &Place, folder: &Path) -> Vec<OsString> {
+    // Without capabilities, or root could make read-only mounts writable again.
     let mut arguments: Vec<OsString> =
-        ["--unshare-all", "--die-with-parent", "--new-session"].map(OsString::from).into();
+        ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+            .map(OsString::from)
+            .into();
     if place.network {
         arguments.push("--share-net".into());
     }
-    let mut mount = |how: &str, path: &Path| {
-        arguments.extend([how.into(), path.into(), path.into()]);
-    };
-    for path in &place.read_only {
-        mount("--ro-bind", path);
-    }
+    let mount = |how: &str, path: &Path| [how.into(), path.into(), path.into()];
+    arguments.extend(place.read_only.iter().flat_map(|path| mount("--ro-bind", path)));
     arguments.extend(["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"].map(OsString::from));
-    let mut mount = |how: &str, path: &Path| {
-        arguments.extend([how.into(), path.into(), path.into()]);
-    };
-    mount("--bind", &place.root);
-    for path in &place.writable {
-        mount("--bind", path);
-    }
-    for path in &place.kept {
-        mount("--ro-bind", path);
-    }
+    arguments.extend(mount("--bind", &place.root));
+    arguments.extend(place.writable.iter().flat_map(|path| mount("--bind", path)));
+    arguments.extend(place.kept.iter().flat_map(|path| mount("--ro-bind", path)));
+    // The folders that hold these mounts are nobody's to write in.
+    arguments.extend(["--remount-ro", "/"].map(OsString::from));
     arguments.extend(["--chdir".into(), folder.into(), "--".into()]);
     arguments
 }
