@@ -1,12 +1,18 @@
 //! The `research` agent: answers a question from a body of documents.
 
+mod config;
 mod data;
 mod decision;
+mod memory;
+mod offer;
+mod passage;
 mod prompt;
+mod recount;
+mod schema;
 #[cfg(test)]
 mod tests;
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
 
 use pointsman_kernel::{
     agent::{
@@ -20,8 +26,10 @@ use pointsman_kernel::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-pub use data::{Data, Finding};
-pub use decision::{Decision, SEARCH, read};
+pub use config::Limits;
+pub use data::{Cause, Data, Finding, Stopped};
+pub use decision::{Decision, Unusable, read};
+pub use offer::{Offer, Offered, SEARCH};
 
 use crate::answer;
 
@@ -155,7 +163,7 @@ impl Agent for Research {
         match visit.job {
             DECIDE_ID | ANALYZE_ID => Order::Model(ModelCall { job: visit.job, item: 0 }),
             CALL_ID => Order::Tool(data.next_call()),
-            SUMMARY_ID => Order::own(Task::Summarise { draft: data.draft() }),
+            SUMMARY_ID => Order::own(Task::Summarise { draft: recount::summary(data) }),
             _ => {
                 let (text, answered) = data.outcome();
                 Order::own(Task::Assemble { text, answered })
@@ -165,7 +173,7 @@ impl Agent for Research {
 
     fn settle(data: &mut Data, visit: &Visit<'_>, answer: Answer<Report>) -> Settled<Task> {
         let settled = match visit.job {
-            DECIDE_ID => answer::model(answer).and_then(|reply| decided(data, &reply)),
+            DECIDE_ID => answer::model(answer).and_then(|reply| decided(data, visit, &reply)),
             CALL_ID => answer::tool(answer).map(|result| {
                 data.found(result);
                 OK
@@ -178,10 +186,10 @@ impl Agent for Research {
 
     fn forgo(data: &mut Data, visit: &Visit<'_>, why: &Forgone) {
         match visit.job {
-            CALL_ID => data.not_found(why),
+            CALL_ID => data.not_found(visit, why),
             // A summary that nobody wrote is the one that the run has by itself.
-            SUMMARY_ID => data.give_up(data.draft()),
-            _ => data.stopped_by(why),
+            SUMMARY_ID => data.give_up(recount::summary(data)),
+            _ => data.stopped_by(visit, why),
         }
     }
 
@@ -194,28 +202,29 @@ impl Agent for Research {
     }
 
     fn advise(data: &mut Data, verdict: &Verdict) {
-        data.advice.hear(verdict);
+        data.hear(verdict);
     }
 
     fn decide(data: &mut Data, _visit: &Visit<'_>) -> Outcome {
         if data.goal.trim().is_empty() {
             return NOTHING;
         }
-        if !data.tools {
+        if !data.tools.searches() {
             return THINK;
         }
-        data.plan_search(data.goal.clone());
+        data.plan_first_search();
         QUERY
     }
 }
 
 /// Takes a decision; one that cannot be read or used fails the attempt.
-fn decided(data: &mut Data, reply: &Reply) -> Result<Outcome, Fault> {
+fn decided(data: &mut Data, visit: &Visit<'_>, reply: &Reply) -> Result<Outcome, Fault> {
     data.advice.used();
-    let decision = decision::of(reply).and_then(|decision| data.permit(decision));
+    let offer = data.tools.within(visit.state.tools());
+    let decision = decision::of(reply, &offer).and_then(|decision| data.admit(decision));
     match decision {
         Ok(Decision::Search { query }) => {
-            data.plan_search(query);
+            data.plan_search(&query);
             Ok(TO_SEARCH)
         }
         Ok(Decision::Tool { tool, arguments }) => {
@@ -227,16 +236,16 @@ fn decided(data: &mut Data, reply: &Reply) -> Result<Outcome, Fault> {
             Ok(TO_FINISH)
         }
         Err(why) => {
-            data.advice.say(why);
+            data.turn_away(&why);
             let class = FaultClass::Invalid;
-            Err(Fault { class, repeatable: true, hint_ms: None, message: why.into() })
+            Err(Fault { class, repeatable: true, hint_ms: None, message: why.to_string() })
         }
     }
 }
 
 /// Takes an analysis: a note on the last finding, or the answer.
 fn analysed(data: &mut Data, reply: Reply) -> Outcome {
-    if let Ok(Decision::Finish { text }) = decision::of(&reply) {
+    if let Ok(Decision::Finish { text }) = decision::of(&reply, &data.tools) {
         data.answer = Some(text);
         return CONCLUDED;
     }

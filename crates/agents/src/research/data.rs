@@ -1,39 +1,48 @@
 //! What a run of `research` knows: its goal, what was found, how it ends.
 
-use alloc::{boxed::Box, format, string::String, vec::Vec};
+use alloc::{boxed::Box, collections::BTreeSet, format, string::String, vec::Vec};
 
-use pointsman_kernel::agent::{BadBody, Forgone, ToolCall, ToolResult};
+use pointsman_kernel::{
+    agent::{BadBody, FaultClass, Forgone, ToolCall, ToolResult, Visit},
+    governor::{Level, Verdict},
+};
 use serde::{Deserialize, Serialize};
-use serde_json::{json, value::RawValue};
+use serde_json::{Value, json, value::RawValue};
 
-use super::decision::{Decision, SEARCH};
+use super::{
+    config::{self, Limits},
+    decision::{Decision, Unusable},
+    offer::{Offer, SEARCH, one_line},
+    passage::{Passage, passages},
+    recount,
+};
 use crate::{advice::Advice, answer, transcript};
 
-/// Bytes of an output or an analysis that are kept.
-const MAX_TEXT: usize = 16 * 1024;
-/// Bytes of a finding that a summary repeats.
-const MAX_LINE: usize = 300;
+/// Bytes of an output that are kept.
+const MAX_OUTPUT: usize = 16 * 1024;
+/// Bytes of an analysis that are kept.
+const MAX_ANALYSIS: usize = 4 * 1024;
+/// Bytes of the goal that are searched for at first.
+const MAX_QUERY: usize = 1024;
 /// Findings that are kept; the chart's `decisions` bounds them well below.
 const MAX_FINDINGS: usize = 100;
-/// What a goal says that wants no tools.
-const NO_TOOLS: [&str; 8] = [
-    "no tools",
-    "without tools",
-    "do not use tools",
-    "don't use tools",
-    "do not search",
-    "don't search",
-    "no search",
-    "without searching",
-];
+/// Refusals that are kept, and the bytes of each.
+const MAX_REFUSED: usize = 10;
+const MAX_REASON: usize = 300;
+/// Searches in a row without a new passage after which the model is told, and after
+/// which a further one is turned away.
+const FRUITLESS_WARN: usize = 3;
+const FRUITLESS_REFUSE: usize = 6;
 
 /// The data of a run of `research`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Data {
     /// The question.
     pub goal: String,
-    /// Whether tools may be used.
-    pub tools: bool,
+    /// The tools that may be used.
+    pub tools: Offer,
+    /// How much a prompt shows.
+    pub limits: Limits,
     /// The call that the last decision asks for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<ToolCall>,
@@ -44,12 +53,15 @@ pub struct Data {
     /// repeated, and whether the run is stuck.
     #[serde(default, skip_serializing_if = "Advice::is_empty")]
     pub advice: Advice,
+    /// What was turned away in the course of the run, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
     /// The model's answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
     /// Why the last job came to nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stopped: Option<String>,
+    pub stopped: Option<Stopped>,
     /// How far a run came that got stuck. With it, no answer is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
@@ -70,40 +82,108 @@ pub struct Finding {
     pub analysis: String,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Config {
-    goal: String,
-    #[serde(default = "yes")]
-    tools: bool,
+/// Where and why a job came to nothing.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Stopped {
+    /// The state.
+    pub state: String,
+    /// What kind of reason it was.
+    pub cause: Cause,
+    /// The reason, in words.
+    pub reason: String,
 }
 
-const fn yes() -> bool {
-    true
+/// What kind of reason stopped a job.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Cause {
+    /// No decision of the model could be used.
+    Unusable,
+    /// A model or a tool failed, or took too long.
+    Failed,
+    /// A rule or a person said no.
+    Denied,
+    /// Nothing new was learnt.
+    Stuck,
+    /// A limit was reached.
+    Limit,
 }
 
 impl Data {
     pub(super) fn configure(&mut self, config: &RawValue) -> Result<(), BadBody> {
-        let config: Config = serde_json::from_str(config.get())?;
-        let goal = config.goal.to_lowercase();
-        self.tools = config.tools && !NO_TOOLS.iter().any(|phrase| goal.contains(phrase));
-        self.goal = config.goal;
+        *self = config::read(config)?;
         Ok(())
     }
 
-    /// Turns away what the goal or the configuration does not want.
-    pub(super) fn permit(&self, decision: Decision) -> Result<Decision, &'static str> {
-        let needs_tools = !matches!(decision, Decision::Finish { .. });
-        if needs_tools && !self.tools { Err("tools are off: finish") } else { Ok(decision) }
+    /// Turns away a search where searching has brought nothing for too long.
+    pub(super) fn admit(&self, decision: Decision) -> Result<Decision, Unusable> {
+        let searches = self.fruitless();
+        if matches!(decision, Decision::Search { .. }) && searches >= FRUITLESS_REFUSE {
+            return Err(Unusable::Fruitless { searches });
+        }
+        Ok(decision)
+    }
+
+    /// Keeps why a decision was not taken, for the next prompt and for the summary.
+    pub(super) fn turn_away(&mut self, why: &Unusable) {
+        let why = format!("{why}");
+        self.advice.say(&why);
+        self.note_refusal(&why);
+    }
+
+    /// Takes in what the governor has to say.
+    pub(super) fn hear(&mut self, verdict: &Verdict) {
+        self.advice.hear(verdict);
+        if verdict.level >= Level::Refuse {
+            self.note_refusal(&verdict.reason);
+        }
+    }
+
+    /// Returns how many searches in a row, up to the last, found no passage that was
+    /// not known before them.
+    pub(super) fn fruitless(&self) -> usize {
+        let mut known: BTreeSet<&str> = BTreeSet::new();
+        let mut fruitless: usize = 0;
+        for finding in &self.findings {
+            let before = known.len();
+            known.extend(finding.passages().map(|passage| passage.place));
+            let looked = finding.call.tool == SEARCH && finding.result.ok;
+            fruitless = match (known.len() > before, looked) {
+                (true, _) => 0,
+                (false, true) => fruitless.saturating_add(1),
+                // Another tool, or a failure, says nothing about the search.
+                (false, false) => fruitless,
+            };
+        }
+        fruitless
+    }
+
+    /// Returns what to tell a model that goes on searching in vain.
+    pub(super) fn vain(&self) -> Option<String> {
+        let searches = self.fruitless();
+        (searches >= FRUITLESS_WARN).then(|| {
+            format!(
+                "the last {searches} searches found nothing new; \
+                 try finishing with what was found"
+            )
+        })
     }
 
     /// Plans a search. White space does not make another query of it.
-    pub(super) fn plan_search(&mut self, query: String) {
+    pub(super) fn plan_search(&mut self, query: &str) {
         let words: Vec<&str> = query.split_whitespace().collect();
         let arguments = json!({ "query": words.join(" ") });
         if let Ok(arguments) = RawValue::from_string(format!("{arguments}")) {
             self.plan_call(SEARCH.into(), arguments);
         }
+    }
+
+    /// Plans to search for the goal itself.
+    pub(super) fn plan_first_search(&mut self) {
+        let query = self.goal.get(..self.goal.floor_char_boundary(MAX_QUERY));
+        let query: String = query.unwrap_or_default().into();
+        self.plan_search(&query);
     }
 
     pub(super) fn plan_call(&mut self, tool: String, arguments: Box<RawValue>) {
@@ -117,7 +197,7 @@ impl Data {
     }
 
     pub(super) fn found(&mut self, mut result: ToolResult) {
-        cut(&mut result.output);
+        cut(&mut result.output, MAX_OUTPUT);
         if let Some(call) = self.call.take()
             && self.findings.len() < MAX_FINDINGS
         {
@@ -125,20 +205,32 @@ impl Data {
         }
     }
 
-    pub(super) fn not_found(&mut self, why: &Forgone) {
+    pub(super) fn not_found(&mut self, visit: &Visit<'_>, why: &Forgone) {
+        if let Forgone::Denied { reason } = why {
+            self.note_refusal(reason);
+        }
         self.found(transcript::forgone(why));
-        self.stopped_by(why);
+        self.stopped_by(visit, why);
     }
 
     pub(super) fn analysed(&mut self, mut text: String) {
-        cut(&mut text);
+        cut(&mut text, MAX_ANALYSIS);
+        self.stopped = None;
         if let Some(finding) = self.findings.last_mut() {
             finding.analysis = text;
         }
     }
 
-    pub(super) fn stopped_by(&mut self, why: &Forgone) {
-        self.stopped = Some(answer::reason(why));
+    pub(super) fn stopped_by(&mut self, visit: &Visit<'_>, why: &Forgone) {
+        let cause = match why {
+            Forgone::Failed(fault) if fault.class == FaultClass::Invalid => Cause::Unusable,
+            Forgone::Failed(_) | Forgone::TimedOut => Cause::Failed,
+            Forgone::Denied { .. } => Cause::Denied,
+            Forgone::Stuck { .. } => Cause::Stuck,
+            Forgone::Budget | Forgone::Cancelled | _ => Cause::Limit,
+        };
+        let reason = one_line(&answer::reason(why), MAX_REASON);
+        self.stopped = Some(Stopped { state: visit.state.name().into(), cause, reason });
     }
 
     /// Ends without an answer, whatever is said from here on.
@@ -146,39 +238,41 @@ impl Data {
         self.summary = Some(summary);
     }
 
-    /// Returns how far the run came.
-    pub(super) fn draft(&self) -> String {
-        let mut lines = alloc::vec![format!("No answer was found to: {}", self.goal)];
-        let why = self.stopped.as_deref().or_else(|| self.advice.halted());
-        lines.extend(why.map(|why| format!("It stopped because: {why}.")));
-        lines.extend(self.findings.iter().map(Finding::line));
-        lines.join("\n")
-    }
-
     /// Returns what the run has to show, and whether it is an answer. A run that got
     /// stuck has none, whatever the model wrote before.
     pub(super) fn outcome(&self) -> (String, bool) {
         match (&self.summary, &self.answer) {
             (Some(summary), _) => (summary.clone(), false),
-            (None, Some(answer)) => (answer.clone(), true),
-            (None, None) => (self.draft(), false),
+            (None, Some(answer)) => (recount::answer(answer, &self.findings), true),
+            (None, None) => (recount::summary(self), false),
+        }
+    }
+
+    fn note_refusal(&mut self, reason: &str) {
+        let reason = one_line(reason, MAX_REASON);
+        if self.refused.len() < MAX_REFUSED && !self.refused.contains(&reason) {
+            self.refused.push(reason);
         }
     }
 }
 
 impl Finding {
-    /// Returns it in a line: what was asked, and the start of what is known of it.
-    fn line(&self) -> String {
-        let known = if self.analysis.is_empty() { &self.result.output } else { &self.analysis };
-        let first = known.lines().next().unwrap_or_default();
-        let start = first.get(..first.floor_char_boundary(MAX_LINE)).unwrap_or_default();
-        format!("- `{}` {}: {start}", self.call.tool, self.call.arguments.get())
+    /// Returns the passages that it holds.
+    pub(super) fn passages(&self) -> impl Iterator<Item = Passage<'_>> {
+        let output = if self.result.ok { self.result.output.as_str() } else { "" };
+        passages(output)
+    }
+
+    /// Returns an argument of its call, if it is a text.
+    pub(super) fn argument(&self, name: &str) -> Option<String> {
+        let arguments: Value = serde_json::from_str(self.call.arguments.get()).ok()?;
+        arguments.get(name)?.as_str().map(Into::into)
     }
 }
 
-fn cut(text: &mut String) {
-    if text.len() > MAX_TEXT {
-        text.truncate(text.floor_char_boundary(MAX_TEXT));
+fn cut(text: &mut String, limit: usize) {
+    if text.len() > limit {
+        text.truncate(text.floor_char_boundary(limit));
         text.push_str("\n[cut]");
     }
 }

@@ -4,13 +4,20 @@ use alloc::{borrow::ToOwned, boxed::Box, format, string::String};
 
 use pointsman_kernel::{agent::Reply, json::canonical_body};
 use serde_json::{Map, Value, value::RawValue};
+use thiserror::Error;
 
-/// The tool that searches the documents.
-pub const SEARCH: &str = "context.fts_search";
-/// The name by which a model that calls tools natively finishes.
+use super::offer::{Offer, SEARCH, one_line};
+
+/// The action that gives the answer; models that call tools call it by that name too.
 const FINISH: &str = "finish";
+/// What stands for no tool where the schema asks for one.
+pub(super) const NO_TOOL: &str = "none";
 /// Opening braces that are tried before the reply counts as unreadable.
 const MAX_TRIES: usize = 64;
+/// Bytes of a query or of a call's arguments.
+const MAX_ARGUMENTS: usize = 4 * 1024;
+/// Bytes of a model's word that an error repeats.
+const MAX_WORD: usize = 60;
 
 /// One step that a model proposes.
 #[derive(Clone, Debug)]
@@ -23,7 +30,7 @@ pub enum Decision {
     },
     /// Call another tool.
     Tool {
-        /// The tool.
+        /// The tool, by the name that the host knows.
         tool: String,
         /// Its arguments: a JSON object in canonical form.
         arguments: Box<RawValue>,
@@ -35,56 +42,154 @@ pub enum Decision {
     },
 }
 
+/// Why a reply is no decision that can be taken. The words are for the model.
+#[derive(Clone, Debug, Error, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Unusable {
+    /// There is nothing to read.
+    #[error("no JSON object could be read in the reply")]
+    NoObject,
+    /// The object says neither what to do nor with which tool.
+    #[error("the reply has no `action`")]
+    NoAction,
+    /// There is no such action.
+    #[error("there is no action `{action}`")]
+    UnknownAction {
+        /// What was written.
+        action: String,
+    },
+    /// A thought was given for a decision.
+    #[error("a decision is a search, a tool or the end, not a thought")]
+    Thought,
+    /// A tool is to be used and none is named.
+    #[error("to use a tool, name it as `tool_name`")]
+    NoToolNamed,
+    /// The tool is not among those that are offered.
+    #[error("there is no tool `{tool}` here")]
+    NoSuchTool {
+        /// What was written.
+        tool: String,
+    },
+    /// No tool may be used.
+    #[error("tools are off: finish")]
+    ToolsOff,
+    /// Tools may be used, but not the search.
+    #[error("the search is off here")]
+    SearchOff,
+    /// A search for nothing.
+    #[error("a search needs a `query`")]
+    NoQuery,
+    /// An end without an answer.
+    #[error("to finish, give the answer as `final`")]
+    NoAnswer,
+    /// The arguments are no JSON object.
+    #[error("the arguments are no JSON object")]
+    Arguments,
+    /// The query or the arguments are too long.
+    #[error("the query or the arguments are longer than {MAX_ARGUMENTS} bytes")]
+    TooLong,
+    /// Searching on would bring nothing.
+    #[error("the last {searches} searches found nothing new: use another tool, or finish")]
+    Fruitless {
+        /// How many.
+        searches: usize,
+    },
+}
+
 /// Returns the decision of a reply, or why it has none.
 ///
 /// A native call counts before the text; of several the first one is taken, since
 /// a decision is one step.
-pub(super) fn of(reply: &Reply) -> Result<Decision, &'static str> {
-    let Some(call) = reply.calls.first() else { return read(&reply.text) };
-    let arguments = serde_json::from_str(call.arguments.get()).unwrap_or_default();
-    if call.tool == FINISH { finish(&arguments) } else { tool(&call.tool, arguments) }
+pub(super) fn of(reply: &Reply, offer: &Offer) -> Result<Decision, Unusable> {
+    let Some(proposed) = reply.calls.first() else { return read(&reply.text, offer) };
+    let arguments = serde_json::from_str(proposed.arguments.get()).unwrap_or_default();
+    call(&proposed.tool, &arguments, offer)
 }
 
-/// Reads a decision out of text: a fenced block first, else the first object.
-pub fn read(text: &str) -> Result<Decision, &'static str> {
-    let object = fenced(text).or_else(|| first_object(text)).and_then(parse);
-    let object = object.ok_or("no JSON object could be read in the reply")?;
-    let word = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default().trim();
-    let action = word("action").to_lowercase();
-    let named = if word("tool_name").is_empty() { word("tool") } else { word("tool_name") };
-    match action.as_str() {
-        FINISH => finish(&object),
-        "search" if named.is_empty() => search(&object),
-        "reason" | "error" => Err("a decision is a search, a tool or the end, not a thought"),
+/// Reads a decision out of text: a fenced block first, else the first object that
+/// looks like one.
+pub fn read(text: &str, offer: &Offer) -> Result<Decision, Unusable> {
+    // What a model thinks aloud is not what it says.
+    let said = text.rsplit("</think>").next().unwrap_or(text);
+    let object = object(said).ok_or(Unusable::NoObject)?;
+    let action = word(&object, "action").to_lowercase();
+    let named = [word(&object, "tool_name"), word(&object, "tool")];
+    let named = named.into_iter().find(|name| !name.is_empty() && *name != NO_TOOL);
+    match (action.as_str(), named) {
+        (FINISH, _) => finish(&object),
+        ("reason" | "think" | "thought" | "error", _) => Err(Unusable::Thought),
+        ("search", None) => search(&object, offer),
+        ("search", Some(_)) if first_text(&object, &["query"]).is_some() => search(&object, offer),
         // Whatever the action is called, a tool that is named is meant.
-        _ if !named.is_empty() => {
-            let arguments = object.get("args").or_else(|| object.get("arguments"));
-            tool(named, arguments.and_then(Value::as_object).cloned().unwrap_or_default())
-        }
-        _ => Err("the action is not known and names no tool"),
+        (_, Some(name)) => call(name, &arguments(&object)?, offer),
+        ("", None) => Err(Unusable::NoAction),
+        ("tool", None) => Err(Unusable::NoToolNamed),
+        // Some models give a tool's name for the action.
+        (action, None) if offer.find(action).is_some() => call(action, &arguments(&object)?, offer),
+        (action, None) => Err(Unusable::UnknownAction { action: one_line(action, MAX_WORD) }),
     }
 }
 
-fn tool(name: &str, arguments: Map<String, Value>) -> Result<Decision, &'static str> {
-    // Models write the separator either way.
-    if name.replace('/', ".") == SEARCH {
-        return search(&arguments);
+fn call(name: &str, arguments: &Map<String, Value>, offer: &Offer) -> Result<Decision, Unusable> {
+    let Some(tool) = offer.find(name) else {
+        return match name {
+            FINISH => finish(arguments),
+            // The action's name given for the tool's.
+            "search" if offer.searches() => search(arguments, offer),
+            _ if offer.is_empty() => Err(Unusable::ToolsOff),
+            _ => Err(Unusable::NoSuchTool { tool: one_line(name, MAX_WORD) }),
+        };
+    };
+    if tool == SEARCH {
+        return search(arguments, offer);
     }
-    let arguments = RawValue::from_string(format!("{}", Value::Object(arguments)));
+    let arguments = RawValue::from_string(format!("{}", Value::Object(arguments.clone())));
     let arguments = arguments.and_then(|arguments| canonical_body(&arguments));
-    let arguments = arguments.map_err(|_| "the arguments cannot be written as JSON")?;
-    Ok(Decision::Tool { tool: name.into(), arguments })
+    let arguments = arguments.map_err(|_| Unusable::Arguments)?;
+    if arguments.get().len() > MAX_ARGUMENTS {
+        return Err(Unusable::TooLong);
+    }
+    Ok(Decision::Tool { tool: tool.into(), arguments })
 }
 
-fn search(arguments: &Map<String, Value>) -> Result<Decision, &'static str> {
-    let args = arguments.get("args").and_then(Value::as_object).unwrap_or(arguments);
-    let query = first_text(args, &["query", "q"]);
-    query.map(|query| Decision::Search { query }).ok_or("a search needs a query")
+fn search(object: &Map<String, Value>, offer: &Offer) -> Result<Decision, Unusable> {
+    if offer.is_empty() {
+        return Err(Unusable::ToolsOff);
+    }
+    if !offer.searches() {
+        return Err(Unusable::SearchOff);
+    }
+    let within = arguments(object).unwrap_or_default();
+    let query =
+        first_text(object, &["query", "q"]).or_else(|| first_text(&within, &["query", "q"]));
+    match query {
+        Some(query) if query.len() > MAX_ARGUMENTS => Err(Unusable::TooLong),
+        Some(query) => Ok(Decision::Search { query }),
+        None => Err(Unusable::NoQuery),
+    }
 }
 
-fn finish(object: &Map<String, Value>) -> Result<Decision, &'static str> {
+fn finish(object: &Map<String, Value>) -> Result<Decision, Unusable> {
     let text = first_text(object, &["final", "answer", "text", "result"]);
-    text.map(|text| Decision::Finish { text }).ok_or("to finish, give the answer as `final`")
+    text.map(|text| Decision::Finish { text }).ok_or(Unusable::NoAnswer)
+}
+
+/// Returns the arguments: an object, or the text of one, as the schema asks for it.
+fn arguments(object: &Map<String, Value>) -> Result<Map<String, Value>, Unusable> {
+    let keys = ["tool_params", "args", "arguments", "parameters"];
+    match keys.iter().find_map(|key| object.get(*key)) {
+        Some(Value::Object(arguments)) => Ok(arguments.clone()),
+        Some(Value::String(text)) if text.trim().is_empty() => Ok(Map::new()),
+        Some(Value::String(text)) => parse(text).ok_or(Unusable::Arguments),
+        // A tool says itself what it misses.
+        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_)) | None => {
+            Ok(Map::new())
+        }
+    }
+}
+
+fn word<'o>(object: &'o Map<String, Value>, key: &str) -> &'o str {
+    object.get(key).and_then(Value::as_str).unwrap_or_default().trim()
 }
 
 fn first_text(object: &Map<String, Value>, keys: &[&str]) -> Option<String> {
@@ -96,19 +201,26 @@ fn parse(text: &str) -> Option<Map<String, Value>> {
     serde_json::from_str(text).ok()
 }
 
-/// Returns the first object within the first fenced block that has one which parses.
-fn fenced(text: &str) -> Option<&str> {
+/// Returns the first object that names an action or a tool, else the first object;
+/// what stands in a fenced block comes before the rest.
+fn object(text: &str) -> Option<Map<String, Value>> {
     // Every second piece between fences is the inside of one.
-    let mut inside = text.split("```").skip(1).step_by(2).filter_map(first_object);
-    inside.find(|object| parse(object).is_some())
+    let inside = text.split("```").skip(1).step_by(2);
+    let mut first = None;
+    for object in inside.chain([text]).flat_map(objects) {
+        if ["action", "tool_name", "tool"].iter().any(|key| object.contains_key(*key)) {
+            return Some(object);
+        }
+        first.get_or_insert(object);
+    }
+    first
 }
 
-/// Returns the first balanced object that parses. Braces within strings, and
-/// quotation marks behind a backslash, do not count.
-fn first_object(text: &str) -> Option<&str> {
+/// Returns the balanced objects that parse. Braces within strings, and quotation
+/// marks behind a backslash, do not count.
+fn objects(text: &str) -> impl Iterator<Item = Map<String, Value>> {
     let starts = text.match_indices('{').take(MAX_TRIES);
-    let mut objects = starts.filter_map(|(start, _)| balanced(text.get(start..)?));
-    objects.find(|object| parse(object).is_some())
+    starts.filter_map(|(start, _)| balanced(text.get(start..)?)).filter_map(parse)
 }
 
 fn balanced(text: &str) -> Option<&str> {

@@ -1,5 +1,11 @@
 //! Scripts for the research agent: searching, deciding, getting stuck, ending.
 
+mod decisions;
+mod offers;
+mod prompts;
+mod recounts;
+mod scenarios;
+
 use alloc::{
     format,
     string::{String, ToString},
@@ -8,16 +14,17 @@ use alloc::{
 
 use pointsman_kernel::{
     Rejected,
-    agent::{Answer, FaultClass, Order, Reply, ToolCall},
+    agent::{Agent, Answer, FaultClass, Order, Reply, ToolCall, Visit},
     chart::{Disposition, Per},
     event::Scope,
     governor::{Permissions, Rule},
+    prompt::{Message, Prompt},
     run::Run,
     tool::ToolDecl,
 };
 use serde_json::{Value, json};
 
-use super::{CHART, Decision, Report, Research, SEARCH, Task, read};
+use super::{CHART, Report, Research, SEARCH, Task};
 use crate::testing::{Driver, hostile_texts, raw};
 
 const FINISH: &str = r#"{"action": "finish", "final": "It is in main.rs."}"#;
@@ -26,6 +33,7 @@ fn search(query: &str) -> String {
     json!({"action": "tool", "tool_name": SEARCH, "args": {"query": query}}).to_string()
 }
 
+/// A run that may also read files.
 fn begun(config: Value) -> Driver<Research> {
     let mut driver = Driver::<Research>::new(CHART, &[SEARCH, "files.read"]);
     driver.begin(config);
@@ -33,7 +41,7 @@ fn begun(config: Value) -> Driver<Research> {
 }
 
 fn searching() -> Driver<Research> {
-    begun(json!({"goal": "Where is the parser?"}))
+    begun(json!({"goal": "Where is the parser?", "tools": [SEARCH, "files.read"]}))
 }
 
 fn analyzing() -> Driver<Research> {
@@ -62,6 +70,22 @@ fn summarises(driver: &mut Driver<Research>) {
         panic!("a summary is to be written")
     };
     driver.report(Report::Summarised { text: draft });
+}
+
+/// Returns the prompt of the call that is under way, as a driver would render it.
+fn prompt(driver: &Driver<Research>) -> Prompt {
+    let Order::Model(call) = driver.order() else { panic!("a model is asked") };
+    let core = &driver.run.core;
+    let state = driver.chart.state(core.state).expect("it is in a state");
+    let attempt = core.items[0].attempt;
+    let (job, item, entered, now) = (call.job, call.item, core.entered, core.now);
+    Research::prompt(&driver.run.data, &Visit { state, job, item, attempt, entered, now })
+}
+
+/// Returns the last message of a prompt.
+fn last_words(prompt: &Prompt) -> &str {
+    let Some(Message::User(text)) = prompt.messages.last() else { panic!("the host speaks last") };
+    text
 }
 
 fn query_of(driver: &Driver<Research>) -> String {
@@ -108,23 +132,6 @@ fn the_goal_is_the_first_query_and_the_answer_is_the_result() {
 }
 
 #[test]
-fn a_goal_without_tools_is_thought_about() {
-    for config in [
-        json!({"goal": "What is 2 + 2?", "tools": false}),
-        json!({"goal": "Explain it. Do NOT search."}),
-    ] {
-        let mut driver = begun(config);
-        assert_eq!(driver.state(), "deciding");
-        driver.say(&search("two"));
-        assert_eq!(driver.state(), "deciding", "a search is refused");
-        assert!(driver.run.data.advice.lines().eq(["tools are off: finish"]));
-        driver.say(FINISH);
-        assembles(&mut driver);
-        assert_eq!(driver.ended(), Some(Disposition::Succeeded));
-    }
-}
-
-#[test]
 fn a_goal_of_nothing_is_not_answered() {
     let mut driver = begun(json!({"goal": "  "}));
     assert_eq!(driver.state(), "finishing");
@@ -168,6 +175,7 @@ fn three_unreadable_decisions_are_stuck_and_never_an_answer() {
     assert_eq!(driver.states(), ["stuck_decide", "finishing", "stuck"]);
     let result = driver.run.data.result.as_deref().unwrap();
     assert!(result.contains("Where is the parser?") && result.contains("parser module"));
+    assert!(result.contains("there is no action `dance`"), "{result}");
 }
 
 #[test]
@@ -210,36 +218,11 @@ fn no_run_that_was_stuck_is_answered() {
 }
 
 #[test]
-fn the_same_query_again_ends_the_search() {
-    let mut driver = begun(json!({"goal": "architecture"}));
-    driver.tool(true, "docs/architecture.md:1: Architecture");
-    driver.say("It is about layers.");
-    driver.say(&search("execution"));
-    driver.tool(true, "docs/architecture.md:9: execution");
-    driver.say("It names an executor.");
-    assert!(!driver.run.data.advice.is_stuck());
-    driver.say(&search(" Execution  "));
-    let round = ["searching", "analyzing", "deciding"];
-    let route = [&["init"][..], &round, &round, &["searching", "stuck_search"]].concat();
-    assert_eq!(driver.states(), route);
-    assert_eq!(driver.rules(), [Rule::IdenticalQuery]);
-    assert!(driver.verdicts[0].reason.contains("Execution"), "{}", driver.verdicts[0].reason);
-    let advice = &driver.run.data.advice;
-    assert!(advice.is_stuck() && advice.lines().any(|line| line.contains("already searched")));
-    summarises(&mut driver);
-    assembles(&mut driver);
-    assert_eq!(driver.state(), "stuck");
-    assert_eq!(driver.ended(), Some(Disposition::Stuck), "never succeeded");
-    let result = driver.run.data.result.as_deref().unwrap();
-    assert!(result.contains("Execution") && result.contains("It names an executor."), "{result}");
-}
-
-#[test]
 fn a_repetition_that_is_only_warned_of_is_told_until_the_next_decision() {
     let chart = CHART.replace("identical_call  = 3\n", "");
     let mut driver = Driver::<Research>::new(&chart, &[SEARCH, "files.read"]);
     driver.tools.push(ToolDecl::read("files.read", &["path"]));
-    driver.begin(json!({"goal": "Where?"}));
+    driver.begin(json!({"goal": "Where?", "tools": ["files.read", SEARCH]}));
     driver.tool(true, "a");
     let look = |path: &str| json!({"tool": "files.read", "args": {"path": path}}).to_string();
     for _ in 0..4 {
@@ -318,9 +301,6 @@ fn a_configuration_that_cannot_be_read_is_refused() {
 #[test]
 fn text_without_a_decision_is_always_a_failed_one() {
     for text in hostile_texts(&["finishing", "done"]) {
-        if text.contains("shell") {
-            continue; // It names a tool, which is a proposal.
-        }
         let mut driver = deciding();
         (0..3).for_each(|_| driver.say(&text));
         assert_eq!(driver.states(), ["stuck_decide"], "{text:?}");
@@ -334,35 +314,4 @@ fn a_snapshot_in_the_middle_is_the_same_run() {
     let text = serde_json::to_string(&driver.run).unwrap();
     let run: Run<Research> = serde_json::from_str(&text).unwrap();
     assert_eq!(serde_json::to_string(&run).unwrap(), text);
-}
-
-#[test]
-fn decisions_are_read_out_of_whatever_surrounds_them() {
-    let shown = |text: &str| match read(text) {
-        Ok(Decision::Search { query }) => format!("search {query}"),
-        Ok(Decision::Tool { tool, arguments }) => format!("{tool} {}", arguments.get()),
-        Ok(Decision::Finish { text }) => format!("finish {text}"),
-        Err(why) => format!("no: {why}"),
-    };
-    for (text, expected) in [
-        (r#"{"action":"finish","final":"a } b { \" } c"}"#, r#"finish a } b { " } c"#),
-        (r#"Sure {really}! {"action":"finish","answer":"x"} Bye }"#, "finish x"),
-        ("{\"action\":\"finish\",\"final\":\"no\"}\n```json\n{\"tool\":\"t\"}\n```", "t {}"),
-        (r#"{"action":"Search","query":"a b"}"#, "search a b"),
-        (r#"{"action":"tool","tool":"context/fts_search","args":{"q":"x"}}"#, "search x"),
-        (r#"{"action":"look","tool_name":"files.read","args":[1]}"#, "files.read {}"),
-        (r#"{"tool":"t","arguments":{"b":{"d":1,"c":2},"a":1}}"#, r#"t {"a":1,"b":{"c":2,"d":1}}"#),
-        (r#"{"action":"tool","tool":"context.fts_search"}"#, "no: a search needs a query"),
-        (r#"{"action":"finish"}"#, "no: to finish, give the answer as `final`"),
-        (r#"{"action":"fly"}"#, "no: the action is not known and names no tool"),
-        (
-            r#"{"action":"reason","tool":"t"}"#,
-            "no: a decision is a search, a tool or the end, not a thought",
-        ),
-        (r#"[1, 2] {"action": "#, "no: no JSON object could be read in the reply"),
-        ("```\nno json\n``` {\"action\":\"finish\",\"final\":\"é\"}", "finish é"),
-    ] {
-        assert_eq!(shown(text), expected, "{text}");
-    }
-    assert!(read(&"{".repeat(100_000)).is_err());
 }

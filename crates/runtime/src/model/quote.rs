@@ -47,6 +47,10 @@ fn best(prompt: &Prompt) -> Vec<&str> {
         })
         .flatten()
         .filter(|line| {
+            // "No passage matches" and the mark of a cut are no passages.
+            if !has_place(line) {
+                return false;
+            }
             let text = line.to_lowercase();
             question.iter().any(|word| text.contains(word.as_str()))
         });
@@ -56,4 +60,30 @@ fn best(prompt: &Prompt) -> Vec<&str> {
         }
     }
     found
+}
+
+/// Returns whether a line says where it stands, as `file:line: text`.
+fn has_place(line: &str) -> bool {
+    let mut parts = line.split(':').skip(1);
+    parts.any(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use pointsman_kernel::agent::ToolResult;
+
+    use super::*;
+
+    #[test]
+    fn only_passages_are_quoted() {
+        let output = "a.md:3: A passage that matches.\nno passage matches\n[the rest is not shown]";
+        let result = ToolResult { ok: true, output: output.into(), mutated: false };
+        let messages = vec![
+            Message::User("Which passage matches, and which is not shown?".into()),
+            Message::Tool { id: "call-1".into(), result },
+        ];
+        let prompt = Prompt { messages, schema: Some(json!({})), ..Prompt::default() };
+        assert_eq!(best(&prompt), ["a.md:3: A passage that matches."]);
+        assert!(answer(&prompt).contains("finish"));
+    }
 }

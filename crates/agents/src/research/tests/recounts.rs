@@ -1,0 +1,103 @@
+//! What a run tells in the end: sources, and summaries of bounded size.
+
+use alloc::{format, string::String, vec::Vec};
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use super::{analyzing, assembles, begun, deciding, search, summarises};
+use crate::research::{Data, SEARCH, recount};
+
+const FOUND: &str = "a.md:1: Signals are red or green.\na.md:12: A red signal means stop.\n\
+    b/a.md:1: Nothing of the kind.\nc.md:3: short";
+
+/// Returns the sources of an answer.
+fn sources(answer: &str, output: &str) -> Vec<String> {
+    let mut driver = begun(json!({"goal": "What is red?", "tools": [SEARCH, "files.read"]}));
+    driver.tool(true, output);
+    driver.say("Hm.");
+    driver.say(&format!("{}", json!({"action": "finish", "final": answer})));
+    assembles(&mut driver);
+    let result = driver.run.data.result.clone().unwrap();
+    let (told, sources) = result.split_once("\n\nSources:\n").unwrap_or((&result, ""));
+    assert_eq!(told, answer);
+    sources.lines().map(Into::into).collect()
+}
+
+#[test]
+fn an_answer_is_followed_by_what_it_relies_on() {
+    // Named, and not only a beginning of it: `a.md:1` is not `a.md:12` nor `b/a.md:1`.
+    assert_eq!(sources("Stop (a.md:12).", FOUND), ["- a.md:12"]);
+    assert_eq!(sources("See a.md:1.", FOUND), ["- a.md:1"]);
+    // Quoted.
+    assert_eq!(sources("It says: A red signal means stop.", FOUND), ["- a.md:12"]);
+    // Only the file is named.
+    assert_eq!(sources("It is told in a.md.", FOUND), ["- a.md:1", "- a.md:12"]);
+    // Nothing is named: what was found.
+    assert_eq!(sources("Stop.", FOUND).len(), 4);
+    assert!(sources("Stop.", "no passage matches").is_empty());
+    let many: Vec<String> = (0..40).map(|n| format!("a.md:{}: x", n / 2)).collect();
+    let listed = sources("Stop.", &many.join("\n"));
+    assert_eq!((listed.len(), listed[9].as_str()), (10, "- a.md:9"), "each once, ten at most");
+}
+
+#[test]
+fn a_file_that_was_read_is_a_source() {
+    let mut driver = begun(json!({"goal": "What is red?", "tools": ["files.read"]}));
+    driver.say(r#"{"tool": "files.read", "args": {"path": "a.md"}}"#);
+    driver.tool(true, "Red means stop.");
+    driver.say(r#"{"action": "finish", "final": "Stop."}"#);
+    assembles(&mut driver);
+    assert_eq!(driver.run.data.result.as_deref(), Some("Stop.\n\nSources:\n- a.md"));
+}
+
+#[test]
+fn a_stuck_summary_tells_what_was_done_found_and_refused() {
+    let mut driver = deciding();
+    driver.say(&search("parser entry"));
+    driver.tool(true, "main.rs:9: parse() calls the parser\nparser.rs:1: mod parser");
+    driver.say("It is called from main.\nBut where?");
+    driver.say(
+        r#"{"action": "tool", "tool_name": "files.read", "tool_params": "{\"path\": \"x\"}"}"#,
+    );
+    driver.tool(false, "there is no file x");
+    driver.say("It does not exist.");
+    driver.say(r#"{"action": "tool", "tool_name": "shell"}"#);
+    driver.say("Let me think.");
+    driver.say("I give up.");
+    summarises(&mut driver);
+    assert_snapshot!(driver.run.data.summary.as_deref().unwrap());
+}
+
+#[test]
+fn a_run_without_anything_has_something_to_tell() {
+    let data = Data::default();
+    assert_snapshot!(recount::summary(&data));
+}
+
+#[test]
+fn a_summary_is_bounded_and_always_the_same() {
+    let mut driver = analyzing();
+    let data = &mut driver.run.data;
+    data.goal = "goal ".repeat(10_000);
+    let one = data.findings[0].clone();
+    for n in 0..100 {
+        let mut more = one.clone();
+        let lines: Vec<String> =
+            (0..9).map(|m| format!("é{n}.md:{m}: {}", "é".repeat(900))).collect();
+        more.result.output = lines.join("\n");
+        more.analysis = "é".repeat(9_000);
+        if n % 2 == 0 {
+            more.call.tool = "other".into();
+        }
+        data.findings.push(more);
+        data.turn_away(&crate::research::Unusable::NoSuchTool {
+            tool: format!("é{n}").repeat(90)
+        });
+    }
+    data.answer = Some("é".repeat(90_000));
+    let told = recount::summary(data);
+    assert!(told.len() < 16_000, "{}", told.len());
+    assert!(told.contains("Best passages (901):") && told.contains("- and 893 more"), "{told}");
+    assert_eq!(told, recount::summary(&data.clone()));
+}
