@@ -126,10 +126,11 @@ impl Host {
         }
         if errand.again
             && let Some(done) = self.0.tools.probe(call).await
+            && done.answer.pointer("/tool/ok") == Some(&Value::Bool(true))
         {
             return done;
         }
-        self.0.tools.call(call).await
+        self.0.tools.call(call, &errand.to_string()).await
     }
 }
 

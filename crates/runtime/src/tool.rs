@@ -177,8 +177,9 @@ impl Tools {
     }
 
     /// Calls a tool. What it cannot do is a result that a model can read; dropping the
-    /// future stops it.
-    pub async fn call(&self, call: &ToolCall) -> Done {
+    /// future stops it. The key is the same when the call is made again, so that a server
+    /// which takes such keys can tell.
+    pub async fn call(&self, call: &ToolCall, key: &str) -> Done {
         let tool = call.tool.as_str();
         let arguments = match self.0.schemas.check(tool, call.arguments.get()) {
             Ok(arguments) => arguments,
@@ -212,7 +213,7 @@ impl Tools {
                 self.command(limit, move |on| git.confined(&on.folder, &on.settings, on.sandbox()))
                     .await
             }
-            _ => self.page(arguments).await,
+            _ => self.page(arguments, key).await,
         }
     }
 
@@ -290,14 +291,14 @@ impl Tools {
         }
     }
 
-    async fn page(&self, arguments: Value) -> Done {
+    async fn page(&self, arguments: Value, key: &str) -> Done {
         let arguments: http::HttpGet = match fitting(arguments) {
             Ok(arguments) => arguments,
             Err(done) => return done,
         };
         let http = self.0.http.get_or_init(|| http::Http::new(self.0.settings.http_private));
         match http {
-            Ok(http) => done(http.call(&self.0.settings.limits, &arguments).await),
+            Ok(http) => done(http.call(&self.0.settings.limits, &arguments, key).await),
             Err(why) => done(Said::no(format!("pages cannot be fetched here: {why}"))),
         }
     }

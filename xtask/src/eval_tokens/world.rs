@@ -98,7 +98,7 @@ impl Perform for Played {
         self.persona.name()
     }
 
-    fn perform(&self, _: Errand, task: Task, _: Shown) -> Doing {
+    fn perform(&self, errand: Errand, task: Task, _: Shown) -> Doing {
         match task {
             Task::Model(prompt) => {
                 let reply = self.persona.reply(self.case, &prompt);
@@ -108,7 +108,7 @@ impl Perform for Played {
             }
             Task::Tool(call) => {
                 let tools = self.tools.clone();
-                Box::pin(async move { tools.call(&call).await })
+                Box::pin(async move { tools.call(&call, &errand.to_string()).await })
             }
             Task::Own(task) => {
                 let text = |at: &str| task.pointer(at).and_then(Value::as_str).map(str::to_owned);

@@ -82,21 +82,21 @@ impl Http {
     }
 
     /// Fetches a page. Dropping the future closes the connection.
-    pub(super) async fn call(&self, limits: &Limits, arguments: &HttpGet) -> Said {
+    pub(super) async fn call(&self, limits: &Limits, arguments: &HttpGet, key: &str) -> Said {
         let limit = Duration::from_millis(limits.http_ms);
-        let fetched = tokio::time::timeout(limit, self.fetch(limits, &arguments.url)).await;
+        let fetched = tokio::time::timeout(limit, self.fetch(limits, &arguments.url, key)).await;
         match fetched.unwrap_or(Err(HttpError::Timeout(limits.http_ms))) {
             Ok(said) => said,
             Err(error) => Said::no(error),
         }
     }
 
-    async fn fetch(&self, limits: &Limits, url: &str) -> Result<Said, HttpError> {
+    async fn fetch(&self, limits: &Limits, url: &str, key: &str) -> Result<Said, HttpError> {
         let shown: String = url.chars().take(200).collect();
         let mut url = Url::parse(url).map_err(|error| HttpError::Url(shown, error.to_string()))?;
         for _ in 0..=limits.redirects {
             self.check(&url)?;
-            let sent = self.client.get(url.clone()).send().await;
+            let sent = self.client.get(url.clone()).header("Idempotency-Key", key).send().await;
             let response = sent.map_err(|error| sorted(&error))?;
             if !response.status().is_redirection() {
                 return page(response, &url, limits).await;

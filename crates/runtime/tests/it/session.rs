@@ -91,7 +91,7 @@ impl Desk {
         self.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
     }
 
-    fn start(&self, attended: bool) -> Start {
+    fn start(attended: bool) -> Start {
         let permissions = Permissions { otherwise: Level::Ask, rules: Vec::new(), attended };
         Start {
             chart: chart(),
@@ -104,7 +104,7 @@ impl Desk {
     }
 
     fn run(&self, attendant: &mut dyn Attend) -> Outcome {
-        let ran = self.session.run(&self.host(), self.start(true), Vec::new(), attendant);
+        let ran = self.session.run(&self.host(), Self::start(true), Vec::new(), attendant);
         ran.unwrap_or_else(|error| panic!("it runs: {error}"))
     }
 
@@ -237,7 +237,7 @@ fn those_who_watch_see_every_transition_question_and_end() {
         };
         told.lock().expect("nobody panicked").push(word);
     });
-    let start = desk.start(true);
+    let start = Desk::start(true);
     let ran = desk.session.run(&desk.host(), start, vec![observer], &mut Says(true, 0));
     assert!(ran.is_ok());
     let seen = seen.lock().expect("nobody panicked").join("\n");

@@ -56,7 +56,7 @@ impl Desk {
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> ToolResult {
-        result(self.tools.call(&call(tool, arguments)).await)
+        result(self.tools.call(&call(tool, arguments), "run-1-0").await)
     }
 
     /// Calls a tool that must do what it is asked.
