@@ -16,12 +16,14 @@
 //! - [`clock`]: the only calls to the clock, and the only randomness.
 
 pub mod clock;
+pub mod config;
 pub mod driver;
 pub mod host;
 pub mod model;
 pub mod observe;
 pub mod perform;
 pub mod session;
+pub mod stats;
 pub mod store;
 pub mod tool;
 pub mod yard;
