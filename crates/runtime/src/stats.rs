@@ -195,12 +195,18 @@ pub struct Finding {
     pub runs: u64,
 }
 
+type Name = Box<str>;
+/// A chart, the state that was left, the one that was entered, and why.
+type Way = (Name, Option<Name>, Option<Name>, Name);
+/// A chart, a state and a rule.
+type Spot = (Name, Name, Name);
+
 /// What is counted before it is put in order.
 #[derive(Default)]
 struct Tally {
-    edges: BTreeMap<(Box<str>, Option<Box<str>>, Option<Box<str>>, Box<str>), u64>,
-    stays: BTreeMap<(Box<str>, Box<str>), Vec<u64>>,
-    findings: BTreeMap<(Box<str>, Box<str>, Box<str>), (u64, u64, u64)>,
+    edges: BTreeMap<Way, u64>,
+    stays: BTreeMap<(Name, Name), Vec<u64>>,
+    findings: BTreeMap<Spot, (u64, u64, u64)>,
 }
 
 impl Stats {
@@ -222,12 +228,12 @@ impl Stats {
                 continue;
             };
             match story(chart, &row.id, &store.lines(&row.id, Seq(0))?) {
-                Ok(story) => {
+                Ok(told) => {
                     let ended = row.ended.clone().unwrap_or_else(|| "open".into());
                     *stats.dispositions.entry(ended).or_default() += 1;
                     stats.runs += 1;
-                    stats.add(&story.spent);
-                    tally.add(chart, &story);
+                    stats.add(&told.spent);
+                    tally.add(chart, &told);
                 }
                 Err(error) => stats.unreadable.push((row.id.as_str().into(), error.to_string())),
             }
@@ -281,7 +287,7 @@ impl Tally {
         let edge = |((chart, from, to, reason), count)| Edge { chart, from, to, reason, count };
         stats.edges = self.edges.into_iter().map(edge).collect();
         stats.edges.sort_by_key(|edge| std::cmp::Reverse(edge.count));
-        let stay = |((chart, state), mut stays): ((Box<str>, Box<str>), Vec<u64>)| {
+        let stay = |((chart, state), mut stays): ((Name, Name), Vec<u64>)| {
             stays.sort_unstable();
             // The smallest value that is not below so many of a hundred.
             let among = |percent: usize| {

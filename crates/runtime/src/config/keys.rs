@@ -59,10 +59,10 @@ impl<'t, 'i> Keys<'t, 'i> {
         &mut self,
         key: &'static str,
         found: &mut Vec<Problem>,
-    ) -> Option<(Keys<'t, 'i>, Span)> {
+    ) -> Option<(Self, Span)> {
         let value = self.value(key)?;
         if let DeValue::Table(table) = value.get_ref() {
-            return Some((Keys::new(table, format!("`[{key}]`")), span(value)));
+            return Some((Self::new(table, format!("`[{key}]`")), span(value)));
         }
         let message = format!("`{key}` must be a table, not {}", shown(value.get_ref()));
         found.push(Problem { message, hint: format!("write `[{key}]`"), span: span(value) });

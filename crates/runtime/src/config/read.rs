@@ -143,7 +143,7 @@ fn permissions(keys: &mut Keys<'_, '_>, origin: Origin, found: &mut Found) -> Pe
     if let Some(value) = keys.value("rules") {
         match value.get_ref() {
             DeValue::Array(list) => {
-                for item in list.iter() {
+                for item in list {
                     let span = keys::span(item);
                     let Some(rule) = grant(item.get_ref(), span, found) else { continue };
                     if origin == Origin::Repository && !harmless(&rule) {
@@ -214,14 +214,12 @@ fn grant(value: &DeValue<'_>, span: Span, found: &mut Found) -> Option<Grant> {
     }
     keys.finish(found);
     let mut named = named.into_iter();
-    match (named.next(), named.next()) {
-        (Some((tool, level)), None) => Some(Grant { tool, arguments, level, until: None }),
-        _ => {
-            let message = "a rule has one of `allow`, `ask` and `deny`".into();
-            found.push(Problem { message, hint: hint(), span });
-            None
-        }
+    if let (Some((tool, level)), None) = (named.next(), named.next()) {
+        return Some(Grant { tool, arguments, level, until: None });
     }
+    let message = "a rule has one of `allow`, `ask` and `deny`".into();
+    found.push(Problem { message, hint: hint(), span });
+    None
 }
 
 fn sandbox(keys: &mut Keys<'_, '_>, _: Origin, found: &mut Found) -> SandboxConfig {
