@@ -33,10 +33,10 @@ use crate::{
     clock::{Clock, now_ms},
     observe::{Notice, Observer, Question},
     perform::Perform,
-    store::{Append, Committed, Opening, RunId, Store, StoreError},
+    store::{Append, Committed, Letter, LetterId, Opening, RunId, Store, StoreError},
 };
 use tell::Tally;
-use work::{Order, Working, orders};
+use work::{Order, Ordered, Working};
 
 /// Entries between two snapshots.
 const SNAPSHOT_EVERY: u64 = 256;
@@ -128,6 +128,8 @@ pub struct Driver {
     /// Orders that an item waits for. Dropping one stops what it does.
     open: BTreeMap<EffectId, Working>,
     tally: Tally,
+    /// The letter that the event at hand came in.
+    letter: Option<LetterId>,
 }
 
 impl Driver {
@@ -162,8 +164,8 @@ impl Driver {
     ) -> Self {
         let (outbox, inbox) = mpsc::unbounded_channel();
         let (saying, said) = mpsc::unbounded_channel();
-        let (open, tally) = (BTreeMap::new(), Tally::default());
-        Self { id, chart, run, site, prev, clock, inbox, outbox, said, saying, open, tally }
+        let (open, tally, letter) = (BTreeMap::new(), Tally::default(), None);
+        Self { id, chart, run, site, prev, clock, inbox, outbox, said, saying, open, tally, letter }
     }
 
     /// Returns where events from outside can be sent, as JSON.
@@ -218,15 +220,10 @@ impl Driver {
 
     /// Returns the calls that a person must decide over.
     pub fn questions(&self) -> Vec<Question> {
-        let open = |effect: &EffectId| self.open.get(effect).map(|working| &working.order);
-        let asked = self.run.core().items.iter().filter_map(|item| match item.doing {
-            Doing::Asking { effect, expires, call } => {
-                let Some(Order::AskPerson(asked)) = open(&effect) else { return None };
-                Some(Question { effect, call: asked.clone(), identity: call, expires })
-            }
-            _ => None,
-        });
-        asked.collect()
+        load::questions(self.run.core(), |effect| {
+            let working = self.open.get(effect)?;
+            if let Order::AskPerson(call) = &working.order { Some(call.clone()) } else { None }
+        })
     }
 
     /// Waits for one event and applies it, unless the run has ended.
@@ -267,6 +264,18 @@ impl Driver {
         Ok(())
     }
 
+    /// Applies an event that came in a letter, and takes the letter away with it: it
+    /// counts once, whatever happens. One that is refused or late is thrown away.
+    pub async fn take(&mut self, letter: &Letter) -> Result<(), DriveError> {
+        let event: Value = serde_json::from_str(&letter.body).unwrap_or_default();
+        self.letter = Some(letter.id);
+        self.give(&event).await?;
+        if let Some(unused) = self.letter.take() {
+            self.site.store.discard(unused).await?;
+        }
+        Ok(())
+    }
+
     async fn apply(
         &mut self,
         event: &Value,
@@ -303,7 +312,7 @@ impl Driver {
             effects: stepped.digest,
             prev: self.prev,
         };
-        let orders = orders(&stepped);
+        let orders = self.orders(&stepped);
         // 4. Write, and wait until it is on disk.
         let append = self.append(entry.line(), &orders);
         let committed = match opening {
@@ -314,15 +323,15 @@ impl Driver {
         // 5. Start what was ordered. 6. Tell those who watch; of the transition first, so
         // that they see a state before what is started in it.
         self.tell_step(&committed, event, &stepped, before);
-        for (id, order) in orders {
-            self.start(&committed, id, order);
+        for ordered in orders {
+            self.start(&committed, ordered);
         }
         let items = &self.run.core().items;
         self.open.retain(|id, _| items.iter().any(|item| load::waits_for(item, *id)));
         Ok(Ok(Some(committed)))
     }
 
-    fn append(&self, line: String, orders: &[(EffectId, Order)]) -> Append {
+    fn append(&mut self, line: String, orders: &[Ordered]) -> Append {
         let core = self.run.core();
         let seq = Seq(core.next.0.saturating_sub(1));
         let rests = !matches!(self.standing(), Standing::Moving);
@@ -335,6 +344,8 @@ impl Driver {
             ended: core.ended,
             wake: core.wake.map(|wake| wake.0),
             snapshot: if due { self.snapshot(orders) } else { None },
+            prompts: orders.iter().filter_map(Ordered::kept).collect(),
+            letter: self.letter.take(),
         }
     }
 }

@@ -1,53 +1,157 @@
-//! The host of a run on this machine: its tools, its model, and the agents' own tasks.
+//! The host of a run on this machine: its model, its tools, its child runs, and the
+//! agents' own tasks.
 
-use std::sync::Arc;
+mod child;
 
-use pointsman_kernel::{agent::FaultClass, tool::ToolDecl};
+use std::{path::PathBuf, sync::Arc};
+
+use pointsman_kernel::{
+    agent::{FaultClass, ToolCall},
+    tool::ToolDecl,
+};
 use serde_json::{Value, json};
+use thiserror::Error;
 
 use crate::{
-    model::quote,
+    mcp::{self, McpError, McpLimits, Servers},
+    model::{self, Model, ModelError, Question},
     perform::{Doing, Done, Errand, Perform, Shown, Task},
-    tool::Tools,
+    store::Store,
+    tool::{self, ToolError, ToolSpec, Tools},
+    watch::{self, Watch},
 };
 
-/// Carries orders out on this machine.
+/// Why a host cannot be set up.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum HostError {
+    /// The model cannot be asked.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The tools cannot be used.
+    #[error(transparent)]
+    Tools(#[from] ToolError),
+}
+
+/// What a host is made of.
 #[derive(Clone, Debug)]
-pub struct Host {
-    tools: Arc<Tools>,
+pub struct Settings {
+    /// The model.
+    pub model: model::Settings,
+    /// The tools over the workspace.
+    pub tools: tool::Settings,
+    /// The MCP servers of the workspace, and which of them are approved.
+    pub mcp: Option<Approved>,
+    /// When to pause.
+    pub watch: Option<watch::Limits>,
+}
+
+/// MCP servers, and which of them may be started.
+#[derive(Clone, Debug)]
+pub struct Approved {
+    /// What the workspace names.
+    pub config: mcp::Config,
+    /// The servers that a person has approved.
+    pub names: Vec<String>,
+    /// How long they have.
+    pub limits: McpLimits,
+}
+
+/// Carries orders out on this machine.
+#[derive(Clone)]
+pub struct Host(Arc<Inner>);
+
+struct Inner {
+    model: Model,
+    tools: Tools,
+    servers: Option<Servers>,
+    refused: Vec<(String, McpError)>,
+    watch: Option<watch::Limits>,
+    /// Where the journals are: the disk that is watched, and where child runs are kept.
+    journal: PathBuf,
+    store: Arc<Store>,
 }
 
 impl Host {
-    /// Returns a host with these tools and the built-in answerer.
-    pub fn new(tools: Tools) -> Self {
-        Self { tools: Arc::new(tools) }
+    /// Sets a host up; approved MCP servers are started.
+    pub(crate) async fn open(
+        settings: Settings,
+        store: Arc<Store>,
+        journal: PathBuf,
+    ) -> Result<Self, HostError> {
+        let Settings { model, tools, mcp, watch } = settings;
+        let (model, tools) = (Model::new(model)?, Tools::open(tools)?);
+        let (servers, refused) = match mcp {
+            Some(Approved { config, names, limits }) => {
+                let connected = Servers::connect(&config, &names, &limits).await;
+                (Some(connected.servers), connected.refused)
+            }
+            None => (None, Vec::new()),
+        };
+        Ok(Self(Arc::new(Inner { model, tools, servers, refused, watch, journal, store })))
     }
 
     /// Returns what the tools declare of themselves.
     pub fn decls(&self) -> Vec<ToolDecl> {
-        pointsman_agents::tools()
+        let servers = self.0.servers.iter().flat_map(Servers::decls);
+        self.0.tools.decls().into_iter().chain(servers).collect()
+    }
+
+    /// Returns the tools as models are told of them.
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        let servers = self.0.servers.iter().flat_map(Servers::specs);
+        self.0.tools.specs().into_iter().chain(servers).collect()
+    }
+
+    /// Returns the MCP servers that are not used, and why.
+    pub fn refused(&self) -> &[(String, McpError)] {
+        &self.0.refused
+    }
+
+    /// Returns the name of the sandbox that commands run in.
+    pub fn sandbox(&self) -> &str {
+        self.0.tools.tool_sandbox()
+    }
+
+    /// Returns a new watch over the machine, if one is wanted.
+    pub(crate) fn watch(&self) -> Option<Watch> {
+        let folder = self.0.journal.parent().unwrap_or(&self.0.journal);
+        self.0.watch.clone().map(|limits| Watch::new(limits, folder))
+    }
+
+    /// Calls a tool; one that may have been done already is looked for first.
+    async fn call(&self, errand: &Errand, call: &ToolCall) -> Done {
+        if let Some(servers) = self.0.servers.as_ref().filter(|_| call.tool.starts_with("mcp.")) {
+            return servers.call(&call.tool, &call.arguments).await;
+        }
+        if errand.again
+            && let Some(done) = self.0.tools.probe(call).await
+        {
+            return done;
+        }
+        self.0.tools.call(call).await
     }
 }
 
 impl Perform for Host {
-    fn model(&self) -> &'static str {
-        "quote (built in, no model)"
+    fn model(&self) -> &str {
+        self.0.model.name()
     }
 
-    fn perform(&self, _errand: Errand, task: Task, shown: Shown) -> Doing {
-        let tools = Arc::clone(&self.tools);
-        Box::pin(async move {
-            match task {
-                Task::Model(prompt) => {
-                    let text = quote::answer(&prompt);
-                    shown.show(&text);
-                    Done::text(&text)
-                }
-                Task::Child(_) => Done::fault(FaultClass::Contract, false, "no child runs yet"),
-                Task::Tool(call) => tools.call(&call).await,
-                Task::Own(task) => own(&task),
+    fn perform(&self, errand: Errand, task: Task, shown: Shown) -> Doing {
+        match task {
+            Task::Model(prompt) => {
+                let offered = |spec: &ToolSpec| prompt.tools.contains(&spec.name);
+                let tools = self.specs().into_iter().filter(offered).collect();
+                self.0.model.ask(Question { prompt, tools, key: errand.to_string() }, shown)
             }
-        })
+            Task::Tool(call) => {
+                let host = self.clone();
+                Box::pin(async move { host.call(&errand, &call).await })
+            }
+            Task::Child(child) => Box::pin(child::run(self.clone(), errand, child)),
+            Task::Own(task) => Box::pin(std::future::ready(own(&task))),
+        }
     }
 }
 

@@ -12,18 +12,23 @@
 //! - [`observe`]: what those who watch are told.
 //! - [`perform`], [`host`]: what carries orders out, and where.
 //! - [`tool`]: what a run may do to the world.
+//! - [`mcp`]: tools that other programs offer.
 //! - [`model`]: what providers send, decoded.
+//! - [`watch`]: when the machine runs short, starts are stopped for a while.
 //! - [`clock`]: the only calls to the clock, and the only randomness.
 
 pub mod clock;
 pub mod config;
 pub mod driver;
 pub mod host;
+pub mod mcp;
 pub mod model;
 pub mod observe;
 pub mod perform;
+mod platform;
 pub mod session;
 pub mod stats;
 pub mod store;
 pub mod tool;
+pub mod watch;
 pub mod yard;

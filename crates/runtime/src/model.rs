@@ -1,13 +1,115 @@
-//! Language models: the protocols that they speak, and how their answers are read.
+//! Language models: whom to ask, how a question is written, how the answer is read.
 //!
-//! Nothing here reaches a network yet. [`decode`] is pure: bytes in, a reply out.
+//! - [`Spec`] and [`Settings`]: which model, and with what limits.
+//! - [`Model`]: asks it.
+//! - [`encode`] and [`decode`] are pure: a question to JSON, bytes to a reply.
+//! - [`quote`] answers without a model; a script answers from a file.
 
+mod answer;
 pub mod decode;
+pub mod encode;
+mod endpoint;
+mod error;
 pub mod quote;
+mod reading;
+mod script;
+mod secret;
+mod settings;
+mod spec;
+mod tape;
+mod wait;
+mod wire;
 
-use std::{fmt, str::FromStr};
+use std::{fmt, path::Path, str::FromStr, sync::Arc};
 
+use pointsman_kernel::prompt::Prompt;
 use thiserror::Error;
+
+pub use error::ModelError;
+pub use secret::Secret;
+pub use settings::{Prices, Proposals, Settings};
+pub use crate::perform::Shown;
+pub use spec::{Provider, Spec};
+
+use crate::{
+    perform::{Doing, Done},
+    tool::ToolSpec,
+};
+use script::Script;
+use wire::Wire;
+
+/// What a model is asked.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The prompt.
+    pub prompt: Prompt,
+    /// The tools that the prompt names. Others are not offered.
+    pub tools: Vec<ToolSpec>,
+    /// What tells this question from all others, so that a provider which takes such a
+    /// key answers it once; a further attempt is another question. Calls without an id
+    /// get one from it.
+    pub key: String,
+}
+
+/// A model that can be asked.
+#[derive(Clone, Debug)]
+pub struct Model {
+    name: Arc<str>,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Wire(Arc<Wire>),
+    Script(Arc<Script>),
+    Quote,
+}
+
+impl Model {
+    /// Sets a model up. Nothing is sent yet; files are opened.
+    pub fn new(settings: Settings) -> Result<Self, ModelError> {
+        settings.check()?;
+        let provider = settings.spec.provider();
+        let name = match provider {
+            Provider::Quote => "quote (built in, no model)".to_owned(),
+            _ if settings.replay.is_some() => format!("{} (replayed)", settings.spec),
+            _ => settings.spec.to_string(),
+        };
+        let kind = match (provider, provider.protocol()) {
+            (_, Some(protocol)) => Kind::Wire(Arc::new(Wire::new(settings, protocol)?)),
+            (Provider::Script, None) => {
+                Kind::Script(Script::open(Path::new(settings.spec.name()), settings.prices)?)
+            }
+            (_, None) => Kind::Quote,
+        };
+        Ok(Self { name: name.into(), kind })
+    }
+
+    /// Returns the model's name, for people.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Asks. The answer is a finished reply or a fault; what it cost comes with both.
+    /// Dropping the future closes the connection.
+    pub fn ask(&self, question: Question, shown: Shown) -> Doing {
+        match &self.kind {
+            Kind::Wire(wire) => {
+                let wire = Arc::clone(wire);
+                Box::pin(async move { wire.ask(&question, &shown).await })
+            }
+            Kind::Script(script) => {
+                let script = Arc::clone(script);
+                Box::pin(async move { script.answer(&question.prompt, &shown).await })
+            }
+            Kind::Quote => Box::pin(async move {
+                let text = quote::answer(&question.prompt);
+                shown.show(&text);
+                Done::text(&text)
+            }),
+        }
+    }
+}
 
 /// A wire protocol that model providers speak.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]

@@ -3,7 +3,7 @@
 use std::{fmt, future::Future, pin::Pin};
 
 use pointsman_kernel::{
-    agent::{ChildRun, Fault, FaultClass, ToolCall},
+    agent::{ChildRun, Fault, FaultClass, Reply, ToolCall},
     event::Usage,
     id::EffectId,
     prompt::Prompt,
@@ -91,21 +91,38 @@ impl Done {
         Self::of("model", json!({ "text": text }))
     }
 
+    /// A model's finished reply.
+    pub fn reply(reply: &Reply) -> Self {
+        // A reply is plain data.
+        Self::of("model", serde_json::to_value(reply).unwrap_or_default())
+    }
+
     /// A tool's result.
     pub fn tool(ok: bool, output: &str) -> Self {
         Self::of("tool", json!({ "ok": ok, "output": output }))
     }
 
     /// How a child run ended.
-    pub fn child(end: Value, usage: Usage) -> Self {
-        Self { usage, ..Self::of("child", end) }
+    pub fn child(end: Value) -> Self {
+        Self::of("child", end)
     }
 
     /// A fault.
     pub fn fault(class: FaultClass, repeatable: bool, message: &str) -> Self {
-        let fault = Fault { class, repeatable, hint_ms: None, message: message.into() };
+        Self::failed(Fault { class, repeatable, hint_ms: None, message: message.into() })
+    }
+
+    /// A fault that may carry a hint.
+    pub fn failed(fault: Fault) -> Self {
         // A fault is plain data.
         Self::of("fault", serde_json::to_value(fault).unwrap_or_default())
+    }
+
+    /// The same answer, with what it cost.
+    #[must_use]
+    pub const fn costing(mut self, usage: Usage) -> Self {
+        self.usage = usage;
+        self
     }
 
     fn of(kind: &str, answer: Value) -> Self {

@@ -1,25 +1,31 @@
 //! Runs on this machine, for callers that do not await: begin, go on, replay, fork.
 
-use std::{path::Path, path::PathBuf, sync::Arc};
+use std::{path::Path, path::PathBuf, sync::Arc, time::Duration};
 
 use pointsman_kernel::{
     chart::{Chart, verify},
     event::Begun,
     governor::{Grant, Level, Permissions},
-    id::Seq,
-    journal::body,
+    id::{Digest, Seq},
+    journal::{Entry, body},
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 use thiserror::Error;
 
 use crate::{
-    clock::{entropy, new_run_id},
+    clock::{entropy, new_run_id, now_ms},
     driver::{Beginning, DriveError, Driver, Loaded, Site, Standing, fold},
-    host::Host,
+    host::{self, Host, HostError},
     observe::{Observer, Question},
     store::{RunId, Store, StoreError},
-    tool::{Tools, fts::IndexError},
 };
+
+mod drive;
+
+pub use drive::approval;
+
+/// How long somebody who drives a run has to take a letter.
+const POSTED: Duration = Duration::from_secs(10);
 
 /// Why a session cannot do what it was asked.
 #[derive(Debug, Error)]
@@ -31,12 +37,18 @@ pub enum SessionError {
     /// The run cannot be driven.
     #[error(transparent)]
     Drive(#[from] DriveError),
-    /// The folder cannot be searched.
+    /// The host cannot be set up.
     #[error(transparent)]
-    Index(#[from] IndexError),
+    Host(#[from] HostError),
     /// The chart that the run was started with is refused by this build.
     #[error("this build refuses the chart of run {run}")]
     Chart {
+        /// The run.
+        run: RunId,
+    },
+    /// Somebody else drives the run.
+    #[error("run {run} is being driven by another process")]
+    Held {
         /// The run.
         run: RunId,
     },
@@ -94,6 +106,15 @@ pub struct Outcome {
     pub result: Option<String>,
 }
 
+/// What became of an event that was posted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Posted {
+    /// Whoever drives the run has taken it.
+    Taken,
+    /// It waits for somebody to drive the run.
+    Waiting,
+}
+
 /// A person's answer to a question.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Decision {
@@ -135,6 +156,7 @@ pub struct Recalled {
 #[derive(Debug)]
 pub struct Session {
     store: Arc<Store>,
+    journal: PathBuf,
     cache: PathBuf,
     threads: tokio::runtime::Runtime,
 }
@@ -143,7 +165,8 @@ impl Session {
     /// Opens the journals in one file, with a folder for what can be made anew.
     pub fn open(journal: &Path, cache: &Path) -> Result<Self, SessionError> {
         let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        Ok(Self { store: Arc::new(Store::open(journal)?), cache: cache.into(), threads })
+        let store = Arc::new(Store::open(journal)?);
+        Ok(Self { store, journal: journal.into(), cache: cache.into(), threads })
     }
 
     /// Returns the store, to read from.
@@ -173,8 +196,9 @@ impl Session {
         let beginning = Beginning { id: new_run_id(), chart, source, goal, begun };
         let site = self.site(host, observers);
         self.threads.block_on(async {
+            let _hold = self.store.hold(&beginning.id)?;
             let mut driver = Driver::begin(site, beginning).await?;
-            drive(&mut driver, attendant).await
+            drive::drive(&mut driver, &self.store, host.watch(), attendant).await
         })
     }
 
@@ -188,10 +212,50 @@ impl Session {
     ) -> Result<Outcome, SessionError> {
         let chart = Arc::new(self.chart(id)?);
         let site = self.site(host, observers);
+        let hold = self.store.hold(id)?;
+        let _hold = hold.ok_or_else(|| SessionError::Held { run: id.clone() })?;
         self.threads.block_on(async {
             let mut driver = Driver::resume(site, chart, id.clone()).await?;
-            drive(&mut driver, attendant).await
+            drive::drive(&mut driver, &self.store, host.watch(), attendant).await
         })
+    }
+
+    /// Posts an event to a run. Whoever drives it takes it within moments; if nobody does,
+    /// it waits for the next [`resume`](Self::resume).
+    pub fn post(&self, id: &RunId, event: &Value) -> Result<Posted, SessionError> {
+        self.store.run(id)?;
+        self.threads.block_on(async {
+            let letter = self.store.post(id, &event.to_string()).await?;
+            if self.store.hold(id)?.is_some() {
+                return Ok(Posted::Waiting);
+            }
+            let taken = async {
+                while self.store.has_letter(letter)? {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+                Ok(Posted::Taken)
+            };
+            tokio::time::timeout(POSTED, taken).await.unwrap_or(Ok(Posted::Waiting))
+        })
+    }
+
+    /// Makes a run that shares another's entries up to one of them: by default all of a
+    /// run that goes on, and all but the end of one that has ended.
+    pub fn fork(&self, id: &RunId, at: Option<Seq>) -> Result<RunId, SessionError> {
+        let row = self.store.run(id)?;
+        let last = if row.ended.is_some() { row.seq.0.saturating_sub(1) } else { row.seq.0 };
+        let at = at.unwrap_or(Seq(last));
+        if at.0 == 0 || at.0 > row.seq.0 {
+            let has = usize::try_from(row.seq.0).unwrap_or(usize::MAX);
+            return Err(SessionError::NoSuchEntry { run: id.clone(), has, asked: at });
+        }
+        // Its clock goes on from the entry, as if it had been begun that much earlier.
+        let lines = self.store.lines(id, Seq(at.0 - 1))?;
+        let entry = lines.first().and_then(|line| Entry::read(line).ok());
+        let begun = now_ms().saturating_sub(entry.map_or(0, |entry| entry.at.0));
+        let child = new_run_id();
+        self.threads.block_on(self.store.fork(id, at, child.clone(), begun))?;
+        Ok(child)
     }
 
     fn site(&self, host: &Host, observers: Vec<Arc<dyn Observer>>) -> Site {
@@ -221,12 +285,22 @@ impl Session {
             .map_err(|_| SessionError::Chart { run: id.clone() })
     }
 
-    /// Opens a folder to work in.
-    pub fn host(&self, folder: &Path) -> Result<Host, SessionError> {
+    /// Sets a host up for a run.
+    pub fn host(&self, settings: host::Settings) -> Result<Host, SessionError> {
+        let store = Arc::clone(&self.store);
+        Ok(self.threads.block_on(Host::open(settings, store, self.journal.clone()))?)
+    }
+
+    /// Returns where the search index of a workspace is kept.
+    pub fn index(&self, folder: &Path) -> PathBuf {
         let name = folder.canonicalize().unwrap_or_else(|_| folder.into());
-        let digest = pointsman_kernel::id::Digest::of(name.as_os_str().as_encoded_bytes());
-        let index = self.cache.join(format!("search-{}.db", &digest.to_string()[..16]));
-        Ok(Host::new(Tools::over(folder, &index)?))
+        let digest = Digest::of(name.as_os_str().as_encoded_bytes());
+        self.cache.join(format!("search-{}.db", &digest.to_string()[..16]))
+    }
+
+    /// Returns where the journals are.
+    pub fn journal(&self) -> &Path {
+        &self.journal
     }
 }
 
@@ -241,67 +315,4 @@ pub fn reads_only(attended: bool) -> Permissions {
     };
     let otherwise = if attended { Level::Ask } else { Level::Refuse };
     Permissions { otherwise, rules: looks.iter().map(allow).collect(), attended }
-}
-
-/// Drives a run until it ends or waits for somebody who is not there; Ctrl-C cancels it
-/// in good order, and a second one lets go of it.
-async fn drive(driver: &mut Driver, attendant: &mut dyn Attend) -> Result<Outcome, SessionError> {
-    let mut cancelled = false;
-    loop {
-        match driver.standing() {
-            Standing::Ended(_) => break,
-            Standing::Asking if driver.is_idle() => {
-                if !ask(driver, attendant).await? {
-                    break;
-                }
-                continue;
-            }
-            Standing::Waiting if driver.is_idle() => break,
-            Standing::Moving | Standing::Asking | Standing::Waiting => {}
-        }
-        let event = tokio::select! {
-            event = driver.next() => event,
-            signal = tokio::signal::ctrl_c() => {
-                if cancelled || signal.is_err() {
-                    break;
-                }
-                cancelled = true;
-                json!({ "cancelled": { "scope": "run" } })
-            }
-        };
-        driver.give(&event).await?;
-    }
-    let core = driver.run().core();
-    Ok(Outcome {
-        run: driver.id().clone(),
-        state: driver.chart().state_name(core.state).into(),
-        steps: core.next.0.saturating_sub(1),
-        standing: driver.standing(),
-        questions: driver.questions(),
-        elapsed_ms: core.now.0,
-        result: driver.run().result(),
-    })
-}
-
-/// Puts the open questions to who is there. Returns whether one was answered.
-async fn ask(driver: &mut Driver, attendant: &mut dyn Attend) -> Result<bool, DriveError> {
-    let mut answered = false;
-    for question in driver.questions() {
-        // Whoever is asked may take their time; nothing else is under way meanwhile.
-        let decision = tokio::task::block_in_place(|| attendant.decide(&question));
-        if let Some(decision) = decision {
-            answered = true;
-            driver.give(&approval(&question, &decision)).await?;
-        }
-    }
-    Ok(answered)
-}
-
-/// Returns the event by which a decision reaches the run.
-pub fn approval(question: &Question, decision: &Decision) -> Value {
-    let Decision { granted, reason, remember } = decision;
-    let (effect, call) = (question.effect, question.identity);
-    json!({ "approval_answered": {
-        "effect": effect, "call": call, "granted": granted, "reason": reason, "remember": remember,
-    } })
 }

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use pointsman_kernel::{
+    agent::ToolCall,
     chart::Chart,
     erased::{AnyRun, Stepped},
     event::UnderWay,
@@ -15,9 +16,9 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::{
     DriveError, Driver, Site, Standing, row,
-    work::{Order, Start, Working},
+    work::{Order, Ordered, Start, Working},
 };
-use crate::{clock::Clock, store::RunId};
+use crate::{clock::Clock, observe::Question, store::RunId};
 
 /// A run as its journal tells it.
 pub struct Loaded {
@@ -27,6 +28,32 @@ pub struct Loaded {
     pub link: Digest,
     /// Orders that an item waits for.
     open: BTreeMap<EffectId, Box<RawValue>>,
+}
+
+impl Loaded {
+    /// Returns the calls that a person must decide over.
+    pub fn questions(&self) -> Vec<Question> {
+        questions(self.run.core(), |effect| {
+            match serde_json::from_str(self.open.get(effect)?.get()).ok()? {
+                Order::AskPerson(call) => Some(call),
+                Order::Start(_) | Order::Stop(_) => None,
+            }
+        })
+    }
+}
+
+/// Returns the calls that are asked about, given who knows them by the question's effect.
+pub(super) fn questions(
+    core: &Core,
+    call_of: impl Fn(&EffectId) -> Option<ToolCall>,
+) -> Vec<Question> {
+    let asked = core.items.iter().filter_map(|item| match item.doing {
+        Doing::Asking { effect, expires, call: identity } => {
+            Some(Question { effect, call: call_of(&effect)?, identity, expires })
+        }
+        _ => None,
+    });
+    asked.collect()
 }
 
 /// A run and its open orders, as a snapshot holds them.
@@ -145,18 +172,22 @@ impl Driver {
         let Some(committed) = committed else { return Ok(()) };
         for UnderWay { effect, .. } in under_way {
             let Some(working) = self.open.get(&effect) else { continue };
-            if let Order::Start(start) = working.order.clone() {
-                self.work(&committed, effect, start, true);
-            }
+            let Order::Start(start) = working.order.clone() else { continue };
+            let prompt = match &start {
+                Start::Model(call) => Some(self.run.prompt(&self.chart, call)),
+                Start::Tool(_) | Start::Child(_) | Start::Own { .. } => None,
+            };
+            let task = start.task(prompt);
+            self.work(&committed, effect, (start, task), true);
         }
         Ok(())
     }
 
     /// Returns the run and its open orders, with those of the step at hand: a cache.
-    pub(super) fn snapshot(&self, orders: &[(EffectId, Order)]) -> Option<Box<str>> {
+    pub(super) fn snapshot(&self, orders: &[Ordered]) -> Option<Box<str>> {
         let items = &self.run.core().items;
         let held = self.open.iter().map(|(id, working)| (*id, &working.order));
-        let new = orders.iter().map(|(id, order)| (*id, order));
+        let new = orders.iter().map(|ordered| (ordered.id, &ordered.order));
         let open = held
             .chain(new)
             .filter(|(id, _)| items.iter().any(|item| waits_for(item, *id)))
@@ -184,8 +215,6 @@ fn cached(site: &Site, chart: &Chart, id: &RunId) -> Result<Option<(Seq, Loaded)
     let Ok(Kept { run, open }) = serde_json::from_str(&kept.body) else { return Ok(None) };
     let Ok(run) = (row.load)(&run) else { return Ok(None) };
     let fits = run.core().next.0 == kept.seq.0.saturating_add(1);
-    let last = site.store.lines(id, Seq(kept.seq.0.saturating_sub(1)))?;
-    let Some(last) = last.first().filter(|_| fits) else { return Ok(None) };
-    let link = Digest::of(last.as_bytes());
-    Ok(Some((kept.seq, Loaded { run, link, open: open.into_iter().collect() })))
+    let loaded = Loaded { run, link: kept.link, open: open.into_iter().collect() };
+    Ok(fits.then_some((kept.seq, loaded)))
 }

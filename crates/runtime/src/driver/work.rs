@@ -4,6 +4,7 @@ use pointsman_kernel::{
     agent::{ChildRun, ModelCall, ToolCall},
     erased::Stepped,
     id::EffectId,
+    prompt::Prompt,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
@@ -13,7 +14,7 @@ use super::Driver;
 use crate::{
     observe::Notice,
     perform::{Done, Errand, Shown, Task},
-    store::Committed,
+    store::{Committed, KeptPrompt},
 };
 
 /// Characters of a call that those who watch are told.
@@ -35,6 +36,33 @@ pub(super) enum Start {
     Tool(ToolCall),
     Child(ChildRun),
     Own { task: Value },
+}
+
+impl Start {
+    /// Returns what is to be done; a model's question comes with its prompt.
+    pub(super) fn task(&self, prompt: Option<Prompt>) -> Task {
+        match self {
+            Self::Model(_) => Task::Model(prompt.unwrap_or_default()),
+            Self::Tool(call) => Task::Tool(call.clone()),
+            Self::Child(child) => Task::Child(child.clone()),
+            Self::Own { task } => Task::Own(task.clone()),
+        }
+    }
+}
+
+/// An order of a step, with what a model is shown by it.
+pub(super) struct Ordered {
+    pub(super) id: EffectId,
+    pub(super) order: Order,
+    pub(super) prompt: Option<Prompt>,
+}
+
+impl Ordered {
+    /// Returns the prompt as it is kept.
+    pub(super) fn kept(&self) -> Option<KeptPrompt> {
+        let parts = parts(self.prompt.as_ref()?);
+        Some(KeptPrompt { effect: self.id, parts })
+    }
 }
 
 /// An order that an item waits for, with what does it.
@@ -60,8 +88,24 @@ impl Drop for Working {
 }
 
 impl Driver {
+    /// Returns what a step orders. Prompts are rendered from the run as it is now, which
+    /// is how the step left it.
+    pub(super) fn orders(&self, stepped: &Stepped) -> Vec<Ordered> {
+        let read = |(id, order): &(EffectId, Box<RawValue>)| {
+            // The kernel serialised it a moment ago.
+            let order = serde_json::from_str(order.get()).ok()?;
+            let prompt = match &order {
+                Order::Start(Start::Model(call)) => Some(self.run.prompt(&self.chart, call)),
+                _ => None,
+            };
+            Some(Ordered { id: *id, order, prompt })
+        };
+        stepped.effects.iter().filter_map(read).collect()
+    }
+
     /// Starts, asks or stops: the entry that orders it is on disk.
-    pub(super) fn start(&mut self, committed: &Committed, id: EffectId, order: Order) {
+    pub(super) fn start(&mut self, committed: &Committed, ordered: Ordered) {
+        let Ordered { id, order, prompt } = ordered;
         match order {
             Order::Stop(effect) => {
                 if self.open.remove(&effect).is_some() {
@@ -74,12 +118,21 @@ impl Driver {
                     self.tell(&Notice::Asked(question));
                 }
             }
-            Order::Start(start) => self.work(committed, id, start, false),
+            Order::Start(start) => {
+                let task = start.task(prompt);
+                self.work(committed, id, (start, task), false);
+            }
         }
     }
 
     /// Starts a task of which the entry is on disk, or starts it again.
-    pub(super) fn work(&mut self, _: &Committed, id: EffectId, start: Start, again: bool) {
+    pub(super) fn work(
+        &mut self,
+        _: &Committed,
+        id: EffectId,
+        (start, task): (Start, Task),
+        again: bool,
+    ) {
         let what: String = self.words(&start).chars().take(SHOWN).collect();
         let attempt = self.run.core().items.iter().find(|item| super::load::waits_for(item, id));
         let attempt = attempt.map_or(1, |item| item.attempt);
@@ -88,7 +141,7 @@ impl Driver {
         let (saying, mut pieces) = tokio::sync::mpsc::unbounded_channel();
         let watched = !self.site.observers.is_empty();
         let shown = if watched { Shown::to(saying) } else { Shown::nobody() };
-        let doing = self.site.performer.perform(errand, self.task(&start), shown);
+        let doing = self.site.performer.perform(errand, task, shown);
         let (outbox, said) = (self.outbox.clone(), self.saying.clone());
         let task = tokio::spawn(async move {
             let mut doing = doing;
@@ -106,16 +159,6 @@ impl Driver {
         self.open.insert(id, Working { order: Order::Start(start), task: Some(task) });
     }
 
-    fn task(&self, start: &Start) -> Task {
-        match start {
-            // Rendered from the run as it is now, which is how the step left it.
-            Start::Model(call) => Task::Model(self.run.prompt(&self.chart, call)),
-            Start::Tool(call) => Task::Tool(call.clone()),
-            Start::Child(child) => Task::Child(child.clone()),
-            Start::Own { task } => Task::Own(task.clone()),
-        }
-    }
-
     fn words(&self, start: &Start) -> String {
         match start {
             Start::Model(_) => format!("asks {}", self.site.performer.model()),
@@ -126,13 +169,14 @@ impl Driver {
     }
 }
 
-/// Returns what a step orders.
-pub(super) fn orders(stepped: &Stepped) -> Vec<(EffectId, Order)> {
-    let read = |(id, order): &(EffectId, Box<RawValue>)| {
-        // The kernel serialised it a moment ago.
-        Some((*id, serde_json::from_str(order.get()).ok()?))
-    };
-    stepped.effects.iter().filter_map(read).collect()
+/// Returns a prompt as it is kept: the system's word, each message, and at last the
+/// tools and the schema. What prompts have in common is kept once.
+fn parts(prompt: &Prompt) -> Vec<String> {
+    let system = json!({ "system": prompt.system }).to_string();
+    // A message is plain data.
+    let messages = prompt.messages.iter().map(|it| serde_json::to_string(it).unwrap_or_default());
+    let rest = json!({ "tools": prompt.tools, "schema": prompt.schema }).to_string();
+    [system].into_iter().chain(messages).chain([rest]).collect()
 }
 
 /// Returns the name of a task of the agent's own: its tag.

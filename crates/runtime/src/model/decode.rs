@@ -133,6 +133,11 @@ impl Decoder {
         self.gather.pieces()
     }
 
+    /// Returns whether nothing that could still come would change the reply.
+    pub const fn is_closed(&self) -> bool {
+        self.closed
+    }
+
     /// Ends the body and returns the reply.
     pub fn finish(mut self, head: &Head) -> Decoded {
         let rest = if self.closed { Rest::Nothing } else { self.body.rest() };

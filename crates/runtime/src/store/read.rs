@@ -1,10 +1,14 @@
-//! Reading: runs, lines, snapshots. Each call opens the file for itself, so that
-//! reads go on whatever the writer is doing.
+//! Reading: runs, lines, snapshots. Every seal and every link is checked on the way.
 
-use pointsman_kernel::id::Seq;
+use pointsman_kernel::id::{Digest, Seq};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{RunId, Store, StoreError, schema};
+use super::{
+    Damage, RunId, Store, StoreError, artifact,
+    book::Book,
+    ready::Link,
+    seal::{self, Fixed, Seal, Tip, entry, signed, unsigned},
+};
 
 /// A run as the list shows it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -15,6 +19,8 @@ pub struct RunRow {
     pub agent: Box<str>,
     /// The chart.
     pub chart: Box<str>,
+    /// The digest of the chart's text.
+    pub source: Digest,
     /// What it was started for.
     pub goal: Box<str>,
     /// When, in milliseconds since 1970.
@@ -23,6 +29,8 @@ pub struct RunRow {
     pub forked: Option<(RunId, Seq)>,
     /// Its last entry.
     pub seq: Seq,
+    /// The digest of its last line.
+    pub link: Digest,
     /// Its state.
     pub state: Box<str>,
     /// How it ended.
@@ -36,102 +44,256 @@ pub struct RunRow {
 pub struct Kept {
     /// The entry after which it was taken.
     pub seq: Seq,
+    /// The digest of that entry's line, which the next entry holds.
+    pub link: Digest,
     /// The run, as JSON.
     pub body: Box<str>,
 }
 
-const ROW: &str = "SELECT id, agent, chart, goal, created_ms, parent, parent_seq, seq, state, ended, wake FROM run";
+const COLUMNS: &str = "id, agent, chart, source, goal, created_ms, parent, parent_seq, fixed, \
+                       seq, state, ended, wake, prompts, link, tip";
 
 impl Store {
-    fn reader(&self) -> Result<Connection, StoreError> {
-        schema::open_to_read(&self.path)
-    }
-
-    /// Returns every run, the newest first.
+    /// Returns every run, the newest first. A list that lacks a run is damage, too.
     pub fn runs(&self) -> Result<Vec<RunRow>, StoreError> {
-        let fail = |source| StoreError::reading(None, source);
-        let reader = self.reader()?;
-        let mut query =
-            reader.prepare(&format!("{ROW} ORDER BY created_ms DESC, id DESC")).map_err(fail)?;
-        let rows = query.query_map([], row).map_err(fail)?;
-        rows.collect::<Result<_, _>>().map_err(fail)
+        self.readers.read(|connection| {
+            let fail = |source| StoreError::reading(None, source);
+            let mut query = connection
+                .prepare_cached(&format!(
+                    "SELECT {COLUMNS} FROM run ORDER BY created_ms DESC, id DESC"
+                ))
+                .map_err(fail)?;
+            let mut found = query.query([]).map_err(fail)?;
+            let mut rows = Vec::new();
+            while let Some(row) = found.next().map_err(fail)? {
+                rows.push(checked(row)?);
+            }
+            Book::read(connection)?.check(rows.iter().map(|row| &row.id))?;
+            Ok(rows)
+        })
     }
 
     /// Returns one run.
     pub fn run(&self, id: &RunId) -> Result<RunRow, StoreError> {
-        let found = self
-            .reader()?
-            .query_row(&format!("{ROW} WHERE id = ?1"), params![id.as_str()], row)
-            .optional()
-            .map_err(|source| StoreError::reading(Some(id), source))?;
-        found.ok_or_else(|| StoreError::NoSuchRun { run: id.clone() })
+        self.readers.read(|connection| run(connection, id))
     }
 
     /// Returns the text of the chart that a run was started with.
     pub fn chart_source(&self, id: &RunId) -> Result<String, StoreError> {
-        self.one(id, "SELECT source FROM run WHERE id = ?1")
+        self.readers.read(|connection| {
+            let digest = run(connection, id)?.source;
+            artifact::read(connection, &digest)
+                .map_err(|source| StoreError::reading(Some(id), source))?
+                .ok_or_else(|| {
+                    StoreError::damaged(Some(id.clone()), None, Damage::Artifact(digest))
+                })
+        })
     }
 
-    /// Returns the lines of a run after an entry, in order.
+    /// Returns the lines of a run after an entry, in order, each the very one that was
+    /// written: their chain is checked from that entry to the run's last.
     pub fn lines(&self, id: &RunId, after: Seq) -> Result<Vec<String>, StoreError> {
-        let fail = |source| StoreError::reading(Some(id), source);
-        let reader = self.reader()?;
-        let mut query = reader
-            .prepare("SELECT line FROM entry WHERE run = ?1 AND seq > ?2 ORDER BY seq")
-            .map_err(fail)?;
-        let after = i64::try_from(after.0).unwrap_or(i64::MAX);
-        let lines = query.query_map(params![id.as_str(), after], |row| row.get(0)).map_err(fail)?;
-        lines.collect::<Result<_, _>>().map_err(fail)
+        self.readers.read(|connection| lines(connection, &run(connection, id)?, after))
     }
 
-    /// Returns the newest snapshot of a run, if there is one.
+    /// Returns the newest snapshot of a run, if there is one that fits the journal. A
+    /// snapshot is a cache: one that is damaged counts as none.
     pub fn snapshot(&self, id: &RunId) -> Result<Option<Kept>, StoreError> {
-        self.reader()?
-            .query_row(
-                "SELECT seq, body FROM snapshot WHERE run = ?1",
-                params![id.as_str()],
-                |row| {
-                    let body: String = row.get(1)?;
-                    Ok(Kept { seq: Seq(count(row, 0)?), body: body.into() })
-                },
-            )
-            .optional()
-            .map_err(|source| StoreError::reading(Some(id), source))
-    }
-
-    fn one(&self, id: &RunId, query: &str) -> Result<String, StoreError> {
-        let found = self
-            .reader()?
-            .query_row(query, params![id.as_str()], |row| row.get(0))
-            .optional()
-            .map_err(|source| StoreError::reading(Some(id), source))?;
-        found.ok_or_else(|| StoreError::NoSuchRun { run: id.clone() })
+        self.readers.read(|connection| {
+            let row = run(connection, id)?;
+            match snapshot(connection, &row) {
+                Err(StoreError::Damaged { .. }) => Ok(None),
+                found => found,
+            }
+        })
     }
 }
 
-fn count(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
-    row.get::<_, i64>(at).map(|number| u64::try_from(number).unwrap_or(0))
+/// Reads one run's row.
+pub(super) fn run(connection: &Connection, id: &RunId) -> Result<RunRow, StoreError> {
+    let fail = |source| StoreError::reading(Some(id), source);
+    let mut query = connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM run WHERE id = ?1"))
+        .map_err(fail)?;
+    let mut found = query.query(params![id.as_str()]).map_err(fail)?;
+    if let Some(row) = found.next().map_err(fail)? {
+        return checked(row);
+    }
+    // A search can go astray in a damaged file. The book knows whether that was so.
+    let mut query = connection.prepare_cached("SELECT id FROM run").map_err(fail)?;
+    let ids = query
+        .query_map([], |row| row.get(0).map(RunId::from_row))
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(fail)?;
+    Book::read(connection)?.check(&ids)?;
+    if ids.contains(id) {
+        return Err(StoreError::damaged(Some(id.clone()), None, Damage::Row));
+    }
+    Err(StoreError::NoSuchRun { run: id.clone() })
 }
 
-fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Box<str>> {
-    row.get::<_, String>(at).map(Into::into)
-}
-
-fn row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
-    let id = |at: usize| -> rusqlite::Result<Option<RunId>> {
-        Ok(row.get::<_, Option<String>>(at)?.map(|text| RunId(text.into())))
+/// Takes a row if its seals fit.
+fn checked(row: &Row<'_>) -> Result<RunRow, StoreError> {
+    let id = row.get(0).map(RunId::from_row).map_err(|e| StoreError::reading(None, e))?;
+    let read = || -> rusqlite::Result<Option<RunRow>> {
+        let text = |at: usize| row.get::<_, String>(at);
+        let (agent, chart, goal, state) = (text(1)?, text(2)?, text(4)?, text(10)?);
+        let parent: Option<String> = row.get(6)?;
+        let ended: Option<String> = row.get(11)?;
+        let (source, link) = (Digest(row.get(3)?), Digest(row.get(14)?));
+        let fixed = Fixed {
+            id: id.as_str(),
+            agent: &agent,
+            chart: &chart,
+            source: &source,
+            goal: &goal,
+            created_ms: row.get(5)?,
+            parent: parent.as_deref(),
+            parent_seq: row.get(7)?,
+        };
+        let tip = Tip {
+            seq: row.get(9)?,
+            state: &state,
+            ended: ended.as_deref(),
+            wake: row.get(12)?,
+            prompts: row.get(13)?,
+            link: &link,
+        };
+        if fixed.seal() != Seal(row.get(8)?) || tip.seal() != Seal(row.get(15)?) {
+            return Ok(None);
+        }
+        let (created_ms, parent_seq) = (unsigned(fixed.created_ms), fixed.parent_seq);
+        let (seq, wake) = (entry(tip.seq), tip.wake.map(unsigned));
+        Ok(Some(RunRow {
+            id: id.clone(),
+            agent: agent.into(),
+            chart: chart.into(),
+            source,
+            goal: goal.into(),
+            created_ms,
+            forked: parent.map(RunId::from_row).zip(parent_seq.map(entry)),
+            seq,
+            link,
+            state: state.into(),
+            ended: ended.map(Into::into),
+            wake,
+        }))
     };
-    let forked = id(5)?.zip(row.get::<_, Option<i64>>(6)?);
-    Ok(RunRow {
-        id: id(0)?.unwrap_or_else(|| RunId("".into())),
-        agent: text(row, 1)?,
-        chart: text(row, 2)?,
-        goal: text(row, 3)?,
-        created_ms: count(row, 4)?,
-        forked: forked.map(|(run, seq)| (run, Seq(u64::try_from(seq).unwrap_or(0)))),
-        seq: Seq(count(row, 7)?),
-        state: text(row, 8)?,
-        ended: row.get::<_, Option<String>>(9)?.map(Into::into),
-        wake: row.get::<_, Option<i64>>(10)?.and_then(|wake| u64::try_from(wake).ok()),
+    match read() {
+        Ok(Some(row)) => Ok(row),
+        Ok(None) => Err(StoreError::damaged(Some(id), None, Damage::Row)),
+        Err(source) => Err(StoreError::reading(Some(&id), source)),
+    }
+}
+
+/// Reads the lines after an entry and checks their chain.
+///
+/// The check goes backwards from the link in the run's sealed row, so that each line is
+/// compared with a digest that is known to be right, and the entry named is the one
+/// that is wrong.
+pub(super) fn lines(
+    connection: &Connection,
+    row: &RunRow,
+    after: Seq,
+) -> Result<Vec<String>, StoreError> {
+    if after > row.seq {
+        let (run, has) = (row.id.clone(), row.seq);
+        return Err(StoreError::NoSuchEntry { run, has, asked: after });
+    }
+    let damaged = |seq, damage| StoreError::damaged(Some(row.id.clone()), Some(seq), damage);
+    // The line of that entry itself is read as well: the next one must link to it.
+    let first = after.max(Seq(1));
+    let mut lines = Vec::new();
+    let mut next = first;
+    let fail = |seq, source| StoreError::sorted(Some(&row.id), Some(seq), source);
+    let mut query = connection
+        .prepare_cached(
+            "SELECT e.seq, e.line, e.artifact, a.size, a.body
+             FROM entry e LEFT JOIN artifact a ON a.digest = e.artifact
+             WHERE e.run = ?1 AND e.seq >= ?2 ORDER BY e.seq",
+        )
+        .map_err(|source| fail(next, source))?;
+    let mut found = query
+        .query(params![row.id.as_str(), signed(first.0)])
+        .map_err(|source| fail(next, source))?;
+    while let Some(cells) = found.next().map_err(|source| fail(next, source))? {
+        let at = cells.get(0).map(entry).map_err(|source| fail(next, source))?;
+        if at != next {
+            return Err(damaged(next, Damage::Missing));
+        }
+        if at > row.seq {
+            return Err(damaged(at, Damage::Extra));
+        }
+        lines.push(line(cells).map_err(|source| fail(at, source))?.map_err(|e| damaged(at, e))?);
+        next = next.next();
+    }
+    if next != row.seq.next() {
+        return Err(damaged(next, Damage::Missing));
+    }
+    let mut wanted = row.link;
+    for line in lines.iter().rev() {
+        next = Seq(next.0.saturating_sub(1));
+        let link = Link::of(line).filter(|link| link.seq == next);
+        match link {
+            Some(link) if Digest::of(line.as_bytes()) == wanted => wanted = link.prev,
+            _ => return Err(damaged(next, Damage::Line)),
+        }
+    }
+    if first > Seq(1) || after == Seq(1) {
+        lines.remove(0);
+    }
+    Ok(lines)
+}
+
+/// Takes the line from an entry's row, or from the artifact that it names.
+fn line(cells: &Row<'_>) -> rusqlite::Result<Result<String, Damage>> {
+    let line: Option<String> = cells.get(1)?;
+    let artifact: Option<[u8; 32]> = cells.get(2)?;
+    Ok(match (line, artifact.map(Digest)) {
+        (Some(line), None) => Ok(line),
+        (None, Some(digest)) => {
+            let size: Option<i64> = cells.get(3)?;
+            let body: Option<Vec<u8>> = cells.get(4)?;
+            size.zip(body)
+                .and_then(|(size, body)| artifact::unpack(&digest, size, &body))
+                .ok_or(Damage::Artifact(digest))
+        }
+        _ => Err(Damage::Line),
     })
+}
+
+fn snapshot(connection: &Connection, row: &RunRow) -> Result<Option<Kept>, StoreError> {
+    let run = row.id.as_str();
+    let found = connection
+        .prepare_cached("SELECT seq, link, body, seal FROM snapshot WHERE run = ?1")
+        .and_then(|mut query| {
+            query
+                .query_row(params![run], |cells| {
+                    let body: String = cells.get(2)?;
+                    Ok((cells.get::<_, i64>(0)?, Digest(cells.get(1)?), body, Seal(cells.get(3)?)))
+                })
+                .optional()
+        })
+        .map_err(|source| StoreError::reading(Some(&row.id), source))?;
+    let Some((seq, link, body, sealed)) = found else { return Ok(None) };
+    let fits = seal::snapshot(run, seq, &link, &body) == sealed
+        && entry(seq) <= row.seq
+        && link_at(connection, row, entry(seq))? == link;
+    Ok(fits.then(|| Kept { seq: entry(seq), link, body: body.into() }))
+}
+
+/// Returns the digest of one entry's line.
+fn link_at(connection: &Connection, row: &RunRow, seq: Seq) -> Result<Digest, StoreError> {
+    let found = connection
+        .prepare_cached("SELECT line, artifact FROM entry WHERE run = ?1 AND seq = ?2")
+        .and_then(|mut query| {
+            query.query_row(params![row.id.as_str(), signed(seq.0)], |cells| {
+                let line: Option<String> = cells.get(0)?;
+                match line {
+                    Some(line) => Ok(Digest::of(line.as_bytes())),
+                    None => cells.get(1).map(Digest),
+                }
+            })
+        });
+    found.map_err(|source| StoreError::sorted(Some(&row.id), Some(seq), source))
 }

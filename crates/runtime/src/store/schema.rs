@@ -1,93 +1,209 @@
 //! The file: its tables, its format, how it is opened.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, config::DbConfig};
 
-use super::StoreError;
+use super::{
+    Damage, Options, StoreError,
+    book::Book,
+    mark::{self, Mark},
+    seal::signed,
+};
+use crate::clock::entropy;
 
-/// The format that this build writes. `PRAGMA user_version` holds it.
+/// The format that this build writes. `PRAGMA user_version` holds it. No release has
+/// written another, so there is nothing to convert from.
 pub(super) const FORMAT: i64 = 1;
 /// `PRAGMA application_id`: the letters `Ptsm`, so that no other file is taken for ours.
 const OURS: i64 = 0x5074_736d;
+/// The size of a page, in bytes.
+const PAGE: u64 = 4_096;
 
-const TABLES: &str = "
-CREATE TABLE run (
-    id         TEXT PRIMARY KEY,
-    agent      TEXT NOT NULL,
-    chart      TEXT NOT NULL,
-    source     TEXT NOT NULL,
-    goal       TEXT NOT NULL,
-    created_ms INTEGER NOT NULL,
-    parent     TEXT,
-    parent_seq INTEGER,
-    seq        INTEGER NOT NULL,
-    state      TEXT NOT NULL,
-    ended      TEXT,
-    wake       INTEGER
-) STRICT;
-CREATE INDEX run_by_time ON run (created_ms);
-CREATE TABLE entry (
-    run  TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
-    seq  INTEGER NOT NULL,
-    line TEXT NOT NULL,
+/// The tables, by name. SQLite keeps these texts, and they are compared at each opening.
+///
+/// There are no further indexes: each would be one more place for damage, and a run is
+/// always asked for by its id.
+const TABLES: [(&str, &str); 7] = [
+    (
+        "run",
+        "CREATE TABLE run (
+    id TEXT NOT NULL, agent TEXT NOT NULL, chart TEXT NOT NULL, source BLOB NOT NULL,
+    goal TEXT NOT NULL, created_ms INTEGER NOT NULL, parent TEXT, parent_seq INTEGER,
+    fixed BLOB NOT NULL,
+    seq INTEGER NOT NULL, state TEXT NOT NULL, ended TEXT, wake INTEGER,
+    prompts INTEGER NOT NULL, link BLOB NOT NULL, tip BLOB NOT NULL,
+    PRIMARY KEY (id)
+) STRICT, WITHOUT ROWID",
+    ),
+    (
+        "entry",
+        "CREATE TABLE entry (
+    run TEXT NOT NULL, seq INTEGER NOT NULL, state TEXT NOT NULL, ended TEXT, wake INTEGER,
+    prompts INTEGER NOT NULL, tip BLOB NOT NULL, line TEXT, artifact BLOB,
     PRIMARY KEY (run, seq)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE snapshot (
-    run  TEXT PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,
-    seq  INTEGER NOT NULL,
-    body TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
-";
+) STRICT, WITHOUT ROWID",
+    ),
+    (
+        "snapshot",
+        "CREATE TABLE snapshot (
+    run TEXT NOT NULL, seq INTEGER NOT NULL, link BLOB NOT NULL, body TEXT NOT NULL,
+    seal BLOB NOT NULL,
+    PRIMARY KEY (run)
+) STRICT, WITHOUT ROWID",
+    ),
+    (
+        "prompt",
+        "CREATE TABLE prompt (
+    run TEXT NOT NULL, seq INTEGER NOT NULL, idx INTEGER NOT NULL,
+    effect_seq INTEGER NOT NULL, effect_index INTEGER NOT NULL, parts BLOB NOT NULL,
+    seal BLOB NOT NULL,
+    PRIMARY KEY (run, seq, idx)
+) STRICT, WITHOUT ROWID",
+    ),
+    (
+        "artifact",
+        "CREATE TABLE artifact (
+    digest BLOB NOT NULL, size INTEGER NOT NULL, body BLOB NOT NULL,
+    PRIMARY KEY (digest)
+) STRICT, WITHOUT ROWID",
+    ),
+    (
+        "letter",
+        "CREATE TABLE letter (
+    id INTEGER PRIMARY KEY, run TEXT NOT NULL, body TEXT NOT NULL, at_ms INTEGER NOT NULL,
+    seal BLOB NOT NULL
+) STRICT",
+    ),
+    (
+        "book",
+        "CREATE TABLE book (
+    id INTEGER PRIMARY KEY, name BLOB NOT NULL, version INTEGER NOT NULL,
+    runs INTEGER NOT NULL, sum BLOB NOT NULL, letters INTEGER NOT NULL,
+    waiting INTEGER NOT NULL, seal BLOB NOT NULL
+) STRICT",
+    ),
+];
 
-/// Opens the file for the one writer, and makes its tables if it is new.
-pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
-    let fail = |source: rusqlite::Error| match source.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => StoreError::NotOurs { path: path.into() },
-        Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged { run: None, source },
-        _ => StoreError::Open { path: path.into(), source },
-    };
+/// Opens the file for the one writer, and makes its tables if it is new. A file that
+/// is refused is left as it was.
+pub(super) fn open(path: &Path, options: &Options) -> Result<(Connection, Mark), StoreError> {
+    let fail = |source: rusqlite::Error| opening(path, source);
+    let reached = mark::reached(path);
+    mark::check_emptied(path, reached.as_ref())?;
     let mut connection = Connection::open(path).map_err(fail)?;
-    settings(&connection).map_err(fail)?;
+    connection.busy_timeout(options.busy).map_err(fail)?;
+    // What a damaged log still holds must not be removed by a look at it.
+    let closing = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+    connection.set_db_config(closing, true).map_err(fail)?;
+    connection.pragma_update(None, "cell_size_check", true).map_err(fail)?;
+    if connection.is_readonly("main").map_err(fail)? {
+        return Err(StoreError::ReadOnly { path: path.into() });
+    }
+    if is_new(&connection, path)? {
+        make(&mut connection, path)?;
+    }
+    settings(&connection, options).map_err(fail)?;
+    check_tables(&connection)?;
+    let book = Book::read(&connection)?;
+    mark::check(path, reached.as_ref(), &book, &connection)?;
+    connection.set_db_config(closing, false).map_err(fail)?;
+    Ok((connection, Mark::new(path, &book)))
+}
+
+/// Sorts an error that came up before the file was known to be a journal.
+fn opening(path: &Path, source: rusqlite::Error) -> StoreError {
+    match source.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => StoreError::NotOurs { path: path.into() },
+        Some(ErrorCode::DatabaseCorrupt) => StoreError::reading(None, source),
+        Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { path: path.into() },
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            StoreError::Busy { run: None, seq: None }
+        }
+        _ => StoreError::Open { path: path.into(), source },
+    }
+}
+
+/// Returns whether the file is empty; refuses one that is not ours.
+fn is_new(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
+    let fail = |source: rusqlite::Error| opening(path, source);
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    let (ours, format) =
-        (number("application_id").map_err(fail)?, number("user_version").map_err(fail)?);
+    let ours = number("application_id").map_err(fail)?;
+    let format = number("user_version").map_err(fail)?;
     let tables: i64 = connection
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
         .map_err(fail)?;
-    match (ours, tables) {
-        (OURS, _) if format > FORMAT => {
-            return Err(StoreError::TooNew { path: path.into(), found: format });
-        }
-        (OURS, _) => {}
-        (0, 0) => {
-            let made = connection.transaction().map_err(fail)?;
-            made.execute_batch(TABLES).map_err(fail)?;
-            made.pragma_update(None, "application_id", OURS).map_err(fail)?;
-            made.pragma_update(None, "user_version", FORMAT).map_err(fail)?;
-            made.commit().map_err(fail)?;
-        }
-        _ => return Err(StoreError::NotOurs { path: path.into() }),
+    match (ours, format, tables) {
+        (OURS, FORMAT, _) => Ok(false),
+        (OURS, found, _) if found > FORMAT => Err(StoreError::TooNew { path: path.into(), found }),
+        (OURS, ..) => Err(StoreError::damaged(None, None, Damage::Tables)),
+        (0, 0, 0) => Ok(true),
+        _ => Err(StoreError::NotOurs { path: path.into() }),
     }
-    Ok(connection)
+}
+
+fn make(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    let fail = |source: rusqlite::Error| opening(path, source);
+    // Both can only be chosen before the first page is written.
+    connection.pragma_update(None, "page_size", signed(PAGE)).map_err(fail)?;
+    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(fail)?;
+    let made =
+        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
+    // Another process may have made them while this one waited.
+    if !is_new(&made, path)? {
+        return Ok(());
+    }
+    for (_, table) in TABLES {
+        made.execute_batch(table).map_err(fail)?;
+    }
+    let mut name = [0; 16];
+    for (half, bits) in name.as_chunks_mut::<8>().0.iter_mut().zip([entropy(), entropy()]) {
+        *half = bits.to_le_bytes();
+    }
+    Book { name, ..Book::default() }.write(&made).map_err(fail)?;
+    made.pragma_update(None, "application_id", OURS).map_err(fail)?;
+    made.pragma_update(None, "user_version", FORMAT).map_err(fail)?;
+    made.commit().map_err(fail)
 }
 
 /// Every acknowledged entry survives a power loss: FULL, and a log written ahead.
-fn settings(connection: &Connection) -> rusqlite::Result<()> {
-    connection.busy_timeout(std::time::Duration::from_secs(10))?;
+fn settings(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "foreign_keys", true)?;
-    connection.pragma_update(None, "wal_autocheckpoint", 4_000)
+    connection.pragma_update(None, "wal_autocheckpoint", 4_000)?;
+    connection.set_prepared_statement_cache_capacity(32);
+    if let Some(bytes) = options.max_bytes {
+        // The least that SQLite takes is what is there already.
+        let pages = signed((bytes / PAGE).max(1));
+        connection.pragma_update(None, "max_page_count", pages)?;
+    }
+    Ok(())
+}
+
+/// Checks that the tables are word for word those that this build makes.
+fn check_tables(connection: &Connection) -> Result<(), StoreError> {
+    let fail = |source: rusqlite::Error| StoreError::reading(None, source);
+    let mut query = connection
+        .prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid")
+        .map_err(fail)?;
+    let found = query
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+        .and_then(Iterator::collect::<Result<Vec<(String, String, String, String)>, _>>)
+        .map_err(fail)?;
+    let same = found.len() == TABLES.len()
+        && found.iter().zip(TABLES).all(|((kind, name, table, text), (wants, sql))| {
+            (kind.as_str(), name.as_str(), table.as_str(), text.as_str())
+                == ("table", wants, wants, sql)
+        });
+    if same { Ok(()) } else { Err(StoreError::damaged(None, None, Damage::Tables)) }
 }
 
 /// Opens the file for a reader, which never disturbs the writer.
-pub(super) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
+pub(super) fn open_to_read(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
+    let fail = |source| opening(path, source);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)
-        .map_err(|source| StoreError::Open { path: path.into(), source })?;
-    connection
-        .busy_timeout(std::time::Duration::from_secs(10))
-        .map_err(|source| StoreError::Open { path: path.into(), source })?;
+    let connection = Connection::open_with_flags(path, flags).map_err(fail)?;
+    connection.busy_timeout(busy).map_err(fail)?;
+    connection.pragma_update(None, "cell_size_check", true).map_err(fail)?;
     Ok(connection)
 }

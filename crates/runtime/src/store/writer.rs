@@ -1,212 +1,241 @@
 //! The one writer: takes what has come, writes it in one transaction, flushes once.
+//!
+//! Most refusals come before anything was changed and concern one job alone. After any
+//! other, the whole transaction is rolled back and its jobs are written one by one, so
+//! that each gets its own answer and none suffers for another.
+
+mod apply;
+mod fork;
 
 use std::sync::mpsc::Receiver;
 
-use pointsman_kernel::{
-    chart::Disposition,
-    id::{Digest, Seq},
+use rusqlite::{Connection, ErrorCode, TransactionBehavior, ffi};
+use tokio::sync::oneshot;
+
+use pointsman_kernel::id::Seq;
+
+use super::{
+    Committed, Hold, LetterId, Options, RunId, StoreError, book::OpenBook, mark::Mark,
+    options::Fault, ready::Ready,
 };
-use rusqlite::{Connection, ErrorCode, OptionalExtension, Savepoint, params};
+pub(super) use fork::Forking;
 
-use super::{Append, Committed, Job, Opening, Reply, RunId, StoreError};
+/// Something for the writer to do, and who is to be told.
+pub(super) struct Job {
+    pub(super) work: Work,
+    pub(super) reply: oneshot::Sender<Result<Answer, StoreError>>,
+}
 
-/// Entries that share a flush at most.
-const TOGETHER: usize = 1_024;
+/// Something for the writer to do.
+pub(super) enum Work {
+    Append(Box<Ready>),
+    Post { run: RunId, body: Box<str>, at_ms: u64 },
+    Discard(LetterId),
+    Fork(Box<Forking>),
+    Prune { holds: Vec<(RunId, Hold)>, sweep: bool },
+}
 
-/// Works until nobody can send any more.
-pub(super) fn run(mut connection: Connection, inbox: &Receiver<Job>) {
-    let mut broken: Option<String> = None;
-    while let Ok(first) = inbox.recv() {
-        let mut batch = vec![first];
-        batch.extend(inbox.try_iter().take(TOGETHER - 1));
-        match &broken {
-            Some(why) => {
-                for job in batch {
-                    refuse(job, why);
-                }
-            }
-            None => broken = write(&mut connection, batch).err(),
+/// What became of it.
+pub(super) enum Answer {
+    Committed(Committed),
+    Posted(LetterId),
+    Done,
+    Swept(u64),
+}
+
+impl Work {
+    /// Returns the run and entry that it is about, for those who read of a failure.
+    fn place(&self) -> (Option<&RunId>, Option<Seq>) {
+        match self {
+            Self::Append(ready) => (Some(&ready.append.run), Some(ready.append.seq)),
+            Self::Post { run, .. } => (Some(run), None),
+            Self::Fork(forking) => (Some(forking.child()), None),
+            Self::Discard(_) | Self::Prune { .. } => (None, None),
         }
     }
-}
 
-fn refuse(job: Job, why: &str) {
-    let error = StoreError::Broken { why: why.into() };
-    // Who has stopped waiting need not be told.
-    match job {
-        Job::Append(_, _, reply) => drop(reply.send(Err(error))),
-        Job::Prune { reply, .. } => drop(reply.send(Err(error))),
+    fn failed(&self, source: rusqlite::Error) -> StoreError {
+        let (run, seq) = self.place();
+        StoreError::sorted(run, seq, source)
+    }
+
+    fn broken(&self, why: &str) -> StoreError {
+        let (run, seq) = self.place();
+        StoreError::Broken { run: run.cloned(), seq, why: why.into() }
     }
 }
 
-/// Writes a batch. An error here means that nobody knows what is on the disk.
-fn write(connection: &mut Connection, batch: Vec<Job>) -> Result<(), String> {
-    let mut done: Vec<(Reply, Result<Committed, StoreError>)> = Vec::with_capacity(batch.len());
-    let mut prunes = Vec::new();
-    let began = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate);
-    let mut transaction = match began {
-        Ok(transaction) => transaction,
-        Err(source) => {
-            let why = source.to_string();
+/// A job that was refused.
+struct Refusal {
+    error: StoreError,
+    /// Whether something was changed before it was refused.
+    spoilt: bool,
+}
+
+type Answers = Vec<Result<Answer, StoreError>>;
+
+/// How a transaction went.
+enum Went {
+    /// Each job has its answer.
+    Well(Answers),
+    /// It was rolled back, and its jobs are to be written one by one.
+    Spoilt,
+    /// Each job has its answer, and nobody knows what is on the disk.
+    Broke(Answers, String),
+}
+
+/// The writer and what it writes to.
+pub(super) struct Writer {
+    connection: Connection,
+    mark: Mark,
+    together: usize,
+    fault: Option<Fault>,
+    commits: u64,
+    broken: Option<String>,
+}
+
+impl Writer {
+    pub(super) fn new(connection: Connection, mark: Mark, options: &Options) -> Self {
+        let (together, fault) = (options.together, options.fault);
+        Self { connection, mark, together, fault, commits: 0, broken: None }
+    }
+
+    /// Works until nobody can send any more.
+    pub(super) fn run(&mut self, inbox: &Receiver<Job>) {
+        while let Ok(first) = inbox.recv() {
+            let mut batch = vec![first];
+            batch.extend(inbox.try_iter().take(self.together.saturating_sub(1)));
+            if let Some(answers) = self.write(&batch) {
+                answer(batch, answers);
+                continue;
+            }
             for job in batch {
-                refuse(job, &why);
+                let one = [job];
+                // A job that stands alone is never spoilt by another.
+                let answers = self.write(&one).unwrap_or_default();
+                answer(one, answers);
             }
+        }
+    }
+
+    /// Writes a batch; returns nothing if it was rolled back to be written one by one.
+    fn write(&mut self, batch: &[Job]) -> Option<Answers> {
+        if let Some(why) = &self.broken {
+            return Some(batch.iter().map(|job| Err(job.work.broken(why))).collect());
+        }
+        let answers = match self.attempt(batch) {
+            Went::Well(answers) => answers,
+            Went::Spoilt => return None,
+            Went::Broke(answers, why) => {
+                self.broken = Some(why);
+                return Some(answers);
+            }
+        };
+        if batch.iter().any(|job| matches!(job.work, Work::Prune { .. })) {
+            // The runs are gone in any case; the next prune tries again to shrink.
+            drop(shrink(&self.connection));
+        }
+        Some(answers)
+    }
+
+    fn attempt(&mut self, batch: &[Job]) -> Went {
+        let all = |error: &dyn Fn(&Work) -> StoreError| {
+            Went::Well(batch.iter().map(|job| Err(error(&job.work))).collect())
+        };
+        let began = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
+        let transaction = match began {
+            Ok(transaction) => transaction,
             // Nothing was begun, so nothing is unsure: the next batch may succeed.
-            return Ok(());
-        }
-    };
-    for job in batch {
-        match job {
-            Job::Append(append, opening, reply) => {
-                let written = match transaction.savepoint() {
-                    Ok(savepoint) => one(savepoint, &append, opening.as_deref()),
-                    Err(source) => Err(sort(&append, source)),
-                };
-                done.push((reply, written));
+            Err(source) => {
+                let source = Shared::of(&source);
+                return all(&|work| work.failed(source.again()));
             }
-            Job::Prune { before_ms, reply } => {
-                let before = i64::try_from(before_ms).unwrap_or(i64::MAX);
-                let gone = transaction
-                    .execute(
-                        "DELETE FROM run WHERE ended IS NOT NULL AND created_ms < ?1",
-                        params![before],
-                    )
-                    .map(|count| count as u64);
-                prunes.push((reply, gone.map_err(|source| StoreError::reading(None, source))));
-            }
-        }
-    }
-    let result = transaction.commit();
-    let broken = result.as_ref().err().map(ToString::to_string);
-    let full = result
-        .as_ref()
-        .err()
-        .is_some_and(|error| error.sqlite_error_code() == Some(ErrorCode::DiskFull));
-    for (reply, written) in done {
-        let answer = match (&broken, written) {
-            (None, written) => written,
-            (Some(_), Err(error)) => Err(error),
-            (Some(why), Ok(_)) => Err(StoreError::Broken { why: why.clone() }),
         };
-        drop(reply.send(answer));
-    }
-    for (reply, gone) in prunes {
-        drop(reply.send(match &broken {
-            None => gone,
-            Some(why) => Err(StoreError::Broken { why: why.clone() }),
-        }));
-    }
-    match broken {
+        let mut book = OpenBook::default();
+        let mut answers = Answers::with_capacity(batch.len());
+        let mut last = None;
+        for job in batch {
+            match apply::apply(&transaction, &mut book, &job.work) {
+                Ok(done) => {
+                    if let (Answer::Committed(_), (Some(run), Some(seq))) =
+                        (&done, job.work.place())
+                    {
+                        last = Some((run, seq));
+                    }
+                    answers.push(Ok(done));
+                }
+                Err(Refusal { error, spoilt: false }) => answers.push(Err(error)),
+                Err(_) if batch.len() > 1 => return Went::Spoilt,
+                Err(Refusal { error, .. }) => return Went::Well(vec![Err(error)]),
+            }
+        }
+        let version = match book.close(&transaction) {
+            Ok(version) => version,
+            Err(_) if batch.len() > 1 => return Went::Spoilt,
+            Err(source) => {
+                let source = Shared::of(&source);
+                return all(&|work| work.failed(source.again()));
+            }
+        };
+        self.commits = self.commits.saturating_add(1);
+        let result = match self.fault.filter(|fault| fault.commit == self.commits) {
+            None => transaction.commit(),
+            Some(fault) => {
+                let kept = if fault.kept { transaction.commit() } else { transaction.rollback() };
+                kept.and(Err(rusqlite::Error::SqliteFailure(ffi::Error::new(fault.code), None)))
+            }
+        };
+        let Err(source) = result else {
+            self.mark.set(version, last.map(|(run, seq)| (run.clone(), seq)));
+            return Went::Well(answers);
+        };
         // A full disk rolls the transaction back: what is there is known.
-        Some(_) if full => Ok(()),
-        Some(why) => Err(why),
-        None => Ok(()),
+        let full = source.sqlite_error_code() == Some(ErrorCode::DiskFull);
+        let (why, source) = (source.to_string(), Shared::of(&source));
+        let told = answers.into_iter().zip(batch).map(|(answer, job)| match answer {
+            Ok(_) if full => Err(job.work.failed(source.again())),
+            Ok(_) => Err(job.work.broken(&why)),
+            refused => refused,
+        });
+        let told = told.collect();
+        if full { Went::Well(told) } else { Went::Broke(told, why) }
     }
 }
 
-/// Writes one entry, or nothing of it.
-fn one(
-    mut savepoint: Savepoint<'_>,
-    append: &Append,
-    opening: Option<&Opening>,
-) -> Result<Committed, StoreError> {
-    let written = rows(&mut savepoint, append, opening)
-        .and_then(|()| savepoint.commit().map_err(|source| sort(append, source)));
-    // A savepoint that is dropped without a commit is rolled back.
-    written.map(|()| Committed { seq: append.seq, link: Digest::of(append.line.as_bytes()) })
-}
-
-fn rows(
-    savepoint: &mut Savepoint<'_>,
-    append: &Append,
-    opening: Option<&Opening>,
-) -> Result<(), StoreError> {
-    let fail = |source| sort(append, source);
-    let run = append.run.as_str();
-    let seq = i64::try_from(append.seq.0).unwrap_or(i64::MAX);
-    let ended = append.ended.map(name);
-    let wake = append.wake.and_then(|wake| i64::try_from(wake).ok());
-    if let Some(opening) = opening {
-        let (parent, parent_seq) = match &opening.forked {
-            Some((parent, seq)) => (Some(parent.as_str()), i64::try_from(seq.0).ok()),
-            None => (None, None),
-        };
-        let created = i64::try_from(opening.created_ms).unwrap_or(i64::MAX);
-        savepoint
-            .prepare_cached(
-                "INSERT INTO run (id, agent, chart, source, goal, created_ms, parent, parent_seq,
-                 seq, state, ended, wake) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,0,'',NULL,NULL)",
-            )
-            .and_then(|mut insert| {
-                insert.execute(params![
-                    run,
-                    &*opening.agent,
-                    &*opening.chart,
-                    &*opening.source,
-                    &*opening.goal,
-                    created,
-                    parent,
-                    parent_seq,
-                ])
-            })
-            .map_err(fail)?;
-    }
-    // The row moves on only from the entry before: no gap, and no second writer.
-    let moved = savepoint
-        .prepare_cached(
-            "UPDATE run SET seq = ?2, state = ?3, ended = ?4, wake = ?5
-             WHERE id = ?1 AND seq = ?2 - 1",
-        )
-        .and_then(|mut update| update.execute(params![run, seq, &*append.state, ended, wake]))
-        .map_err(fail)?;
-    if moved != 1 {
-        return Err(conflict(savepoint, append));
-    }
-    savepoint
-        .prepare_cached("INSERT INTO entry (run, seq, line) VALUES (?1, ?2, ?3)")
-        .and_then(|mut insert| insert.execute(params![run, seq, append.line]))
-        .map_err(fail)?;
-    if let Some(body) = &append.snapshot {
-        savepoint
-            .prepare_cached("INSERT OR REPLACE INTO snapshot (run, seq, body) VALUES (?1, ?2, ?3)")
-            .and_then(|mut insert| insert.execute(params![run, seq, &**body]))
-            .map_err(fail)?;
-    }
-    Ok(())
-}
-
-fn conflict(savepoint: &Savepoint<'_>, append: &Append) -> StoreError {
-    let run: RunId = append.run.clone();
-    let at = savepoint
-        .query_row("SELECT seq FROM run WHERE id = ?1", params![run.as_str()], |row| {
-            row.get::<_, i64>(0)
-        })
-        .optional();
-    match at {
-        Ok(Some(at)) => {
-            let at = Seq(u64::try_from(at).unwrap_or(0));
-            StoreError::Conflict { run, at, wanted: append.seq }
-        }
-        Ok(None) => StoreError::NoSuchRun { run },
-        Err(source) => sort(append, source),
+/// Tells each what became of its job.
+fn answer(batch: impl IntoIterator<Item = Job>, answers: Answers) {
+    for (job, answer) in batch.into_iter().zip(answers) {
+        // Who has stopped waiting need not be told.
+        drop(job.reply.send(answer));
     }
 }
 
-fn sort(append: &Append, source: rusqlite::Error) -> StoreError {
-    match source.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => StoreError::Full { run: append.run.clone(), seq: append.seq },
-        _ => StoreError::reading(Some(&append.run), source),
+/// An error that many are to be told of, which cannot be cloned.
+struct Shared {
+    error: ffi::Error,
+    text: String,
+}
+
+impl Shared {
+    fn of(source: &rusqlite::Error) -> Self {
+        let error = source.sqlite_error().copied();
+        let error = error.unwrap_or_else(|| ffi::Error::new(ffi::SQLITE_CORRUPT));
+        Self { error, text: source.to_string() }
+    }
+
+    fn again(&self) -> rusqlite::Error {
+        rusqlite::Error::SqliteFailure(self.error, Some(self.text.clone()))
     }
 }
 
-const fn name(ended: Disposition) -> &'static str {
-    match ended {
-        Disposition::Succeeded => "succeeded",
-        Disposition::Failed => "failed",
-        Disposition::Cancelled => "cancelled",
-        Disposition::Budget => "budget",
-        Disposition::Stuck => "stuck",
-        Disposition::Denied => "denied",
-        _ => "unknown",
-    }
+/// Gives free pages back to the disk. It waits for nobody: what a reader still needs is
+/// given back at a later checkpoint.
+fn shrink(connection: &Connection) -> rusqlite::Result<()> {
+    let mut vacuum = connection.prepare("PRAGMA incremental_vacuum")?;
+    let mut pages = vacuum.query([])?;
+    // Each step frees one page.
+    while pages.next()?.is_some() {}
+    drop(pages);
+    drop(vacuum);
+    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }

@@ -205,8 +205,8 @@ async fn a_journal_that_was_changed_is_not_driven_on() {
     assert_eq!(changed, 1);
     drop(raw);
     let lines = folder.store().lines(&id, Seq(0)).expect("readable");
-    let folded = fold(&chart().0, &id, &lines);
-    let Err(DriveError::Diverged { source, .. }) = folded else { panic!("it was believed") };
+    let believed = fold(&chart().0, &id, &lines);
+    let Err(DriveError::Diverged { source, .. }) = believed else { panic!("it was believed") };
     assert!(source.seq().0 == 2 || source.seq().0 == 3, "{source}");
 }
 

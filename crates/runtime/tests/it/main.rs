@@ -3,4 +3,7 @@
 mod decode;
 mod driver;
 mod fts;
+mod mcp;
+mod model;
 mod store;
+mod yard;

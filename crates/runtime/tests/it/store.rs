@@ -1,9 +1,23 @@
-//! The journal store: order, conflicts, faults, many runs at once.
+//! The journal store: order, conflicts, many runs at once, what is refused.
+
+mod artifacts;
+mod children;
+mod exports;
+mod faults;
+mod flips;
+mod letters;
+mod prunes;
+mod seals;
 
 use std::{fs, path::PathBuf, sync::Arc};
 
-use pointsman_kernel::{chart::Disposition, id::Seq};
+use pointsman_kernel::{
+    chart::Disposition,
+    id::{At, Digest, Seq},
+    journal::{Entry, FORMAT},
+};
 use pointsman_runtime::store::{Append, Opening, RunId, Store, StoreError};
+use serde_json::value::to_raw_value;
 
 /// A folder that is removed again.
 pub(crate) struct Folder(pub(crate) PathBuf);
@@ -23,6 +37,11 @@ impl Folder {
     pub(crate) fn store(&self) -> Store {
         Store::open(&self.journal()).expect("it opens")
     }
+
+    /// Opens the file as anybody could, to damage it.
+    fn raw(&self) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.journal()).expect("it opens")
+    }
 }
 
 impl Drop for Folder {
@@ -35,15 +54,68 @@ fn id(name: &str) -> RunId {
     name.parse().expect("it is an id")
 }
 
-fn append(run: &RunId, seq: u64) -> Append {
-    Append {
-        run: run.clone(),
-        seq: Seq(seq),
-        line: format!("{{\"run\":\"{run}\",\"seq\":{seq}}}"),
-        state: format!("state{seq}").into(),
-        ended: None,
-        wake: Some(seq * 10),
-        snapshot: None,
+/// A run's journal as its driver would write it.
+#[derive(Clone)]
+struct Script {
+    run: RunId,
+    seq: Seq,
+    prev: Digest,
+    lines: Vec<String>,
+}
+
+impl Script {
+    fn new(name: &str) -> Self {
+        Self { run: id(name), seq: Seq(0), prev: Digest::default(), lines: Vec::new() }
+    }
+
+    /// Returns the next entry, with a text in its event.
+    fn next(&mut self, text: &str) -> Append {
+        self.seq = self.seq.next();
+        let event = to_raw_value(&serde_json::json!({ "said": text })).expect("it is JSON");
+        let line = Entry {
+            v: FORMAT,
+            seq: self.seq,
+            at: At(self.seq.0 * 7),
+            event: &event,
+            hops: Vec::new(),
+            effects: Digest::of(text.as_bytes()),
+            prev: self.prev,
+        }
+        .line();
+        self.prev = Digest::of(line.as_bytes());
+        self.lines.push(line.clone());
+        Append {
+            run: self.run.clone(),
+            seq: self.seq,
+            line,
+            state: format!("state{}", self.seq.0).into(),
+            ended: None,
+            wake: Some(self.seq.0 * 10),
+            snapshot: None,
+            prompts: Vec::new(),
+            letter: None,
+        }
+    }
+
+    async fn begin(name: &str, store: &Store, created_ms: u64) -> Self {
+        let mut script = Self::new(name);
+        let first = script.next("it begins");
+        store.begin(first, opening(created_ms)).await.expect("it begins").seq();
+        script
+    }
+
+    /// Writes entries until the run has so many.
+    async fn until(&mut self, store: &Store, seq: u64) {
+        while self.seq.0 < seq {
+            let next = self.next("it goes on");
+            store.append(next).await.expect("it is written").seq();
+        }
+    }
+
+    async fn end(&mut self, store: &Store) {
+        let mut last = self.next("it ends");
+        last.ended = Some(Disposition::Succeeded);
+        store.append(last).await.expect("it is written").seq();
     }
 }
 
@@ -58,52 +130,79 @@ fn opening(created_ms: u64) -> Opening {
     }
 }
 
-async fn begun(store: &Store, name: &str, created_ms: u64) -> RunId {
-    let run = id(name);
-    store.begin(append(&run, 1), opening(created_ms)).await.expect("it begins").seq();
-    run
+fn names(store: &Store) -> Vec<String> {
+    store.runs().expect("readable").iter().map(|row| row.id.to_string()).collect()
 }
 
 #[tokio::test]
 async fn what_was_written_is_read_and_survives_a_new_start() {
     let folder = Folder::new("survives");
     let store = folder.store();
-    let run = begun(&store, "one", 5).await;
-    let mut last = append(&run, 2);
+    let mut script = Script::begin("one", &store, 5).await;
+    let mut last = script.next("the last");
     last.ended = Some(Disposition::Stuck);
     last.snapshot = Some("{\"a\":1}".into());
     let link = store.append(last.clone()).await.expect("it is written").link();
-    assert_eq!(link, pointsman_kernel::id::Digest::of(last.line.as_bytes()));
+    assert_eq!(link, Digest::of(last.line.as_bytes()));
     drop(store);
 
     let store = folder.store();
-    let row = store.run(&run).expect("it is there");
-    assert_eq!((row.seq, &*row.state, row.wake), (Seq(2), "state2", Some(20)));
+    let row = store.run(&script.run).expect("it is there");
+    assert_eq!((row.seq, row.link, &*row.state, row.wake), (Seq(2), link, "state2", Some(20)));
     assert_eq!(row.ended.as_deref(), Some("stuck"));
-    assert_eq!(store.lines(&run, Seq(0)).expect("readable").len(), 2);
-    assert_eq!(store.lines(&run, Seq(1)).expect("readable"), [last.line]);
-    let kept = store.snapshot(&run).expect("readable").expect("there is one");
-    assert_eq!((kept.seq, &*kept.body), (Seq(2), "{\"a\":1}"));
-    assert_eq!(store.chart_source(&run).expect("readable"), "chart = \"research\"");
+    assert_eq!(store.lines(&script.run, Seq(0)).expect("readable"), script.lines);
+    assert_eq!(store.lines(&script.run, Seq(1)).expect("readable"), [last.line]);
+    assert!(store.lines(&script.run, Seq(2)).expect("readable").is_empty());
+    let error = store.lines(&script.run, Seq(3)).expect_err("there is no entry 3");
+    assert!(matches!(error, StoreError::NoSuchEntry { .. }), "{error}");
+    let kept = store.snapshot(&script.run).expect("readable").expect("there is one");
+    assert_eq!((kept.seq, kept.link, &*kept.body), (Seq(2), link, "{\"a\":1}"));
+    assert_eq!(store.chart_source(&script.run).expect("readable"), "chart = \"research\"");
 }
 
 #[tokio::test]
 async fn there_are_no_gaps_and_no_second_writer() {
     let folder = Folder::new("gaps");
     let store = folder.store();
-    let run = begun(&store, "one", 5).await;
-    for wrong in [1, 3, 9] {
-        let error = store.append(append(&run, wrong)).await.expect_err("it is refused");
-        assert!(matches!(error, StoreError::Conflict { at: Seq(1), .. }), "{error}");
+    let mut script = Script::begin("one", &store, 5).await;
+    let (mut ahead, mut rewritten, mut strange) =
+        (script.clone(), Script::new("one"), Script::new("other"));
+    ahead.next("skipped");
+    for (wrong, wanted) in [(ahead.next("too soon"), 3), (rewritten.next("again"), 1)] {
+        let error = store.append(wrong).await.expect_err("it is refused");
+        assert!(
+            matches!(error, StoreError::Conflict { at: Seq(1), wanted: Seq(w), .. } if w == wanted),
+            "{error}"
+        );
     }
-    let error = store.append(append(&id("other"), 1)).await.expect_err("it is refused");
+    let error = store.append(rewritten.next("other past")).await.expect_err("it is refused");
+    assert!(error.to_string().contains("does not follow the run's last line"), "{error}");
+    let error = store.append(strange.next("nobody")).await.expect_err("it is refused");
     assert!(matches!(error, StoreError::NoSuchRun { .. }), "{error}");
+    let again = Script::new("one").next("again");
+    let error = store.begin(again, opening(9)).await.expect_err("it is refused");
+    assert!(matches!(error, StoreError::RunExists { .. }), "{error}");
     // A second process that goes on with the same run loses the race, and is told.
     let second = folder.store();
-    second.append(append(&run, 2)).await.expect("it is first").seq();
-    let error = store.append(append(&run, 2)).await.expect_err("it is refused");
+    let next = script.next("next");
+    second.append(next.clone()).await.expect("it is first").seq();
+    let error = store.append(next).await.expect_err("it is refused");
     assert!(matches!(error, StoreError::Conflict { at: Seq(2), .. }), "{error}");
-    assert_eq!(store.lines(&run, Seq(0)).expect("readable").len(), 2);
+    assert_eq!(store.lines(&script.run, Seq(0)).expect("readable"), script.lines);
+}
+
+#[tokio::test]
+async fn a_line_that_is_no_entry_is_refused() {
+    let folder = Folder::new("unfit");
+    let store = folder.store();
+    let mut script = Script::begin("one", &store, 5).await;
+    let good = script.next("good");
+    for line in ["", "{}", "not JSON", &Script::new("one").next("entry 1").line] {
+        let wrong = Append { line: line.to_owned(), ..good.clone() };
+        let error = store.append(wrong).await.expect_err("it is refused");
+        assert!(error.to_string().contains("entry 2 of run one cannot be kept"), "{error}");
+    }
+    store.append(good).await.expect("the good one is written").seq();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -114,92 +213,25 @@ async fn many_runs_share_flushes_and_lose_nothing() {
         .map(|at| {
             let store = Arc::clone(&store);
             tokio::spawn(async move {
-                let run = begun(&store, &format!("run-{at}"), at).await;
-                for seq in 2..=40 {
-                    store.append(append(&run, seq)).await.expect("it is written").seq();
-                }
+                let mut script = Script::begin(&format!("run-{at}"), &store, at).await;
+                script.until(&store, 20).await;
+                // A refusal in the middle of a batch concerns nobody else.
+                let wrong = Script::new(script.run.as_str()).next("wrong");
+                store.append(wrong).await.expect_err("it is refused");
+                script.until(&store, 40).await;
+                script
             })
         })
         .collect();
+    let mut scripts = Vec::new();
     for task in tasks {
-        task.await.expect("it does not panic");
+        scripts.push(task.await.expect("it does not panic"));
     }
     let runs = store.runs().expect("readable");
     assert_eq!(runs.len(), 64);
     assert!(runs.is_sorted_by(|left, right| left.created_ms >= right.created_ms));
-    for row in runs {
-        let lines = store.lines(&row.id, Seq(0)).expect("readable");
-        let expected: Vec<String> = (1..=40).map(|seq| append(&row.id, seq).line).collect();
-        assert_eq!(lines, expected);
-    }
-}
-
-#[tokio::test]
-async fn pruning_removes_only_what_has_ended_and_is_old() {
-    let folder = Folder::new("prune");
-    let store = folder.store();
-    for (name, created, ended) in [("old", 1, true), ("old-live", 2, false), ("new", 9, true)] {
-        let run = begun(&store, name, created).await;
-        let mut last = append(&run, 2);
-        last.ended = ended.then_some(Disposition::Succeeded);
-        store.append(last).await.expect("it is written").seq();
-    }
-    assert_eq!(store.prune(5).await.expect("it prunes"), 1);
-    let left: Vec<String> =
-        store.runs().expect("readable").iter().map(|row| row.id.to_string()).collect();
-    assert_eq!(left, ["new", "old-live"]);
-    assert!(store.lines(&id("old"), Seq(0)).expect("readable").is_empty());
-}
-
-#[test]
-fn other_files_are_left_alone() {
-    let folder = Folder::new("foreign");
-    let path = folder.0.join("notes.txt");
-    fs::write(&path, "not a database, and longer than a header would be".repeat(10))
-        .expect("written");
-    let error = Store::open(&path).expect_err("it is refused");
-    assert!(matches!(error, StoreError::NotOurs { .. }), "{error}");
-
-    let path = folder.0.join("other.db");
-    let other = rusqlite::Connection::open(&path).expect("it opens");
-    other.execute_batch("CREATE TABLE theirs (a)").expect("it is made");
-    drop(other);
-    let error = Store::open(&path).expect_err("it is refused");
-    assert!(matches!(error, StoreError::NotOurs { .. }), "{error}");
-}
-
-#[test]
-fn a_later_format_is_refused() {
-    let folder = Folder::new("later");
-    drop(folder.store());
-    let raw = rusqlite::Connection::open(folder.journal()).expect("it opens");
-    raw.pragma_update(None, "user_version", 2).expect("it is set");
-    drop(raw);
-    let error = Store::open(&folder.journal()).expect_err("it is refused");
-    assert!(error.to_string().contains("store format 2"), "{error}");
-}
-
-#[tokio::test]
-async fn a_damaged_file_is_told_and_names_the_run() {
-    let folder = Folder::new("damaged");
-    let store = folder.store();
-    let run = begun(&store, "one", 5).await;
-    for seq in 2..200 {
-        store.append(append(&run, seq)).await.expect("it is written").seq();
-    }
-    drop(store);
-    let mut bytes = fs::read(folder.journal()).expect("readable");
-    assert!(bytes.len() > 3 * 4096, "the log was not written back: {}", bytes.len());
-    for byte in &mut bytes[2 * 4096..] {
-        *byte = 0xa5;
-    }
-    fs::write(folder.journal(), bytes).expect("written");
-    match Store::open(&folder.journal()) {
-        Err(error) => assert!(matches!(error, StoreError::Damaged { .. }), "{error}"),
-        Ok(store) => {
-            let error = store.lines(&run, Seq(0)).expect_err("it is damaged");
-            assert!(error.to_string().contains("at run one"), "{error}");
-        }
+    for script in scripts {
+        assert_eq!(store.lines(&script.run, Seq(0)).expect("readable"), script.lines);
     }
 }
 

@@ -1,0 +1,143 @@
+//! Child runs: a run of another chart with a journal of its own and a derived name, so
+//! that after a crash the parent finds it again.
+
+use std::sync::Arc;
+
+use pointsman_kernel::{
+    agent::{ChildEnd, ChildRun, FaultClass},
+    chart::{Disposition, verify},
+    event::{Begun, Usage},
+    governor::Permissions,
+    id::Seq,
+    journal::{Entry, body},
+};
+use serde_json::{Value, json};
+use thiserror::Error;
+
+use super::Host;
+use crate::{
+    driver::{Beginning, DriveError, Driver, Site, Standing},
+    perform::{Done, Errand},
+    store::{NoRunId, RunId, StoreError},
+};
+
+/// Why a child run came to nothing.
+#[derive(Debug, Error)]
+enum ChildError {
+    #[error("no chart is called `{0}`")]
+    NoChart(String),
+    #[error("the chart `{0}` is refused by this build")]
+    Refused(String),
+    #[error("the children are nested too deeply: {0}")]
+    TooDeep(#[from] NoRunId),
+    #[error("the child waits for a person in `{0}`, and a child has nobody to ask")]
+    Waits(String),
+    #[error(transparent)]
+    Drive(#[from] DriveError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the goal cannot be written down: {0}")]
+    Goal(#[from] serde_json::Error),
+}
+
+/// Runs a child to its end and reports how it ended and what it cost.
+pub(super) async fn run(host: Host, errand: Errand, child: ChildRun) -> Done {
+    match to_its_end(&host, &errand, &child).await {
+        Ok((end, usage)) => {
+            // An end is plain data.
+            Done::child(serde_json::to_value(end).unwrap_or_default()).costing(usage)
+        }
+        Err(error) => Done::fault(FaultClass::Other, false, &error.to_string()),
+    }
+}
+
+async fn to_its_end(
+    host: &Host,
+    errand: &Errand,
+    child: &ChildRun,
+) -> Result<(ChildEnd, Usage), ChildError> {
+    let id: RunId = errand.to_string().parse()?;
+    let found = pointsman_agents::CHARTS.iter().find(|(name, _)| *name == child.chart);
+    let (_, source) = found.ok_or_else(|| ChildError::NoChart(child.chart.clone()))?;
+    let chart = verify(source, &pointsman_agents::registry())
+        .map_err(|_| ChildError::Refused(child.chart.clone()))?;
+    let chart = Arc::new(chart);
+    let store = Arc::clone(&host.0.store);
+    let site = Site {
+        store: Arc::clone(&store),
+        performer: Arc::new(host.clone()),
+        observers: Vec::new(),
+    };
+    let known = store.run(&id);
+    let mut driver = match known {
+        Ok(_) => Driver::resume(site, Arc::clone(&chart), id.clone()).await?,
+        Err(StoreError::NoSuchRun { .. }) => {
+            let begun = Begun {
+                chart: chart.name().into(),
+                version: chart.version(),
+                digest: chart.digest(),
+                // Derived, as the name is: the same child has the same waiting times.
+                seed: u64::from_le_bytes(seed(&id)),
+                permissions: permissions(host, &errand.run)?,
+                tools: host.decls(),
+                config: body(&json!({ "goal": child.goal }))?,
+            };
+            let (source, goal) = ((*source).into(), child.goal.as_str().into());
+            Driver::begin(site, Beginning { id: id.clone(), chart, source, goal, begun }).await?
+        }
+        Err(error) => return Err(error.into()),
+    };
+    loop {
+        match driver.standing() {
+            Standing::Ended(ended) => return Ok((end(&driver, ended), usage(host, &id)?)),
+            Standing::Moving => driver.turn().await?,
+            Standing::Waiting | Standing::Asking => {
+                let state = driver.chart().state_name(driver.run().core().state).to_owned();
+                return Err(ChildError::Waits(state));
+            }
+        }
+    }
+}
+
+fn seed(id: &RunId) -> [u8; 8] {
+    let digest = pointsman_kernel::id::Digest::of(id.as_str().as_bytes());
+    let mut seed = [0; 8];
+    for (to, from) in seed.iter_mut().zip(digest.0) {
+        *to = from;
+    }
+    seed
+}
+
+fn end(driver: &Driver, ended: Disposition) -> ChildEnd {
+    ChildEnd { ended, result: driver.run().result().unwrap_or_default() }
+}
+
+/// Returns what the parent may do, as its first entry says; a child has nobody to ask.
+fn permissions(host: &Host, parent: &RunId) -> Result<Permissions, ChildError> {
+    let first = event(host.0.store.lines(parent, Seq(0))?.first());
+    let permissions = first.pointer("/begun/permissions").cloned().unwrap_or_default();
+    let permissions: Permissions = serde_json::from_value(permissions)?;
+    Ok(Permissions { attended: false, ..permissions })
+}
+
+/// Adds up what a child's answers cost, and counts its calls.
+fn usage(host: &Host, id: &RunId) -> Result<Usage, ChildError> {
+    let mut sum = Usage::default();
+    for line in host.0.store.lines(id, Seq(0))? {
+        let event = event(Some(&line));
+        let Some(answered) = event.get("answered") else { continue };
+        let usage = answered.get("usage").cloned().unwrap_or_default();
+        let usage: Usage = serde_json::from_value(usage).unwrap_or_default();
+        let is = |kind: &str| u64::from(answered.pointer(kind).is_some());
+        sum.tokens = sum.tokens.saturating_add(usage.tokens);
+        sum.money = sum.money.saturating_add(usage.money);
+        sum.model_calls = sum.model_calls.saturating_add(is("/answer/model"));
+        sum.tool_calls = sum.tool_calls.saturating_add(is("/answer/tool"));
+    }
+    Ok(sum)
+}
+
+fn event(line: Option<&String>) -> Value {
+    let entry = line.and_then(|line| Entry::read(line).ok());
+    entry.and_then(|entry| serde_json::from_str(entry.event.get()).ok()).unwrap_or_default()
+}

@@ -1,0 +1,74 @@
+//! MCP servers: tools that other programs offer, taken in at arm's length.
+//!
+//! Here belongs what speaks the Model Context Protocol as a client. A server is started
+//! only when a person has named it, sees only the environment that its entry names, and
+//! what it says of its own tools is a claim. Which calls may be made is not decided here.
+
+mod config;
+mod connection;
+mod error;
+mod launch;
+mod output;
+mod process;
+mod servers;
+mod source;
+mod template;
+mod tools;
+
+use std::time::Duration;
+
+pub use config::Config;
+pub use error::{McpError, Place};
+pub use servers::{Connected, Servers};
+
+/// How long servers are waited for, and how much of what they say is kept.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct McpLimits {
+    /// How long a server may take to be greeted, and again to list its tools.
+    pub start: Duration,
+    /// How long a connection to an address may take.
+    pub connect: Duration,
+    /// How long a call may take.
+    pub call: Duration,
+    /// How long a server may take to stop by itself before it is killed.
+    pub stop: Duration,
+    /// Bytes of a result that are kept.
+    pub output: usize,
+    /// Bytes of a server's last words on stderr that are kept.
+    pub stderr: usize,
+    /// Bytes of one message; a longer one is dropped.
+    pub message: usize,
+    /// Tools of one server.
+    pub tools: usize,
+    /// Pages of one server's list of tools.
+    pub pages: usize,
+    /// Bytes of a tool's description that are kept.
+    pub about: usize,
+}
+
+impl Default for McpLimits {
+    fn default() -> Self {
+        Self {
+            start: Duration::from_secs(30),
+            connect: Duration::from_secs(10),
+            call: Duration::from_mins(1),
+            stop: Duration::from_secs(2),
+            output: 64 * 1024,
+            stderr: 4 * 1024,
+            message: 16 * 1024 * 1024,
+            tools: 256,
+            pages: 64,
+            about: 4 * 1024,
+        }
+    }
+}
+
+/// Returns a server's words without what could move a terminal's cursor.
+fn printable(text: &str) -> String {
+    text.chars().filter(|char| !char.is_control() || matches!(char, '\n' | '\t')).collect()
+}
+
+/// Returns as much of a text as fits into so many bytes, whole characters only.
+fn start_of(text: &str, bytes: usize) -> &str {
+    text.get(..text.floor_char_boundary(bytes)).unwrap_or_default()
+}

@@ -1,0 +1,202 @@
+//! The list of servers that a project has: its `.mcp.json`.
+//!
+//! Reading it starts nothing and looks no variable up. Keys that other programs keep in
+//! the same file are passed over.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::value::RawValue;
+
+use super::{McpError, source::Source, template::Template};
+
+/// The servers that a file lists.
+#[derive(Clone, Debug)]
+pub struct Config {
+    file: PathBuf,
+    servers: BTreeMap<String, Entry>,
+    believed: BTreeSet<String>,
+}
+
+/// One server, as listed.
+#[derive(Clone, Debug)]
+pub(super) enum Entry {
+    /// A program that speaks over its standard input and output.
+    Program {
+        command: Template,
+        args: Vec<Template>,
+        env: BTreeMap<String, Template>,
+        cwd: Option<Template>,
+    },
+    /// An address that speaks streamable HTTP.
+    Address { url: Template, headers: BTreeMap<String, Template> },
+}
+
+impl Config {
+    /// Returns the file that lists a workspace's servers, if it has one.
+    pub fn find(workspace: &Path) -> Option<PathBuf> {
+        let file = workspace.join(".mcp.json");
+        file.is_file().then_some(file)
+    }
+
+    /// Reads a list of servers.
+    pub fn read(path: &Path) -> Result<Self, McpError> {
+        let text = fs::read_to_string(path)
+            .map_err(|source| McpError::Read { path: path.into(), source })?;
+        Self::parse(path, &text)
+    }
+
+    pub(super) fn parse(path: &Path, text: &str) -> Result<Self, McpError> {
+        let source = Source { file: path, text };
+        let whole = source.whole()?;
+        let top = source.object(whole, "")?;
+        let listed = top.get("mcpServers").ok_or_else(|| {
+            source.error(whole, "", "there is no `mcpServers` object in it".into())
+        })?;
+        let servers = source.object(listed, "mcpServers")?.into_iter().map(|(name, raw)| {
+            if name.is_empty() || name.contains(char::is_control) {
+                let why = "a server's name must be readable".into();
+                return Err(source.error(raw, &format!("mcpServers.{}", name.escape_debug()), why));
+            }
+            let entry = server(&source, raw, &format!("mcpServers.{name}"))?;
+            Ok((name, entry))
+        });
+        let servers = servers.collect::<Result<_, McpError>>()?;
+        Ok(Self { file: path.into(), servers, believed: BTreeSet::new() })
+    }
+
+    /// Believes what these servers say of their own tools: which only look, and which may
+    /// be called twice. A setting of the person's; never read from the list itself.
+    #[must_use]
+    pub fn believing<'a>(mut self, servers: impl IntoIterator<Item = &'a str>) -> Self {
+        self.believed.extend(servers.into_iter().map(str::to_owned));
+        self
+    }
+
+    /// Returns the names of the servers.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.servers.keys().map(String::as_str)
+    }
+
+    /// Returns the file that was read.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Returns what approving a server would do, its variables as written.
+    pub fn summary(&self, name: &str) -> Option<String> {
+        self.servers.get(name).map(Entry::summary)
+    }
+
+    pub(super) const fn servers(&self) -> &BTreeMap<String, Entry> {
+        &self.servers
+    }
+
+    pub(super) fn believes(&self, name: &str) -> bool {
+        self.believed.contains(name)
+    }
+}
+
+impl Entry {
+    /// Says what starting it does, and which variables it would be given.
+    pub(super) fn summary(&self) -> String {
+        let mut summary = match self {
+            Self::Program { command, args, .. } => {
+                let words = [command].into_iter().chain(args).map(|word| shown(word.written()));
+                format!("run `{}`", words.collect::<Vec<_>>().join(" "))
+            }
+            Self::Address { url, .. } => format!("talk to `{}`", shown(url.written())),
+        };
+        let given: BTreeSet<&str> =
+            self.templates().into_iter().flat_map(Template::variables).collect();
+        if !given.is_empty() {
+            let given: Vec<&str> = given.into_iter().collect();
+            summary.push_str(" and be given ");
+            summary.push_str(&given.join(", "));
+        }
+        summary
+    }
+
+    /// Returns every text of it.
+    pub(super) fn templates(&self) -> Vec<&Template> {
+        match self {
+            Self::Program { command, args, env, cwd } => {
+                [command].into_iter().chain(args).chain(env.values()).chain(cwd).collect()
+            }
+            Self::Address { url, headers } => [url].into_iter().chain(headers.values()).collect(),
+        }
+    }
+}
+
+/// Shows a word so that nothing in it can pass for something else.
+fn shown(word: &str) -> String {
+    let is_plain = |char: char| char.is_ascii_graphic() && !matches!(char, '"' | '`');
+    if word.chars().all(is_plain) { word.into() } else { format!("{word:?}") }
+}
+
+fn server(source: &Source<'_>, raw: &RawValue, key: &str) -> Result<Entry, McpError> {
+    let object = source.object(raw, key)?;
+    let field = |name: &str| object.get(name).map(|raw| (*raw, format!("{key}.{name}")));
+    let text = |name: &str| field(name).map(|(raw, key)| source.text(raw, &key)).transpose();
+    let kind = text("type")?;
+    let transport = match kind.as_ref().map(Template::written) {
+        None if field("command").is_some() && field("url").is_some() => {
+            let why = "it has both a `command` and a `url`: keep one";
+            return Err(source.error(raw, key, why.into()));
+        }
+        None if field("command").is_some() => Transport::Stdio,
+        None if field("url").is_some() => Transport::Http,
+        None => {
+            let why = format!(
+                "it needs a `command` to run or a `url` to talk to; it has {}",
+                list(object.keys().map(String::as_str))
+            );
+            return Err(source.error(raw, key, why));
+        }
+        Some("stdio") => Transport::Stdio,
+        Some("http" | "streamable-http" | "streamableHttp") => Transport::Http,
+        Some(other) => {
+            let why = format!("the transport `{other}` is not supported: use `stdio` or `http`");
+            let (raw, key) = field("type").unwrap_or_else(|| (raw, key.into()));
+            return Err(source.error(raw, &key, why));
+        }
+    };
+    let needed = |name: &str, kind: &str| {
+        text(name)?.filter(|text| !text.written().is_empty()).ok_or_else(|| {
+            source.error(raw, key, format!("a server of type `{kind}` needs a `{name}`"))
+        })
+    };
+    let texts = |name: &str| field(name).map(|(raw, key)| source.texts(raw, &key)).transpose();
+    match transport {
+        Transport::Stdio => Ok(Entry::Program {
+            command: needed("command", "stdio")?,
+            args: match field("args") {
+                Some((raw, key)) => source.list(raw, &key)?,
+                None => Vec::new(),
+            },
+            env: texts("env")?.unwrap_or_default(),
+            cwd: text("cwd")?,
+        }),
+        Transport::Http => Ok(Entry::Address {
+            url: needed("url", "http")?,
+            headers: texts("headers")?.unwrap_or_default(),
+        }),
+    }
+}
+
+enum Transport {
+    Stdio,
+    Http,
+}
+
+/// Names things for a person.
+pub(super) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    if names.is_empty() { "none".into() } else { names.join(", ") }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,291 @@
+//! The servers of a run: those that were approved and started, and what they offer.
+
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use futures_util::future::join_all;
+use pointsman_kernel::{
+    agent::FaultClass,
+    tool::{Recovery, ToolDecl, ToolEffect},
+};
+use rmcp::{ServiceError, model::CallToolResponse};
+use serde_json::value::RawValue;
+use tokio::{sync::Mutex, time::timeout};
+
+use super::{
+    Config, McpError, McpLimits,
+    config::{Entry, list},
+    connection::{Connection, reason},
+    launch::Launch,
+    output::{answered, classify, cut, fault, text},
+    printable,
+    tools::{Offered, labels, offered},
+};
+use crate::{perform::Done, tool::ToolSpec};
+
+/// What became of a list of servers.
+#[derive(Debug)]
+pub struct Connected {
+    /// The servers that run.
+    pub servers: Servers,
+    /// The servers, and the tools as `SERVER/TOOL`, that are left out, and why.
+    pub refused: Vec<(String, McpError)>,
+}
+
+/// Servers that run. Dropping them kills every program among them at once;
+/// [`Servers::close`] lets them stop by themselves.
+///
+/// What they offer is fixed when they are asked for it: a server cannot change a tool
+/// under a run. [`Servers::refresh`] asks again.
+#[derive(Debug, Default)]
+pub struct Servers {
+    servers: Vec<Server>,
+    limits: McpLimits,
+}
+
+#[derive(Debug)]
+struct Server {
+    name: String,
+    label: String,
+    believed: bool,
+    launch: Launch,
+    tools: Vec<Offered>,
+    changed: Arc<AtomicBool>,
+    /// Nothing after the connection was lost; the next call opens it again.
+    connection: Mutex<Option<Arc<Connection>>>,
+}
+
+impl Servers {
+    /// Starts the servers that a person has approved by name, and no other. One that
+    /// fails does not stop the rest.
+    pub async fn connect(config: &Config, trusted: &[String], limits: &McpLimits) -> Connected {
+        let mut refused = Vec::new();
+        for name in trusted.iter().filter(|name| !config.servers().contains_key(*name)) {
+            let (name, file) = (name.clone(), config.file().to_owned());
+            let known = list(config.names());
+            refused.push((name.clone(), McpError::Unlisted { name, file, known }));
+        }
+        // Named over the whole list, so that a server's tools keep their names whichever
+        // of the others run.
+        let mut starting = Vec::new();
+        for ((name, entry), label) in config.servers().iter().zip(labels(config.names())) {
+            if trusted.contains(name) {
+                let believed = config.believes(name);
+                starting.push(Server::start(name, label, entry, config.file(), believed, limits));
+            } else {
+                let error = McpError::Unapproved { name: name.clone(), summary: entry.summary() };
+                refused.push((name.clone(), error));
+            }
+        }
+        let mut servers = Vec::new();
+        for started in join_all(starting).await {
+            match started {
+                Ok((server, left_out)) => {
+                    refused.extend(left_out);
+                    servers.push(server);
+                }
+                Err(failed) => refused.push(failed),
+            }
+        }
+        Connected { servers: Self { servers, limits: limits.clone() }, refused }
+    }
+
+    /// Returns the tools as models are told of them.
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.tools().map(|(_, tool)| tool.spec.clone()).collect()
+    }
+
+    /// Returns the tools as the kernel is told of them.
+    pub fn decls(&self) -> Vec<ToolDecl> {
+        self.tools().map(|(_, tool)| tool.decl.clone()).collect()
+    }
+
+    /// Returns the names of the servers that run.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.servers.iter().map(|server| server.name.as_str())
+    }
+
+    /// Asks those servers for their tools again that have said that these changed.
+    /// Returns what is left out now. A server that cannot be asked keeps its tools.
+    pub async fn refresh(&mut self) -> Vec<(String, McpError)> {
+        let limits = &self.limits;
+        let asked = self.servers.iter_mut().map(|server| server.refresh(limits));
+        join_all(asked).await.into_iter().flatten().collect()
+    }
+
+    /// Calls a tool. Arguments that do not fit its schema, and a tool that is not there,
+    /// are results that a model can read; a server that cannot be reached is a fault.
+    pub async fn call(&self, name: &str, arguments: &RawValue) -> Done {
+        let Some((server, tool)) = self.tools().find(|(_, tool)| &*tool.spec.name == name) else {
+            return answered(false, &format!("there is no tool `{name}` here"), false);
+        };
+        let Ok(arguments) = serde_json::from_str(arguments.get()) else {
+            return answered(false, "the arguments must be a JSON object", false);
+        };
+        if let Err(why) = tool.check(&arguments) {
+            return answered(false, &why, false);
+        }
+        let connection = match server.connection(&self.limits).await {
+            Ok(connection) => connection,
+            Err(error) => {
+                let message = format!("the MCP server `{}` is not there: {error}", server.name);
+                return fault(FaultClass::Unavailable, true, None, message);
+            }
+        };
+        // Whoever waits for an answer that never came does not know whether it was done.
+        let repeatable = tool.decl.recovery == Recovery::Retry;
+        let mutated = tool.decl.effect != ToolEffect::Read;
+        let told = |ok, output: String| {
+            answered(ok, &cut(server.launch.hide(output), self.limits.output), mutated)
+        };
+        let called = connection.call(&tool.original, arguments);
+        match timeout(self.limits.call, called).await {
+            Ok(Ok(CallToolResponse::Complete(result))) => {
+                told(result.is_error != Some(true), text(&result))
+            }
+            Ok(Ok(_)) => {
+                told(false, "the tool asks for more than a call, which is not offered".into())
+            }
+            Ok(Err(ServiceError::McpError(error))) => {
+                told(false, format!("the server refuses the call: {}", error.message))
+            }
+            Ok(Err(error)) => server.lost(&connection, &error, repeatable, &self.limits).await,
+            Err(_) => {
+                let after = self.limits.call.as_secs_f64();
+                let message = format!("`{name}` gave no answer in {after} s; it was told to stop");
+                fault(FaultClass::Timeout, repeatable, None, message)
+            }
+        }
+    }
+
+    /// Ends every connection and gives the programs time to stop by themselves.
+    pub async fn close(self) {
+        let within = self.limits.stop;
+        join_all(self.servers.into_iter().map(|server| async move {
+            // Nobody calls any more: the servers are ours alone.
+            if let Some(connection) = server.connection.into_inner().and_then(Arc::into_inner) {
+                connection.close(within).await;
+            }
+        }))
+        .await;
+    }
+
+    fn tools(&self) -> impl Iterator<Item = (&Server, &Offered)> {
+        self.servers.iter().flat_map(|server| server.tools.iter().map(move |tool| (server, tool)))
+    }
+}
+
+type Refused = (String, McpError);
+
+impl Server {
+    async fn start(
+        name: &str,
+        label: String,
+        entry: &Entry,
+        file: &Path,
+        believed: bool,
+        limits: &McpLimits,
+    ) -> Result<(Self, Vec<Refused>), Refused> {
+        let refuse = |error| (name.to_owned(), error);
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let lookup = |variable: &str| std::env::var(variable).ok();
+        let launch = Launch::new(entry, folder.unwrap_or_else(|| Path::new(".")), lookup);
+        let launch = launch.map_err(refuse)?;
+        let changed = Arc::default();
+        let connection = Connection::open(&launch, limits, &changed).await.map_err(refuse)?;
+        let mut server = Self {
+            name: name.into(),
+            label,
+            believed,
+            launch,
+            tools: Vec::new(),
+            changed,
+            connection: Mutex::default(),
+        };
+        let left_out = server.take_tools(&connection, limits).await.map_err(refuse)?;
+        *server.connection.get_mut() = Some(Arc::new(connection));
+        Ok((server, left_out))
+    }
+
+    async fn refresh(&mut self, limits: &McpLimits) -> Vec<Refused> {
+        if !self.changed.swap(false, Ordering::Relaxed) {
+            return Vec::new();
+        }
+        let taken = match self.connection(limits).await {
+            Ok(connection) => self.take_tools(&connection, limits).await,
+            Err(error) => Err(error),
+        };
+        taken.unwrap_or_else(|error| vec![(self.name.clone(), error)])
+    }
+
+    async fn take_tools(
+        &mut self,
+        connection: &Connection,
+        limits: &McpLimits,
+    ) -> Result<Vec<Refused>, McpError> {
+        let (tools, more) = connection.tools(&self.launch, limits).await?;
+        let (tools, left_out) = offered(&self.label, self.believed, tools, limits);
+        self.tools = tools;
+        let of = |tool: String| format!("{}/{}", self.name, printable(&tool));
+        let mut refused: Vec<Refused> =
+            left_out.into_iter().map(|(tool, error)| (of(tool), error)).collect();
+        if more {
+            refused.push((self.name.clone(), McpError::TooMany { kept: limits.tools }));
+        }
+        Ok(refused)
+    }
+
+    /// Returns the connection. One that was lost is opened again, once per call.
+    async fn connection(&self, limits: &McpLimits) -> Result<Arc<Connection>, McpError> {
+        let opening = async {
+            let mut held = self.connection.lock().await;
+            if let Some(connection) = held.as_ref().filter(|connection| !connection.is_dead()) {
+                return Ok(Arc::clone(connection));
+            }
+            // The old program goes before the new one comes: they may share a port.
+            *held = None;
+            let connection = Connection::open(&self.launch, limits, &self.changed).await?;
+            let connection = Arc::new(connection);
+            *held = Some(Arc::clone(&connection));
+            Ok(connection)
+        };
+        // Calls queue here while one of them opens the connection.
+        let within = limits.start.saturating_add(limits.stop.saturating_mul(2));
+        timeout(within, opening)
+            .await
+            .unwrap_or(Err(McpError::Slow { after: within, stderr: String::new() }))
+    }
+
+    /// Gives a connection up over which a call was lost, unless the server only asks for
+    /// patience or for a key.
+    async fn lost(
+        &self,
+        connection: &Arc<Connection>,
+        error: &ServiceError,
+        repeatable: bool,
+        limits: &McpLimits,
+    ) -> Done {
+        let (class, hint) = classify(error);
+        if class == FaultClass::Unavailable {
+            let mut held = self.connection.lock().await;
+            if held.as_ref().is_some_and(|held| Arc::ptr_eq(held, connection)) {
+                *held = None;
+            }
+        }
+        // A server that asks for patience or a key has done nothing.
+        let repeatable = match class {
+            FaultClass::RateLimited => true,
+            FaultClass::Forbidden => false,
+            _ => repeatable,
+        };
+        let stderr = connection.last_words(limits.stop).await;
+        let why = McpError::Broken { why: reason(error), stderr };
+        let message = self.launch.hide(format!("the MCP server `{}` is lost: {why}", self.name));
+        fault(class, repeatable, hint, message)
+    }
+}

@@ -1,0 +1,209 @@
+//! What a decoded reply is to the kernel: a finished reply, or a fault.
+//!
+//! Strict where a mistake would be acted upon. A reply that was cut, refused, blocked
+//! or mixed with an error is a fault, whatever it says; what it cost is charged.
+
+use std::collections::BTreeSet;
+
+use pointsman_kernel::{
+    agent::{Fault, FaultClass, Reply, ToolCall},
+    event::Usage,
+    id::Digest,
+    json::canonical_body,
+};
+use serde_json::value::RawValue;
+
+use super::{
+    decode::{self, Decoded, ErrorClass},
+    encode::{Encoded, Form, REPLY},
+    settings::Settings,
+    spec::Provider,
+    tape::End,
+};
+use crate::perform::Done;
+
+/// The longest message of a fault.
+const MESSAGE: usize = 1_000;
+
+/// Turns a reply into what the run is told.
+pub(super) fn done(
+    settings: &Settings,
+    encoded: &Encoded,
+    key: &str,
+    decoded: Decoded,
+    end: End,
+) -> Done {
+    let usage = cost(settings, &decoded.usage);
+    match reply(settings, encoded, key, decoded, end) {
+        Ok(reply) => Done::reply(&reply),
+        Err(fault) => Done::failed(fault),
+    }
+    .costing(usage)
+}
+
+/// Makes a fault with a message that names the model and holds no key.
+pub(super) fn fault(
+    settings: &Settings,
+    class: FaultClass,
+    repeatable: bool,
+    message: &str,
+) -> Fault {
+    let message = settings.key.as_ref().map_or_else(|| message.into(), |key| key.redact(message));
+    let message: String = message.chars().take(MESSAGE).collect();
+    Fault { class, repeatable, hint_ms: None, message: format!("{}: {message}", settings.spec) }
+}
+
+fn cost(settings: &Settings, counted: &decode::Usage) -> Usage {
+    let input = counted.input.unwrap_or(0).saturating_add(counted.cached);
+    let output = counted.output.unwrap_or(0).saturating_add(counted.reasoning);
+    let money = settings.prices.map_or(0, |prices| prices.of(input, output));
+    Usage { tokens: counted.charged(), money, ..Usage::default() }
+}
+
+fn reply(
+    settings: &Settings,
+    encoded: &Encoded,
+    key: &str,
+    mut decoded: Decoded,
+    end: End,
+) -> Result<Reply, Fault> {
+    let invalid =
+        |repeatable, message: &str| Err(fault(settings, FaultClass::Invalid, repeatable, message));
+    if let Some(error) = decoded.failure() {
+        let told = decoded.error.is_some();
+        return Err(match end {
+            End::Stalled if !told => {
+                let message = format!("nothing came for {:?}", settings.idle_timeout);
+                fault(settings, FaultClass::Timeout, true, &message)
+            }
+            End::Cut if !told => {
+                let message = "the connection broke off in the middle of the answer";
+                fault(settings, FaultClass::Unavailable, true, message)
+            }
+            _ => failed(settings, &error),
+        });
+    }
+    let word = decoded.stop.take().unwrap_or_default().to_ascii_lowercase();
+    match stopped(&word) {
+        Stopped::Well => {}
+        Stopped::Short => {
+            // Half a call or half an object may look whole. Half a text is a text.
+            if encoded.form == Form::Schema || !decoded.tool_calls.is_empty() {
+                let message = format!(
+                    "the reply was cut off ({word}); allow more than {} tokens",
+                    settings.max_tokens
+                );
+                return invalid(true, &message);
+            }
+        }
+        Stopped::Blocked => {
+            return invalid(false, &format!("the provider will not give this reply ({word})"));
+        }
+        Stopped::Broken => {
+            return invalid(true, &format!("the model wrote something unusable ({word})"));
+        }
+    }
+    if let Some(refusal) = &decoded.refusal
+        && decoded.text.trim().is_empty()
+        && decoded.tool_calls.is_empty()
+    {
+        return invalid(false, &format!("the model refuses: {refusal}"));
+    }
+    let mut reply = Reply { text: decoded.text, calls: Vec::new() };
+    let mut taken = BTreeSet::new();
+    for (place, call) in decoded.tool_calls.into_iter().enumerate() {
+        if call.name.is_empty() {
+            return invalid(true, "a tool call has no name");
+        }
+        let Some(arguments) = object(&call.arguments) else {
+            let message =
+                format!("the arguments of a call of `{}` are not a JSON object", call.name);
+            return invalid(true, &message);
+        };
+        if encoded.form == Form::Schema && call.name == REPLY {
+            arguments.get().clone_into(&mut reply.text);
+            continue;
+        }
+        // An id must name its call among all of a conversation; the key is unique.
+        let scope: String = Digest::of(key.as_bytes()).to_string().chars().take(12).collect();
+        let mut id = call.id_within(&scope, place);
+        if !taken.insert(id.clone()) {
+            id = format!("{id}_{place}_{scope}");
+            taken.insert(id.clone());
+        }
+        let tool = encoded.names.meant(&call.name).to_owned();
+        reply.calls.push(ToolCall { id, tool, arguments });
+    }
+    if let Some(key) = &settings.key {
+        reply.text = key.redact(&reply.text);
+    }
+    Ok(reply)
+}
+
+/// Returns arguments in canonical form, if they are an object.
+fn object(arguments: &decode::Arguments) -> Option<Box<RawValue>> {
+    let parsed = arguments.parsed().ok()?;
+    let text = serde_json::to_string(&parsed).ok()?;
+    canonical_body(&RawValue::from_string(text).ok()?).ok()
+}
+
+/// Words an error of the provider.
+fn failed(settings: &Settings, error: &decode::ModelError) -> Fault {
+    let class = match error.class {
+        ErrorClass::RateLimited => FaultClass::RateLimited,
+        ErrorClass::Overloaded | ErrorClass::Unavailable | ErrorClass::Truncated => {
+            FaultClass::Unavailable
+        }
+        ErrorClass::Quota | ErrorClass::TooLarge => FaultClass::Resource,
+        ErrorClass::Auth => FaultClass::Forbidden,
+        ErrorClass::Invalid
+        | ErrorClass::ContextLength
+        | ErrorClass::ContentFilter
+        | ErrorClass::Malformed => FaultClass::Invalid,
+        ErrorClass::Other => FaultClass::Other,
+    };
+    let status = error.status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();
+    let mut message = format!("{}{status}", error.message);
+    let provider = settings.spec.provider();
+    match (error.class, error.status, provider.key_variables()) {
+        (ErrorClass::Auth, _, [variable, ..]) if settings.key.is_some() => {
+            message = format!("{message}; check {variable}");
+        }
+        (ErrorClass::Auth, _, [variable, ..]) => {
+            message = format!("{message}; no key was sent: see {variable} in docs/models.md");
+        }
+        (ErrorClass::Invalid, Some(404 | 405), _) if provider == Provider::OpenAiCompatible => {
+            message = format!("{message}; most servers want /v1 at the end of the base URL");
+        }
+        (ErrorClass::TooLarge, ..) => {
+            message = format!("{message}; allow more with max_bytes");
+        }
+        _ => {}
+    }
+    let hint_ms = error.retry_after_ms;
+    Fault { hint_ms, ..fault(settings, class, error.retryable, &message) }
+}
+
+/// What a stop word means for the reply.
+enum Stopped {
+    Well,
+    Short,
+    Blocked,
+    Broken,
+}
+
+fn stopped(word: &str) -> Stopped {
+    match word {
+        "length"
+        | "max_tokens"
+        | "max_output_tokens"
+        | "incomplete"
+        | "model_context_window_exceeded" => Stopped::Short,
+        "content_filter" | "refusal" | "safety" | "recitation" | "blocklist"
+        | "prohibited_content" | "spii" | "language" | "image_safety" => Stopped::Blocked,
+        "malformed_function_call" | "unexpected_tool_call" | "too_many_tool_calls" => {
+            Stopped::Broken
+        }
+        _ => Stopped::Well,
+    }
+}

@@ -1,0 +1,103 @@
+//! Questions, as each protocol writes them. Pure: a question in, JSON out.
+//!
+//! What the protocols share is settled here: which form a reply is asked for in, the
+//! order of the [turns], and the [names] of tools. Every request asks for a stream.
+
+mod anthropic;
+mod gemini;
+mod names;
+mod openai_chat;
+mod openai_responses;
+mod schema;
+mod turns;
+
+pub use names::Names;
+
+use pointsman_kernel::prompt::Message;
+use serde_json::Value;
+
+use super::{Protocol, Question, settings::Proposals, settings::Settings};
+use crate::tool::ToolSpec;
+use turns::Turn;
+
+/// The name of the tool by which a reply is held to a schema where the protocol has
+/// no other way.
+pub(super) const REPLY: &str = "reply";
+
+/// The form that a reply is asked for in.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Form {
+    /// Plain text.
+    Text,
+    /// JSON text that fits the prompt's schema.
+    Schema,
+    /// Text, and calls of the prompt's tools.
+    Tools,
+}
+
+/// A question as it is sent.
+#[derive(Clone, Debug)]
+pub struct Encoded {
+    /// The request's body.
+    pub body: Value,
+    /// What the tools are called in it.
+    pub names: Names,
+    /// The form that the reply was asked for in.
+    pub form: Form,
+}
+
+/// What every protocol's encoder is given.
+struct Parts<'q> {
+    settings: &'q Settings,
+    system: String,
+    turns: Vec<Turn>,
+    /// The tools to offer; none unless the form is [`Form::Tools`].
+    tools: Vec<(&'q str, &'q ToolSpec)>,
+    /// The schema to hold the reply to; none unless the form is [`Form::Schema`].
+    schema: Option<&'q Value>,
+}
+
+/// Writes a question for a protocol.
+pub fn encode(protocol: Protocol, question: &Question, settings: &Settings) -> Encoded {
+    let prompt = &question.prompt;
+    let offered = question.tools.iter().filter(|tool| prompt.tools.contains(&tool.name));
+    let offered: Vec<&ToolSpec> = offered.collect();
+    let form = match (settings.proposals, &prompt.schema, offered.is_empty()) {
+        // Where only one of the two is possible there is nothing to choose.
+        (Proposals::Schema, Some(_), _) | (Proposals::Tools, Some(_), true) => Form::Schema,
+        (Proposals::Tools, _, false) | (Proposals::Schema, None, false) => Form::Tools,
+        (_, None, true) => Form::Text,
+    };
+    let native = form == Form::Tools;
+    let called = prompt.messages.iter().filter(|_| native).flat_map(|message| match message {
+        Message::Assistant { calls, .. } => calls.as_slice(),
+        _ => &[],
+    });
+    let tools = offered.iter().filter(|_| native).map(|tool| &*tool.name);
+    let names = Names::of(tools.chain(called.map(|call| call.tool.as_str())));
+    let mut parts = Parts {
+        settings,
+        system: prompt.system.trim().to_owned(),
+        turns: turns::of(&prompt.messages, native, &names),
+        tools: Vec::new(),
+        schema: prompt.schema.as_ref().filter(|_| form == Form::Schema),
+    };
+    if native {
+        parts.tools = offered.iter().map(|tool| (names.sent(&tool.name), *tool)).collect();
+    }
+    // Only an object can be demanded; anything else can be asked for in words.
+    if let Some(schema) = parts.schema.filter(|schema| !schema::is_object(schema)) {
+        let words = format!("Reply with JSON that fits this schema and nothing else: {schema}");
+        let joined = [parts.system.as_str(), &words].join("\n\n");
+        joined.trim().clone_into(&mut parts.system);
+        parts.schema = None;
+    }
+    let body = match protocol {
+        Protocol::OpenAiChat => openai_chat::body(&parts),
+        Protocol::OpenAiResponses => openai_responses::body(&parts),
+        Protocol::AnthropicMessages => anthropic::body(&parts),
+        Protocol::GeminiGenerate => gemini::body(&parts),
+    };
+    Encoded { body, names, form }
+}

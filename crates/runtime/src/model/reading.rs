@@ -1,0 +1,84 @@
+//! A body on its way through: the key taken out, text shown, everything decoded.
+
+use super::{
+    Protocol, Shown,
+    decode::{Decoded, Decoder, Head, Limits, Piece},
+    encode::REPLY,
+    secret::Redactor,
+};
+
+/// The longest line of an event stream.
+const LINE_BYTES: usize = 8 << 20;
+
+/// A body on its way: without the key, shown, decoded, and kept where it is recorded.
+pub(super) struct Reading<'s> {
+    decoder: Decoder,
+    pub(super) redactor: Redactor,
+    /// Who watches; nobody, where the answer is no reply.
+    pub(super) shown: Option<&'s Shown>,
+    /// Whether a call of the tool [`REPLY`] is the text.
+    pub(super) by_tool: bool,
+    /// The place of that call.
+    reply: Option<usize>,
+    /// Whether the body is recorded.
+    pub(super) keeps: bool,
+    pub(super) kept: Vec<Vec<u8>>,
+    /// Bytes that may still come.
+    left: usize,
+}
+
+impl Reading<'_> {
+    /// Starts to read a body of so many bytes at most.
+    pub(super) fn new(protocol: Protocol, most: usize) -> Self {
+        let limits = Limits { body: most, line: LINE_BYTES.min(most) };
+        Self {
+            decoder: Decoder::with_limits(protocol, limits),
+            redactor: Redactor::new(None),
+            shown: None,
+            by_tool: false,
+            reply: None,
+            keeps: false,
+            kept: Vec::new(),
+            left: most,
+        }
+    }
+
+    /// Returns what was read.
+    pub(super) fn decoded(self, head: &Head) -> Decoded {
+        self.decoder.finish(head)
+    }
+
+    /// Takes a chunk; returns whether more is wanted.
+    pub(super) fn take(&mut self, chunk: &[u8]) -> bool {
+        // One byte too many is enough to know that there are too many.
+        let chunk = chunk.get(..self.left.saturating_add(1)).unwrap_or(chunk);
+        let fits = chunk.len() <= self.left;
+        self.left = self.left.saturating_sub(chunk.len());
+        let clean = self.redactor.push(chunk);
+        self.pass(clean);
+        fits && !self.decoder.is_closed()
+    }
+
+    /// Takes what was held back.
+    pub(super) fn finish(&mut self) {
+        let rest = self.redactor.rest();
+        self.pass(rest);
+    }
+
+    fn pass(&mut self, bytes: Vec<u8>) {
+        for piece in self.decoder.push(&bytes) {
+            let Some(shown) = self.shown else { continue };
+            match piece {
+                Piece::Text(delta) => shown.show(&delta),
+                Piece::CallStarted { call, name, .. } if self.by_tool && name == REPLY => {
+                    self.reply = Some(call);
+                }
+                Piece::Arguments { call, delta } if self.reply == Some(call) => shown.show(&delta),
+                _ => {}
+            }
+        }
+        if self.keeps && !bytes.is_empty() {
+            self.kept.push(bytes);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What a model is asked with: address, key, limits, and where answers are kept.
+
+use std::{path::PathBuf, time::Duration};
+
+use super::{ModelError, Secret, endpoint, spec::Provider, spec::Spec};
+
+/// How a model proposes, where the prompt allows both.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Proposals {
+    /// As JSON text that fits the prompt's schema. Every model can do that.
+    #[default]
+    Schema,
+    /// By the provider's own tool calls.
+    Tools,
+}
+
+/// What tokens cost, in millionths of a currency unit per million tokens: 3 dollars
+/// per million are 3 000 000.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Prices {
+    /// Tokens read; cached ones are charged alike.
+    pub input: u64,
+    /// Tokens written; reasoning is charged alike.
+    pub output: u64,
+}
+
+impl Prices {
+    /// Returns what so many tokens cost, in millionths, rounded up.
+    pub fn of(&self, input: u64, output: u64) -> u64 {
+        let cost = |tokens: u64, price: u64| u128::from(tokens).saturating_mul(u128::from(price));
+        let sum = cost(input, self.input).saturating_add(cost(output, self.output));
+        u64::try_from(sum.div_ceil(1_000_000)).unwrap_or(u64::MAX)
+    }
+}
+
+/// Everything about a model that is the same for all questions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The model.
+    pub spec: Spec,
+    /// The server's address; the provider's own where there is none.
+    pub base_url: Option<String>,
+    /// The key. Whoever sets it says that it is meant for `base_url`.
+    pub key: Option<Secret>,
+    /// How the model proposes.
+    pub proposals: Proposals,
+    /// Tokens that a reply may have.
+    pub max_tokens: u32,
+    /// How freely words are drawn, where it is not left to the provider.
+    pub temperature: Option<f64>,
+    /// Where draws begin. Chat completions and Gemini take it, the others do not.
+    pub seed: Option<u64>,
+    /// What tokens cost; without prices no money is charged.
+    pub prices: Option<Prices>,
+    /// How long reaching the server may take.
+    pub connect_timeout: Duration,
+    /// How long the server may be silent: before its answer, and between two chunks.
+    pub idle_timeout: Duration,
+    /// Bytes that an answer may have.
+    pub max_bytes: usize,
+    /// The file that answers are appended to.
+    pub record: Option<PathBuf>,
+    /// The file that answers are taken from, instead of the network.
+    pub replay: Option<PathBuf>,
+}
+
+impl Settings {
+    /// Returns the defaults for a model.
+    pub const fn new(spec: Spec) -> Self {
+        Self {
+            spec,
+            base_url: None,
+            key: None,
+            proposals: Proposals::Schema,
+            max_tokens: 8_192,
+            temperature: None,
+            seed: None,
+            prices: None,
+            connect_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_mins(2),
+            max_bytes: 32 << 20,
+            record: None,
+            replay: None,
+        }
+    }
+
+    /// Returns the settings that the environment asks for. `base_url`, where given,
+    /// comes before the environment's.
+    ///
+    /// A key is sent only where it is meant to go: to the server that the environment
+    /// names beside the key, or else to the provider's own. A `base_url` from elsewhere,
+    /// such as a file in a folder that somebody else wrote, gets no key.
+    pub fn from_env(
+        spec: Spec,
+        base_url: Option<&str>,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, ModelError> {
+        let provider = spec.provider();
+        let read = |name: &str| env(name).filter(|value| !value.trim().is_empty());
+        let named = provider.base_variable().and_then(read);
+        let trusted = named.or_else(|| provider.own_base().map(str::to_owned));
+        let used = base_url.map(str::to_owned).or_else(|| trusted.clone());
+        let key = provider.key_variables().iter().find_map(|name| read(name));
+        let mut settings = Self { base_url: used.clone(), ..Self::new(spec) };
+        let Some(used) = used else {
+            return match provider {
+                Provider::Quote | Provider::Script => Ok(settings),
+                _ => Err(ModelError::NoBase { provider }),
+            };
+        };
+        let place = endpoint::base(provider, &used)?.origin();
+        let meant = trusted.map(|trusted| endpoint::base(provider, &trusted)).transpose()?;
+        if meant.is_some_and(|meant| meant.origin() == place) {
+            settings.key = key.as_deref().map(Secret::new);
+        }
+        Ok(settings)
+    }
+
+    /// Checks what no type can say.
+    pub(super) fn check(&self) -> Result<(), ModelError> {
+        let bad = |setting, range| Err(ModelError::BadSetting { setting, range });
+        if self.max_tokens == 0 {
+            return bad("max_tokens", "1 or more");
+        }
+        if self.temperature.is_some_and(|heat| !(0.0..=2.0).contains(&heat)) {
+            return bad("temperature", "a number from 0 to 2");
+        }
+        if self.max_bytes == 0 {
+            return bad("max_bytes", "1 or more");
+        }
+        if self.connect_timeout.is_zero() {
+            return bad("connect_timeout", "more than nothing");
+        }
+        if self.idle_timeout.is_zero() {
+            return bad("idle_timeout", "more than nothing");
+        }
+        if self.record.is_some() && self.replay.is_some() {
+            return Err(ModelError::RecordAndReplay);
+        }
+        if self.spec.provider().protocol().is_none() {
+            if self.record.is_some() {
+                return bad("record", "nothing: only answers of providers are recorded");
+            }
+            if self.replay.is_some() {
+                return bad("replay", "nothing: only answers of providers are recorded");
+            }
+        }
+        Ok(())
+    }
+}

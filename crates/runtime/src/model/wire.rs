@@ -1,0 +1,261 @@
+//! A question over the wire: sent, and its answer read chunk by chunk.
+//!
+//! Nothing is followed, nothing is tried twice, and no wait is without a limit: what
+//! goes wrong is a fault, and the chart says what happens then.
+
+use pointsman_kernel::agent::FaultClass;
+use reqwest::{
+    Client, Response, Url,
+    header::{HeaderMap, HeaderName, HeaderValue},
+    redirect::Policy,
+};
+use tokio::time::timeout;
+
+use super::{
+    ModelError, Protocol, Question, Shown, answer,
+    decode::{Decoded, Head},
+    encode::{self, Form},
+    endpoint,
+    reading::Reading,
+    secret::Redactor,
+    settings::Settings,
+    spec::Provider,
+    tape::{self, End, Recorder, Replayer, Taped},
+    wait::{self, Headers},
+};
+use crate::{clock::now_ms, perform::Done};
+
+/// How much is read of an answer whose status says that it failed.
+const REFUSED_BYTES: usize = 256 << 10;
+
+/// A model that is reached over the wire, or whose recorded answers are.
+#[derive(Debug)]
+pub(super) struct Wire {
+    settings: Settings,
+    protocol: Protocol,
+    source: Source,
+}
+
+#[derive(Debug)]
+enum Source {
+    Network { client: Client, url: Url, recorder: Option<Recorder> },
+    Tape(Replayer),
+}
+
+/// An answer's head: status, the wait that it asks for, the headers that are kept.
+type Opening = (u16, Option<u64>, Headers);
+
+impl Wire {
+    pub(super) fn new(settings: Settings, protocol: Protocol) -> Result<Self, ModelError> {
+        let source = match &settings.replay {
+            Some(path) => Source::Tape(Replayer::open(path)?),
+            None => network(&settings)?,
+        };
+        Ok(Self { settings, protocol, source })
+    }
+
+    pub(super) async fn ask(&self, question: &Question, shown: &Shown) -> Done {
+        let encoded = encode::encode(self.protocol, question, &self.settings);
+        let digest = tape::digest(self.protocol, &encoded.body);
+        let by_tool = encoded.form == Form::Schema;
+        let (decoded, end) = match &self.source {
+            Source::Tape(tape) => {
+                let taped = match tape.take(&digest) {
+                    Ok(taped) => taped,
+                    Err(why) => return self.fault(FaultClass::Gone, false, &why),
+                };
+                let opening = (taped.status, taped.retry_after_ms, taped.headers.clone());
+                let mut reading = self.reading(&opening, shown, by_tool, false);
+                for chunk in taped.chunks() {
+                    if !reading.take(&chunk) {
+                        break;
+                    }
+                }
+                reading.finish();
+                (decoded(reading, &opening), taped.end)
+            }
+            Source::Network { client, url, recorder } => {
+                let mut response = match self.send(client, url, &encoded.body, question).await {
+                    Ok(response) => response,
+                    Err(fault) => return fault,
+                };
+                let opening = opening(&response);
+                let mut reading = self.reading(&opening, shown, by_tool, recorder.is_some());
+                let end = self.read(&mut response, &mut reading).await;
+                // The connection is not needed any more, however the file fares.
+                drop(response);
+                if let Some(recorder) = recorder {
+                    let chunks = std::mem::take(&mut reading.kept);
+                    let taped = Taped::new(self.protocol, digest, opening.clone(), &chunks, end);
+                    if let Err(why) = recorder.keep(taped).await {
+                        return self.fault(FaultClass::Resource, false, &why);
+                    }
+                }
+                (decoded(reading, &opening), end)
+            }
+        };
+        answer::done(&self.settings, &encoded, &question.key, decoded, end)
+    }
+
+    /// Sends the question and waits for the answer's head.
+    async fn send(
+        &self,
+        client: &Client,
+        url: &Url,
+        body: &serde_json::Value,
+        question: &Question,
+    ) -> Result<Response, Done> {
+        let mut request = client.post(url.clone()).body(body.to_string());
+        if endpoint::takes_idempotency_key(self.settings.spec.provider())
+            && let Ok(key) = HeaderValue::from_str(&question.key)
+            && !key.is_empty()
+        {
+            request = request.header(HeaderName::from_static("idempotency-key"), key);
+        }
+        let limit = self.settings.connect_timeout.saturating_add(self.settings.idle_timeout);
+        match timeout(limit, request.send()).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(error)) => Err(self.unreached(url, error)),
+            Err(_) => {
+                let message = format!("no answer came in {limit:?}");
+                Err(self.fault(FaultClass::Timeout, true, &message))
+            }
+        }
+    }
+
+    /// Reads the body until it ends, or nothing more of it is wanted.
+    async fn read(&self, response: &mut Response, reading: &mut Reading<'_>) -> End {
+        let end = loop {
+            match timeout(self.settings.idle_timeout, response.chunk()).await {
+                Ok(Ok(Some(chunk))) => {
+                    if !reading.take(&chunk) {
+                        break End::Closed;
+                    }
+                }
+                Ok(Ok(None)) => break End::Closed,
+                Ok(Err(_)) => break End::Cut,
+                Err(_) => break End::Stalled,
+            }
+        };
+        reading.finish();
+        end
+    }
+
+    fn reading<'s>(
+        &self,
+        opening: &Opening,
+        shown: &'s Shown,
+        by_tool: bool,
+        keeps: bool,
+    ) -> Reading<'s> {
+        let refused = head(opening).refused();
+        let most = if refused { REFUSED_BYTES } else { usize::MAX };
+        let mut reading = Reading::new(self.protocol, self.settings.max_bytes.min(most));
+        reading.redactor = Redactor::new(self.settings.key.clone());
+        reading.shown = (!refused).then_some(shown);
+        reading.by_tool = by_tool;
+        reading.keeps = keeps;
+        reading
+    }
+
+    fn unreached(&self, url: &Url, error: reqwest::Error) -> Done {
+        let slow = error.is_timeout();
+        let error = error.without_url();
+        // The last of the causes says what happened; the others say where.
+        let mut cause: &dyn std::error::Error = &error;
+        while let Some(deeper) = cause.source() {
+            cause = deeper;
+        }
+        let place = url.origin().ascii_serialization();
+        let help = match self.settings.spec.provider() {
+            Provider::Ollama => "; is Ollama running?",
+            Provider::OpenAiCompatible => "; is the server running, and the base URL right?",
+            _ => "",
+        };
+        let message = format!("{place} cannot be reached: {cause}{help}");
+        let class = if slow { FaultClass::Timeout } else { FaultClass::Unavailable };
+        self.fault(class, true, &message)
+    }
+
+    fn fault(&self, class: FaultClass, repeatable: bool, message: &str) -> Done {
+        Done::failed(answer::fault(&self.settings, class, repeatable, message))
+    }
+}
+
+/// Ends the reading. A redirection is worded here, for its body says little.
+fn decoded(reading: Reading<'_>, opening: &Opening) -> Decoded {
+    let mut decoded = reading.decoded(&head(opening));
+    if (300..400).contains(&opening.0)
+        && let Some(error) = &mut decoded.error
+    {
+        let place = opening.2.get("location").map_or("somewhere else", String::as_str);
+        error.message = format!(
+            "the server points to {place}, and redirections are not followed; set the base \
+             URL to where the model is"
+        );
+    }
+    decoded
+}
+
+fn network(settings: &Settings) -> Result<Source, ModelError> {
+    let provider = settings.spec.provider();
+    let url = endpoint::address(settings)?;
+    if settings.key.is_none() && endpoint::needs_key(settings, &url) {
+        return Err(ModelError::NoKey { provider });
+    }
+    // Fails only where a provider is installed already, and then there is one.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let mut client = Client::builder()
+        .user_agent(concat!("pointsman/", env!("CARGO_PKG_VERSION")))
+        .default_headers(endpoint::headers(settings)?)
+        .redirect(Policy::none())
+        .referer(false)
+        .connect_timeout(settings.connect_timeout);
+    if url.scheme() == "http" {
+        // A system without CA certificates can still ask a server on this machine.
+        client = client.tls_certs_only([]);
+    }
+    if endpoint::is_loopback(&url) {
+        client = client.no_proxy();
+    }
+    let client = client.build().map_err(|error| {
+        let mut cause: &dyn std::error::Error = &error;
+        while let Some(deeper) = cause.source() {
+            cause = deeper;
+        }
+        ModelError::Client(cause.to_string())
+    })?;
+    let recorder = settings.record.as_deref().map(Recorder::open).transpose()?;
+    Ok(Source::Network { client, url, recorder })
+}
+
+const fn head((status, retry_after_ms, _): &Opening) -> Head {
+    Head { status: Some(*status), retry_after_ms: *retry_after_ms }
+}
+
+fn opening(response: &Response) -> Opening {
+    let status = response.status().as_u16();
+    let headers = kept(response.headers());
+    (status, wait::hint_ms(status, &headers, now_ms()), headers)
+}
+
+/// Returns the headers that say something about the answer. A place that the server
+/// points to is kept without its path, in which there may be anything.
+fn kept(headers: &HeaderMap) -> Headers {
+    let tells = |name: &str| {
+        name.contains("ratelimit")
+            || name.starts_with("retry-after")
+            || matches!(name, "content-type" | "location" | "request-id" | "x-request-id")
+    };
+    let named = headers.iter().filter(|(name, _)| tells(name.as_str()));
+    named
+        .filter_map(|(name, value)| {
+            let value = value.to_str().ok()?;
+            let value = match name.as_str() {
+                "location" => Url::parse(value).ok()?.origin().ascii_serialization(),
+                _ => value.to_owned(),
+            };
+            Some((name.as_str().to_owned(), value))
+        })
+        .collect()
+}

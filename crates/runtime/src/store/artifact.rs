@@ -1,0 +1,88 @@
+//! Artifacts: texts kept once, compressed, under the digest of what they say.
+//!
+//! Lines over 1 KiB, the parts of prompts and the charts' sources are kept so. What
+//! nothing refers to any more is swept when runs are pruned.
+
+use std::collections::BTreeSet;
+
+use pointsman_kernel::id::Digest;
+use rusqlite::{Connection, OptionalExtension, params};
+
+/// A line longer than this is kept as an artifact.
+pub(super) const INLINE: usize = 1_024;
+
+/// A text, ready to be kept.
+pub(super) struct Packed {
+    pub(super) digest: Digest,
+    size: i64,
+    body: Vec<u8>,
+}
+
+impl Packed {
+    pub(super) fn new(text: &str) -> Self {
+        let size = i64::try_from(text.len()).unwrap_or(i64::MAX);
+        let body = lz4_flex::block::compress(text.as_bytes());
+        Self { digest: Digest::of(text.as_bytes()), size, body }
+    }
+
+    /// Keeps it. Whoever kept the same text before has done the work.
+    pub(super) fn keep(&self, connection: &Connection) -> rusqlite::Result<()> {
+        connection
+            .prepare_cached(
+                "INSERT OR IGNORE INTO artifact (digest, size, body) VALUES (?1,?2,?3)",
+            )?
+            .execute(params![self.digest.0, self.size, self.body])
+            .map(drop)
+    }
+}
+
+/// Returns the text that has a digest, or nothing if this is not it.
+pub(super) fn unpack(digest: &Digest, size: i64, body: &[u8]) -> Option<String> {
+    let size = usize::try_from(size).ok()?;
+    // A byte says 255 at most in this format: a larger size was never written, and
+    // room for it must not be asked for.
+    if size > body.len().saturating_mul(255).saturating_add(64) {
+        return None;
+    }
+    let bytes = lz4_flex::block::decompress(body, size).ok()?;
+    (Digest::of(&bytes) == *digest).then_some(())?;
+    String::from_utf8(bytes).ok()
+}
+
+/// Reads one artifact. `Ok(None)` means that it is missing or not what its digest says.
+pub(super) fn read(connection: &Connection, digest: &Digest) -> rusqlite::Result<Option<String>> {
+    let found = connection
+        .prepare_cached("SELECT size, body FROM artifact WHERE digest = ?1")?
+        .query_row(params![digest.0], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?)))
+        .optional()?;
+    Ok(found.and_then(|(size, body)| unpack(digest, size, &body)))
+}
+
+/// Removes what nothing refers to; returns how many artifacts that were.
+///
+/// References are read from the rows that hold them, never from a count or an index: a
+/// wrong one would remove what a run needs.
+pub(super) fn sweep(connection: &Connection) -> rusqlite::Result<u64> {
+    let mut used: BTreeSet<[u8; 32]> = BTreeSet::new();
+    for query in ["SELECT source FROM run", "SELECT artifact FROM entry WHERE artifact IS NOT NULL"]
+    {
+        let mut query = connection.prepare(query)?;
+        for digest in query.query_map([], |row| row.get(0))? {
+            used.insert(digest?);
+        }
+    }
+    let mut query = connection.prepare("SELECT parts FROM prompt")?;
+    for parts in query.query_map([], |row| row.get::<_, Vec<u8>>(0))? {
+        used.extend(parts?.as_chunks::<32>().0);
+    }
+    let mut query = connection.prepare("SELECT digest FROM artifact")?;
+    let kept = query.query_map([], |row| row.get(0))?.collect::<Result<Vec<[u8; 32]>, _>>()?;
+    let mut gone = 0;
+    for digest in kept.iter().filter(|digest| !used.contains(*digest)) {
+        connection
+            .prepare_cached("DELETE FROM artifact WHERE digest = ?1")?
+            .execute(params![digest])?;
+        gone += 1;
+    }
+    Ok(gone)
+}

@@ -1,0 +1,291 @@
+//! What can go wrong with the store, where, and what to do about it.
+
+use std::{io, path::PathBuf};
+
+use pointsman_kernel::id::Seq;
+use rusqlite::ErrorCode;
+use thiserror::Error;
+
+use super::{LetterId, RunId, schema};
+
+/// What can go wrong with the store. Reads of what is whole go on working after every
+/// one of these.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The file cannot be opened or made.
+    #[error("cannot open the journal {}: {source}", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: rusqlite::Error,
+    },
+    /// The file's folder cannot be made.
+    #[error("cannot make the folder of the journal {}: {source}", path.display())]
+    Folder {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The writer's thread cannot be started.
+    #[error("cannot start a thread for the journal: {source}")]
+    Thread {
+        /// Why.
+        source: io::Error,
+    },
+    /// The file or its folder may not be written to.
+    #[error("the journal {} or its folder is read-only", path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The SQLite library has a known fault.
+    #[error("this build has SQLite {found}, and journals need 3.51.3 or later")]
+    OldLibrary {
+        /// The version.
+        found: &'static str,
+    },
+    /// The file is no journal.
+    #[error("{} is not a journal of this program", path.display())]
+    NotOurs {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A later build wrote the file.
+    #[error("{} has store format {found}, and this build knows formats up to {}", path.display(), schema::FORMAT)]
+    TooNew {
+        /// The file.
+        path: PathBuf,
+        /// The format of the file.
+        found: i64,
+    },
+    /// The file is damaged.
+    #[error("the journal is damaged{}: {damage}", place(run.as_ref(), *seq))]
+    Damaged {
+        /// The run, where one is known.
+        run: Option<RunId>,
+        /// The entry, where one is known.
+        seq: Option<Seq>,
+        /// What is wrong.
+        damage: Damage,
+    },
+    /// The journal lacks what its mark says was written.
+    #[error("the journal {} has lost what was written to it{}", path.display(), last_known(last.as_ref()))]
+    Behind {
+        /// The journal.
+        path: PathBuf,
+        /// The mark.
+        mark: PathBuf,
+        /// The last run and entry that the mark knows.
+        last: Option<(RunId, Seq)>,
+    },
+    /// The disk is full, or the journal has reached its cap. Nothing of this was kept;
+    /// a later write may succeed.
+    #[error("the disk is full, or the journal has reached its cap: nothing was written{}", place(run.as_ref(), *seq))]
+    Full {
+        /// The run.
+        run: Option<RunId>,
+        /// The entry.
+        seq: Option<Seq>,
+    },
+    /// Another process kept the journal for itself too long. Nothing was written.
+    #[error("another process is writing to the journal and does not let go{}", place(run.as_ref(), *seq))]
+    Busy {
+        /// The run.
+        run: Option<RunId>,
+        /// The entry.
+        seq: Option<Seq>,
+    },
+    /// A write failed in a way that leaves it open what is on the disk. The store
+    /// takes no more writes until it is opened again.
+    #[error("writing to the journal failed, so it takes no more entries{}: {why}", place(run.as_ref(), *seq))]
+    Broken {
+        /// The run.
+        run: Option<RunId>,
+        /// The entry.
+        seq: Option<Seq>,
+        /// What happened.
+        why: String,
+    },
+    /// Another writer has been there first.
+    #[error("run {run} is at entry {}, so entry {} cannot be written", .at.0, .wanted.0)]
+    Conflict {
+        /// The run.
+        run: RunId,
+        /// Its last entry.
+        at: Seq,
+        /// The entry that was to be written.
+        wanted: Seq,
+    },
+    /// The line is no entry that can stand there.
+    #[error("entry {} of run {run} cannot be kept: {why}", .seq.0)]
+    Unfit {
+        /// The run.
+        run: RunId,
+        /// The entry.
+        seq: Seq,
+        /// Why.
+        why: String,
+    },
+    /// There is no such run.
+    #[error("there is no run {run}")]
+    NoSuchRun {
+        /// The run.
+        run: RunId,
+    },
+    /// There is such a run already.
+    #[error("there is a run {run} already")]
+    RunExists {
+        /// The run.
+        run: RunId,
+    },
+    /// The run has no such entry.
+    #[error("run {run} has {} entries, and entry {} was asked for", .has.0, .asked.0)]
+    NoSuchEntry {
+        /// The run.
+        run: RunId,
+        /// Its last entry.
+        has: Seq,
+        /// The entry.
+        asked: Seq,
+    },
+    /// The letter was taken or discarded before.
+    #[error("letter {letter} is not there any more")]
+    NoSuchLetter {
+        /// The letter.
+        letter: LetterId,
+    },
+    /// A run cannot be held.
+    #[error("cannot take hold of run {run} with the file {}: {source}", path.display())]
+    Hold {
+        /// The run.
+        run: RunId,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Anything else that SQLite says.
+    #[error("the journal cannot be used{}: {source}", place(run.as_ref(), *seq))]
+    Other {
+        /// The run.
+        run: Option<RunId>,
+        /// The entry.
+        seq: Option<Seq>,
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
+}
+
+/// What is wrong with a damaged journal.
+#[derive(Clone, Debug, Error, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Damage {
+    /// SQLite cannot read the file, or a value is not of its kind.
+    #[error("{0}")]
+    File(String),
+    /// The tables are not as this program makes them.
+    #[error("its tables are not those of format {}", schema::FORMAT)]
+    Tables,
+    /// The book does not have its seal.
+    #[error("the count of its runs does not have its seal")]
+    Book,
+    /// Runs are missing, or there are too many.
+    #[error("{has} runs are there, and {wants} were written")]
+    Runs {
+        /// How many there are.
+        has: i64,
+        /// How many there should be.
+        wants: i64,
+    },
+    /// The run's row does not have its seal.
+    #[error("its row does not have its seal")]
+    Row,
+    /// The entry is not there.
+    #[error("the entry is missing")]
+    Missing,
+    /// There is an entry after the last.
+    #[error("there is an entry after the run's last")]
+    Extra,
+    /// The line does not have the digest that what comes after it holds.
+    #[error("the line is not the one that was written")]
+    Line,
+    /// An artifact is missing, or its content does not have its digest.
+    #[error("artifact {0} is missing or is not what was written")]
+    Artifact(pointsman_kernel::id::Digest),
+    /// Prompts are missing or do not have their seal.
+    #[error("its prompts are not those that were written")]
+    Prompts,
+    /// Letters are missing or do not have their seal.
+    #[error("its letters are not those that were written")]
+    Letters,
+}
+
+fn place(run: Option<&RunId>, seq: Option<Seq>) -> String {
+    match (run, seq) {
+        (Some(run), Some(seq)) => format!(" at entry {} of run {run}", seq.0),
+        (Some(run), None) => format!(" at run {run}"),
+        (None, _) => String::new(),
+    }
+}
+
+fn last_known(last: Option<&(RunId, Seq)>) -> String {
+    last.map_or_else(String::new, |(run, seq)| format!(": it had entry {} of run {run}", seq.0))
+}
+
+impl StoreError {
+    /// Returns what a person can do about it, in one sentence.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Open { .. } | Self::Folder { .. } => {
+                "give another place, or the right to write there".into()
+            }
+            Self::ReadOnly { path } => {
+                format!("give write access to {} and its folder", path.display())
+            }
+            Self::NotOurs { .. } => "give another file; this one was left as it is".into(),
+            Self::TooNew { .. } => "use the build that wrote it, or a later one".into(),
+            Self::Damaged { .. } => {
+                "other runs can still be read; put the file back from a copy".into()
+            }
+            Self::Behind { mark, .. } => format!(
+                "put the file back from a copy, or remove {} to go on with what is left",
+                mark.display()
+            ),
+            Self::Full { .. } => "free some space, prune old runs or raise the cap".into(),
+            Self::Busy { .. } => "try again, or stop the other process".into(),
+            Self::Broken { .. } => "check the disk, then start again".into(),
+            Self::Conflict { .. } => "another process drives this run".into(),
+            Self::NoSuchRun { .. } => "list the runs to see which there are".into(),
+            _ => return None,
+        })
+    }
+
+    pub(super) const fn damaged(run: Option<RunId>, seq: Option<Seq>, damage: Damage) -> Self {
+        Self::Damaged { run, seq, damage }
+    }
+
+    /// Sorts an error that came up while reading.
+    pub(super) fn reading(run: Option<&RunId>, source: rusqlite::Error) -> Self {
+        Self::sorted(run, None, source)
+    }
+
+    /// Sorts an error by what a caller can do about it.
+    pub(super) fn sorted(run: Option<&RunId>, seq: Option<Seq>, source: rusqlite::Error) -> Self {
+        let run = run.cloned();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => Self::Full { run, seq },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { run, seq },
+            Some(
+                // All statements are fixed, so one that SQLite cannot read has met a table
+                // that is not ours.
+                ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown,
+            )
+            // A value of another kind than was written.
+            | None => Self::damaged(run, seq, Damage::File(source.to_string())),
+            Some(_) => Self::Other { run, seq, source },
+        }
+    }
+}

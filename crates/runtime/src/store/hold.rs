@@ -1,0 +1,77 @@
+//! Holds: only one process drives a run.
+//!
+//! A hold is a lock on a file beside the journal. The system lets go of it when the
+//! process ends, however it ends. Entries are safe without it, because a row moves on
+//! only from the entry before; a hold keeps two processes from doing the same work.
+
+use std::{
+    ffi::OsString,
+    fs::{self, File, TryLockError},
+    io,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
+
+use super::{RunId, Store, StoreError};
+
+/// How often a file may vanish between being opened and being locked.
+const TRIES: u32 = 16;
+
+/// The right to drive a run, until it is dropped.
+#[derive(Debug)]
+#[must_use = "a hold that is dropped is given up"]
+pub struct Hold {
+    path: PathBuf,
+    file: File,
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        // Removed while still locked: who has opened the old file meanwhile finds that
+        // it is gone and tries again.
+        drop(fs::remove_file(&self.path));
+        drop(self.file.unlock());
+    }
+}
+
+impl Store {
+    /// Takes hold of a run, or returns nothing if it is held already, by another process
+    /// or by this one.
+    pub fn hold(&self, run: &RunId) -> Result<Option<Hold>, StoreError> {
+        let folder = folder(&self.path);
+        let path = folder.join(run.as_str());
+        take(&folder, &path).map_err(|source| StoreError::Hold { run: run.clone(), path, source })
+    }
+}
+
+fn folder(journal: &Path) -> PathBuf {
+    let mut name = OsString::from(journal.as_os_str());
+    name.push(".holds");
+    name.into()
+}
+
+fn take(folder: &Path, path: &Path) -> io::Result<Option<Hold>> {
+    fs::create_dir_all(folder)?;
+    for _ in 0..TRIES {
+        let file = File::options().write(true).create(true).truncate(false).open(path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(source)) => return Err(source),
+        }
+        if same(&file, path)? {
+            return Ok(Some(Hold { path: path.into(), file }));
+        }
+    }
+    Err(io::Error::other("the file is removed as often as it is made"))
+}
+
+/// Returns whether the file is still the one at its path.
+fn same(file: &File, path: &Path) -> io::Result<bool> {
+    let ours = file.metadata()?;
+    match fs::metadata(path) {
+        Ok(there) => Ok((ours.dev(), ours.ino()) == (there.dev(), there.ino())),
+        Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(source),
+    }
+}

@@ -1,0 +1,147 @@
+//! The mark: a small file beside the journal that says how far it was written.
+//!
+//! SQLite drops the rest of its log at the first damaged frame, without a word, and an
+//! emptied file passes for a new one. Both look like an earlier journal that is whole.
+//! The mark is written after every flush and never flushed itself, so it is never ahead
+//! of the journal, and a journal that is behind its mark has lost something. A mark that
+//! is missing or unreadable guards nothing and harms nothing.
+
+use std::{
+    ffi::OsString,
+    fs::{self, File},
+    os::unix::fs::FileExt,
+    path::{Path, PathBuf},
+};
+
+use pointsman_kernel::id::Seq;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{
+    RunId, StoreError,
+    book::Book,
+    seal::{Sealing, signed, unsigned},
+};
+
+/// How far a journal was written.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Reached {
+    name: [u8; 16],
+    version: i64,
+    last: Option<(RunId, Seq)>,
+}
+
+impl Reached {
+    fn bytes(&self) -> Vec<u8> {
+        let (run, seq) = match &self.last {
+            Some((run, seq)) => (run.as_str(), signed(seq.0)),
+            None => ("", 0),
+        };
+        let mut bytes = Vec::with_capacity(112);
+        bytes.extend_from_slice(&self.name);
+        bytes.extend_from_slice(&self.version.to_le_bytes());
+        bytes.extend_from_slice(&seq.to_le_bytes());
+        bytes.extend_from_slice(run.as_bytes());
+        // An id is no longer than 64 bytes, so that every mark has the same length.
+        bytes.resize(96, 0);
+        let seal = Sealing::of("mark").bytes(&bytes).seal();
+        bytes.extend_from_slice(&seal.0);
+        bytes
+    }
+
+    fn read(path: &Path) -> Option<Self> {
+        let bytes = fs::read(path).ok()?;
+        let (name, rest) = bytes.split_first_chunk::<16>()?;
+        let (version, rest) = rest.split_first_chunk::<8>()?;
+        let (seq, rest) = rest.split_first_chunk::<8>()?;
+        let (run, _) = rest.split_first_chunk::<64>()?;
+        let run = str::from_utf8(run).ok()?.trim_end_matches('\0');
+        let last = match run {
+            "" => None,
+            run => Some((run.parse().ok()?, Seq(unsigned(i64::from_le_bytes(*seq))))),
+        };
+        let reached = Self { name: *name, version: i64::from_le_bytes(*version), last };
+        (reached.bytes() == bytes).then_some(reached)
+    }
+}
+
+/// The mark of one journal.
+#[derive(Debug)]
+pub(super) struct Mark {
+    path: PathBuf,
+    file: Option<File>,
+    name: [u8; 16],
+    version: i64,
+}
+
+/// Returns the place of a journal's mark.
+pub(super) fn path(journal: &Path) -> PathBuf {
+    let mut name = OsString::from(journal.as_os_str());
+    name.push(".mark");
+    name.into()
+}
+
+/// Reads the mark. It must be read before the journal is: another process may be writing.
+pub(super) fn reached(journal: &Path) -> Option<Reached> {
+    Reached::read(&path(journal))
+}
+
+/// Checks that a journal holds what its mark says was written.
+pub(super) fn check(
+    journal: &Path,
+    reached: Option<&Reached>,
+    book: &Book,
+    connection: &Connection,
+) -> Result<(), StoreError> {
+    // The mark of a journal that was removed says nothing of the one in its place.
+    let Some(reached) = reached.filter(|reached| reached.name == book.name) else { return Ok(()) };
+    let behind = || {
+        let last = reached.last.clone();
+        Err(StoreError::Behind { path: journal.into(), mark: path(journal), last })
+    };
+    if book.version < reached.version {
+        return behind();
+    }
+    let Some((run, seq)) = &reached.last else { return Ok(()) };
+    let has: Option<i64> = connection
+        .query_row("SELECT seq FROM run WHERE id = ?1", params![run.as_str()], |row| row.get(0))
+        .optional()
+        .map_err(|source| StoreError::reading(Some(run), source))?;
+    match has {
+        Some(has) if unsigned(has) < seq.0 => behind(),
+        // It was pruned since, or else it was lost.
+        None if book.version == reached.version => behind(),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a file that has been emptied, which SQLite would take for a new one.
+pub(super) fn check_emptied(journal: &Path, reached: Option<&Reached>) -> Result<(), StoreError> {
+    let emptied = fs::metadata(journal).is_ok_and(|file| file.len() == 0);
+    match reached {
+        Some(reached) if emptied => {
+            let last = reached.last.clone();
+            Err(StoreError::Behind { path: journal.into(), mark: path(journal), last })
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Mark {
+    /// Returns the mark of a journal that has just been opened.
+    pub(super) fn new(journal: &Path, book: &Book) -> Self {
+        Self { path: path(journal), file: None, name: book.name, version: book.version }
+    }
+
+    /// Sets the mark. Where that fails the old one stays, which is behind, as it may be.
+    pub(super) fn set(&mut self, version: Option<i64>, last: Option<(RunId, Seq)>) {
+        self.version = version.unwrap_or(self.version);
+        if self.file.is_none() {
+            self.file =
+                File::options().write(true).create(true).truncate(false).open(&self.path).ok();
+        }
+        let reached = Reached { name: self.name, version: self.version, last };
+        if let Some(file) = &self.file {
+            drop(file.write_all_at(&reached.bytes(), 0));
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Settings of a store.
+
+use std::time::Duration;
+
+/// How a store is opened. [`Options::default`] suits one machine with many runs.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The size that the journal may grow to, in bytes. An entry that would pass it is
+    /// refused as on a full disk.
+    pub max_bytes: Option<u64>,
+    /// How long to wait for another process that is writing.
+    pub busy: Duration,
+    /// How many entries share a flush at most.
+    pub together: usize,
+    /// How many connections are kept open for reading.
+    pub readers: usize,
+    /// A commit that fails on purpose, for tests: no safe call makes a disk refuse to
+    /// flush.
+    #[doc(hidden)]
+    pub fault: Option<Fault>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            max_bytes: None,
+            busy: Duration::from_secs(10),
+            together: 1_024,
+            readers: 4,
+            fault: None,
+        }
+    }
+}
+
+/// A commit that fails on purpose.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Fault {
+    /// Which commit fails; the first is 1.
+    pub commit: u64,
+    /// SQLite's code for the failure.
+    pub code: i32,
+    /// Whether the entries reached the disk all the same.
+    pub kept: bool,
+}

@@ -1,0 +1,67 @@
+//! Connections for reading: a few are kept, each read sees the file at one moment.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use rusqlite::Connection;
+
+use super::{Options, StoreError, schema};
+
+/// Idle connections.
+#[derive(Debug)]
+pub(super) struct Pool {
+    path: PathBuf,
+    busy: Duration,
+    most: usize,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Pool {
+    pub(super) fn new(path: &Path, options: &Options) -> Self {
+        let (busy, most) = (options.busy, options.readers);
+        Self { path: path.into(), busy, most, idle: Mutex::default() }
+    }
+
+    /// Opens a connection that is not shared.
+    pub(super) fn open(&self) -> Result<Connection, StoreError> {
+        schema::open_to_read(&self.path, self.busy)
+    }
+
+    /// Reads in one transaction, so that all of it is of the same moment.
+    pub(super) fn read<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let idle = self.lock().pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => self.open()?,
+        };
+        let transaction = connection
+            .unchecked_transaction()
+            .map_err(|source| StoreError::reading(None, source))?;
+        let result = read(&transaction);
+        drop(transaction);
+        // A connection that met damage may hold pages of it, so it is not used again.
+        if !matches!(result, Err(StoreError::Damaged { .. } | StoreError::Other { .. })) {
+            let mut idle = self.lock();
+            if idle.len() < self.most {
+                idle.push(connection);
+            }
+        }
+        result
+    }
+
+    /// Closes what is idle.
+    pub(super) fn clear(&self) {
+        self.lock().clear();
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+        // A list of connections is whole at every moment.
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,91 @@
+//! What models were shown: each prompt with its parts, as it was kept.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use pointsman_kernel::id::{Digest, EffectId, Seq};
+use rusqlite::{Connection, Row, params};
+
+use super::{
+    Damage, RunId, Store, StoreError, artifact, read,
+    seal::{PromptCells, Seal, entry},
+};
+
+/// A prompt, as it was kept.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PromptRow {
+    /// The entry that it was kept with.
+    pub seq: Seq,
+    /// The effect that asked the model.
+    pub effect: EffectId,
+    /// Its messages as JSON, the system's first. Prompts share what they have in common.
+    pub parts: Vec<Arc<str>>,
+}
+
+impl Store {
+    /// Returns the prompts of a run, in order.
+    pub fn prompts(&self, id: &RunId) -> Result<Vec<PromptRow>, StoreError> {
+        self.readers.read(|connection| {
+            read::run(connection, id)?;
+            prompts(connection, id)
+        })
+    }
+}
+
+fn prompts(connection: &Connection, id: &RunId) -> Result<Vec<PromptRow>, StoreError> {
+    let fail = |source| StoreError::reading(Some(id), source);
+    // Each entry knows how many prompts were kept with it, so a lost one is missed.
+    let mut query = connection
+        .prepare_cached("SELECT seq, prompts FROM entry WHERE run = ?1 AND prompts <> 0")
+        .map_err(fail)?;
+    let mut wanted = query
+        .query_map(params![id.as_str()], |row| Ok((entry(row.get(0)?), row.get(1)?)))
+        .and_then(Iterator::collect::<Result<BTreeMap<Seq, i64>, _>>)
+        .map_err(fail)?;
+    let mut query = connection
+        .prepare_cached(
+            "SELECT seq, idx, effect_seq, effect_index, parts, seal FROM prompt
+             WHERE run = ?1 ORDER BY seq, idx",
+        )
+        .map_err(fail)?;
+    let mut found = query.query(params![id.as_str()]).map_err(fail)?;
+    let mut known: BTreeMap<[u8; 32], Arc<str>> = BTreeMap::new();
+    let mut prompts = Vec::new();
+    while let Some(row) = found.next().map_err(fail)? {
+        let seq = row.get(0).map(entry).map_err(fail)?;
+        let damaged = |damage| StoreError::damaged(Some(id.clone()), Some(seq), damage);
+        let cells = cells(row).map_err(fail)?.ok_or_else(|| damaged(Damage::Prompts))?;
+        let left = wanted.get_mut(&seq).ok_or_else(|| damaged(Damage::Prompts))?;
+        *left = left.saturating_sub(1);
+        let mut parts = Vec::new();
+        for digest in cells.parts.as_chunks::<32>().0 {
+            if let Some(part) = known.get(digest) {
+                parts.push(Arc::clone(part));
+                continue;
+            }
+            let part = artifact::read(connection, &Digest(*digest)).map_err(fail)?;
+            let part: Arc<str> =
+                part.ok_or_else(|| damaged(Damage::Artifact(Digest(*digest))))?.into();
+            known.insert(*digest, Arc::clone(&part));
+            parts.push(part);
+        }
+        let index = u16::try_from(cells.effect_index).map_err(|_| damaged(Damage::Prompts))?;
+        let effect = EffectId { seq: entry(cells.effect_seq), index };
+        prompts.push(PromptRow { seq, effect, parts });
+    }
+    match wanted.into_iter().find(|(_, left)| *left != 0) {
+        Some((seq, _)) => Err(StoreError::damaged(Some(id.clone()), Some(seq), Damage::Prompts)),
+        None => Ok(prompts),
+    }
+}
+
+/// Takes a row if its seal fits.
+fn cells(row: &Row<'_>) -> rusqlite::Result<Option<PromptCells>> {
+    let cells = PromptCells {
+        idx: row.get(1)?,
+        effect_seq: row.get(2)?,
+        effect_index: row.get(3)?,
+        parts: row.get(4)?,
+    };
+    let fits = cells.seal(row.get(0)?) == Seal(row.get(5)?);
+    Ok(fits.then_some(cells))
+}

@@ -1,0 +1,279 @@
+//! What each job writes. Two statements for a plain entry: the run's row moves on, and
+//! the line is added.
+
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+
+use pointsman_kernel::id::Digest;
+
+use super::{
+    super::{
+        Committed, LetterId, RunId, StoreError, artifact,
+        book::OpenBook,
+        ready::{Opened, Ready, forked},
+        seal::{self, entry, signed},
+    },
+    Answer, Refusal, Work,
+};
+
+/// A refusal before anything was changed.
+pub(super) const fn refused(error: StoreError) -> Refusal {
+    Refusal { error, spoilt: false }
+}
+
+/// A refusal after something was changed, or one that may have ended the transaction.
+pub(super) const fn spoilt(error: StoreError) -> Refusal {
+    Refusal { error, spoilt: true }
+}
+
+/// Does one job within a transaction.
+pub(super) fn apply(
+    connection: &Connection,
+    book: &mut OpenBook,
+    work: &Work,
+) -> Result<Answer, Refusal> {
+    match work {
+        Work::Append(ready) => append(connection, book, ready, work).map(Answer::Committed),
+        Work::Post { run, body, at_ms } => {
+            post(connection, book, run, body, signed(*at_ms)).map(Answer::Posted)
+        }
+        Work::Discard(letter) => take(connection, book, *letter).map(|()| Answer::Done),
+        Work::Fork(forking) => forking.write(connection, book).map(|()| Answer::Done),
+        Work::Prune { holds, sweep } => {
+            let mut swept = 0;
+            for (run, _) in holds {
+                remove(connection, book, run)?;
+            }
+            if *sweep {
+                swept =
+                    artifact::sweep(connection).map_err(|source| spoilt(work.failed(source)))?;
+            }
+            Ok(Answer::Swept(swept))
+        }
+    }
+}
+
+fn append(
+    connection: &Connection,
+    book: &mut OpenBook,
+    ready: &Ready,
+    work: &Work,
+) -> Result<Committed, Refusal> {
+    let fail = |source| spoilt(work.failed(source));
+    let append = &ready.append;
+    let (run, seq) = (append.run.as_str(), signed(append.seq.0));
+    if let Some(opened) = &ready.opened {
+        open(connection, book, ready, opened)?;
+    } else if advance(connection, ready).map_err(fail)? != 1 {
+        return Err(conflict(connection, ready, work));
+    }
+    let (line, artifact) =
+        if ready.packed { (None, Some(ready.link.0)) } else { (Some(append.line.as_str()), None) };
+    connection
+        .prepare_cached(
+            "INSERT INTO entry (run, seq, state, ended, wake, prompts, tip, line, artifact)
+             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)",
+        )
+        .and_then(|mut insert| {
+            insert.execute(params![
+                run,
+                seq,
+                &*append.state,
+                ready.ended,
+                ready.wake,
+                ready.prompt_count(),
+                ready.tip.0,
+                line,
+                artifact,
+            ])
+        })
+        .map_err(fail)?;
+    if let Some(letter) = append.letter {
+        take(connection, book, letter).map_err(|refusal| spoilt(refusal.error))?;
+    }
+    beside(connection, ready).map_err(fail)?;
+    Ok(Committed { seq: append.seq, link: ready.link })
+}
+
+/// Moves a run's row on, and returns how many rows that were. It moves only from the
+/// entry before, and only along the chain: no gap, and no second writer.
+fn advance(connection: &Connection, ready: &Ready) -> rusqlite::Result<usize> {
+    connection
+        .prepare_cached(
+            "UPDATE run SET seq = ?2, state = ?3, ended = ?4, wake = ?5, prompts = ?6,
+             link = ?7, tip = ?8 WHERE id = ?1 AND seq = ?2 - 1 AND link = ?9",
+        )?
+        .execute(params![
+            ready.append.run.as_str(),
+            signed(ready.append.seq.0),
+            &*ready.append.state,
+            ready.ended,
+            ready.wake,
+            ready.prompt_count(),
+            ready.link.0,
+            ready.tip.0,
+            ready.prev.0,
+        ])
+}
+
+/// Writes what only some entries have.
+fn beside(connection: &Connection, ready: &Ready) -> rusqlite::Result<()> {
+    let (run, seq) = (ready.append.run.as_str(), signed(ready.append.seq.0));
+    for packed in &ready.artifacts {
+        packed.keep(connection)?;
+    }
+    for prompt in &ready.prompts {
+        connection
+            .prepare_cached(
+                "INSERT INTO prompt (run, seq, idx, effect_seq, effect_index, parts, seal)
+                 VALUES (?1,?2,?3,?4,?5,?6,?7)",
+            )?
+            .execute(params![
+                run,
+                seq,
+                prompt.idx,
+                prompt.effect_seq,
+                prompt.effect_index,
+                prompt.parts,
+                prompt.seal(seq).0,
+            ])?;
+    }
+    if let Some(body) = &ready.append.snapshot {
+        let seal = seal::snapshot(run, seq, &ready.link, body);
+        connection
+            .prepare_cached(
+                "INSERT OR REPLACE INTO snapshot (run, seq, link, body, seal)
+                 VALUES (?1,?2,?3,?4,?5)",
+            )?
+            .execute(params![run, seq, ready.link.0, &**body, seal.0])?;
+    }
+    Ok(())
+}
+
+/// Writes the row of a run that begins, as its first entry leaves it.
+fn open(
+    connection: &Connection,
+    book: &mut OpenBook,
+    ready: &Ready,
+    Opened { opening, source, fixed }: &Opened,
+) -> Result<(), Refusal> {
+    let run = &ready.append.run;
+    let (parent, parent_seq) = forked(opening);
+    connection
+        .prepare_cached(
+            "INSERT INTO run (id, agent, chart, source, goal, created_ms, parent, parent_seq, fixed,
+             seq, state, ended, wake, prompts, link, tip)
+             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,1,?10,?11,?12,?13,?14,?15)",
+        )
+        .and_then(|mut insert| {
+            insert.execute(params![
+                run.as_str(),
+                &*opening.agent,
+                &*opening.chart,
+                source.0,
+                &*opening.goal,
+                signed(opening.created_ms),
+                parent,
+                parent_seq,
+                fixed.0,
+                &*ready.append.state,
+                ready.ended,
+                ready.wake,
+                ready.prompt_count(),
+                ready.link.0,
+                ready.tip.0,
+            ])
+        })
+        .map_err(|source| exists(run, source))?;
+    book.book(connection).map_err(spoilt)?.add(run);
+    Ok(())
+}
+
+/// Sorts the refusal of a new run's row.
+pub(super) fn exists(run: &RunId, source: rusqlite::Error) -> Refusal {
+    match source.sqlite_error_code() {
+        Some(ErrorCode::ConstraintViolation) => refused(StoreError::RunExists { run: run.clone() }),
+        _ => spoilt(StoreError::reading(Some(run), source)),
+    }
+}
+
+/// Finds out why a row did not move.
+fn conflict(connection: &Connection, ready: &Ready, work: &Work) -> Refusal {
+    let (run, wanted) = (ready.append.run.clone(), ready.append.seq);
+    let found = connection
+        .query_row("SELECT seq, link FROM run WHERE id = ?1", params![run.as_str()], |row| {
+            Ok((entry(row.get(0)?), Digest(row.get(1)?)))
+        })
+        .optional();
+    refused(match found {
+        Ok(Some((at, link))) if at.next() == wanted && link != ready.prev => {
+            let why = "it does not follow the run's last line".into();
+            StoreError::Unfit { run, seq: wanted, why }
+        }
+        Ok(Some((at, _))) => StoreError::Conflict { run, at, wanted },
+        Ok(None) => StoreError::NoSuchRun { run },
+        Err(source) => work.failed(source),
+    })
+}
+
+fn post(
+    connection: &Connection,
+    book: &mut OpenBook,
+    run: &RunId,
+    body: &str,
+    at_ms: i64,
+) -> Result<LetterId, Refusal> {
+    let fail = |source| spoilt(StoreError::reading(Some(run), source));
+    let there = connection
+        .prepare_cached("SELECT 1 FROM run WHERE id = ?1")
+        .and_then(|mut query| query.exists(params![run.as_str()]))
+        .map_err(fail)?;
+    if !there {
+        return Err(refused(StoreError::NoSuchRun { run: run.clone() }));
+    }
+    let book = book.book(connection).map_err(refused)?;
+    let id = book.letters.saturating_add(1);
+    let seal = seal::letter(id, run.as_str(), body, at_ms);
+    connection
+        .prepare_cached("INSERT INTO letter (id, run, body, at_ms, seal) VALUES (?1,?2,?3,?4,?5)")
+        .and_then(|mut insert| insert.execute(params![id, run.as_str(), body, at_ms, seal.0]))
+        .map_err(fail)?;
+    book.letters = id;
+    book.waiting = book.waiting.saturating_add(1);
+    Ok(LetterId(id))
+}
+
+/// Takes a letter out of the box.
+fn take(connection: &Connection, book: &mut OpenBook, letter: LetterId) -> Result<(), Refusal> {
+    let taken = connection
+        .prepare_cached("DELETE FROM letter WHERE id = ?1")
+        .and_then(|mut delete| delete.execute(params![letter.0]))
+        .map_err(|source| spoilt(StoreError::reading(None, source)))?;
+    if taken == 0 {
+        return Err(refused(StoreError::NoSuchLetter { letter }));
+    }
+    let book = book.book(connection).map_err(spoilt)?;
+    book.waiting = book.waiting.saturating_sub(1);
+    Ok(())
+}
+
+/// Removes a run that has ended, with all that is its own.
+fn remove(connection: &Connection, book: &mut OpenBook, run: &RunId) -> Result<(), Refusal> {
+    let delete = |statement: &str| {
+        connection
+            .prepare_cached(statement)
+            .and_then(|mut delete| delete.execute(params![run.as_str()]))
+            .map_err(|source| spoilt(StoreError::reading(Some(run), source)))
+    };
+    // Another process may have pruned it first.
+    if delete("DELETE FROM run WHERE id = ?1 AND ended IS NOT NULL")? == 0 {
+        return Ok(());
+    }
+    delete("DELETE FROM entry WHERE run = ?1")?;
+    delete("DELETE FROM prompt WHERE run = ?1")?;
+    delete("DELETE FROM snapshot WHERE run = ?1")?;
+    let letters = delete("DELETE FROM letter WHERE run = ?1")?;
+    let book = book.book(connection).map_err(spoilt)?;
+    book.remove(run);
+    book.waiting = book.waiting.saturating_sub(i64::try_from(letters).unwrap_or(i64::MAX));
+    Ok(())
+}

@@ -1,0 +1,202 @@
+//! The watch over the machine: when it runs short, starts are stopped for a while.
+//!
+//! What is under way goes on and its answers are taken; only nothing new is started.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use crate::platform;
+
+/// When to pause. What has no limit is not watched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limits {
+    /// Per cent of the processors that may be busy.
+    pub processor: Option<u8>,
+    /// Per cent of the memory that may be in use.
+    pub memory: Option<u8>,
+    /// Bytes that must be free on the journal's disk.
+    pub disk_free: Option<u64>,
+    /// Time between two looks.
+    pub every: Duration,
+    /// The longest pause; after it the run goes on, whatever the watch sees.
+    pub longest: Duration,
+}
+
+impl Default for Limits {
+    /// Memory and disk. Busy processors are no danger to one run of one person, so they
+    /// are watched only where somebody asks for it.
+    fn default() -> Self {
+        Self {
+            processor: None,
+            memory: Some(85),
+            disk_free: Some(5_000_000_000),
+            every: Duration::from_secs(5),
+            longest: Duration::from_mins(10),
+        }
+    }
+}
+
+/// How the machine is doing.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Vitals {
+    /// Busy and all ticks of the processors since the start of the system.
+    pub processor: Option<(u64, u64)>,
+    /// Used and all memory, in any unit.
+    pub memory: Option<(u64, u64)>,
+    /// Bytes that are free on the disk.
+    pub disk_free: Option<u64>,
+}
+
+/// What the watch asks for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Call {
+    /// Stop starts, for this reason.
+    Pause(String),
+    /// Let them go on.
+    Resume,
+}
+
+/// A watch over one machine.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    limits: Limits,
+    folder: PathBuf,
+    last: Option<Vitals>,
+    /// For how long it has paused.
+    paused: Option<Duration>,
+}
+
+impl Watch {
+    /// Returns a watch; the folder tells which disk.
+    pub fn new(limits: Limits, folder: &Path) -> Self {
+        Self { limits, folder: folder.into(), last: None, paused: None }
+    }
+
+    /// Returns the time between two looks.
+    pub const fn every(&self) -> Duration {
+        self.limits.every
+    }
+
+    /// Looks at the machine, and says what to do if that has changed.
+    pub fn look(&mut self) -> Option<Call> {
+        let vitals = platform::vitals(&self.folder);
+        self.judge(vitals)
+    }
+
+    /// Judges by what was seen.
+    pub fn judge(&mut self, now: Vitals) -> Option<Call> {
+        let short = self.shortage(&now);
+        self.last = Some(now);
+        match (short, self.paused) {
+            (Some(why), None) => {
+                self.paused = Some(Duration::ZERO);
+                Some(Call::Pause(why))
+            }
+            (Some(_), Some(paused)) => {
+                let paused = paused.saturating_add(self.limits.every);
+                // It stays noted as paused, so that the same shortage does not pause again.
+                let over = paused >= self.limits.longest && paused < Duration::MAX;
+                self.paused = Some(if over { Duration::MAX } else { paused });
+                over.then_some(Call::Resume)
+            }
+            (None, Some(paused)) => {
+                self.paused = None;
+                (paused < Duration::MAX).then_some(Call::Resume)
+            }
+            (None, None) => None,
+        }
+    }
+
+    /// Returns what the machine is short of.
+    fn shortage(&self, now: &Vitals) -> Option<String> {
+        let percent = |part: u64, whole: u64| part.saturating_mul(100).checked_div(whole);
+        if let (Some(limit), Some(free)) = (self.limits.disk_free, now.disk_free)
+            && free < limit
+        {
+            let (free, limit) = (free / 1_000_000, limit / 1_000_000);
+            return Some(format!("{free} MB are free on the disk, and {limit} MB are wanted"));
+        }
+        if let (Some(limit), Some((used, all))) = (self.limits.memory, now.memory)
+            && let Some(used) = percent(used, all).filter(|used| *used > u64::from(limit))
+        {
+            return Some(format!("{used} % of the memory are in use, and {limit} % are the limit"));
+        }
+        let last = self.last.and_then(|last| last.processor);
+        if let (Some(limit), Some((busy, all)), Some((busy_before, all_before))) =
+            (self.limits.processor, now.processor, last)
+        {
+            let (busy, all) = (busy.saturating_sub(busy_before), all.saturating_sub(all_before));
+            if let Some(busy) = percent(busy, all).filter(|busy| *busy > u64::from(limit)) {
+                return Some(format!(
+                    "{busy} % of the processors are busy, and {limit} % are the limit"
+                ));
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn watch(limits: Limits) -> Watch {
+        Watch::new(limits, Path::new("."))
+    }
+
+    fn memory(used: u64) -> Vitals {
+        Vitals { memory: Some((used, 100)), ..Vitals::default() }
+    }
+
+    #[test]
+    fn a_shortage_pauses_once_and_its_end_resumes() {
+        let mut watch = watch(Limits::default());
+        assert_eq!(watch.judge(memory(85)), None, "the limit itself is fine");
+        assert!(matches!(watch.judge(memory(86)), Some(Call::Pause(why)) if why.contains("86 %")));
+        assert_eq!(watch.judge(memory(99)), None);
+        assert_eq!(watch.judge(memory(50)), Some(Call::Resume));
+        assert_eq!(watch.judge(memory(50)), None);
+    }
+
+    #[test]
+    fn no_pause_is_longer_than_the_longest() {
+        let limits = Limits { longest: Duration::from_secs(10), ..Limits::default() };
+        let mut watch = watch(limits);
+        let calls: Vec<_> = (0..6).map(|_| watch.judge(memory(99))).collect();
+        assert!(matches!(calls.first(), Some(Some(Call::Pause(_)))));
+        assert_eq!(calls.get(2), Some(&Some(Call::Resume)));
+        assert!(calls.iter().skip(3).all(Option::is_none), "the same shortage pauses once");
+        assert_eq!(watch.judge(memory(1)), None);
+        assert!(matches!(watch.judge(memory(99)), Some(Call::Pause(_))), "a new one pauses");
+    }
+
+    #[test]
+    fn processors_are_judged_by_what_they_did_since_the_last_look() {
+        let limits = Limits { processor: Some(80), ..Limits::default() };
+        let mut watch = watch(limits);
+        let ticks = |busy, all| Vitals { processor: Some((busy, all)), ..Vitals::default() };
+        assert_eq!(watch.judge(ticks(900, 1_000)), None, "one look says nothing");
+        assert_eq!(watch.judge(ticks(980, 1_100)), None);
+        assert!(matches!(watch.judge(ticks(1_061, 1_200)), Some(Call::Pause(_))));
+        assert_eq!(watch.judge(ticks(1_061, 1_200)), Some(Call::Resume), "no tick, no load");
+    }
+
+    #[test]
+    fn a_full_disk_pauses() {
+        let mut watch = watch(Limits::default());
+        let disk = |free| Vitals { disk_free: Some(free), ..Vitals::default() };
+        assert_eq!(watch.judge(disk(5_000_000_000)), None);
+        assert!(matches!(watch.judge(disk(4_999_999_999)), Some(Call::Pause(_))));
+    }
+
+    #[test]
+    fn this_machine_can_be_read() {
+        let vitals = platform::vitals(Path::new("."));
+        assert!(vitals.disk_free.is_some());
+        if cfg!(target_os = "linux") {
+            assert!(vitals.processor.is_some() && vitals.memory.is_some());
+        }
+    }
+}

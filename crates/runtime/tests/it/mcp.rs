@@ -1,0 +1,95 @@
+//! MCP servers: approved, started, called, lost and stopped.
+
+mod http;
+mod npm;
+mod scripted;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use pointsman_runtime::{
+    mcp::{Config, Connected, McpLimits, Servers},
+    perform::Done,
+};
+use serde_json::{Value, json, value::RawValue};
+
+use crate::store::Folder;
+
+/// A folder with a list of servers in it.
+struct Project {
+    folder: Folder,
+}
+
+impl Project {
+    fn new(name: &str, servers: Value) -> Self {
+        let folder = Folder::new(&format!("mcp-{name}"));
+        let list = json!({ "mcpServers": servers }).to_string();
+        fs::write(folder.0.join(".mcp.json"), list).expect("the list can be written");
+        Self { folder }
+    }
+
+    fn path(&self) -> &Path {
+        &self.folder.0
+    }
+
+    fn config(&self) -> Config {
+        let file = Config::find(self.path()).expect("there is a list");
+        Config::read(&file).expect("it can be read")
+    }
+
+    async fn connect(&self, trusted: &[&str], limits: &McpLimits) -> Connected {
+        let trusted: Vec<String> = trusted.iter().map(|name| (*name).to_owned()).collect();
+        Servers::connect(&self.config(), &trusted, limits).await
+    }
+
+    /// Connects to servers that must all start.
+    async fn servers(&self, trusted: &[&str], limits: &McpLimits) -> Servers {
+        let connected = self.connect(trusted, limits).await;
+        assert!(connected.refused.is_empty(), "{:?}", connected.refused);
+        connected.servers
+    }
+
+    /// Returns a number that a server wrote down.
+    fn number(&self, file: &str) -> u32 {
+        let text = fs::read_to_string(self.path().join(file)).expect("it was written");
+        text.trim().parse().expect("it is a number")
+    }
+}
+
+async fn call(servers: &Servers, name: &str, arguments: Value) -> Done {
+    let arguments = RawValue::from_string(arguments.to_string()).expect("it is JSON");
+    servers.call(name, &arguments).await
+}
+
+/// Returns whether a tool did what was asked, and what it said.
+fn said(done: &Done) -> (bool, &str) {
+    let tool = done.answer.get("tool").unwrap_or_else(|| panic!("no result: {done:?}"));
+    (tool["ok"].as_bool().expect("ok"), tool["output"].as_str().expect("output"))
+}
+
+/// Returns a fault's class, whether to try again, and what it says.
+fn fault(done: &Done) -> (&str, bool, &str) {
+    let fault = done.answer.get("fault").unwrap_or_else(|| panic!("no fault: {done:?}"));
+    let text = |name: &str| fault[name].as_str().expect("text");
+    (text("class"), fault["repeatable"].as_bool().expect("repeatable"), text("message"))
+}
+
+/// Waits until something holds; fails when it never does.
+async fn until(what: &str, holds: impl Fn() -> bool) {
+    for _ in 0..1_000 {
+        if holds() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("never: {what}");
+}
+
+/// Returns whether a process has ended; one that only waits to be collected has.
+fn has_ended(pid: u32) -> bool {
+    let stat = PathBuf::from(format!("/proc/{pid}/stat"));
+    fs::read_to_string(stat).map_or(true, |stat| stat.contains(") Z "))
+}

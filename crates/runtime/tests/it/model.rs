@@ -1,0 +1,86 @@
+//! Models, asked over a real connection to a server in this process.
+
+mod aimock;
+mod answers;
+mod encode;
+mod hazards;
+mod script;
+mod server;
+mod settings;
+mod tape;
+mod transport;
+
+use pointsman_kernel::{
+    agent::{Fault, FaultClass, Reply},
+    prompt::{Message, Prompt},
+};
+use pointsman_runtime::{
+    model::{Model, Protocol, Question, Settings, Shown},
+    perform::Done,
+    tool::ToolSpec,
+};
+use serde_json::json;
+
+/// A key that is long enough to be taken for one.
+const KEY: &str = "sk-test-0123456789";
+
+/// The providers, with the protocols that they speak.
+const PROVIDERS: [(&str, Protocol); 4] = [
+    ("openai-compatible:m", Protocol::OpenAiChat),
+    ("openai-responses:m", Protocol::OpenAiResponses),
+    ("anthropic:m", Protocol::AnthropicMessages),
+    ("gemini:m", Protocol::GeminiGenerate),
+];
+
+/// Returns settings for a model that is reached there.
+fn at(spec: &str, base_url: &str) -> Settings {
+    let mut settings = Settings::new(spec.parse().expect("it is a model"));
+    settings.base_url = Some(base_url.to_owned());
+    settings
+}
+
+/// Returns a question with one tool, whose name no provider takes.
+fn question(text: &str) -> Question {
+    Question {
+        prompt: Prompt {
+            system: "Be brief.".into(),
+            messages: vec![Message::User(text.into())],
+            tools: vec!["context.fts_search".into()],
+            schema: None,
+        },
+        tools: vec![ToolSpec {
+            name: "context.fts_search".into(),
+            about: "Searches.".into(),
+            parameters: json!({ "type": "object", "properties": { "query": { "type": "string" } } }),
+        }],
+        key: "run-1-effect-2".into(),
+    }
+}
+
+/// Asks, and returns the answer.
+async fn ask(settings: Settings) -> Done {
+    let model = Model::new(settings).expect("it can be set up");
+    model.ask(question("hello"), Shown::nobody()).await
+}
+
+fn reply(done: &Done) -> Reply {
+    let reply = done.answer.get("model").unwrap_or_else(|| panic!("{}", done.answer));
+    serde_json::from_value(reply.clone()).expect("it is a reply")
+}
+
+fn fault(done: &Done) -> Fault {
+    let fault = done.answer.get("fault").unwrap_or_else(|| panic!("{}", done.answer));
+    serde_json::from_value(fault.clone()).expect("it is a fault")
+}
+
+/// Returns a fault's class, and whether another attempt is worth it.
+fn kind(done: &Done) -> (FaultClass, bool) {
+    let fault = fault(done);
+    (fault.class, fault.repeatable)
+}
+
+/// Returns the calls of a reply: id, tool, arguments.
+fn calls(done: &Done) -> Vec<(String, String, String)> {
+    let calls = reply(done).calls.into_iter();
+    calls.map(|call| (call.id, call.tool, call.arguments.get().to_owned())).collect()
+}

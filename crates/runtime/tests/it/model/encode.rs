@@ -1,0 +1,148 @@
+//! Questions as each protocol writes them, over one conversation that has everything.
+
+use insta::assert_snapshot;
+use pointsman_kernel::{
+    agent::{ToolCall, ToolResult},
+    prompt::{Message, Prompt},
+};
+use pointsman_runtime::{
+    model::{Proposals, Protocol, Question, Settings, encode::encode},
+    tool::ToolSpec,
+};
+use serde_json::{Value, json, value::RawValue};
+
+fn call(id: &str, tool: &str, arguments: &str) -> ToolCall {
+    let arguments = RawValue::from_string(arguments.into()).expect("it is JSON");
+    ToolCall { id: id.into(), tool: tool.into(), arguments }
+}
+
+fn result(id: &str, ok: bool, output: &str) -> Message {
+    let result = ToolResult { ok, output: output.into(), mutated: false };
+    Message::Tool { id: id.into(), result }
+}
+
+/// Parallel calls, a failed one, an empty output, an id twice, two people's turns in a
+/// row, an empty reply, and tools of which one is not named by the prompt.
+fn rich() -> Question {
+    let closed = json!({
+        "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"],
+        "additionalProperties": false,
+    });
+    let open = json!({ "type": "object", "properties": { "query": { "type": "string" } } });
+    let tool = |name: &str, about: &str, parameters: &Value| ToolSpec {
+        name: name.into(),
+        about: about.into(),
+        parameters: parameters.clone(),
+    };
+    Question {
+        prompt: Prompt {
+            system: "You answer from documents.\n".into(),
+            messages: vec![
+                Message::User("What is a point?".into()),
+                Message::User("Be brief.".into()),
+                Message::Assistant {
+                    text: "I look.".into(),
+                    calls: vec![
+                        call("a", "context.fts_search", r#"{"query":"point"}"#),
+                        call("b", "read", r#"{"path":"x.md"}"#),
+                    ],
+                },
+                result("a", true, "x.md:3: a point is a switch"),
+                result("b", false, "there is no x.md"),
+                Message::Assistant {
+                    text: String::new(),
+                    calls: vec![call("a", "context.fts_search", r#"{"query":"switch"}"#)],
+                },
+                result("a", true, ""),
+                Message::Assistant { text: String::new(), calls: vec![] },
+                Message::User("Well?".into()),
+            ],
+            tools: vec!["context.fts_search".into(), "read".into()],
+            schema: Some(json!({
+                "type": "object",
+                "properties": { "action": { "enum": ["tool", "finish"] } },
+                "required": ["action"],
+            })),
+        },
+        tools: vec![
+            tool("context.fts_search", "Searches the documents.", &open),
+            tool("read", "Reads a file.", &closed),
+            tool("write", "Writes a file.", &closed),
+        ],
+        key: "k".into(),
+    }
+}
+
+fn written(spec: &str, proposals: Proposals) -> String {
+    let spec: pointsman_runtime::model::Spec = spec.parse().expect("it is a model");
+    let protocol = spec.provider().protocol().expect("it is reached over the wire");
+    let mut settings = Settings::new(spec);
+    settings.proposals = proposals;
+    settings.max_tokens = 100;
+    settings.temperature = Some(0.5);
+    settings.seed = Some(7);
+    let encoded = encode(protocol, &rich(), &settings);
+    serde_json::to_string_pretty(&encoded.body).expect("it is JSON")
+}
+
+#[test]
+fn every_protocol_writes_tools() {
+    for spec in ["openai:m", "openai-responses:m", "anthropic:m", "gemini:gemini-3-m"] {
+        let name = spec.split(':').next().expect("it has a provider");
+        assert_snapshot!(format!("tools_{name}"), written(spec, Proposals::Tools));
+    }
+}
+
+#[test]
+fn every_protocol_writes_a_schema() {
+    for spec in ["ollama:m", "openai-responses:m", "anthropic:m", "gemini:m"] {
+        let name = spec.split(':').next().expect("it has a provider");
+        assert_snapshot!(format!("schema_{name}"), written(spec, Proposals::Schema));
+    }
+}
+
+#[test]
+fn the_form_follows_from_what_there_is() {
+    let form = |proposals, schema: bool, tools: bool| {
+        let mut question = rich();
+        if !schema {
+            question.prompt.schema = None;
+        }
+        if !tools {
+            question.prompt.tools.clear();
+        }
+        let mut settings = Settings::new("openai:m".parse().expect("it is a model"));
+        settings.proposals = proposals;
+        let body = encode(Protocol::OpenAiChat, &question, &settings).body;
+        (body.get("response_format").is_some(), body.get("tools").is_some())
+    };
+    assert_eq!(form(Proposals::Schema, true, true), (true, false));
+    assert_eq!(form(Proposals::Tools, true, true), (false, true));
+    // Where one of the two is missing the other one is asked for.
+    assert_eq!(form(Proposals::Tools, true, false), (true, false));
+    assert_eq!(form(Proposals::Schema, false, true), (false, true));
+    assert_eq!(form(Proposals::Tools, false, false), (false, false));
+}
+
+#[test]
+fn a_schema_that_is_no_object_is_asked_for_in_words() {
+    let mut question = rich();
+    question.prompt.schema = Some(json!({ "type": "array" }));
+    for protocol in Protocol::ALL {
+        let settings = Settings::new("openai:m".parse().expect("it is a model"));
+        let body = encode(protocol, &question, &settings).body.to_string();
+        assert!(body.contains("Reply with JSON that fits this schema"), "{body}");
+        assert!(!body.contains("json_schema") && !body.contains("tool_choice"), "{body}");
+    }
+}
+
+#[test]
+fn an_empty_prompt_is_still_a_question() {
+    let question = Question { prompt: Prompt::default(), tools: vec![], key: String::new() };
+    for protocol in Protocol::ALL {
+        let settings = Settings::new("openai:m".parse().expect("it is a model"));
+        let body = encode(protocol, &question, &settings).body.to_string();
+        assert!(body.contains("Go on."), "{body}");
+        assert!(!body.contains("\"\""), "no text is empty: {body}");
+    }
+}

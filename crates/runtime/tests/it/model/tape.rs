@@ -1,0 +1,138 @@
+//! Answers that were recorded, and come again without a network.
+
+use std::{env, fs, path::PathBuf};
+
+use pointsman_kernel::agent::FaultClass;
+use pointsman_runtime::model::{Model, ModelError, Secret, Settings, Shown};
+
+use super::{
+    KEY, PROVIDERS,
+    answers::text,
+    at, fault, kind, question,
+    server::{Served, Then, serve},
+};
+
+/// Returns a file of this test alone.
+fn file(name: &str) -> PathBuf {
+    let path = env::temp_dir().join(format!("pointsman-model-{}-{name}", std::process::id()));
+    drop(fs::remove_file(&path));
+    path
+}
+
+async fn all(settings: Settings, times: usize) -> Vec<serde_json::Value> {
+    let model = Model::new(settings).expect("it can be set up");
+    let mut answers = Vec::new();
+    for _ in 0..times {
+        let done = model.ask(question("hello"), Shown::nobody()).await;
+        answers.push(serde_json::json!([done.answer, done.usage]));
+    }
+    answers
+}
+
+#[tokio::test]
+async fn what_was_recorded_comes_again_in_order() {
+    for (spec, protocol) in PROVIDERS {
+        let path = file(protocol.as_str());
+        let body = text(protocol).replace("there.", "żółć.");
+        let half = &body.as_bytes()[..body.len() / 2];
+        let server = serve(vec![
+            Served::whole(429, &format!("{{\"error\":{{\"message\":\"not {KEY}\"}}}}"))
+                .with("retry-after", "2")
+                .with("set-cookie", "private"),
+            Served::pieces(half, 5).then(Then::Cut),
+            Served::pieces(body.as_bytes(), 3),
+        ])
+        .await;
+        let mut settings = at(spec, &server.url);
+        settings.key = Some(Secret::new(KEY));
+        settings.record = Some(path.clone());
+        let live = all(settings, 3).await;
+        let kept = fs::read_to_string(&path).expect("it was written");
+        assert_eq!(kept.lines().count(), 3);
+        assert!(!kept.contains(KEY) && !kept.contains("private"), "{kept}");
+
+        // Another address, and no key: neither is part of the question.
+        let mut settings = at(spec, "http://127.0.0.1:1");
+        settings.replay = Some(path.clone());
+        let model = Model::new(settings.clone()).expect("it can be set up");
+        assert_eq!(model.name(), format!("{spec} (replayed)"));
+        // A fault says whether a key was sent; all else is the same.
+        assert_eq!(all(settings.clone(), 3).await, live, "{protocol}");
+
+        let (_, missed) = (all(settings.clone(), 3).await, model);
+        let asked = missed.ask(question("something else"), Shown::nobody()).await;
+        assert_eq!(kind(&asked), (FaultClass::Gone, false));
+        assert!(fault(&asked).message.contains("has no answer"), "{}", fault(&asked).message);
+        for _ in 0..3 {
+            drop(missed.ask(question("hello"), Shown::nobody()).await);
+        }
+        let over = missed.ask(question("hello"), Shown::nobody()).await;
+        assert!(fault(&over).message.contains("no further answer"), "{}", fault(&over).message);
+        fs::remove_file(&path).expect("it is there");
+    }
+}
+
+#[tokio::test]
+async fn a_tape_holds_bytes_that_are_no_text() {
+    let path = file("bytes");
+    let server = serve(vec![Served::pieces(b"data: \xff\xfe{}\n\n", 4)]).await;
+    let mut settings = at("ollama:m", &server.url);
+    settings.record = Some(path.clone());
+    let live = all(settings.clone(), 1).await;
+    settings.record = None;
+    settings.replay = Some(path.clone());
+    assert_eq!(all(settings, 1).await, live);
+    fs::remove_file(&path).expect("it is there");
+}
+
+#[test]
+fn a_broken_tape_is_refused_with_its_line() {
+    let path = file("broken");
+    let line = |v: u32, chunk: &str| {
+        format!(
+            r#"{{"v":{v},"digest":"d","protocol":"openai-chat","status":200,"chunks":[{chunk}],"end":"closed"}}"#
+        )
+    };
+    let good = line(1, r#""a""#);
+    let cases = [
+        (format!("{good}\n\n{{\"v\":1"), 3),
+        (format!("{good}\n{}", line(2, r#""a""#)), 2),
+        (line(1, r#"{"hex":"zz"}"#), 1),
+        (good.replace("openai-chat", "telegraph"), 1),
+    ];
+    for (tape, expected) in cases {
+        fs::write(&path, &tape).expect("it can be written");
+        let mut settings = at("ollama:m", "http://127.0.0.1:1");
+        settings.replay = Some(path.clone());
+        match Model::new(settings) {
+            Err(ModelError::Line { line, .. }) => assert_eq!(line, expected, "{tape}"),
+            other => panic!("{other:?}"),
+        }
+    }
+    fs::remove_file(&path).expect("it is there");
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_kept_is_told() {
+    let server = serve(vec![Served::whole(200, "{}")]).await;
+    let mut settings = at("ollama:m", &server.url);
+    settings.record = Some(PathBuf::from("/nowhere/at/all.jsonl"));
+    assert!(matches!(Model::new(settings.clone()), Err(ModelError::File { .. })));
+    // A device that is always full.
+    settings.record = Some(PathBuf::from("/dev/full"));
+    if let Ok(model) = Model::new(settings) {
+        let done = model.ask(question("hello"), Shown::nobody()).await;
+        assert_eq!(kind(&done), (FaultClass::Resource, false));
+    }
+}
+
+#[tokio::test]
+async fn replaying_needs_no_key() {
+    let path = file("keyless");
+    fs::write(&path, "").expect("it can be written");
+    let mut settings = Settings::new("anthropic:m".parse().expect("it is a model"));
+    settings.replay = Some(path.clone());
+    let done = all(settings, 1).await;
+    assert!(done[0].to_string().contains("has no answer"));
+    fs::remove_file(&path).expect("it is there");
+}

@@ -1,0 +1,122 @@
+//! Long lines, prompts and forks: what is the same is kept once and comes back whole.
+
+use pointsman_kernel::id::{EffectId, Seq};
+use pointsman_runtime::store::{Append, KeptPrompt, StoreError};
+
+use super::{Folder, Script, id};
+
+fn artifacts(folder: &Folder) -> (i64, i64) {
+    let query = "SELECT count(*), sum(length(body)) FROM artifact";
+    folder.raw().query_row(query, [], |row| Ok((row.get(0)?, row.get(1)?))).expect("readable")
+}
+
+fn asking(script: &mut Script, parts: &[&str]) -> Append {
+    let mut append = script.next("asks a model");
+    let effect = EffectId { seq: append.seq, index: 3 };
+    let parts = parts.iter().map(|part| (*part).to_owned()).collect();
+    append.prompts = vec![KeptPrompt { effect, parts }];
+    append
+}
+
+#[tokio::test]
+async fn a_long_line_is_an_artifact_and_comes_back_as_it_was() {
+    let folder = Folder::new("long");
+    let store = folder.store();
+    let mut script = Script::begin("one", &store, 5).await;
+    let long = "the same words over and over; ".repeat(400);
+    store.append(script.next(&long)).await.expect("it is written").seq();
+    script.until(&store, 4).await;
+    assert_eq!(store.lines(&script.run, Seq(0)).expect("readable"), script.lines);
+    // The chart's source and the line, and the line is compressed.
+    let (count, bytes) = artifacts(&folder);
+    assert_eq!(count, 2);
+    assert!(bytes < 2_000, "{bytes} bytes");
+
+    folder.raw().execute("UPDATE artifact SET body = zeroblob(9) WHERE size > 100", []).expect("x");
+    let error = store.lines(&script.run, Seq(0)).expect_err("it is damaged").to_string();
+    assert!(error.contains("entry 2 of run one: artifact"), "{error}");
+    folder.raw().execute("DELETE FROM artifact WHERE size > 100", []).expect("it is gone");
+    let error = store.lines(&script.run, Seq(0)).expect_err("it is damaged").to_string();
+    assert!(error.contains("entry 2 of run one: artifact"), "{error}");
+    // A size that nobody could have written must not be believed.
+    folder.raw().execute("UPDATE artifact SET size = 1 << 50", []).expect("it is set");
+    let error = store.chart_source(&script.run).expect_err("it is damaged").to_string();
+    assert!(error.contains("at run one: artifact"), "{error}");
+}
+
+#[tokio::test]
+async fn prompts_are_kept_by_their_parts() {
+    let folder = Folder::new("prompts");
+    let store = folder.store();
+    let mut script = Script::begin("one", &store, 5).await;
+    for parts in [&["system", "one"][..], &["system", "one", "two"], &["system"]] {
+        store.append(asking(&mut script, parts)).await.expect("it is written").seq();
+        script.until(&store, script.seq.0 + 1).await;
+    }
+    let prompts = store.prompts(&script.run).expect("readable");
+    let parts: Vec<Vec<&str>> =
+        prompts.iter().map(|row| row.parts.iter().map(|part| &**part).collect()).collect();
+    assert_eq!(parts, [vec!["system", "one"], vec!["system", "one", "two"], vec!["system"]]);
+    let places: Vec<_> = prompts.iter().map(|row| (row.seq.0, row.effect.to_string())).collect();
+    assert_eq!(places, [(2, "2.3".into()), (4, "4.3".into()), (6, "6.3".into())]);
+    assert_eq!(artifacts(&folder).0, 4, "the source and three parts");
+
+    let error = |damage: &str| {
+        folder.raw().execute(damage, []).expect("it is done");
+        store.prompts(&script.run).expect_err("it is damaged").to_string()
+    };
+    let told = error("UPDATE prompt SET effect_index = 4 WHERE seq = 4");
+    assert!(told.contains("entry 4 of run one: its prompts"), "{told}");
+    let told = error("DELETE FROM prompt WHERE seq = 4");
+    assert!(told.contains("entry 4 of run one: its prompts"), "{told}");
+    let told = error("DELETE FROM artifact WHERE digest IN (SELECT substr(parts, 33) FROM prompt)");
+    assert!(told.contains("entry 2 of run one: artifact"), "{told}");
+    // The journal itself is whole all the same.
+    assert_eq!(store.lines(&script.run, Seq(0)).expect("readable"), script.lines);
+}
+
+#[tokio::test]
+async fn a_fork_shares_the_past_and_goes_its_own_way() {
+    let folder = Folder::new("fork");
+    let store = folder.store();
+    let mut parent = Script::begin("parent", &store, 5).await;
+    store.append(asking(&mut parent, &["system", "hello"])).await.expect("it is written").seq();
+    store.append(parent.next(&"long ".repeat(500))).await.expect("it is written").seq();
+    parent.end(&store).await;
+    let before = artifacts(&folder);
+
+    store.fork(&parent.run, Seq(3), id("child"), 9).await.expect("it forks");
+    assert_eq!(artifacts(&folder), before, "nothing is kept twice");
+    let row = store.run(&id("child")).expect("it is there");
+    assert_eq!((row.seq, &*row.state, row.ended, row.wake), (Seq(3), "state3", None, Some(30)));
+    assert_eq!((row.created_ms, row.forked), (9, Some((parent.run.clone(), Seq(3)))));
+    assert_eq!(store.lines(&id("child"), Seq(0)).expect("readable"), parent.lines[..3]);
+    assert_eq!(
+        store.prompts(&id("child")).expect("readable"),
+        store.prompts(&parent.run).expect("readable")
+    );
+    let mut child =
+        Script { run: id("child"), seq: Seq(3), prev: row.link, lines: parent.lines[..3].to_vec() };
+    child.until(&store, 6).await;
+    assert_eq!(store.lines(&child.run, Seq(0)).expect("readable"), child.lines);
+    assert_eq!(store.lines(&parent.run, Seq(0)).expect("readable"), parent.lines);
+    // A fork at the end of an ended run has ended, too, until its next entry.
+    store.fork(&parent.run, Seq(4), id("again"), 9).await.expect("it forks");
+    assert_eq!(store.run(&id("again")).expect("there").ended.as_deref(), Some("succeeded"));
+
+    for (from, at, to) in
+        [("parent", 0, "x"), ("parent", 5, "x"), ("nobody", 1, "x"), ("parent", 1, "child")]
+    {
+        let error = store.fork(&id(from), Seq(at), id(to), 9).await.expect_err("it is refused");
+        assert!(
+            matches!(
+                error,
+                StoreError::NoSuchEntry { .. }
+                    | StoreError::NoSuchRun { .. }
+                    | StoreError::RunExists { .. }
+            ),
+            "{error}"
+        );
+    }
+    assert_eq!(store.runs().expect("readable").len(), 3);
+}

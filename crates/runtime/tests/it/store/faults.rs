@@ -1,0 +1,194 @@
+//! Faults of the disk and of the file: each is told for what it is, and reads go on.
+
+use std::{fs, path::Path, sync::Arc};
+
+use pointsman_kernel::id::Seq;
+use pointsman_runtime::store::{Fault, Options, Prune, Store, StoreError};
+
+use super::{Folder, Script, names, opening};
+
+fn open(folder: &Folder, options: &Options) -> Store {
+    Store::open_with(&folder.journal(), options).expect("it opens")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_journal_refuses_entries_and_takes_them_again_when_there_is_room() {
+    let folder = Folder::new("full");
+    let store =
+        Arc::new(open(&folder, &Options { max_bytes: Some(400_000), ..Options::default() }));
+    let mut old = Script::begin("old", &store, 1).await;
+    old.until(&store, 100).await;
+    old.end(&store).await;
+    // Many at once, so that what does not fit shares its transaction with what does.
+    let tasks: Vec<_> = (0..16)
+        .map(|at| {
+            let store = Arc::clone(&store);
+            tokio::spawn(async move {
+                let mut script = Script::begin(&format!("run-{at}"), &store, 2).await;
+                loop {
+                    let before = script.clone();
+                    let next = script.next(&"words ".repeat(100));
+                    match store.append(next).await {
+                        Ok(_) => assert!(script.seq < Seq(2_000), "it never fills"),
+                        Err(StoreError::Full { run: Some(run), seq: Some(seq) }) => {
+                            assert_eq!((run, seq), (script.run.clone(), script.seq));
+                            return before;
+                        }
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+            })
+        })
+        .collect();
+    let mut scripts = Vec::new();
+    for task in tasks {
+        scripts.push(task.await.expect("it does not panic"));
+    }
+    for script in &scripts {
+        assert_eq!(store.lines(&script.run, Seq(0)).expect("readable"), script.lines);
+    }
+    store.prune(Prune { keep: Some(0), ..Prune::default() }).await.expect("it prunes");
+    let mut next = scripts.remove(0);
+    next.until(&store, next.seq.0 + 1).await;
+    drop(store);
+    let store = folder.store();
+    assert_eq!(store.lines(&next.run, Seq(0)).expect("readable"), next.lines);
+    assert_eq!(names(&store).len(), 16);
+}
+
+#[tokio::test]
+async fn after_a_failed_flush_nothing_more_is_written() {
+    // SQLite's codes for an I/O error at a flush and at a write.
+    let (flush, write) = (0x040a, 0x030a);
+    for (kept, code) in [(false, flush), (true, flush), (false, write)] {
+        let folder = Folder::new("broken");
+        let fault = Some(Fault { commit: 3, code, kept });
+        let store = open(&folder, &Options { fault, ..Options::default() });
+        let mut script = Script::begin("one", &store, 1).await;
+        script.until(&store, 2).await;
+        let before = script.clone();
+        let third = script.next("unsure");
+        let error = store.append(third.clone()).await.expect_err("it is unsure");
+        assert!(matches!(error, StoreError::Broken { .. }), "{error}");
+        assert!(error.to_string().contains("at entry 3 of run one"), "{error}");
+        for _ in 0..2 {
+            let error = store.append(third.clone()).await.expect_err("no more is taken");
+            assert!(matches!(error, StoreError::Broken { .. }), "{error}");
+        }
+        let other = Script::new("two").next("first");
+        store.begin(other, opening(2)).await.expect_err("no more is taken");
+        store.post(&script.run, "hello").await.expect_err("no more is taken");
+        let written = if kept { &script } else { &before };
+        assert_eq!(store.lines(&script.run, Seq(0)).expect("reads go on"), written.lines);
+        drop(store);
+        // Opened again, the store knows what is there.
+        let store = folder.store();
+        assert_eq!(store.lines(&script.run, Seq(0)).expect("readable"), written.lines);
+        let again = store.append(third).await;
+        assert_eq!(again.is_ok(), !kept, "{again:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_full_disk_at_the_flush_breaks_nothing() {
+    let folder = Folder::new("full-flush");
+    let fault = Some(Fault { commit: 2, code: 13, kept: false });
+    let store = open(&folder, &Options { fault, ..Options::default() });
+    let mut script = Script::begin("one", &store, 1).await;
+    let second = script.next("second");
+    let error = store.append(second.clone()).await.expect_err("the disk is full");
+    assert!(error.to_string().contains("nothing was written at entry 2 of run one"), "{error}");
+    store.append(second).await.expect("there is room again").seq();
+    assert_eq!(store.lines(&script.run, Seq(0)).expect("readable"), script.lines);
+}
+
+#[tokio::test]
+async fn a_writer_that_does_not_let_go_is_waited_for_so_long_and_no_longer() {
+    let folder = Folder::new("busy");
+    let busy = std::time::Duration::from_millis(20);
+    let store = open(&folder, &Options { busy, ..Options::default() });
+    let mut script = Script::begin("one", &store, 1).await;
+    let other = folder.raw();
+    other.execute_batch("BEGIN IMMEDIATE").expect("it takes the lock");
+    let second = script.next("second");
+    let error = store.append(second.clone()).await.expect_err("the lock is taken");
+    assert!(matches!(error, StoreError::Busy { .. }), "{error}");
+    assert_eq!(store.lines(&script.run, Seq(0)).expect("reads go on").len(), 1);
+    other.execute_batch("ROLLBACK").expect("it lets go");
+    store.append(second).await.expect("it is written").seq();
+}
+
+#[test]
+fn other_files_are_left_alone() {
+    let folder = Folder::new("foreign");
+    let text = folder.0.join("notes.txt");
+    fs::write(&text, "not a database, and longer than a header would be".repeat(10)).expect("x");
+    let theirs = folder.0.join("other.db");
+    let other = rusqlite::Connection::open(&theirs).expect("it opens");
+    other.execute_batch("CREATE TABLE theirs (a)").expect("it is made");
+    drop(other);
+    for path in [text, theirs] {
+        let before = fs::read(&path).expect("readable");
+        let error = Store::open(&path).expect_err("it is refused");
+        assert!(matches!(error, StoreError::NotOurs { .. }), "{error}");
+        assert!(error.hint().is_some());
+        assert!(fs::read(&path).expect("readable") == before, "{} was changed", path.display());
+    }
+}
+
+#[test]
+fn other_formats_and_tables_are_refused() {
+    for (damage, told) in [
+        ("PRAGMA user_version = 2", "store format 2"),
+        ("PRAGMA user_version = 0", "its tables are not those of format 1"),
+        ("PRAGMA application_id = 7", "not a journal of this program"),
+        ("CREATE INDEX more ON run (goal)", "its tables are not those of format 1"),
+        ("ALTER TABLE run RENAME COLUMN goal TO gaol", "its tables are not those of format 1"),
+        ("DROP TABLE letter", "its tables are not those of format 1"),
+        ("DELETE FROM book", "does not have its seal"),
+    ] {
+        let folder = Folder::new("formats");
+        drop(folder.store());
+        folder.raw().execute_batch(damage).expect("it is done");
+        let error = Store::open(&folder.journal()).expect_err("it is refused").to_string();
+        assert!(error.contains(told), "{damage}: {error}");
+    }
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_told() {
+    let folder = Folder::new("places");
+    let file = folder.0.join("file");
+    fs::write(&file, "").expect("written");
+    let error = Store::open(&file.join("journal.db")).expect_err("a file is no folder");
+    assert!(matches!(error, StoreError::Folder { .. }), "{error}");
+    let error = Store::open(&folder.0).expect_err("a folder is no file");
+    assert!(matches!(error, StoreError::Open { .. }), "{error}");
+    let error = Store::open(Path::new("/proc/journal.db")).expect_err("nobody writes there");
+    assert!(matches!(error, StoreError::Open { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_journal_that_lost_its_end_is_not_taken_for_whole() {
+    let folder = Folder::new("behind");
+    let store = folder.store();
+    let mut script = Script::begin("one", &store, 1).await;
+    drop(store);
+    let older = fs::read(folder.journal()).expect("readable");
+    let store = folder.store();
+    script.until(&store, 3).await;
+    drop(store);
+    for bytes in [&older[..], &[]] {
+        fs::write(folder.journal(), bytes).expect("written");
+        let error = Store::open(&folder.journal()).expect_err("it is behind");
+        assert!(error.to_string().contains("it had entry 3 of run one"), "{error}");
+        assert!(error.hint().is_some_and(|hint| hint.contains("journal.db.mark")));
+    }
+    // Whoever wants what is left can have it.
+    fs::write(folder.journal(), &older).expect("written");
+    fs::remove_file(folder.0.join("deep/journal.db.mark")).expect("it is there");
+    assert_eq!(folder.store().lines(&script.run, Seq(0)).expect("readable").len(), 1);
+    // And a journal that was removed is begun anew.
+    fs::remove_file(folder.journal()).expect("it is there");
+    assert!(names(&folder.store()).is_empty());
+}

@@ -1,0 +1,201 @@
+//! A flipped byte anywhere in the file, or a file cut short: the same data, or an error
+//! that says what is wrong. Never other data.
+
+use std::{collections::BTreeMap, fs, path::PathBuf};
+
+use pointsman_kernel::id::{EffectId, Seq};
+use pointsman_runtime::store::{
+    Kept, KeptPrompt, Letter, Options, PromptRow, RunRow, Store, StoreError,
+};
+
+use super::{Folder, Script};
+
+/// A journal's files, in memory.
+struct Files(Vec<(&'static str, Vec<u8>)>);
+
+impl Files {
+    fn take(folder: &Folder, names: &[&'static str]) -> Self {
+        let read = |name: &&'static str| {
+            (*name, fs::read(folder.0.join("deep").join(name)).expect("readable"))
+        };
+        Self(names.iter().map(read).collect())
+    }
+}
+
+/// All that a reader sees of a run.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    row: RunRow,
+    lines: Vec<String>,
+    source: String,
+    prompts: Vec<PromptRow>,
+    letters: Vec<Letter>,
+    snapshot: Option<Kept>,
+}
+
+impl Seen {
+    /// Compares with the original. A snapshot is a cache, so it may be gone.
+    fn is(&self, whole: &Self) -> bool {
+        (self.snapshot.is_none() || self.snapshot == whole.snapshot)
+            && (&self.row, &self.lines, &self.source) == (&whole.row, &whole.lines, &whole.source)
+            && (&self.prompts, &self.letters) == (&whole.prompts, &whole.letters)
+    }
+}
+
+fn look(path: &std::path::Path) -> Result<Vec<Seen>, StoreError> {
+    let options = Options { busy: std::time::Duration::from_millis(50), ..Options::default() };
+    let store = Store::open_with(path, &options)?;
+    let look = |row: RunRow| {
+        Ok(Seen {
+            lines: store.lines(&row.id, Seq(0))?,
+            source: store.chart_source(&row.id)?,
+            prompts: store.prompts(&row.id)?,
+            letters: store.letters(&row.id)?,
+            snapshot: store.snapshot(&row.id)?,
+            row,
+        })
+    };
+    store.runs()?.into_iter().map(look).collect()
+}
+
+/// Tries damaged copies and counts what was said of them.
+struct Trial {
+    folder: Folder,
+    whole: Vec<Seen>,
+    counts: BTreeMap<String, usize>,
+}
+
+impl Trial {
+    fn new(name: &str, files: &Files) -> Self {
+        // In memory where there is such a place: thousands of files are written.
+        let memory = PathBuf::from("/dev/shm");
+        let folder = if memory.is_dir() {
+            let path = memory.join(format!("pointsman-{name}-{}", std::process::id()));
+            Folder(path)
+        } else {
+            Folder::new(name)
+        };
+        let mut trial = Self { folder, whole: Vec::new(), counts: BTreeMap::new() };
+        trial.whole = trial.look(files).expect("it is whole");
+        assert_eq!(trial.whole.len(), 3);
+        trial
+    }
+
+    fn look(&self, files: &Files) -> Result<Vec<Seen>, StoreError> {
+        drop(fs::remove_dir_all(&self.folder.0));
+        fs::create_dir_all(&self.folder.0).expect("it can be made");
+        for (name, bytes) in &files.0 {
+            fs::write(self.folder.0.join(name), bytes).expect("written");
+        }
+        look(&self.folder.0.join("journal.db"))
+    }
+
+    fn try_one(&mut self, files: &Files, what: &str) {
+        let said = match self.look(files) {
+            Ok(seen) => {
+                let same = seen.len() == 3
+                    && seen.iter().zip(&self.whole).all(|(seen, whole)| seen.is(whole));
+                assert!(same, "{what}: other data was read");
+                "the same data".to_owned()
+            }
+            Err(error) => {
+                let named = matches!(
+                    error,
+                    StoreError::Damaged { .. }
+                        | StoreError::NotOurs { .. }
+                        | StoreError::TooNew { .. }
+                        | StoreError::Behind { .. }
+                        | StoreError::ReadOnly { .. }
+                );
+                assert!(named, "{what}: {error:?}");
+                let kind = format!("{error:?}");
+                kind.split(' ').next().unwrap_or_default().to_owned()
+            }
+        };
+        *self.counts.entry(said).or_default() += 1;
+    }
+
+    /// Flips bits of one of the files, by seed: half of them in bytes that are not 0.
+    fn flips(&mut self, files: &mut Files, at: usize, count: u64, mut seed: u64) {
+        let mut draw = move |below: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+            usize::try_from(seed >> 33).expect("it fits") % below
+        };
+        let bytes = files.0[at].1.clone();
+        let used: Vec<usize> = (0..bytes.len()).filter(|place| bytes[*place] != 0).collect();
+        for flip in 0..count {
+            let place = if flip % 2 == 0 { used[draw(used.len())] } else { draw(bytes.len()) };
+            let bit = draw(8);
+            files.0[at].1[place] ^= 1 << bit;
+            let name = files.0[at].0;
+            self.try_one(files, &format!("bit {bit} of byte {place} of {name}"));
+            files.0[at].1[place] = bytes[place];
+        }
+    }
+
+    fn cuts(&mut self, files: &mut Files, at: usize, count: usize) {
+        let bytes = files.0[at].1.clone();
+        for cut in 0..count {
+            let length = bytes.len() * cut / count;
+            files.0[at].1.truncate(length);
+            self.try_one(files, &format!("{} cut to {length}", files.0[at].0));
+            files.0[at].1.clone_from(&bytes);
+        }
+    }
+
+    #[expect(clippy::print_stdout, reason = "the counts are what the test is run for")]
+    fn tell(&self, what: &str) {
+        println!("{what}: {:?}", self.counts);
+        assert!(self.counts.len() > 1, "no damage was found at all");
+    }
+}
+
+async fn three_runs(store: &Store) {
+    for (at, name) in ["alpha", "beta", "gamma"].into_iter().enumerate() {
+        let mut script = Script::begin(name, store, 100 + at as u64).await;
+        script.until(store, 6).await;
+        let long = script.next(&format!("{name} says more. ").repeat(200));
+        store.append(long).await.expect("it is written").seq();
+        let mut asking = script.next("asks a model");
+        let effect = EffectId { seq: asking.seq, index: 0 };
+        let parts = vec!["the same for all".into(), format!("for {name}")];
+        asking.prompts = vec![KeptPrompt { effect, parts }];
+        asking.snapshot = Some(format!("a snapshot of {name}").into());
+        store.append(asking).await.expect("it is written").seq();
+        store.post(&script.run, "a letter").await.expect("it is posted");
+        if at == 1 {
+            script.end(store).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn flips_and_cuts_of_the_file_are_found() {
+    let folder = Folder::new("flips");
+    let store = folder.store();
+    three_runs(&store).await;
+    drop(store);
+    let mut files = Files::take(&folder, &["journal.db", "journal.db.mark"]);
+    let mut trial = Trial::new("flips", &files);
+    trial.flips(&mut files, 0, 1_400, 7);
+    trial.tell("flips of the file");
+    trial.cuts(&mut files, 0, 50);
+    trial.flips(&mut files, 1, 50, 9);
+    trial.cuts(&mut files, 1, 10);
+    trial.tell("and cuts, and the mark");
+}
+
+#[tokio::test]
+async fn flips_and_cuts_of_a_log_that_was_not_written_back_are_found() {
+    let folder = Folder::new("log-flips");
+    let store = folder.store();
+    three_runs(&store).await;
+    let mut files = Files::take(&folder, &["journal.db", "journal.db-wal", "journal.db.mark"]);
+    drop(store);
+    let mut trial = Trial::new("log-flips", &files);
+    trial.flips(&mut files, 1, 400, 11);
+    trial.flips(&mut files, 0, 200, 13);
+    trial.tell("flips of the log and of the file under it");
+    trial.cuts(&mut files, 1, 50);
+    trial.tell("and cuts");
+}

@@ -1,0 +1,117 @@
+//! Letters, holds and the watch: what processes that share a journal say to each other.
+
+use pointsman_runtime::store::StoreError;
+
+use super::{Folder, Script, id};
+
+#[tokio::test]
+async fn a_letter_waits_until_an_entry_takes_it() {
+    let folder = Folder::new("letters");
+    let (ours, theirs) = (folder.store(), folder.store());
+    let mut script = Script::begin("one", &ours, 5).await;
+    Script::begin("two", &ours, 6).await;
+    let mut watch = ours.watch().expect("it opens");
+    assert!(!watch.changed().expect("readable"), "nothing was written since");
+
+    let first = theirs.post(&script.run, "{\"a\":1}").await.expect("it is posted");
+    let second = theirs.post(&script.run, "second").await.expect("it is posted");
+    theirs.post(&id("two"), "for another").await.expect("it is posted");
+    assert!(watch.changed().expect("readable"), "letters were posted");
+    assert!(!watch.changed().expect("readable"));
+    let letters = ours.letters(&script.run).expect("readable");
+    let bodies: Vec<&str> = letters.iter().map(|letter| &*letter.body).collect();
+    assert_eq!(bodies, ["{\"a\":1}", "second"]);
+    assert_eq!((letters[0].id, letters[1].id), (first, second));
+
+    let mut taking = script.next("takes a letter");
+    taking.letter = Some(first);
+    ours.append(taking).await.expect("it is written").seq();
+    assert!(!theirs.has_letter(first).expect("readable"));
+    assert!(theirs.has_letter(second).expect("readable"));
+    // Nobody takes a letter twice, and an entry that would is not written.
+    let untouched = script.clone();
+    let mut again = script.next("takes it again");
+    again.letter = Some(first);
+    let error = ours.append(again).await.expect_err("it is refused");
+    assert!(matches!(error, StoreError::NoSuchLetter { letter } if letter == first), "{error}");
+    assert_eq!(ours.run(&script.run).expect("readable").seq, untouched.seq);
+
+    ours.discard(second).await.expect("it is discarded");
+    let error = ours.discard(second).await.expect_err("it is gone");
+    assert!(matches!(error, StoreError::NoSuchLetter { .. }), "{error}");
+    // A number is never given twice: who waits for one must not see another.
+    let third = theirs.post(&script.run, "third").await.expect("it is posted");
+    assert!(third > second);
+    let error = theirs.post(&id("nobody"), "hello").await.expect_err("there is no such run");
+    assert!(matches!(error, StoreError::NoSuchRun { .. }), "{error}");
+
+    for damage in ["UPDATE letter SET body = 'thirf'", "DELETE FROM letter WHERE body = 'third'"] {
+        folder.raw().execute(damage, []).expect("it is done");
+        let error = ours.letters(&script.run).expect_err("it is damaged").to_string();
+        assert!(error.contains("its letters are not those that were written"), "{error}");
+    }
+}
+
+#[test]
+fn only_one_holds_a_run() {
+    let folder = Folder::new("holds");
+    let (ours, theirs) = (folder.store(), folder.store());
+    let held = ours.hold(&id("one")).expect("it can be asked").expect("it is free");
+    assert!(theirs.hold(&id("one")).expect("it can be asked").is_none());
+    assert!(ours.hold(&id("one")).expect("it can be asked").is_none());
+    assert!(theirs.hold(&id("two")).expect("it can be asked").is_some());
+    drop(held);
+    let held = theirs.hold(&id("one")).expect("it can be asked").expect("it is free again");
+    let file = folder.0.join("deep/journal.db.holds/one");
+    assert!(file.exists());
+    drop(held);
+    assert!(!file.exists(), "nothing is left behind");
+}
+
+#[test]
+fn a_hold_that_changes_hands_is_never_in_two() {
+    let folder = Folder::new("hands");
+    let store = folder.store();
+    let inside = std::sync::atomic::AtomicU32::new(0);
+    let taken = std::sync::atomic::AtomicU32::new(0);
+    let order = std::sync::atomic::Ordering::SeqCst;
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..500 {
+                    if let Some(hold) = store.hold(&id("one")).expect("it can be asked") {
+                        assert_eq!(inside.fetch_add(1, order), 0, "two hold it");
+                        taken.fetch_add(1, order);
+                        inside.fetch_sub(1, order);
+                        drop(hold);
+                    }
+                }
+            });
+        }
+    });
+    assert!(taken.load(order) > 0);
+}
+
+#[test]
+fn a_process_that_dies_lets_go() {
+    let folder = Folder::new("dies");
+    let store = folder.store();
+    drop(store.hold(&id("other")).expect("it can be asked"));
+    let file = folder.0.join("deep/journal.db.holds/one");
+    // Another program holds the file as a dead process would have: until it ends.
+    let mut other = std::process::Command::new("flock")
+        .arg(&file)
+        .args(["sh", "-c", "echo held; read line"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("flock is installed");
+    let mut said = [0; 5];
+    let mut output = other.stdout.take().expect("it is piped");
+    std::io::Read::read_exact(&mut output, &mut said).expect("it holds the file");
+    assert!(store.hold(&id("one")).expect("it can be asked").is_none());
+    drop(other.stdin.take());
+    other.wait().expect("it ends");
+    assert!(file.exists(), "it cleaned nothing up");
+    assert!(store.hold(&id("one")).expect("it can be asked").is_some());
+}

@@ -1,0 +1,80 @@
+//! Pruning: by age, by count, never what lives or is held; the file shrinks.
+
+use std::fs;
+
+use pointsman_kernel::id::Seq;
+use pointsman_runtime::store::{Prune, Pruned, StoreError};
+
+use super::{Folder, Script, id, names};
+
+fn went(pruned: &Pruned) -> Vec<&str> {
+    pruned.runs.iter().map(|row| row.id.as_str()).collect()
+}
+
+#[tokio::test]
+async fn only_what_has_ended_and_is_not_wanted_goes() {
+    let folder = Folder::new("prune");
+    let store = folder.store();
+    for (name, created, ends) in
+        [("a", 1, true), ("b", 2, false), ("c", 3, true), ("d", 4, true), ("e", 9, true)]
+    {
+        let mut script = Script::begin(name, &store, created).await;
+        if ends {
+            script.end(&store).await;
+        }
+    }
+    store.post(&id("a"), "never read").await.expect("it is posted");
+    let dry = Prune { before_ms: Some(5), dry_run: true, ..Prune::default() };
+    assert_eq!(went(&store.prune(dry).await.expect("it tells")), ["d", "c", "a"]);
+    let nothing = store.prune(Prune::default()).await.expect("it tells");
+    assert_eq!((names(&store).len(), nothing), (5, Pruned::default()));
+
+    let held = store.hold(&id("c")).expect("it can be asked").expect("it is free");
+    let by_age = Prune { before_ms: Some(4), ..Prune::default() };
+    let pruned = store.prune(by_age).await.expect("it prunes");
+    assert_eq!((went(&pruned), &pruned.held[..]), (vec!["a"], &[id("c")][..]));
+    assert_eq!(names(&store), ["e", "d", "c", "b"]);
+    let error = store.lines(&id("a"), Seq(0)).expect_err("it is gone");
+    assert!(matches!(error, StoreError::NoSuchRun { .. }), "{error}");
+    drop(held);
+    let by_count = Prune { keep: Some(2), ..Prune::default() };
+    assert_eq!(went(&store.prune(by_count).await.expect("it prunes")), ["c"]);
+    let both = Prune { before_ms: Some(100), keep: Some(1), ..Prune::default() };
+    assert_eq!(went(&store.prune(both).await.expect("it prunes")), ["d"]);
+    assert_eq!(names(&store), ["e", "b"]);
+}
+
+#[tokio::test]
+async fn artifacts_go_with_the_last_run_that_needs_them_and_the_file_shrinks() {
+    let folder = Folder::new("sweep");
+    let store = folder.store();
+    let mut script = Script::begin("big", &store, 1).await;
+    for at in 0_u64..60 {
+        // Digests do not compress, so the file grows.
+        let words: Vec<String> = (0..200)
+            .map(|more: u64| {
+                pointsman_kernel::id::Digest::of(&(at * 200 + more).to_le_bytes()).to_string()
+            })
+            .collect();
+        store.append(script.next(&words.concat())).await.expect("it is written").seq();
+    }
+    script.end(&store).await;
+    store.fork(&script.run, Seq(3), id("child"), 2).await.expect("it forks");
+    drop(store);
+    let size = || fs::metadata(folder.journal()).expect("it is there").len();
+    let before = size();
+    assert!(before > 400_000, "{before} bytes");
+
+    let store = folder.store();
+    let pruned = store.prune(Prune { keep: Some(0), ..Prune::default() }).await.expect("it prunes");
+    assert_eq!((went(&pruned), pruned.artifacts), (vec!["big"], 58));
+    assert!(size() < before / 4, "{} of {before} bytes", size());
+    assert_eq!(store.lines(&id("child"), Seq(0)).expect("readable"), script.lines[..3]);
+    drop(store);
+    let check: String = folder
+        .raw()
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .expect("it can be checked");
+    assert_eq!(check, "ok");
+    assert_eq!(names(&folder.store()), ["child"]);
+}

@@ -1,0 +1,195 @@
+//! The yard: many runs in one process, and those that wait are on the disk.
+
+use std::{sync::Arc, time::Duration};
+
+use pointsman_kernel::{
+    chart::{Chart, Disposition, verify},
+    event::Begun,
+    governor::Permissions,
+    journal::body,
+};
+use pointsman_runtime::{
+    clock::new_run_id,
+    driver::{Beginning, Site},
+    perform::{Doing, Done, Errand, Perform, Shown, Task},
+    store::RunId,
+    yard::{Left, Yard},
+};
+use serde_json::{Value, json};
+
+use crate::store::Folder;
+
+const LIMIT: Duration = Duration::from_mins(1);
+
+/// Waits for a word, asks the model, waits again; the end of the input ends it.
+const CHART: &str = r#"
+chart     = "echo"
+version   = 1
+start     = "waiting"
+authority = "propose"
+
+[any]
+cancel = "cancelled"
+
+[state.waiting]
+await = ["input", "input_closed"]
+on.input        = "answering"
+on.input_closed = "done"
+
+[state.answering]
+run     = "model.reply"
+with    = { prompt = "{input}", into = "reply" }
+timeout = "10s"
+on.completed = "waiting"
+on.failed    = "failed"
+
+[state.done]
+final = "succeeded"
+[state.failed]
+final = "failed"
+[state.cancelled]
+final = "cancelled"
+"#;
+
+/// Waits half a second and is done.
+const SLEEPER: &str = r#"
+chart     = "sleeper"
+version   = 1
+start     = "waiting"
+authority = "text"
+
+[any]
+cancel = "cancelled"
+
+[state.waiting]
+await   = ["input"]
+timeout = "500ms"
+on.input   = "done"
+on.timeout = "done"
+
+[state.done]
+final = "succeeded"
+[state.cancelled]
+final = "cancelled"
+"#;
+
+struct World;
+
+impl Perform for World {
+    fn model(&self) -> &'static str {
+        "a script"
+    }
+
+    fn perform(&self, _: Errand, _: Task, _: Shown) -> Doing {
+        Box::pin(async { Done::text("well said") })
+    }
+}
+
+fn chart(source: &str) -> Arc<Chart> {
+    let chart = verify(source, &pointsman_agents::registry());
+    Arc::new(chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics)))
+}
+
+fn beginning(chart: &Arc<Chart>, source: &str, id: RunId) -> Beginning {
+    let begun = Begun {
+        chart: chart.name().into(),
+        version: chart.version(),
+        digest: chart.digest(),
+        seed: 7,
+        permissions: Permissions::default(),
+        tools: Vec::new(),
+        config: body(&json!({ "goal": "" })).expect("it is JSON"),
+    };
+    Beginning { id, chart: Arc::clone(chart), source: source.into(), goal: "".into(), begun }
+}
+
+fn input(text: &str) -> Value {
+    json!({ "given": { "event": 0, "body": { "text": text } } })
+}
+
+fn closed() -> Value {
+    json!({ "given": { "event": 1, "body": {} } })
+}
+
+/// Waits until so many runs are parked and none is driven.
+async fn parked(yard: &Yard, wanted: usize) {
+    let wait = async {
+        while yard.census() != (0, wanted) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let came = tokio::time::timeout(LIMIT, wait).await;
+    assert!(came.is_ok(), "{:?} instead of {wanted} parked", yard.census());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_runs_wait_on_the_disk_and_all_come_to_their_end() {
+    let folder = Folder::new("yard");
+    let store = Arc::new(folder.store());
+    let site =
+        Site { store: Arc::clone(&store), performer: Arc::new(World), observers: Vec::new() };
+    let (yard, mut leaving) = Yard::open(site, 64);
+    let chart = chart(CHART);
+    let ids: Vec<RunId> = (0..1_000).map(|_| new_run_id()).collect();
+    // Together, so that they share flushes.
+    let begun = ids.iter().map(|id| yard.begin(beginning(&chart, CHART, id.clone())));
+    for begun in futures_util::future::join_all(begun).await {
+        begun.unwrap_or_else(|error| panic!("it begins: {error}"));
+    }
+    parked(&yard, 1_000).await;
+    for id in &ids {
+        assert!(yard.send(id, input("hello")));
+    }
+    parked(&yard, 1_000).await;
+    for id in &ids {
+        // Two events at once: the second must not be lost while the first loads the run.
+        assert!(yard.send(id, json!({ "paused": { "why": "tea" } })));
+        assert!(yard.send(id, closed()));
+    }
+    for _ in &ids {
+        let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
+        let Left { run, how } = left.expect("the yard is open");
+        assert_eq!(how.ok(), Some(Disposition::Succeeded), "run {run}");
+    }
+    assert_eq!(yard.census(), (0, 0));
+    let unknown: RunId = "nobody".parse().expect("an id");
+    assert!(!yard.send(&unknown, closed()));
+    assert!(store.runs().expect("readable").iter().all(|row| row.ended.is_some()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_parked_run_is_woken_when_its_time_has_come() {
+    let folder = Folder::new("sleeper");
+    let store = Arc::new(folder.store());
+    let site =
+        Site { store: Arc::clone(&store), performer: Arc::new(World), observers: Vec::new() };
+    let (yard, mut leaving) = Yard::open(site.clone(), 8);
+    let chart = chart(SLEEPER);
+    let id = new_run_id();
+    let begun = yard.begin(beginning(&chart, SLEEPER, id.clone())).await;
+    begun.unwrap_or_else(|error| panic!("it begins: {error}"));
+    let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it is woken");
+    let left = left.expect("the yard is open");
+    assert_eq!((left.run, left.how.ok()), (id, Some(Disposition::Succeeded)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn runs_of_an_earlier_process_are_adopted() {
+    let folder = Folder::new("adopted");
+    let store = Arc::new(folder.store());
+    let site =
+        Site { store: Arc::clone(&store), performer: Arc::new(World), observers: Vec::new() };
+    let chart = chart(CHART);
+    let id = new_run_id();
+    {
+        let (yard, _leaving) = Yard::open(site.clone(), 8);
+        let begun = yard.begin(beginning(&chart, CHART, id.clone())).await;
+        begun.unwrap_or_else(|error| panic!("it begins: {error}"));
+        parked(&yard, 1).await;
+    }
+    let (yard, mut leaving) = Yard::open(site, 8);
+    yard.adopt(id.clone()).unwrap_or_else(|error| panic!("it is adopted: {error}"));
+    assert!(yard.send(&id, closed()));
+    let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
+    assert_eq!(left.expect("the yard is open").how.ok(), Some(Disposition::Succeeded));
+}
