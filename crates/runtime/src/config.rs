@@ -193,6 +193,8 @@ pub struct WatchConfig {
     pub disk_free: Option<u64>,
     /// Milliseconds between two looks.
     pub every_ms: Option<u64>,
+    /// Milliseconds of the longest pause.
+    pub longest_ms: Option<u64>,
 }
 
 /// `[journal]`: where runs are kept.
@@ -281,6 +283,7 @@ impl Config {
                 memory: watch.memory.or(self.watch.memory),
                 disk_free: watch.disk_free.or(self.watch.disk_free),
                 every_ms: watch.every_ms.or(self.watch.every_ms),
+                longest_ms: watch.longest_ms.or(self.watch.longest_ms),
             },
             journal: JournalConfig { keep: journal.keep.or(self.journal.keep), ..self.journal },
             log: LogConfig { filter: log.filter.or(self.log.filter), ..self.log },

@@ -251,6 +251,7 @@ fn watch(keys: &mut Keys<'_, '_>, _: Origin, found: &mut Found) -> WatchConfig {
         memory: keys.read("memory", keys::percent, found),
         disk_free: keys.read("disk_free", keys::size, found),
         every_ms: keys.read("every", keys::duration, found),
+        longest_ms: keys.read("longest", keys::duration, found),
     }
 }
 
