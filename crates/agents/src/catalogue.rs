@@ -7,7 +7,7 @@ use pointsman_kernel::{
     chart::{Certificate, Chart, Per, Refused, verify},
     erased::AgentRow,
     job::{AgentDecl, Child, Registry},
-    tool::{ToolDecl, ToolEffect},
+    tool::{Recovery, ToolDecl, ToolEffect},
 };
 
 use crate::{
@@ -44,17 +44,20 @@ pub const TOOLS: &[&str] =
 /// Returns what those tools declare of themselves.
 pub fn tools() -> Vec<ToolDecl> {
     let query = ToolDecl { query: Some("query".into()), ..ToolDecl::read("", &["query"]) };
-    let command = ToolDecl { effect: ToolEffect::Command, ..ToolDecl::write("", &["command"]) };
+    let command =
+        |name, target| ToolDecl { effect: ToolEffect::Command, ..ToolDecl::write(name, &[target]) };
+    // Whether a file was changed can be seen in it.
+    let file = |name| ToolDecl { recovery: Recovery::Probe, ..ToolDecl::write(name, &["path"]) };
     alloc::vec![
         ToolDecl { name: "context.fts_search".into(), ..query.clone() },
-        ToolDecl::write("edit", &["path"]),
-        ToolDecl { name: "git".into(), ..command.clone() },
+        file("edit"),
+        command("git", "args"),
         ToolDecl::read("http_get", &["url"]),
         ToolDecl::read("list", &["path"]),
         ToolDecl::read("read", &["path"]),
         ToolDecl { name: "search".into(), ..query },
-        ToolDecl { name: "shell".into(), ..command },
-        ToolDecl::write("write", &["path"]),
+        command("shell", "command"),
+        file("write"),
     ]
 }
 

@@ -25,10 +25,10 @@ use std::{fmt, path::Path, str::FromStr, sync::Arc};
 use pointsman_kernel::prompt::Prompt;
 use thiserror::Error;
 
+pub use crate::perform::Shown;
 pub use error::ModelError;
 pub use secret::Secret;
 pub use settings::{Prices, Proposals, Settings};
-pub use crate::perform::Shown;
 pub use spec::{Provider, Spec};
 
 use crate::{

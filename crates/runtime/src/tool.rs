@@ -1,16 +1,48 @@
 //! Tools: what a run may do to the world, each confined to its workspace.
+//!
+//! A call's arguments are checked against the tool's schema before anything runs, and
+//! whatever goes wrong is a result that a model can read. Files are reached through
+//! [`folder`], commands run in a [`sandbox`].
 
+mod edit;
+mod files;
+pub mod folder;
 pub mod fts;
+mod git;
+mod http;
+mod limits;
+mod look;
+mod process;
+pub mod sandbox;
+mod schema;
+mod shell;
 
 use std::{
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    fmt::Display,
+    io,
+    path::PathBuf,
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
-use pointsman_kernel::agent::{FaultClass, ToolCall};
-use serde::Deserialize;
+use pointsman_kernel::{
+    agent::{FaultClass, ToolCall, ToolResult},
+    event::Usage,
+    tool::ToolDecl,
+};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+use thiserror::Error;
+
+pub use limits::Limits;
+pub use sandbox::SandboxPolicy;
 
 use crate::perform::Done;
+use folder::Folder;
+use sandbox::Sandbox;
 
 /// A tool as models are told of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,59 +52,318 @@ pub struct ToolSpec {
     /// What it does, in a sentence or two.
     pub about: Box<str>,
     /// The JSON Schema of its arguments: an object.
-    pub parameters: serde_json::Value,
+    pub parameters: Value,
+}
+
+/// What the tools work on, and how far they go.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The workspace.
+    pub root: PathBuf,
+    /// The file of the search index; it may be deleted.
+    pub index: PathBuf,
+    /// How much a call may take and say.
+    pub limits: Limits,
+    /// What commands may reach.
+    pub sandbox: SandboxPolicy,
+    /// Whether `http_get` may ask this machine and its own network.
+    pub http_private: bool,
+}
+
+impl Settings {
+    /// Returns the usual settings over a folder.
+    pub fn over(root: impl Into<PathBuf>, index: impl Into<PathBuf>) -> Self {
+        Self {
+            root: root.into(),
+            index: index.into(),
+            limits: Limits::default(),
+            sandbox: SandboxPolicy::default(),
+            http_private: false,
+        }
+    }
+}
+
+/// Why the tools cannot be used at all.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ToolError {
+    /// The workspace cannot be opened.
+    #[error("the workspace {} cannot be opened: {source}", root.display())]
+    Root {
+        /// The workspace.
+        root: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The search index cannot be used.
+    #[error(transparent)]
+    Index(#[from] fts::IndexError),
+    /// A tool's own schema is wrong.
+    #[error("a tool is described wrongly: {0}")]
+    Schema(String),
 }
 
 /// The tools over one workspace.
 #[derive(Clone, Debug)]
-pub struct Tools {
-    root: PathBuf,
-    index: Arc<Mutex<fts::Index>>,
+pub struct Tools(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    settings: Settings,
+    folder: Folder,
+    index: Mutex<fts::Index>,
+    specs: Vec<ToolSpec>,
+    schemas: schema::Schemas,
+    sandbox: OnceLock<Sandbox>,
+    http: OnceLock<Result<http::Http, String>>,
+}
+
+/// What a tool says.
+#[derive(Debug)]
+struct Said {
+    ok: bool,
+    output: String,
+    mutated: bool,
+}
+
+impl Said {
+    /// It looked.
+    fn yes(output: impl Into<String>) -> Self {
+        Self { ok: true, output: output.into(), mutated: false }
+    }
+
+    /// It changed something.
+    fn changed(output: impl Into<String>) -> Self {
+        Self { ok: true, output: output.into(), mutated: true }
+    }
+
+    /// It did not do it.
+    fn no(why: impl Display) -> Self {
+        Self { ok: false, output: why.to_string(), mutated: false }
+    }
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Query {
     query: String,
 }
 
 impl Tools {
-    /// Returns the tools over a folder; the index over its files is kept in a file.
-    pub fn over(root: &Path, index: &Path) -> Result<Self, fts::IndexError> {
-        let root = root
-            .canonicalize()
-            .map_err(|source| fts::IndexError::Folder { path: root.into(), source })?;
-        Ok(Self { index: Arc::new(Mutex::new(fts::Index::open(index)?)), root })
+    /// Opens the tools over a workspace.
+    pub fn open(settings: Settings) -> Result<Self, ToolError> {
+        let folder = Folder::open(&settings.root)
+            .map_err(|source| ToolError::Root { root: settings.root.clone(), source })?;
+        let specs = schema::specs(&settings.limits);
+        let schemas = schema::Schemas::of(&specs).map_err(ToolError::Schema)?;
+        let index = Mutex::new(fts::Index::open(&settings.index)?);
+        let (sandbox, http) = (OnceLock::new(), OnceLock::new());
+        Ok(Self(Arc::new(Shared { settings, folder, index, specs, schemas, sandbox, http })))
     }
 
-    /// Calls a tool; an unknown one is a result that a model can read.
+    /// Returns what models are told of each tool.
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.0.specs.clone()
+    }
+
+    /// Returns what the tools declare of themselves.
+    pub fn decls(&self) -> Vec<ToolDecl> {
+        pointsman_agents::tools()
+    }
+
+    /// Returns the name of the sandbox in use: `bubblewrap`, `landlock` or `none`. The
+    /// first time it is asked, it is tried.
+    pub fn tool_sandbox(&self) -> &str {
+        self.0.sandbox().name()
+    }
+
+    /// Calls a tool. What it cannot do is a result that a model can read; dropping the
+    /// future stops it.
     pub async fn call(&self, call: &ToolCall) -> Done {
-        match call.tool.as_str() {
-            "context.fts_search" => self.search(call).await,
-            other => Done::tool(false, &format!("there is no tool `{other}` here")),
+        let tool = call.tool.as_str();
+        let arguments = match self.0.schemas.check(tool, call.arguments.get()) {
+            Ok(arguments) => arguments,
+            Err(why) => return done(Said::no(why)),
+        };
+        let limits = &self.0.settings.limits;
+        match tool {
+            "read" => self.blocking(arguments, false, Shared::read).await,
+            "list" => self.blocking(arguments, false, Shared::list).await,
+            "search" => self.blocking(arguments, false, Shared::lines).await,
+            "context.fts_search" => self.blocking(arguments, false, Shared::passages).await,
+            "write" => self.blocking(arguments, true, Shared::write).await,
+            "edit" => self.blocking(arguments, true, Shared::edit).await,
+            "shell" => {
+                let shell: shell::Shell = match fitting(arguments) {
+                    Ok(shell) => shell,
+                    Err(done) => return done,
+                };
+                let limit = shell.limit(limits);
+                self.command(limit, move |on| {
+                    shell.confined(&on.folder, &on.settings, on.sandbox())
+                })
+                .await
+            }
+            "git" => {
+                let git: git::Git = match fitting(arguments) {
+                    Ok(git) => git,
+                    Err(done) => return done,
+                };
+                let limit = Duration::from_millis(limits.shell_ms);
+                self.command(limit, move |on| git.confined(&on.folder, &on.settings, on.sandbox()))
+                    .await
+            }
+            _ => self.page(arguments).await,
         }
     }
 
-    async fn search(&self, call: &ToolCall) -> Done {
-        let query = match serde_json::from_str::<Query>(call.arguments.get()) {
-            Ok(Query { query }) => query,
-            Err(error) => return Done::tool(false, &format!("the arguments do not fit: {error}")),
-        };
-        let (root, index) = (self.root.clone(), Arc::clone(&self.index));
-        let found = tokio::task::spawn_blocking(move || {
-            // A search that panicked has changed nothing that the next one relies on.
-            let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
-            index.refresh(&root)?;
-            index.search(&query)
-        });
-        match found.await {
-            Ok(Ok(passages)) if passages.is_empty() => Done::tool(true, "no passage matches"),
-            Ok(Ok(passages)) => {
-                let lines: Vec<String> = passages.iter().map(ToString::to_string).collect();
-                Done::tool(true, &lines.join("\n"))
+    /// Says what became of a call that was begun and never answered, where the world
+    /// can tell: whether a file is as `write` or `edit` would leave it.
+    pub async fn probe(&self, call: &ToolCall) -> Option<Done> {
+        let arguments = self.0.schemas.check(&call.tool, call.arguments.get()).ok()?;
+        let (on, tool) = (Arc::clone(&self.0), call.tool.clone());
+        let probed = tokio::task::spawn_blocking(move || match tool.as_str() {
+            "write" => {
+                let arguments = serde_json::from_value(arguments).ok()?;
+                Some(files::was_written(&on.folder, on.limits(), &arguments))
             }
-            Ok(Err(error)) => Done::tool(false, &error.to_string()),
+            "edit" => {
+                let arguments = serde_json::from_value(arguments).ok()?;
+                edit::was_edited(&on.folder, on.limits(), &arguments)
+            }
+            _ => None,
+        });
+        let limit = self.0.settings.limits.look();
+        Some(done(tokio::time::timeout(limit, probed).await.ok()?.ok()??))
+    }
+
+    /// Does what blocks, on a thread for it, until it is done or has taken too long.
+    /// What changes files may have done so even then.
+    async fn blocking<A: DeserializeOwned + Send + 'static>(
+        &self,
+        arguments: Value,
+        mutated: bool,
+        work: impl FnOnce(&Shared, A, &dyn Fn() -> bool) -> Said + Send + 'static,
+    ) -> Done {
+        let arguments: A = match fitting(arguments) {
+            Ok(arguments) => arguments,
+            Err(done) => return done,
+        };
+        let on = Arc::clone(&self.0);
+        let stop = Stop(Arc::new(AtomicBool::new(false)));
+        let stopped = Arc::clone(&stop.0);
+        let working = tokio::task::spawn_blocking(move || {
+            work(&on, arguments, &|| !stopped.load(Ordering::Relaxed))
+        });
+        let limits = &self.0.settings.limits;
+        match tokio::time::timeout(limits.look(), working).await {
+            Ok(Ok(mut said)) => {
+                // `read` cuts by lines, and says where to go on below them.
+                let slack = limits.output_bytes.saturating_add(100);
+                if said.output.len() > slack {
+                    said.output = limits::cut(&said.output, limits.output_bytes);
+                }
+                done(said)
+            }
+            Ok(Err(error)) => Done::fault(FaultClass::Other, true, &error.to_string()),
+            Err(_) => {
+                let ms = limits.look_ms;
+                let output = format!("it took longer than {ms} ms and was stopped; ask for less");
+                done(Said { ok: false, output, mutated })
+            }
+        }
+    }
+
+    /// Runs a command in the sandbox.
+    async fn command(
+        &self,
+        limit: Duration,
+        ready: impl FnOnce(&Shared) -> Result<sandbox::Confined, Said> + Send + 'static,
+    ) -> Done {
+        let on = Arc::clone(&self.0);
+        // The sandbox may have to be tried first, and that waits.
+        match tokio::task::spawn_blocking(move || ready(&on)).await {
+            Ok(Ok(confined)) => {
+                done(shell::run(confined, limit, self.0.settings.limits.output_bytes).await)
+            }
+            Ok(Err(said)) => done(said),
             Err(error) => Done::fault(FaultClass::Other, true, &error.to_string()),
         }
     }
+
+    async fn page(&self, arguments: Value) -> Done {
+        let arguments: http::HttpGet = match fitting(arguments) {
+            Ok(arguments) => arguments,
+            Err(done) => return done,
+        };
+        let http = self.0.http.get_or_init(|| http::Http::new(self.0.settings.http_private));
+        match http {
+            Ok(http) => done(http.call(&self.0.settings.limits, &arguments).await),
+            Err(why) => done(Said::no(format!("pages cannot be fetched here: {why}"))),
+        }
+    }
+}
+
+impl Shared {
+    const fn limits(&self) -> &Limits {
+        &self.settings.limits
+    }
+
+    fn sandbox(&self) -> &Sandbox {
+        let limit = Duration::from_millis(self.settings.limits.sandbox_ms);
+        self.sandbox.get_or_init(|| Sandbox::find(&self.settings.sandbox, limit))
+    }
+
+    fn read(&self, arguments: files::ReadLines, _: &dyn Fn() -> bool) -> Said {
+        files::read(&self.folder, self.limits(), &arguments)
+    }
+
+    fn list(&self, arguments: look::List, going: &dyn Fn() -> bool) -> Said {
+        look::list(&self.folder, self.limits(), &arguments, going)
+    }
+
+    fn lines(&self, arguments: look::Search, going: &dyn Fn() -> bool) -> Said {
+        look::search(&self.folder, self.limits(), &arguments, going)
+    }
+
+    fn write(&self, arguments: files::WriteFile, going: &dyn Fn() -> bool) -> Said {
+        files::write(&self.folder, self.limits(), &arguments, going)
+    }
+
+    fn edit(&self, arguments: edit::Edit, going: &dyn Fn() -> bool) -> Said {
+        edit::edit(&self.folder, self.limits(), &arguments, going)
+    }
+
+    fn passages(&self, Query { query }: Query, going: &dyn Fn() -> bool) -> Said {
+        // A search that panicked has changed nothing that the next one relies on.
+        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = index.follow(&self.folder, going).and_then(|()| index.search(&query));
+        match found {
+            Ok(passages) if passages.is_empty() => Said::yes("no passage matches"),
+            Ok(passages) => {
+                let lines: Vec<String> = passages.iter().map(ToString::to_string).collect();
+                Said::yes(lines.join("\n"))
+            }
+            Err(error) => Said::no(error),
+        }
+    }
+}
+
+/// Tells the thread that does the work to give up, once nobody waits for it.
+struct Stop(Arc<AtomicBool>);
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Reads arguments that fit the schema; numbers that no machine holds do not.
+fn fitting<A: DeserializeOwned>(arguments: Value) -> Result<A, Done> {
+    serde_json::from_value(arguments)
+        .map_err(|error| done(Said::no(format!("the arguments do not fit: {error}"))))
+}
+
+fn done(Said { ok, output, mutated }: Said) -> Done {
+    let result = ToolResult { ok, output, mutated };
+    Done { answer: json!({ "tool": result }), usage: Usage::default() }
 }

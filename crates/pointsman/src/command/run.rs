@@ -75,7 +75,7 @@ impl Run {
             seed: None,
         };
         let session = place::session()?;
-        let host = session.host(&self.folder).map_err(Error::Session)?;
+        let host = session.host(place::host(&session, &self.folder)).map_err(Error::Session)?;
         let outcome =
             session.run(&host, start, observers(), &mut Nobody).map_err(Error::Session)?;
         finish(&outcome, self.json)

@@ -225,7 +225,7 @@ impl Export {
 impl Resume {
     pub(crate) fn run(self) -> Result<ExitCode, Error> {
         let session = place::session()?;
-        let host = session.host(&self.folder).map_err(Error::Session)?;
+        let host = session.host(place::host(&session, &self.folder)).map_err(Error::Session)?;
         let outcome =
             session.resume(&host, &self.run, observers(), &mut Nobody).map_err(Error::Session)?;
         finish(&outcome, self.json)

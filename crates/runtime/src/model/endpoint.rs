@@ -78,6 +78,10 @@ pub(super) fn address(settings: &Settings) -> Result<Url, ModelError> {
         Provider::Ollama => ("v1", vec!["chat", "completions"]),
         _ => ("", vec!["chat", "completions"]),
     };
+    // Whoever gives the whole address means just that.
+    if ends_with(&url, &format!("/{}", path.join("/"))) {
+        return Ok(url);
+    }
     let versioned = version.is_empty() || ends_with(&url, &format!("/{version}"));
     if let Ok(mut segments) = url.path_segments_mut() {
         segments.pop_if_empty();

@@ -23,8 +23,6 @@ pub(super) struct Reading<'s> {
     /// Whether the body is recorded.
     pub(super) keeps: bool,
     pub(super) kept: Vec<Vec<u8>>,
-    /// Bytes that may still come.
-    left: usize,
 }
 
 impl Reading<'_> {
@@ -39,7 +37,6 @@ impl Reading<'_> {
             reply: None,
             keeps: false,
             kept: Vec::new(),
-            left: most,
         }
     }
 
@@ -50,13 +47,10 @@ impl Reading<'_> {
 
     /// Takes a chunk; returns whether more is wanted.
     pub(super) fn take(&mut self, chunk: &[u8]) -> bool {
-        // One byte too many is enough to know that there are too many.
-        let chunk = chunk.get(..self.left.saturating_add(1)).unwrap_or(chunk);
-        let fits = chunk.len() <= self.left;
-        self.left = self.left.saturating_sub(chunk.len());
         let clean = self.redactor.push(chunk);
         self.pass(clean);
-        fits && !self.decoder.is_closed()
+        // It is closed by its end, by trouble, and by one byte too many.
+        !self.decoder.is_closed()
     }
 
     /// Takes what was held back.

@@ -3,6 +3,8 @@
 //! Nothing is followed, nothing is tried twice, and no wait is without a limit: what
 //! goes wrong is a fault, and the chart says what happens then.
 
+use std::{error::Error, io};
+
 use pointsman_kernel::agent::FaultClass;
 use reqwest::{
     Client, Response, Url,
@@ -14,7 +16,7 @@ use tokio::time::timeout;
 use super::{
     ModelError, Protocol, Question, Shown, answer,
     decode::{Decoded, Head},
-    encode::{self, Form},
+    encode::{self, Encoded, Form},
     endpoint,
     reading::Reading,
     secret::Redactor,
@@ -57,44 +59,47 @@ impl Wire {
     pub(super) async fn ask(&self, question: &Question, shown: &Shown) -> Done {
         let encoded = encode::encode(self.protocol, question, &self.settings);
         let digest = tape::digest(self.protocol, &encoded.body);
-        let by_tool = encoded.form == Form::Schema;
-        let (decoded, end) = match &self.source {
-            Source::Tape(tape) => {
-                let taped = match tape.take(&digest) {
-                    Ok(taped) => taped,
-                    Err(why) => return self.fault(FaultClass::Gone, false, &why),
-                };
-                let opening = (taped.status, taped.retry_after_ms, taped.headers.clone());
-                let mut reading = self.reading(&opening, shown, by_tool, false);
-                for chunk in taped.chunks() {
-                    if !reading.take(&chunk) {
-                        break;
-                    }
-                }
-                reading.finish();
-                (decoded(reading, &opening), taped.end)
-            }
+        match &self.source {
+            Source::Tape(tape) => match tape.take(&digest) {
+                Ok(taped) => self.recall(&taped, &encoded, question, shown),
+                Err(why) => self.fault(FaultClass::Gone, false, &why),
+            },
             Source::Network { client, url, recorder } => {
                 let mut response = match self.send(client, url, &encoded.body, question).await {
                     Ok(response) => response,
                     Err(fault) => return fault,
                 };
                 let opening = opening(&response);
-                let mut reading = self.reading(&opening, shown, by_tool, recorder.is_some());
+                let mut reading = self.reading(&opening, shown, &encoded, recorder.is_some());
                 let end = self.read(&mut response, &mut reading).await;
                 // The connection is not needed any more, however the file fares.
                 drop(response);
-                if let Some(recorder) = recorder {
-                    let chunks = std::mem::take(&mut reading.kept);
-                    let taped = Taped::new(self.protocol, digest, opening.clone(), &chunks, end);
-                    if let Err(why) = recorder.keep(taped).await {
-                        return self.fault(FaultClass::Resource, false, &why);
-                    }
+                let chunks = std::mem::take(&mut reading.kept);
+                let decoded = decoded(reading, &opening);
+                let done = answer::done(&self.settings, &encoded, &question.key, decoded, end);
+                let Some(recorder) = recorder else { return done };
+                let taped = Taped::new(self.protocol, digest, opening, &chunks, end);
+                match recorder.keep(taped).await {
+                    Ok(()) => done,
+                    // It cost what it cost.
+                    Err(why) => self.fault(FaultClass::Resource, false, &why).costing(done.usage),
                 }
-                (decoded(reading, &opening), end)
             }
-        };
-        answer::done(&self.settings, &encoded, &question.key, decoded, end)
+        }
+    }
+
+    /// Reads an answer that was recorded, as if it came now.
+    fn recall(&self, taped: &Taped, encoded: &Encoded, question: &Question, shown: &Shown) -> Done {
+        let opening = (taped.status, taped.retry_after_ms, taped.headers.clone());
+        let mut reading = self.reading(&opening, shown, encoded, false);
+        for chunk in taped.chunks() {
+            if !reading.take(&chunk) {
+                break;
+            }
+        }
+        reading.finish();
+        let decoded = decoded(reading, &opening);
+        answer::done(&self.settings, encoded, &question.key, decoded, taped.end)
     }
 
     /// Sends the question and waits for the answer's head.
@@ -145,7 +150,7 @@ impl Wire {
         &self,
         opening: &Opening,
         shown: &'s Shown,
-        by_tool: bool,
+        encoded: &Encoded,
         keeps: bool,
     ) -> Reading<'s> {
         let refused = head(opening).refused();
@@ -153,7 +158,7 @@ impl Wire {
         let mut reading = Reading::new(self.protocol, self.settings.max_bytes.min(most));
         reading.redactor = Redactor::new(self.settings.key.clone());
         reading.shown = (!refused).then_some(shown);
-        reading.by_tool = by_tool;
+        reading.by_tool = encoded.form == Form::Schema;
         reading.keeps = keeps;
         reading
     }
@@ -161,17 +166,20 @@ impl Wire {
     fn unreached(&self, url: &Url, error: reqwest::Error) -> Done {
         let slow = error.is_timeout();
         let error = error.without_url();
-        // The last of the causes says what happened; the others say where.
-        let mut cause: &dyn std::error::Error = &error;
-        while let Some(deeper) = cause.source() {
-            cause = deeper;
-        }
+        let cause = root(&error);
         let place = url.origin().ascii_serialization();
         let help = match self.settings.spec.provider() {
             Provider::Ollama => "; is Ollama running?",
             Provider::OpenAiCompatible => "; is the server running, and the base URL right?",
             _ => "",
         };
+        if is_untrusted(cause) {
+            let message = format!(
+                "{place} is not trusted: {cause}; if it should be, point SSL_CERT_FILE at the \
+                 certificate of whoever signed for it"
+            );
+            return self.fault(FaultClass::Forbidden, false, &message);
+        }
         let message = format!("{place} cannot be reached: {cause}{help}");
         let class = if slow { FaultClass::Timeout } else { FaultClass::Unavailable };
         self.fault(class, true, &message)
@@ -218,15 +226,27 @@ fn network(settings: &Settings) -> Result<Source, ModelError> {
     if endpoint::is_loopback(&url) {
         client = client.no_proxy();
     }
-    let client = client.build().map_err(|error| {
-        let mut cause: &dyn std::error::Error = &error;
-        while let Some(deeper) = cause.source() {
-            cause = deeper;
-        }
-        ModelError::Client(cause.to_string())
-    })?;
+    let client = client.build().map_err(|error| ModelError::Client(root(&error).to_string()))?;
     let recorder = settings.record.as_deref().map(Recorder::open).transpose()?;
     Ok(Source::Network { client, url, recorder })
+}
+
+/// Returns the last of an error's causes: it says what happened, the others say where.
+fn root<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
+    let mut cause = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    cause
+}
+
+/// Returns whether a server's certificate was refused. Asking again does not help.
+fn is_untrusted(cause: &(dyn Error + 'static)) -> bool {
+    let wrapped = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    let found = cause
+        .downcast_ref::<rustls::Error>()
+        .or_else(|| wrapped.and_then(|inner| inner.downcast_ref::<rustls::Error>()));
+    matches!(found, Some(rustls::Error::InvalidCertificate(_)))
 }
 
 const fn head((status, retry_after_ms, _): &Opening) -> Head {

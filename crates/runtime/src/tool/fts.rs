@@ -10,6 +10,8 @@ use std::{
 use rusqlite::{Connection, params};
 use thiserror::Error;
 
+use super::folder::Folder;
+
 /// Files larger than this are left out: they are data, not text to be read.
 const MAX_FILE: u64 = 1 << 20;
 /// Lines that stand together in the index.
@@ -33,6 +35,9 @@ pub enum IndexError {
         /// Why.
         source: io::Error,
     },
+    /// Nobody waits for it any more.
+    #[error("the search was stopped before every file was looked at; the next goes on from there")]
+    Stopped,
     /// The index itself fails.
     #[error("the search index cannot be used: {0}")]
     Index(#[from] rusqlite::Error),
@@ -85,6 +90,18 @@ impl Index {
 
     /// Takes in what has changed since the last time; `.gitignore` is honoured.
     pub fn refresh(&mut self, root: &Path) -> Result<(), IndexError> {
+        let folder = Folder::open(root)
+            .map_err(|source| IndexError::Folder { path: root.into(), source })?;
+        self.follow(&folder, &|| true)
+    }
+
+    /// Takes in what has changed, as long as somebody waits for it.
+    pub(super) fn follow(
+        &mut self,
+        folder: &Folder,
+        going: &dyn Fn() -> bool,
+    ) -> Result<(), IndexError> {
+        let root = folder.root();
         let mut known: BTreeMap<String, String> = {
             let mut query = self.connection.prepare("SELECT path, stamp FROM file")?;
             let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -92,6 +109,11 @@ impl Index {
         };
         let changes = self.connection.transaction()?;
         for entry in ignore::WalkBuilder::new(root).require_git(false).build().flatten() {
+            // What was taken in so far is kept when it is given up.
+            if !going() {
+                changes.commit()?;
+                return Err(IndexError::Stopped);
+            }
             let Ok(metadata) = entry.metadata() else { continue };
             // A link is not followed: what it names may lie outside.
             if !metadata.is_file() || metadata.len() > MAX_FILE {
@@ -106,7 +128,8 @@ impl Index {
             }
             changes.execute("DELETE FROM chunk WHERE path = ?1", params![path])?;
             // A file that vanished or is no text has nothing to be found.
-            if let Ok(text) = fs::read_to_string(entry.path()) {
+            let read = folder.read(Path::new(path), MAX_FILE);
+            if let Some(text) = read.ok().and_then(|bytes| String::from_utf8(bytes).ok()) {
                 insert(&changes, path, &text)?;
             }
             changes.execute("INSERT OR REPLACE INTO file VALUES (?1, ?2)", params![path, stamp])?;

@@ -5,5 +5,7 @@ mod driver;
 mod fts;
 mod mcp;
 mod model;
+mod session;
 mod store;
+mod tool;
 mod yard;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pointsman_kernel::agent::FaultClass;
-use pointsman_runtime::model::{Model, Protocol, Secret, Shown};
+use pointsman_runtime::model::{Model, ModelError, Protocol, Secret, Shown};
 use serde_json::json;
 use tokio::{net::TcpListener, sync::mpsc};
 
@@ -178,6 +178,26 @@ async fn each_provider_gets_its_key_its_path_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn an_address_may_carry_its_version_or_its_whole_path() {
+    let cases = [
+        ("openai-compatible:m", "/v1/", "post /v1/chat/completions "),
+        ("openai-compatible:m", "/api/chat/completions", "post /api/chat/completions "),
+        ("openai-responses:m", "/v1/responses/", "post /v1/responses "),
+        ("anthropic:m", "/v1", "post /v1/messages "),
+        ("anthropic:m", "/proxy", "post /proxy/v1/messages "),
+        ("gemini:models/g", "/v1beta", "post /v1beta/models/g:streamgeneratecontent?alt=sse "),
+        ("gemini:tunedModels/g", "", "post /v1beta/tunedmodels/g:streamgeneratecontent?alt=sse "),
+        ("gemini:a?b", "", "post /v1beta/models/a%3fb:streamgeneratecontent?alt=sse "),
+    ];
+    for (spec, path, expected) in cases {
+        let server = serve(vec![Served::whole(500, "")]).await;
+        drop(ask(at(spec, &format!("{}{path}", server.url))).await);
+        let (head, _) = server.seen.lock().expect("nobody panicked").remove(0);
+        assert!(head.starts_with(expected), "{spec} {path}: {head}");
+    }
+}
+
+#[tokio::test]
 async fn a_provider_that_repeats_the_key_is_not_quoted() {
     for (spec, protocol) in PROVIDERS {
         let refused = json!({ "error": { "message": format!("Incorrect API key: {KEY}") } });
@@ -207,6 +227,19 @@ fn a_client_for_https_can_be_built() {
     // The system's certificates are read here; where there are none it is told.
     let mut settings = at("openai:m", "https://api.openai.com/v1");
     settings.key = Some(Secret::new(KEY));
-    let model = Model::new(settings).expect("it can be set up");
-    assert_eq!(model.name(), "openai:m");
+    match Model::new(settings) {
+        Ok(model) => assert_eq!(model.name(), "openai:m"),
+        Err(ModelError::Client(why)) => assert!(why.contains("certificates"), "{why}"),
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_speak_tls_is_a_fault() {
+    let server = serve(vec![Served::whole(200, &text(Protocol::OpenAiChat))]).await;
+    let settings = at("openai-compatible:m", &server.url.replace("http:", "https:"));
+    if let Ok(model) = Model::new(settings) {
+        let done = model.ask(question("hello"), Shown::nobody()).await;
+        assert_eq!(kind(&done), (FaultClass::Unavailable, true));
+    }
 }

@@ -3,9 +3,10 @@
 
 use std::{
     env, fs,
+    io::{self, BufRead, BufReader},
     os::unix::{fs::PermissionsExt, process::CommandExt},
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
 };
 
 use pointsman_kernel::id::Seq;
@@ -134,30 +135,36 @@ async fn child_writes_until_it_is_killed() {
     let store = Store::open(&journal).expect("it opens");
     let _hold = store.hold(&"one".parse().expect("an id")).expect("asked").expect("it is free");
     let mut script = Script::begin("one", &store, 1).await;
-    loop {
+    for _ in 1..30 {
         store.append(script.next("more")).await.expect("it is written").seq();
-        println!("wrote {} lines", script.lines.len());
-        // Killed from within, at a point that the parent chose.
-        if script.seq == Seq(30) {
-            let ourselves = rustix::process::getpid();
-            rustix::process::kill_process(ourselves, rustix::process::Signal::KILL)
-                .expect("we may");
-        }
     }
+    println!("wrote {} lines", script.lines.len());
+    // The parent looks around, closes our input, and we die without a word.
+    io::stdin().read_line(&mut String::new()).expect("it is closed");
+    let ourselves = rustix::process::getpid();
+    rustix::process::kill_process(ourselves, rustix::process::Signal::KILL).expect("we may");
 }
 
 #[test]
 fn what_a_killed_process_wrote_is_there_and_its_hold_is_gone() {
     let folder = Folder::new("killed");
     fs::create_dir_all(folder.0.join("deep")).expect("it can be made");
-    let mut child = start("child_writes_until_it_is_killed", "", &folder.journal());
-    let output = child.output().expect("it starts");
-    assert!(!output.status.success(), "it was killed");
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("wrote 30 lines"), "{text}");
+    let mut child = start("child_writes_until_it_is_killed", "", &folder.journal())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let output = BufReader::new(child.stdout.take().expect("it is piped"));
+    let written = output.lines().map_while(Result::ok).find(|line| line.contains("wrote 30 lines"));
+    assert!(written.is_some(), "it ended too soon");
+    let store = folder.store();
+    let run = "one".parse().expect("an id");
+    assert!(store.hold(&run).expect("it can be asked").is_none(), "the child holds it");
+    drop(child.stdin.take());
+    assert!(!child.wait().expect("it ends").success(), "it was killed");
+    drop(store);
     let store = folder.store();
     assert_eq!(names(&store), ["one"]);
-    let run = "one".parse().expect("an id");
     assert_eq!(store.lines(&run, Seq(0)).expect("it is whole").len(), 30);
     assert!(store.hold(&run).expect("it can be asked").is_some(), "nobody holds it");
 }

@@ -78,10 +78,11 @@ fn a_hold_that_changes_hands_is_never_in_two() {
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                for _ in 0..500 {
+                for _ in 0..5_000 {
                     if let Some(hold) = store.hold(&id("one")).expect("it can be asked") {
                         assert_eq!(inside.fetch_add(1, order), 0, "two hold it");
                         taken.fetch_add(1, order);
+                        std::thread::yield_now();
                         inside.fetch_sub(1, order);
                         drop(hold);
                     }
@@ -90,28 +91,4 @@ fn a_hold_that_changes_hands_is_never_in_two() {
         }
     });
     assert!(taken.load(order) > 0);
-}
-
-#[test]
-fn a_process_that_dies_lets_go() {
-    let folder = Folder::new("dies");
-    let store = folder.store();
-    drop(store.hold(&id("other")).expect("it can be asked"));
-    let file = folder.0.join("deep/journal.db.holds/one");
-    // Another program holds the file as a dead process would have: until it ends.
-    let mut other = std::process::Command::new("flock")
-        .arg(&file)
-        .args(["sh", "-c", "echo held; read line"])
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .expect("flock is installed");
-    let mut said = [0; 5];
-    let mut output = other.stdout.take().expect("it is piped");
-    std::io::Read::read_exact(&mut output, &mut said).expect("it holds the file");
-    assert!(store.hold(&id("one")).expect("it can be asked").is_none());
-    drop(other.stdin.take());
-    other.wait().expect("it ends");
-    assert!(file.exists(), "it cleaned nothing up");
-    assert!(store.hold(&id("one")).expect("it can be asked").is_some());
 }

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use pointsman_kernel::id::Seq;
-use pointsman_runtime::store::{Prune, Pruned, StoreError};
+use pointsman_kernel::id::{EffectId, Seq};
+use pointsman_runtime::store::{KeptPrompt, Prune, Pruned, StoreError};
 
 use super::{Folder, Script, id, names};
 
@@ -56,7 +56,12 @@ async fn artifacts_go_with_the_last_run_that_needs_them_and_the_file_shrinks() {
                 pointsman_kernel::id::Digest::of(&(at * 200 + more).to_le_bytes()).to_string()
             })
             .collect();
-        store.append(script.next(&words.concat())).await.expect("it is written").seq();
+        let mut next = script.next(&words.concat());
+        if at < 2 {
+            let effect = EffectId { seq: next.seq, index: 0 };
+            next.prompts = vec![KeptPrompt { effect, parts: vec!["hello".into()] }];
+        }
+        store.append(next).await.expect("it is written").seq();
     }
     script.end(&store).await;
     store.fork(&script.run, Seq(3), id("child"), 2).await.expect("it forks");
@@ -70,6 +75,7 @@ async fn artifacts_go_with_the_last_run_that_needs_them_and_the_file_shrinks() {
     assert_eq!((went(&pruned), pruned.artifacts), (vec!["big"], 58));
     assert!(size() < before / 4, "{} of {before} bytes", size());
     assert_eq!(store.lines(&id("child"), Seq(0)).expect("readable"), script.lines[..3]);
+    assert_eq!(store.prompts(&id("child")).expect("readable").len(), 2);
     drop(store);
     let check: String = folder
         .raw()

@@ -1,0 +1,167 @@
+//! How much a tool may take and say, and how what is too long is cut.
+
+use std::{collections::VecDeque, time::Duration};
+
+use serde::Deserialize;
+
+/// What every tool keeps to. All of it can be set.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Bytes of output that a call gives; of more, the head and the tail are kept.
+    pub output_bytes: usize,
+    /// Bytes of the largest file that is read, written or edited.
+    pub file_bytes: u64,
+    /// Lines that `list` and `search` give.
+    pub results: usize,
+    /// Milliseconds that a look at files may take.
+    pub look_ms: u64,
+    /// Milliseconds that a command may take where the call says nothing.
+    pub shell_ms: u64,
+    /// Milliseconds that a call may ask for at most.
+    pub shell_max_ms: u64,
+    /// Milliseconds that a page may take, with all its redirects.
+    pub http_ms: u64,
+    /// Bytes of a page that are read.
+    pub http_bytes: usize,
+    /// Redirects that are followed.
+    pub redirects: usize,
+    /// Milliseconds that finding out what sandbox works may take.
+    pub sandbox_ms: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            output_bytes: 32 << 10,
+            file_bytes: 4 << 20,
+            results: 200,
+            look_ms: 30_000,
+            shell_ms: 120_000,
+            shell_max_ms: 600_000,
+            http_ms: 30_000,
+            http_bytes: 2 << 20,
+            redirects: 5,
+            sandbox_ms: 5_000,
+        }
+    }
+}
+
+impl Limits {
+    /// Returns how long a look at files may take.
+    pub(super) const fn look(&self) -> Duration {
+        Duration::from_millis(self.look_ms)
+    }
+}
+
+/// The head and the tail of a stream: what lies between is counted and let go.
+#[derive(Debug)]
+pub(super) struct Kept {
+    limit: usize,
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    cut: usize,
+}
+
+impl Kept {
+    /// Keeps so many bytes.
+    pub(super) const fn new(limit: usize) -> Self {
+        Self { limit, head: Vec::new(), tail: VecDeque::new(), cut: 0 }
+    }
+
+    /// Takes what comes next.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        let room = (self.limit - self.limit / 2).saturating_sub(self.head.len());
+        let (first, rest) = bytes.split_at(room.min(bytes.len()));
+        self.head.extend_from_slice(first);
+        self.tail.extend(rest);
+        let over = self.tail.len().saturating_sub(self.limit / 2);
+        self.tail.drain(..over);
+        self.cut = self.cut.saturating_add(over);
+    }
+
+    /// Returns how many bytes are kept.
+    pub(super) fn len(&self) -> usize {
+        self.head.len().saturating_add(self.tail.len())
+    }
+
+    /// Returns the text, with a line that says what was cut where something was.
+    pub(super) fn text(self, limit: usize) -> String {
+        let (mut head, mut tail) = (self.head, Vec::from(self.tail));
+        if self.cut == 0 && head.len().saturating_add(tail.len()) <= limit {
+            head.append(&mut tail);
+            return String::from_utf8_lossy(&head).into_owned();
+        }
+        let before = head.len().saturating_add(tail.len());
+        if self.cut == 0 {
+            // One piece so far: it is divided anew.
+            head.append(&mut tail);
+            tail = head.split_off(head.len().saturating_sub(limit / 2));
+        }
+        head.truncate(limit - limit / 2);
+        tail.drain(..tail.len().saturating_sub(limit / 2));
+        whole_end(&mut head);
+        whole_start(&mut tail);
+        let shown = head.len().saturating_add(tail.len());
+        let cut = self.cut.saturating_add(before.saturating_sub(shown));
+        format!(
+            "{}\n[{cut} bytes are cut here]\n{}",
+            String::from_utf8_lossy(&head),
+            String::from_utf8_lossy(&tail)
+        )
+    }
+}
+
+/// Cuts a text to a length: its head and its tail.
+pub(super) fn cut(text: &str, limit: usize) -> String {
+    let mut kept = Kept::new(limit);
+    kept.push(text.as_bytes());
+    kept.text(limit)
+}
+
+/// Drops the bytes of a character that was cut in two at the end.
+fn whole_end(bytes: &mut Vec<u8>) {
+    if let Err(error) = std::str::from_utf8(bytes)
+        && error.error_len().is_none()
+    {
+        bytes.truncate(error.valid_up_to());
+    }
+}
+
+/// Drops the bytes of a character that was cut in two at the start.
+fn whole_start(bytes: &mut Vec<u8>) {
+    let broken = bytes.iter().take(3).take_while(|byte| (0x80..0xc0).contains(*byte)).count();
+    bytes.drain(..broken);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_text_is_left_alone_and_a_long_one_keeps_both_ends() {
+        assert_eq!(cut("short", 5), "short");
+        assert_eq!(cut("0123456789", 4), "01\n[6 bytes are cut here]\n89");
+        assert_eq!(cut("0123456789", 5), "012\n[5 bytes are cut here]\n89");
+        assert_eq!(cut("anything", 0), "\n[8 bytes are cut here]\n");
+    }
+
+    #[test]
+    fn a_character_is_never_cut_in_two() {
+        assert_eq!(cut("ééééé", 6), "é\n[6 bytes are cut here]\né");
+        assert_eq!(cut("日本日本", 5), "日\n[9 bytes are cut here]\n");
+    }
+
+    #[test]
+    fn a_stream_is_kept_in_bounded_memory_and_can_be_cut_again() {
+        let mut kept = Kept::new(10);
+        for _ in 0..1000 {
+            kept.push(b"abc");
+        }
+        assert_eq!(kept.len(), 10);
+        assert_eq!(kept.text(4), "ab\n[2996 bytes are cut here]\nbc");
+        let mut whole = Kept::new(10);
+        whole.push(b"0123456789");
+        assert_eq!(whole.text(10), "0123456789");
+    }
+}

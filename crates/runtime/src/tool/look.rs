@@ -1,0 +1,220 @@
+//! `list` and `search`: what files there are, and what they say.
+
+use std::path::Path;
+
+use globset::{Glob, GlobMatcher};
+use grep_matcher::Matcher;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, sinks::Lossy};
+use serde::Deserialize;
+
+use super::{Said, folder::Folder, limits::Limits};
+
+/// Characters of a line that are shown.
+const WIDTH: usize = 300;
+/// Folders that `list` goes down where the call says nothing.
+const DEPTH: usize = 3;
+/// Bytes that a pattern may take when compiled: a larger one is an attack or a slip.
+const PATTERN: usize = 1 << 20;
+
+/// The arguments of `list`.
+#[derive(Debug, Deserialize)]
+pub(super) struct List {
+    #[serde(default)]
+    path: String,
+    depth: Option<usize>,
+}
+
+/// The arguments of `search`.
+#[derive(Debug, Deserialize)]
+pub(super) struct Search {
+    query: String,
+    #[serde(default)]
+    literal: bool,
+    #[serde(default)]
+    ignore_case: bool,
+    #[serde(default)]
+    path: String,
+    glob: Option<String>,
+}
+
+/// Walks a folder: hidden files are shown, git's own and ignored ones are not.
+fn walk(root: &Path, depth: Option<usize>) -> ignore::Walk {
+    ignore::WalkBuilder::new(root)
+        .hidden(false)
+        .require_git(false)
+        .follow_links(false)
+        .max_depth(depth)
+        .sort_by_file_name(Ord::cmp)
+        .filter_entry(|entry| entry.file_name() != ".git")
+        .build()
+}
+
+/// Returns the files and folders below a path, one per line; folders end in `/`.
+pub(super) fn list(
+    folder: &Folder,
+    limits: &Limits,
+    arguments: &List,
+    going: &dyn Fn() -> bool,
+) -> Said {
+    let start = match folder.inside(&arguments.path).and_then(|path| folder.real(&path)) {
+        Ok(start) => start,
+        Err(error) => return Said::no(error),
+    };
+    if let Err(error) = folder.folder(&start) {
+        return Said::no(error);
+    }
+    let depth = arguments.depth.unwrap_or(DEPTH);
+    let (mut lines, mut more) = (Vec::new(), 0_usize);
+    for entry in walk(&folder.root().join(&start), Some(depth)).flatten() {
+        if !going() {
+            return Said::no("the listing was stopped");
+        }
+        let Ok(path) = entry.path().strip_prefix(folder.root()) else { continue };
+        // A folder may have been swapped for a link while it was walked: what lies
+        // behind a link is not ours to show.
+        if entry.depth() == 0 || !folder.holds(path) {
+            continue;
+        }
+        if lines.len() >= limits.results {
+            more = more.saturating_add(1);
+            continue;
+        }
+        let mark = match entry.file_type() {
+            Some(kind) if kind.is_dir() => "/",
+            Some(kind) if kind.is_symlink() => "@",
+            _ => "",
+        };
+        lines.push(format!("{}{mark}", path.display()));
+    }
+    if lines.is_empty() {
+        return Said::yes("nothing is there, or all of it is ignored");
+    }
+    if more > 0 {
+        lines.push(format!("[{more} more; name a folder in `path`, or a smaller `depth`]"));
+    }
+    Said::yes(lines.join("\n"))
+}
+
+/// Returns the lines that match, as `file:line: text`.
+pub(super) fn search(
+    folder: &Folder,
+    limits: &Limits,
+    arguments: &Search,
+    going: &dyn Fn() -> bool,
+) -> Said {
+    let (matcher, glob) = match (pattern(arguments), glob(arguments.glob.as_deref())) {
+        (Ok(matcher), Ok(glob)) => (matcher, glob),
+        (Err(why), _) | (_, Err(why)) => return Said::no(why),
+    };
+    let start = match folder.inside(&arguments.path).and_then(|path| folder.real(&path)) {
+        Ok(start) => start,
+        Err(error) => return Said::no(error),
+    };
+    let root = folder.root().join(&start);
+    // A file is searched by itself; anything else must be a folder inside.
+    let is_file = folder.file(&start).is_ok();
+    if !is_file && let Err(error) = folder.folder(&start) {
+        return Said::no(error);
+    }
+    let mut searcher = SearcherBuilder::new()
+        .line_number(true)
+        .binary_detection(BinaryDetection::quit(0))
+        .heap_limit(usize::try_from(limits.file_bytes).ok())
+        .build();
+    let mut found = Found { lines: Vec::new(), limit: limits.results, full: false };
+    if is_file {
+        found.file(folder, &mut searcher, &matcher, &start, going);
+    } else {
+        for entry in walk(&root, None).flatten() {
+            if !going() {
+                return Said::no("the search was stopped");
+            }
+            let Ok(path) = entry.path().strip_prefix(folder.root()) else { continue };
+            let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+            let wanted = glob.as_ref().is_none_or(|glob| {
+                glob.is_match(path) || path.file_name().is_some_and(|name| glob.is_match(name))
+            });
+            if is_file && wanted {
+                found.file(folder, &mut searcher, &matcher, path, going);
+            }
+            if found.full {
+                break;
+            }
+        }
+    }
+    found.said()
+}
+
+/// The lines that match, up to a number.
+struct Found {
+    lines: Vec<String>,
+    limit: usize,
+    full: bool,
+}
+
+impl Found {
+    /// Searches one file; one that cannot be read is passed over.
+    fn file(
+        &mut self,
+        folder: &Folder,
+        searcher: &mut Searcher,
+        matcher: &RegexMatcher,
+        path: &Path,
+        going: &dyn Fn() -> bool,
+    ) {
+        let Ok(file) = folder.file(path) else { return };
+        let sink = Lossy(|number, line: &str| {
+            if self.lines.len() >= self.limit {
+                self.full = true;
+                return Ok(false);
+            }
+            self.lines.push(format!("{}:{number}: {}", path.display(), shown(matcher, line)));
+            Ok(going())
+        });
+        drop(searcher.search_file(matcher, &file, sink));
+    }
+
+    fn said(mut self) -> Said {
+        if self.lines.is_empty() {
+            return Said::yes("nothing matches");
+        }
+        if self.full {
+            let limit = self.limit;
+            self.lines.push(format!("[more than {limit} lines match; narrow the search]"));
+        }
+        Said::yes(self.lines.join("\n"))
+    }
+}
+
+/// Returns the part of a line that is shown: all of it, or what is around the match.
+fn shown(matcher: &RegexMatcher, line: &str) -> String {
+    let line = line.trim_end();
+    if line.chars().count() <= WIDTH {
+        return line.into();
+    }
+    let at = matcher.find(line.as_bytes()).ok().flatten().map_or(0, |found| found.start());
+    let start = line.floor_char_boundary(at.saturating_sub(WIDTH / 3));
+    let part: String = line.get(start..).unwrap_or(line).chars().take(WIDTH).collect();
+    format!("[cut] {part} [cut]")
+}
+
+fn pattern(arguments: &Search) -> Result<RegexMatcher, String> {
+    RegexMatcherBuilder::new()
+        .fixed_strings(arguments.literal)
+        .case_insensitive(arguments.ignore_case)
+        .line_terminator(Some(b'\n'))
+        .size_limit(PATTERN)
+        .build(&arguments.query)
+        .map_err(|error| {
+            format!("`query` is no pattern: {error}\nset `literal` to look for the text as it is")
+        })
+}
+
+fn glob(glob: Option<&str>) -> Result<Option<GlobMatcher>, String> {
+    let Some(glob) = glob else { return Ok(None) };
+    match Glob::new(glob) {
+        Ok(glob) => Ok(Some(glob.compile_matcher())),
+        Err(error) => Err(format!("`glob` is no pattern for paths: {error}")),
+    }
+}

@@ -1,0 +1,22 @@
+//! Landlock where there is none: it says so, and nothing runs.
+
+use std::{ffi::OsString, path::Path};
+
+use super::place::Place;
+
+const WHY: &str = "only Linux has landlock";
+
+/// Says why landlock cannot be used.
+pub(super) fn missing() -> Option<String> {
+    Some(WHY.into())
+}
+
+/// Returns no arguments: no helper is ever started.
+pub(super) fn arguments(_: &Place, _: &Path) -> Vec<OsString> {
+    Vec::new()
+}
+
+/// Says why nothing was run.
+pub(super) fn become_program(_: impl Iterator<Item = OsString>) -> String {
+    WHY.into()
+}

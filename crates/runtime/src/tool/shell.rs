@@ -1,0 +1,76 @@
+//! `shell`: a command line in the sandbox.
+
+use std::{ffi::OsStr, os::unix::process::ExitStatusExt, process::ExitStatus, time::Duration};
+
+use serde::Deserialize;
+
+use super::{
+    Said, Settings,
+    folder::Folder,
+    limits::Limits,
+    process::{self, Ran},
+    sandbox::{Confined, Sandbox, SandboxError},
+};
+
+/// The arguments of `shell`.
+#[derive(Debug, Deserialize)]
+pub(super) struct Shell {
+    command: String,
+    timeout_ms: Option<u64>,
+    #[serde(default)]
+    cwd: String,
+}
+
+impl Shell {
+    /// Returns how long it may take.
+    pub(super) fn limit(&self, limits: &Limits) -> Duration {
+        Duration::from_millis(self.timeout_ms.unwrap_or(limits.shell_ms).min(limits.shell_max_ms))
+    }
+
+    /// Returns the command, ready to run.
+    pub(super) fn confined(
+        &self,
+        folder: &Folder,
+        settings: &Settings,
+        sandbox: &Sandbox,
+    ) -> Result<Confined, Said> {
+        let cwd = folder.inside(&self.cwd).map_err(Said::no)?;
+        folder.folder(&cwd).map_err(Said::no)?;
+        let program = ["sh", "-c", &self.command].map(OsStr::new);
+        sandbox.command(&settings.sandbox, (folder.root(), &cwd), false, &program).map_err(refused)
+    }
+}
+
+/// A command that was not started has changed nothing.
+pub(super) fn refused(error: SandboxError) -> Said {
+    match std::error::Error::source(&error) {
+        Some(source) => Said::no(format!("{error}: {source}")),
+        None => Said::no(error),
+    }
+}
+
+/// Runs a confined command and says what it came to.
+pub(super) async fn run(confined: Confined, limit: Duration, bytes: usize) -> Said {
+    let ran = match process::run(confined, limit, bytes).await {
+        Ok(ran) => ran,
+        Err(error) => return Said::no(format!("the command cannot be started: {error}")),
+    };
+    said(ran, limit, bytes)
+}
+
+fn said(ran: Ran, limit: Duration, bytes: usize) -> Said {
+    let (ok, how) = match ran.status {
+        Some(status) => (status.success(), ended(status)),
+        None => (false, format!("stopped after {} ms, its time limit", limit.as_millis())),
+    };
+    let output = ran.output(bytes);
+    Said { ok, output: format!("{how}\n{output}"), mutated: true }
+}
+
+fn ended(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("stopped by signal {signal}"),
+        (None, None) => "ended".into(),
+    }
+}

@@ -1,0 +1,265 @@
+//! A run on this machine: asked, cancelled from outside, forked, watched, interrupted.
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex},
+};
+
+use pointsman_kernel::{
+    chart::{Chart, Disposition, verify},
+    governor::{Level, Permissions},
+    id::Seq,
+};
+use pointsman_runtime::{
+    driver::{Standing, fold},
+    host::{self, Host},
+    model::{self, Spec},
+    observe::{Notice, Observer, Question},
+    session::{Attend, Decision, Nobody, Outcome, Posted, Session, SessionError, Start, approval},
+    store::RunId,
+    tool,
+};
+use serde_json::json;
+
+use crate::store::Folder;
+
+/// Writes a file and reads it back, each by a call that the chart fixes.
+const CHART: &str = r#"
+chart     = "scribe"
+version   = 1
+start     = "writing"
+authority = "propose"
+
+[any]
+cancel = "cancelled"
+
+[state.writing]
+run     = "tool.call"
+with    = { tool = "write", args = { path = "note.txt", content = "{goal}" }, into = "written" }
+tools   = ["write"]
+timeout = "10s"
+on.ok     = "reading"
+on.failed = "failed"
+on.denied = "refused"
+on.stuck  = "failed"
+
+[state.reading]
+run     = "tool.call"
+with    = { tool = "read", args = { path = "note.txt" }, into = "result" }
+tools   = ["read"]
+timeout = "10s"
+on.ok     = "done"
+on.failed = "failed"
+on.denied = "refused"
+on.stuck  = "failed"
+
+[state.done]
+final = "succeeded"
+[state.failed]
+final = "failed"
+[state.refused]
+final = "denied"
+[state.cancelled]
+final = "cancelled"
+"#;
+
+struct Desk {
+    folder: Folder,
+    session: Session,
+}
+
+impl Desk {
+    fn new(name: &str) -> Self {
+        let folder = Folder::new(name);
+        std::fs::create_dir_all(folder.0.join("work")).expect("it can be made");
+        let session = Session::open(&folder.journal(), &folder.0.join("cache"));
+        let session = session.unwrap_or_else(|error| panic!("it opens: {error}"));
+        Self { folder, session }
+    }
+
+    fn work(&self) -> std::path::PathBuf {
+        self.folder.0.join("work")
+    }
+
+    fn host(&self) -> Host {
+        let settings = host::Settings {
+            model: model::Settings::new(Spec::quote()),
+            tools: tool::Settings::over(self.work(), self.folder.0.join("index.db")),
+            mcp: None,
+            watch: None,
+        };
+        self.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
+    }
+
+    fn start(&self, attended: bool) -> Start {
+        let permissions = Permissions { otherwise: Level::Ask, rules: Vec::new(), attended };
+        Start {
+            chart: chart(),
+            source: CHART.into(),
+            config: json!({ "goal": "hello" }),
+            goal: "hello".into(),
+            permissions,
+            seed: Some(7),
+        }
+    }
+
+    fn run(&self, attendant: &mut dyn Attend) -> Outcome {
+        let ran = self.session.run(&self.host(), self.start(true), Vec::new(), attendant);
+        ran.unwrap_or_else(|error| panic!("it runs: {error}"))
+    }
+
+    fn resume(&self, id: &RunId, attendant: &mut dyn Attend) -> Outcome {
+        let ran = self.session.resume(&self.host(), id, Vec::new(), attendant);
+        ran.unwrap_or_else(|error| panic!("it goes on: {error}"))
+    }
+}
+
+fn chart() -> Chart {
+    let chart = verify(CHART, &pointsman_agents::registry());
+    chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics))
+}
+
+/// Says the same to every question, and counts them.
+struct Says(bool, usize);
+
+impl Attend for Says {
+    fn decide(&mut self, _: &Question) -> Option<Decision> {
+        self.1 += 1;
+        Some(Decision { granted: self.0, reason: "as I said".into(), remember: None })
+    }
+}
+
+fn has_note(work: &Path) -> bool {
+    work.join("note.txt").exists()
+}
+
+#[test]
+fn what_is_asked_for_is_done_after_a_yes_and_only_then() {
+    let desk = Desk::new("session-yes");
+    let mut yes = Says(true, 0);
+    let outcome = desk.run(&mut yes);
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
+    assert_eq!(yes.1, 2, "writing and reading were asked for");
+    assert!(has_note(&desk.work()));
+    let desk = Desk::new("session-no");
+    let outcome = desk.run(&mut Says(false, 0));
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Denied));
+    assert!(!has_note(&desk.work()));
+}
+
+#[test]
+fn where_nobody_is_there_it_waits_and_an_approval_by_letter_lets_it_go_on() {
+    let desk = Desk::new("session-letter");
+    let outcome = desk.run(&mut Nobody);
+    assert_eq!(outcome.standing, Standing::Asking);
+    assert!(!has_note(&desk.work()));
+    let question = outcome.questions.first().expect("a question is open").clone();
+    assert_eq!(question.call.tool, "write");
+    let recalled = desk.session.recall(&outcome.run, None).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(recalled.loaded.questions().len(), 1, "anybody can see what is asked");
+    let yes = Decision { granted: true, reason: String::new(), remember: None };
+    let posted = desk.session.post(&outcome.run, &approval(&question, &yes));
+    assert_eq!(posted.unwrap_or_else(|e| panic!("{e}")), Posted::Waiting, "nobody drives it");
+    let outcome = desk.resume(&outcome.run, &mut Nobody);
+    assert!(has_note(&desk.work()), "the letter was taken");
+    assert_eq!(outcome.standing, Standing::Asking, "now reading is asked for");
+    assert!(desk.session.store().letters(&outcome.run).expect("readable").is_empty());
+    let stale = desk.session.post(&outcome.run, &approval(&question, &yes));
+    assert!(stale.is_ok());
+    let again = desk.resume(&outcome.run, &mut Nobody);
+    assert_eq!(again.steps, outcome.steps, "the same answer twice changes nothing");
+}
+
+#[test]
+fn a_run_is_cancelled_by_letter_and_an_ended_one_takes_nothing() {
+    let desk = Desk::new("session-cancel");
+    let outcome = desk.run(&mut Nobody);
+    let cancel = json!({ "cancelled": { "scope": "run" } });
+    assert!(desk.session.post(&outcome.run, &cancel).is_ok());
+    let outcome = desk.resume(&outcome.run, &mut Nobody);
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Cancelled));
+    assert!(!has_note(&desk.work()));
+    assert!(desk.session.post(&outcome.run, &cancel).is_ok());
+    let again = desk.resume(&outcome.run, &mut Nobody);
+    assert_eq!((again.steps, again.standing), (outcome.steps, outcome.standing));
+}
+
+#[test]
+fn a_fork_shares_the_past_and_goes_its_own_way() {
+    let desk = Desk::new("session-fork");
+    let outcome = desk.run(&mut Says(true, 0));
+    let fork = desk.session.fork(&outcome.run, Some(Seq(1))).unwrap_or_else(|e| panic!("{e}"));
+    let ended = desk.resume(&fork, &mut Says(false, 0));
+    assert_eq!(ended.standing, Standing::Ended(Disposition::Denied));
+    let store = desk.session.store();
+    let (old, new) = (store.lines(&outcome.run, Seq(0)), store.lines(&fork, Seq(0)));
+    let (old, new) = (old.expect("readable"), new.expect("readable"));
+    assert_eq!(old.first(), new.first());
+    assert!(fold(&chart(), &fork, &new).is_ok());
+    assert_eq!(store.run(&fork).expect("it is there").forked, Some((outcome.run.clone(), Seq(1))));
+    let beyond = desk.session.fork(&outcome.run, Some(Seq(99)));
+    assert!(matches!(beyond, Err(SessionError::NoSuchEntry { .. })));
+    let whole = desk.session.fork(&outcome.run, None).unwrap_or_else(|e| panic!("{e}"));
+    let again = desk.resume(&whole, &mut Says(true, 0));
+    assert_eq!(again.standing, Standing::Ended(Disposition::Succeeded), "it can end again");
+}
+
+#[test]
+fn nobody_else_may_drive_a_run_that_is_held() {
+    let desk = Desk::new("session-held");
+    let outcome = desk.run(&mut Nobody);
+    let hold = desk.session.store().hold(&outcome.run).expect("it can be held");
+    assert!(hold.is_some());
+    let other = desk.session.resume(&desk.host(), &outcome.run, Vec::new(), &mut Nobody);
+    assert!(matches!(other, Err(SessionError::Held { .. })));
+    drop(hold);
+    assert_eq!(desk.resume(&outcome.run, &mut Nobody).standing, Standing::Asking);
+}
+
+#[test]
+fn those_who_watch_see_every_transition_question_and_end() {
+    let desk = Desk::new("session-watch");
+    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    let told = Arc::clone(&seen);
+    let observer: Arc<dyn Observer> = Arc::new(move |_: &RunId, notice: &Notice| {
+        let word = match notice {
+            Notice::StateChanged { from, to, reason, .. } => {
+                let name = |it: &Option<Box<str>>| it.as_deref().unwrap_or("-").to_owned();
+                format!("{} -> {} ({reason})", name(from), name(to))
+            }
+            Notice::Asked(question) => format!("asked {}", question.call.tool),
+            Notice::Attempted { what, attempt, .. } => format!("{attempt}: {what}"),
+            Notice::Answered { ok, .. } => format!("answered {ok}"),
+            Notice::Persisted { seq, .. } => format!("persisted {}", seq.0),
+            Notice::Ended(ended) => format!("ended {ended:?}"),
+            Notice::Warned(verdict) => format!("{:?}", verdict.level),
+            _ => return,
+        };
+        told.lock().expect("nobody panicked").push(word);
+    });
+    let start = desk.start(true);
+    let ran = desk.session.run(&desk.host(), start, vec![observer], &mut Says(true, 0));
+    assert!(ran.is_ok());
+    let seen = seen.lock().expect("nobody panicked").join("\n");
+    assert_eq!(
+        seen,
+        "\
+- -> writing (the run began)
+Ask
+persisted 1
+asked write
+persisted 2
+1: calls write {\"content\":\"hello\",\"path\":\"note.txt\"}
+answered true
+writing -> reading (ok)
+Ask
+persisted 3
+asked read
+persisted 4
+1: calls read {\"path\":\"note.txt\"}
+answered true
+reading -> done (ok)
+persisted 5
+ended Succeeded"
+    );
+}

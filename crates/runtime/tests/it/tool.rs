@@ -1,0 +1,94 @@
+//! The tools, as a model would call them, over a real folder.
+
+mod arguments;
+mod confine;
+mod edit;
+mod files;
+mod http;
+mod look;
+mod probe;
+mod sandbox;
+
+use std::{fs, path::PathBuf};
+
+use pointsman_kernel::agent::{ToolCall, ToolResult};
+use pointsman_runtime::{
+    perform::Done,
+    tool::{Settings, Tools},
+};
+use serde_json::{Value, value::to_raw_value};
+
+use crate::store::Folder;
+
+/// A workspace with its tools.
+struct Desk {
+    folder: Folder,
+    root: PathBuf,
+    tools: Tools,
+}
+
+impl Desk {
+    /// Opens the tools over an empty workspace.
+    fn new(name: &str) -> Self {
+        Self::with(name, |_| {})
+    }
+
+    /// Opens them with other settings.
+    fn with(name: &str, change: impl FnOnce(&mut Settings)) -> Self {
+        let folder = Folder::new(&format!("tool-{name}"));
+        let root = folder.0.join("work");
+        fs::create_dir_all(&root).expect("it is made");
+        let mut settings = Settings::over(&root, folder.0.join("cache/search.db"));
+        change(&mut settings);
+        let tools = Tools::open(settings).expect("they open");
+        Self { root: root.canonicalize().expect("it is there"), folder, tools }
+    }
+
+    /// Puts a file into the workspace.
+    fn put(&self, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.root.join(path);
+        fs::create_dir_all(path.parent().expect("it has a folder")).expect("it is made");
+        fs::write(path, text).expect("it is written");
+    }
+
+    fn text(&self, path: &str) -> String {
+        fs::read_to_string(self.root.join(path)).expect("it is there")
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> ToolResult {
+        result(self.tools.call(&call(tool, arguments)).await)
+    }
+
+    /// Calls a tool that must do what it is asked.
+    #[track_caller]
+    fn does(&self, tool: &str, arguments: Value) -> String {
+        let said = wait(self.call(tool, arguments.clone()));
+        assert!(said.ok, "{tool} {arguments}: {}", said.output);
+        said.output
+    }
+
+    /// Calls a tool that must refuse, and change nothing.
+    #[track_caller]
+    fn refuses(&self, tool: &str, arguments: Value) -> String {
+        let said = wait(self.call(tool, arguments.clone()));
+        assert!(!said.ok, "{tool} {arguments}: {}", said.output);
+        assert!(!said.mutated, "{tool} {arguments}");
+        said.output
+    }
+}
+
+fn call(tool: &str, arguments: Value) -> ToolCall {
+    let arguments = to_raw_value(&arguments).expect("it is JSON");
+    ToolCall { id: "1".into(), tool: tool.into(), arguments }
+}
+
+#[track_caller]
+fn result(done: Done) -> ToolResult {
+    let answer = done.answer.get("tool").unwrap_or_else(|| panic!("no result: {}", done.answer));
+    serde_json::from_value(answer.clone()).expect("it is a result")
+}
+
+fn wait<T>(work: impl Future<Output = T>) -> T {
+    let threads = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    threads.expect("it is made").block_on(work)
+}

@@ -1,0 +1,85 @@
+//! What a call must look like before anything runs.
+
+use pointsman_kernel::tool::{Recovery, ToolEffect};
+use serde_json::json;
+
+use super::Desk;
+
+#[test]
+fn the_specs_and_the_declarations_name_the_same_tools() {
+    let desk = Desk::new("specs");
+    let specs: Vec<_> = desk.tools.specs().into_iter().map(|spec| spec.name).collect();
+    let decls: Vec<_> = desk.tools.decls().into_iter().map(|decl| decl.name).collect();
+    assert_eq!(specs, decls);
+    assert_eq!(specs.iter().map(AsRef::as_ref).collect::<Vec<_>>(), pointsman_agents::TOOLS);
+}
+
+#[test]
+fn every_target_is_an_argument() {
+    let desk = Desk::new("targets");
+    for (spec, decl) in desk.tools.specs().iter().zip(desk.tools.decls()) {
+        for target in &decl.targets {
+            assert!(spec.parameters["properties"].get(&**target).is_some(), "{decl:?}");
+        }
+    }
+}
+
+#[test]
+fn each_tool_says_what_to_do_when_nobody_knows_whether_it_was_done() {
+    for decl in Desk::new("recovery").tools.decls() {
+        let (effect, recovery) = match &*decl.name {
+            "write" | "edit" => (ToolEffect::Write, Recovery::Probe),
+            "shell" | "git" => (ToolEffect::Command, Recovery::Ask),
+            _ => (ToolEffect::Read, Recovery::Retry),
+        };
+        assert_eq!((decl.effect, decl.recovery), (effect, recovery), "{}", decl.name);
+    }
+}
+
+#[test]
+fn an_argument_that_does_not_fit_is_named() {
+    let desk = Desk::new("arguments");
+    let said = desk.refuses("read", json!({ "path": 5 }));
+    assert_eq!(
+        said,
+        "the arguments of `read` do not fit: `path`: value is not of type \"string\"\n\
+         `read` takes `from` (integer, optional), `path` (string, required), `to` (integer, \
+         optional)"
+    );
+    let said = desk.refuses("write", json!({ "path": "a" }));
+    assert!(said.contains("\"content\" is a required property"), "{said}");
+    let said = desk.refuses("list", json!({ "folder": "a" }));
+    assert!(said.contains("'folder' was unexpected"), "{said}");
+    let said = desk.refuses("read", json!({ "path": "a", "from": 0 }));
+    assert!(said.contains("`from`"), "{said}");
+    let said = desk.refuses("read", json!([1]));
+    assert!(said.contains("not of type \"object\""), "{said}");
+    let said = desk.refuses("read", json!({ "path": "a", "from": 1e30 }));
+    assert!(said.contains("do not fit") || said.contains("no `a`"), "{said}");
+}
+
+#[test]
+fn a_wrong_argument_is_not_repeated() {
+    let desk = Desk::new("masked");
+    let long = "x".repeat(100_000);
+    let said = desk.refuses("write", json!({ "path": 1, "content": long, "more": long }));
+    assert!(said.len() < 1000, "{}", said.len());
+}
+
+#[test]
+fn an_unknown_tool_is_told_what_there_is() {
+    let said = Desk::new("unknown").refuses("rm_rf", json!({}));
+    assert_eq!(
+        said,
+        "there is no tool `rm_rf` here; there are context.fts_search, edit, git, http_get, list, \
+         read, search, shell, write"
+    );
+}
+
+#[test]
+fn a_workspace_that_is_not_there_is_an_error() {
+    use pointsman_runtime::tool::{Settings, Tools};
+    let error = Tools::open(Settings::over("/nowhere/at/all", "/nowhere/index.db"));
+    let said = error.err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(said.starts_with("the workspace /nowhere/at/all cannot be opened"), "{said}");
+}

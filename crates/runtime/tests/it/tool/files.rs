@@ -1,0 +1,124 @@
+//! `read` and `write`.
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use serde_json::json;
+
+use super::{Desk, wait};
+
+#[test]
+fn lines_have_their_numbers() {
+    let desk = Desk::new("read");
+    desk.put("a.txt", "one\ntwo\nthree\n");
+    assert_eq!(
+        desk.does("read", json!({ "path": "a.txt" })),
+        "     1\tone\n     2\ttwo\n     3\tthree\n"
+    );
+    assert_eq!(
+        desk.does("read", json!({ "path": "a.txt", "from": 2, "to": 2 })),
+        "     2\ttwo\n[lines 2 to 2 of 3]\n"
+    );
+    let far = json!({ "path": "a.txt", "from": 3, "to": 99 });
+    assert!(desk.does("read", far).starts_with("     3\tthree\n"));
+    desk.put("empty", "");
+    assert_eq!(desk.does("read", json!({ "path": "empty" })), "`empty` is empty");
+}
+
+#[test]
+fn what_cannot_be_read_is_told_apart() {
+    let desk = Desk::with("unread", |settings| settings.limits.file_bytes = 100);
+    desk.put("a.txt", "one\ntwo\n");
+    desk.put("binary", [1, 0, 2]);
+    desk.put("large", "x".repeat(101));
+    fs::create_dir(desk.root.join("folder")).expect("it is made");
+    for (path, why) in [
+        ("binary", "`binary` is a binary file of 3 bytes"),
+        ("folder", "`folder` is a folder, and a file is wanted"),
+        ("nothing", "there is no `nothing`; `list` shows what there is"),
+    ] {
+        assert_eq!(desk.refuses("read", json!({ "path": path })), why);
+    }
+    let said = desk.refuses("read", json!({ "path": "large" }));
+    assert!(said.contains("101 bytes, and the limit is 100"), "{said}");
+    let said = desk.refuses("read", json!({ "path": "a.txt", "from": 3 }));
+    assert_eq!(said, "`a.txt` has 2 lines, so there is no line 3");
+    let said = desk.refuses("read", json!({ "path": "a.txt", "from": 2, "to": 1 }));
+    assert!(said.contains("nothing lies between"), "{said}");
+}
+
+#[test]
+fn a_long_file_is_read_in_pieces_that_join() {
+    let desk = Desk::with("pieces", |settings| settings.limits.output_bytes = 200);
+    let whole: Vec<String> = (1..=50).map(|n| format!("line {n}")).collect();
+    desk.put("long", whole.join("\n"));
+    let (mut from, mut seen) = (1, Vec::new());
+    for _ in 0..50 {
+        let said = desk.does("read", json!({ "path": "long", "from": from }));
+        assert!(said.len() <= 300, "{}", said.len());
+        seen.extend(
+            said.lines().filter_map(|line| line.split_once('\t')).map(|(_, t)| t.to_owned()),
+        );
+        let Some((_, next)) = said.split_once("from=") else { break };
+        from = next.trim_end_matches("]\n").parse().expect("it is a number");
+    }
+    assert_eq!(seen, whole);
+    desk.put("wide", "y".repeat(1000));
+    let said = desk.does("read", json!({ "path": "wide" }));
+    assert!(said.contains("bytes are cut here") && said.len() < 300, "{said}");
+}
+
+#[test]
+fn a_file_is_made_with_its_folders_and_replaced_with_its_mode() {
+    let desk = Desk::new("write");
+    let said = desk.does("write", json!({ "path": "a/b/c.sh", "content": "echo 1\n" }));
+    assert_eq!(said, "made `a/b/c.sh`: 1 lines, 7 bytes");
+    let path = desk.root.join("a/b/c.sh");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o751)).expect("it is set");
+    let said = wait(desk.call("write", json!({ "path": "a/b/c.sh", "content": "echo 2\n" })));
+    assert!(said.ok && said.mutated);
+    assert_eq!(desk.text("a/b/c.sh"), "echo 2\n");
+    let mode = fs::metadata(&path).expect("it is there").permissions().mode();
+    assert_eq!(mode & 0o7777, 0o751);
+    // An absolute path is taken where it names something inside.
+    desk.does("write", json!({ "path": path, "content": "echo 3\n" }));
+    assert_eq!(desk.text("a/b/c.sh"), "echo 3\n");
+    let names: Vec<_> = fs::read_dir(desk.root.join("a/b")).expect("it is there").collect();
+    assert_eq!(names.len(), 1, "no temporary file stays");
+}
+
+#[test]
+fn what_cannot_be_written_leaves_all_as_it_was() {
+    let desk = Desk::with("unwritten", |settings| settings.limits.file_bytes = 10);
+    fs::create_dir(desk.root.join("folder")).expect("it is made");
+    desk.put("file", "text");
+    let write = |path: &str, content: &str| json!({ "path": path, "content": content });
+    let said = desk.refuses("write", write("folder", "x"));
+    assert_eq!(said, "`folder` is a folder, and a file is wanted");
+    let said = desk.refuses("write", write(".", "x"));
+    assert!(said.contains("the workspace itself"), "{said}");
+    let said = desk.refuses("write", write("file/below", "x"));
+    assert!(said.contains("below a file"), "{said}");
+    let said = desk.refuses("write", write("file", "more than ten bytes"));
+    assert!(said.contains("19 bytes, and the limit is 10"), "{said}");
+    assert_eq!(desk.text("file"), "text");
+}
+
+#[test]
+fn a_reader_never_sees_half_a_file() {
+    let desk = Desk::new("atomic");
+    let (short, long) = ("a".repeat(10), "b".repeat(200_000));
+    desk.put("file", &short);
+    let path = desk.root.join("file");
+    let reader = std::thread::spawn(move || {
+        for _ in 0..2000 {
+            let text = fs::read(&path).expect("it is always there");
+            assert!(matches!(text.len(), 10 | 200_000), "{} bytes", text.len());
+        }
+    });
+    for _ in 0..20 {
+        for content in [&long, &short] {
+            desk.does("write", json!({ "path": "file", "content": content }));
+        }
+    }
+    reader.join().expect("it saw whole files");
+}

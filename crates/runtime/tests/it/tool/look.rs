@@ -1,0 +1,101 @@
+//! `list`, `search` and `context.fts_search`.
+
+use serde_json::json;
+
+use super::{Desk, wait};
+
+fn desk(name: &str) -> Desk {
+    let desk = Desk::new(name);
+    desk.put(".gitignore", "target/\n*.log\n");
+    desk.put(".git/config", "[core]\n\tneedle = 1\n");
+    desk.put("src/main.rs", "fn main() {\n    needle(1);\n}\n");
+    desk.put("src/deep/er/lib.rs", "pub fn needle(n: u8) {}\n// Needle.\n");
+    desk.put("target/out.rs", "needle\n");
+    desk.put("run.log", "needle\n");
+    desk.put("notes.md", "A needle in the hay (1).\n");
+    desk.put("binary", b"needle\0needle\n");
+    desk
+}
+
+#[test]
+fn a_listing_leaves_out_what_is_ignored() {
+    let desk = desk("list");
+    assert_eq!(
+        desk.does("list", json!({})),
+        ".gitignore\nbinary\nnotes.md\nsrc/\nsrc/deep/\nsrc/deep/er/\nsrc/main.rs"
+    );
+    assert_eq!(desk.does("list", json!({ "path": "src", "depth": 1 })), "src/deep/\nsrc/main.rs");
+    assert!(desk.does("list", json!({ "depth": 9 })).contains("src/deep/er/lib.rs"));
+    let said = desk.refuses("list", json!({ "path": "notes.md" }));
+    assert_eq!(said, "`notes.md` is no folder, and a folder is wanted");
+    desk.refuses("list", json!({ "path": "nowhere" }));
+}
+
+#[test]
+fn lines_are_found_by_pattern_or_by_text() {
+    let desk = desk("search");
+    assert_eq!(
+        desk.does("search", json!({ "query": r"needle\(.*\)" })),
+        "src/deep/er/lib.rs:1: pub fn needle(n: u8) {}\nsrc/main.rs:2:     needle(1);"
+    );
+    let literal = json!({ "query": "(1)", "literal": true, "glob": "*.md" });
+    assert_eq!(desk.does("search", literal), "notes.md:1: A needle in the hay (1).");
+    let narrow = json!({ "query": "needle", "ignore_case": true, "path": "src/deep" });
+    assert_eq!(desk.does("search", narrow).lines().count(), 2);
+    let one = json!({ "query": "needle", "path": "src/main.rs" });
+    assert_eq!(desk.does("search", one), "src/main.rs:2:     needle(1);");
+    let glob = json!({ "query": "needle", "glob": "src/**/*.rs" });
+    assert_eq!(desk.does("search", glob).lines().count(), 2);
+    assert_eq!(desk.does("search", json!({ "query": "nothing at all" })), "nothing matches");
+}
+
+#[test]
+fn a_bad_pattern_is_explained() {
+    let desk = desk("pattern");
+    let said = desk.refuses("search", json!({ "query": "(" }));
+    assert!(said.contains("`query` is no pattern") && said.contains("`literal`"), "{said}");
+    let said = desk.refuses("search", json!({ "query": "a", "glob": "[" }));
+    assert!(said.contains("`glob` is no pattern"), "{said}");
+    let said = desk.refuses("search", json!({ "query": "(a{1000}){1000}" }));
+    assert!(said.contains("no pattern"), "{said}");
+    desk.refuses("search", json!({ "query": "a", "path": "nowhere" }));
+}
+
+#[test]
+fn results_and_lines_have_limits() {
+    let desk = Desk::with("results", |settings| settings.limits.results = 3);
+    for n in 0..5 {
+        desk.put(&format!("{n}.txt"), format!("{}hit{}\n", "x".repeat(1000), "y".repeat(1000)));
+    }
+    let said = desk.does("search", json!({ "query": "hit" }));
+    assert_eq!(said.lines().count(), 4);
+    assert!(said.ends_with("[more than 3 lines match; narrow the search]"), "{said}");
+    assert!(said.lines().take(3).all(|line| line.contains("hit") && line.len() < 400), "{said}");
+    let said = desk.does("list", json!({}));
+    assert!(said.ends_with("[2 more; name a folder in `path`, or a smaller `depth`]"), "{said}");
+}
+
+#[test]
+fn passages_are_found_by_words() {
+    let desk = desk("passages");
+    let said = desk.does("context.fts_search", json!({ "query": "What is in the hay?" }));
+    assert_eq!(said, "notes.md:1: A needle in the hay (1).");
+    let said = desk.does("context.fts_search", json!({ "query": "zebra" }));
+    assert_eq!(said, "no passage matches");
+}
+
+#[test]
+fn a_look_that_takes_too_long_is_stopped() {
+    let desk = Desk::with("slow", |settings| settings.limits.look_ms = 0);
+    for n in 0..200 {
+        desk.put(&format!("{n}.txt"), "text\n".repeat(1000));
+    }
+    for (tool, arguments) in [
+        ("search", json!({ "query": "text" })),
+        ("list", json!({})),
+        ("context.fts_search", json!({ "query": "text" })),
+    ] {
+        let said = wait(desk.call(tool, arguments));
+        assert_eq!(said.output, "it took longer than 0 ms and was stopped; ask for less", "{tool}");
+    }
+}

@@ -1,0 +1,237 @@
+//! Commands in the sandbox, in both kinds of it, and without any.
+
+mod git;
+mod stop;
+
+use std::{
+    env, fs,
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+};
+
+use pointsman_runtime::tool::SandboxPolicy;
+use serde_json::json;
+
+use super::{Desk, wait};
+
+/// The two kinds.
+const KINDS: [&str; 2] = ["bubblewrap", "landlock"];
+
+/// Builds the landlock helper, so that it is never an older one, and says where it is.
+fn helper() -> &'static Path {
+    static HELPER: OnceLock<PathBuf> = OnceLock::new();
+    HELPER.get_or_init(|| {
+        let ours = env::current_exe().expect("this test has a file");
+        let profile = ours.ancestors().nth(2).expect("it lies in a target folder");
+        let target = profile.parent().expect("it lies in a target folder");
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "--quiet", "--locked", "--package", "pointsman-runtime"]);
+        build.args(["--example", "sandbox_helper", "--target-dir"]).arg(target);
+        if profile.ends_with("release") {
+            build.arg("--release");
+        }
+        assert!(build.status().expect("cargo runs").success(), "the helper was not built");
+        profile.join("examples/sandbox_helper")
+    })
+}
+
+/// Says that one kind is to be used and not the other.
+fn policy(kind: &str) -> SandboxPolicy {
+    let nowhere = (kind != "bubblewrap").then(|| "/nowhere/bwrap".into());
+    let landlock = kind == "landlock";
+    let helper = landlock.then(|| helper().to_owned());
+    SandboxPolicy { bubblewrap: nowhere, landlock, helper, ..SandboxPolicy::default() }
+}
+
+/// A workspace whose commands run in one kind of sandbox.
+fn desk(kind: &str, name: &str) -> Desk {
+    open(kind, name, |_| {})
+}
+
+fn open(kind: &str, name: &str, change: impl FnOnce(&mut SandboxPolicy)) -> Desk {
+    let desk = Desk::with(&format!("{kind}-{name}"), |settings| {
+        settings.sandbox = policy(kind);
+        change(&mut settings.sandbox);
+        settings.limits.shell_ms = 60_000;
+    });
+    assert_eq!(desk.tools.tool_sandbox(), kind);
+    desk
+}
+
+/// Runs a command; returns whether it succeeded and what it wrote.
+fn sh(desk: &Desk, command: &str) -> (bool, String) {
+    let said = wait(desk.call("shell", json!({ "command": command })));
+    (said.ok, said.output)
+}
+
+#[track_caller]
+fn works(desk: &Desk, command: &str) -> String {
+    let (ok, output) = sh(desk, command);
+    assert!(ok, "{command}: {output}");
+    output
+}
+
+#[track_caller]
+fn fails(desk: &Desk, command: &str) -> String {
+    let (ok, output) = sh(desk, command);
+    assert!(!ok, "{command}: {output}");
+    output
+}
+
+#[test]
+fn without_a_sandbox_nothing_runs() {
+    let desk = Desk::with("no-sandbox", |settings| {
+        settings.sandbox.bubblewrap = Some("/nowhere/bwrap".into());
+        settings.sandbox.landlock = false;
+    });
+    assert_eq!(desk.tools.tool_sandbox(), "none");
+    for (tool, arguments) in
+        [("shell", json!({ "command": "touch ran" })), ("git", json!({ "args": ["init"] }))]
+    {
+        let said = desk.refuses(tool, arguments);
+        assert_eq!(
+            said,
+            "no command runs without a sandbox, and none can be used here: there is no bubblewrap \
+             at /nowhere/bwrap; landlock is turned off. Install bubblewrap (`apt install \
+             bubblewrap`), or use a kernel with landlock, 6.7 or later"
+        );
+    }
+    assert_eq!(fs::read_dir(&desk.root).expect("it is there").count(), 0);
+}
+
+#[test]
+fn a_bubblewrap_that_does_not_work_is_not_used() {
+    let desk = Desk::with("bad-bwrap", |settings| {
+        settings.sandbox.bubblewrap = Some("/bin/false".into());
+    });
+    assert_eq!(desk.tools.tool_sandbox(), "none");
+    let said = desk.refuses("shell", json!({ "command": "true" }));
+    assert!(said.contains("/bin/false does not work"), "{said}");
+    assert!(said.contains("landlock needs a helper"), "{said}");
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn a_command_works_in_the_workspace() {
+    for kind in KINDS {
+        let desk = desk(kind, "works");
+        desk.put("sub/a.txt", "text\n");
+        let said = wait(desk.call("shell", json!({ "command": "cat a.txt; pwd", "cwd": "sub" })));
+        let pwd = desk.root.join("sub");
+        assert_eq!(said.output, format!("exit code 0\ntext\n{}\n", pwd.display()), "{kind}");
+        assert!(said.mutated);
+        works(&desk, "echo made > new && mkdir -p x/y && mv new x/y/ && rm sub/a.txt");
+        assert_eq!(desk.text("x/y/new"), "made\n");
+        let said = fails(&desk, "echo out; echo err >&2; exit 7");
+        assert_eq!(said, "exit code 7\nout\n[stderr]\nerr\n", "{kind}");
+        works(&desk, "echo x > $TMPDIR/t && cat $TMPDIR/t && echo y > $HOME/h");
+        works(&desk, "echo nothing > /dev/null");
+        assert_eq!(works(&desk, "cat"), "exit code 0\n", "{kind}: there is no input");
+    }
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn the_home_directory_cannot_be_read() {
+    let home = PathBuf::from(env::var_os("HOME").expect("there is a home"));
+    let secret = home.join(format!(".pointsman-test-{}", std::process::id()));
+    fs::write(&secret, "SECRET").expect("it is written");
+    for kind in KINDS {
+        let desk = desk(kind, "home");
+        let (_, said) = sh(
+            &desk,
+            &format!("cat {0}; ls -A {1}; cat ~/.[a-z]*", secret.display(), home.display()),
+        );
+        assert!(!said.contains("SECRET"), "{kind}: {said}");
+        assert!(!said.contains(".pointsman-test-") || said.contains("[stderr]"), "{kind}: {said}");
+        let desk = open(kind, "home-shown", |policy| policy.read_only.push(secret.clone()));
+        assert!(works(&desk, &format!("cat {}", secret.display())).contains("SECRET"), "{kind}");
+        fails(&desk, &format!("echo x >> {}", secret.display()));
+    }
+    assert_eq!(fs::read_to_string(&secret).expect("it is there"), "SECRET");
+    fs::remove_file(secret).expect("it is removed");
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn nothing_outside_the_workspace_can_be_written() {
+    for kind in KINDS {
+        let desk = desk(kind, "outside");
+        let outside = desk.folder.0.join("outside");
+        fs::create_dir(&outside).expect("it is made");
+        fs::write(outside.join("file"), "kept").expect("it is written");
+        let outside = outside.display();
+        fails(&desk, &format!("echo x > {outside}/file"));
+        fails(&desk, &format!("cat {outside}/file"));
+        fails(&desk, "ln -s ../outside away && echo x > away/file");
+        fails(&desk, "echo x > /usr/pointsman-test");
+        fails(&desk, "echo x > /etc/pointsman-test");
+        fails(&desk, "cat /etc/shadow");
+        sh(&desk, &format!("mkdir -p {outside}; echo x > {outside}/file; rm -rf {outside}"));
+        let file = desk.folder.0.join("outside/file");
+        assert_eq!(fs::read_to_string(file).expect("it is there"), "kept", "{kind}");
+        let cache = desk.folder.0.join("cache");
+        let allowed = open(kind, "allowed", |policy| policy.writable.push(cache.clone()));
+        works(&allowed, &format!("echo x > {}/made", cache.display()));
+    }
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn the_network_cannot_be_reached_unless_it_is_allowed() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("it binds");
+    let port = listener.local_addr().expect("it has one").port();
+    let reach = format!("bash -c ': < /dev/tcp/127.0.0.1/{port}'");
+    for kind in KINDS {
+        fails(&desk(kind, "offline"), &reach);
+        works(&open(kind, "online", |policy| policy.network = true), &reach);
+    }
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn the_environment_of_this_process_cannot_be_seen() {
+    let known = env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
+    for kind in KINDS {
+        let look = "env; cat /proc/[0-9]*/environ | tr '\\0' '\\n'";
+        let (_, said) = sh(&desk(kind, "env"), look);
+        assert!(said.contains("PATH=") && said.contains("TMPDIR="), "{kind}: {said}");
+        assert!(!said.contains("CARGO_MANIFEST_DIR") && !said.contains(&known), "{kind}: {said}");
+        let passed = open(kind, "passed", |policy| policy.env.push("CARGO_MANIFEST_DIR".into()));
+        assert!(works(&passed, "echo $CARGO_MANIFEST_DIR").contains(&known), "{kind}");
+    }
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn a_workspace_that_holds_the_home_directory_runs_nothing() {
+    for kind in KINDS {
+        let desk = Desk::with(&format!("{kind}-all"), |settings| {
+            settings.root = "/".into();
+            settings.sandbox = policy(kind);
+        });
+        let said = desk.refuses("shell", json!({ "command": "true" }));
+        assert!(said.contains("the home directory is in it"), "{said}");
+    }
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn long_output_keeps_both_ends_of_both_streams() {
+    for kind in KINDS {
+        let desk = Desk::with(&format!("{kind}-long"), |settings| {
+            settings.sandbox = policy(kind);
+            settings.limits.output_bytes = 1000;
+        });
+        let said = works(&desk, "seq 1 100000; seq 1 100000 >&2");
+        assert!(said.len() < 1200, "{}", said.len());
+        assert!(said.starts_with("exit code 0\n1\n2\n"), "{kind}: {said}");
+        assert!(said.contains("\n100000\n[stderr]\n1\n2\n"), "{kind}: {said}");
+        assert!(said.ends_with("\n100000\n"), "{kind}: {said}");
+        assert_eq!(said.matches("bytes are cut here").count(), 2, "{kind}: {said}");
+        let said = works(&desk, "head -c 300 /dev/zero; printf '\\377\\n'");
+        assert!(said.contains('\u{fffd}'), "{kind}: {said}");
+    }
+}

@@ -1,0 +1,134 @@
+//! `git`, and what commands may do to its files.
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use serde_json::{Value, json};
+
+use super::{super::Desk, KINDS, desk, fails, sh};
+
+fn git(arguments: &[&str]) -> Value {
+    json!({ "args": arguments })
+}
+
+/// A workspace with a commit in it.
+fn repository(kind: &str, name: &str) -> Desk {
+    let desk = desk(kind, name);
+    desk.does("git", git(&["init", "-b", "main"]));
+    desk.put("a.txt", "one\n");
+    desk.does("git", git(&["add", "a.txt"]));
+    desk.does("git", git(&["commit", "-m", "First"]));
+    desk
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn history_is_made_and_read() {
+    for kind in KINDS {
+        let desk = repository(kind, "git");
+        desk.put("a.txt", "two\n");
+        assert!(desk.does("git", git(&["status", "--short"])).contains(" M a.txt"), "{kind}");
+        let said = desk.does("git", git(&["diff"]));
+        assert!(said.contains("-one\n+two\n"), "{kind}: {said}");
+        desk.does("git", git(&["switch", "-c", "next"]));
+        desk.does("git", git(&["commit", "-am", "Second"]));
+        let said = desk.does("git", git(&["log", "--format=%an <%ae> %s"]));
+        assert!(said.contains("Pointsman <pointsman@localhost> Second"), "{kind}: {said}");
+        desk.does("git", git(&["checkout", "main", "--", "a.txt"]));
+        assert_eq!(desk.text("a.txt"), "one\n", "{kind}");
+        assert!(desk.does("git", git(&["show", "next:a.txt"])).contains("two"), "{kind}");
+    }
+}
+
+#[test]
+fn verbs_that_are_not_allowed_are_refused_before_anything_runs() {
+    let desk = Desk::new("git-verbs");
+    for arguments in [&["push"][..], &["clone", "x"], &["config", "a.b", "c"], &["-C", "/", "log"]]
+    {
+        let said = desk.refuses("git", git(arguments));
+        assert!(said.contains("is not allowed here; there are add, blame,"), "{said}");
+    }
+    let said = desk.refuses("git", git(&["diff", "--output=x"]));
+    assert_eq!(said, "`git diff` may not be given `--output` here");
+    let said = desk.refuses("git", git(&["commit"]));
+    assert!(said.contains("needs a message"), "{said}");
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn programs_that_the_repository_names_are_not_run() {
+    for kind in KINDS {
+        let desk = repository(kind, "programs");
+        let trap = desk.root.join("trap.sh");
+        desk.put("trap.sh", format!("#!/bin/sh\ntouch {}/sprung\n", desk.root.display()));
+        fs::set_permissions(&trap, fs::Permissions::from_mode(0o755)).expect("it is set");
+        for hook in ["pre-commit", "post-checkout", "post-commit", "post-index-change"] {
+            fs::create_dir_all(desk.root.join(".git/hooks")).expect("it is made");
+            fs::copy(&trap, desk.root.join(".git/hooks").join(hook)).expect("it is copied");
+        }
+        let trap = trap.display();
+        let config = format!(
+            "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = {trap}\n\tpager = {trap}\n\
+             \teditor = {trap}\n[diff]\n\texternal = {trap}\n[diff \"x\"]\n\ttextconv = {trap}\n\
+             [commit]\n\tgpgSign = true\n[gpg]\n\tprogram = {trap}\n"
+        );
+        desk.put(".git/config", config);
+        desk.put(".gitattributes", "*.txt diff=x\n");
+        desk.put("a.txt", "two\n");
+        for arguments in [
+            &["status"][..],
+            &["diff"],
+            &["add", "-A"],
+            &["commit", "-m", "Second"],
+            &["log", "-p"],
+            &["show"],
+            &["blame", "a.txt"],
+            &["switch", "-c", "next"],
+        ] {
+            desk.does("git", git(arguments));
+        }
+        assert!(!desk.root.join("sprung").exists(), "{kind}");
+    }
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn a_command_cannot_change_gits_own_files() {
+    let desk = repository("bubblewrap", "git-kept");
+    fails(&desk, "echo '[core]' >> .git/config");
+    fails(&desk, "touch .git/hooks/pre-commit");
+    fails(&desk, "rm -rf .git");
+    fails(&desk, "mv .git elsewhere");
+    assert!(sh(&desk, "git log --oneline").1.contains("First"), "reading it is fine");
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn a_linked_worktree_finds_its_repository_and_a_false_one_finds_nothing() {
+    for kind in KINDS {
+        let first = repository(kind, "linked");
+        let second = desk(kind, "worktree");
+        fs::remove_dir(&second.root).expect("it is empty");
+        let mut add = std::process::Command::new("git");
+        add.arg("-C").arg(&first.root).args(["worktree", "add", "-q"]).arg(&second.root);
+        assert!(add.status().expect("git runs").success());
+        // The folder was made anew, so the tools are opened anew.
+        let mut settings = pointsman_runtime::tool::Settings::over(
+            &second.root,
+            second.folder.0.join("cache/search.db"),
+        );
+        settings.sandbox = super::policy(kind);
+        let tools = pointsman_runtime::tool::Tools::open(settings).expect("they open");
+        let second = Desk { tools, ..second };
+        second.put("b.txt", "new\n");
+        second.does("git", git(&["add", "b.txt"]));
+        second.does("git", git(&["commit", "-m", "Beside"]));
+        assert!(second.does("git", git(&["log"])).contains("Beside"), "{kind}");
+
+        let third = desk(kind, "false");
+        let secret = third.folder.0.join("secret");
+        fs::create_dir(&secret).expect("it is made");
+        fs::write(secret.join("key"), "SECRET").expect("it is written");
+        third.put(".git", format!("gitdir: {}\n", secret.display()));
+        fails(&third, &format!("cat {}/key", secret.display()));
+    }
+}
