@@ -36,9 +36,9 @@ impl Observer for Die {
             Notice::Attempted { effect, .. } => self.attempted && effect.seq.0 == self.entry,
             _ => false,
         };
-        if now {
-            // Nothing runs after it: no destructor, no flush.
-            drop(kill_process(getpid(), Signal::KILL));
+        // Nothing runs after it: no destructor, no flush.
+        if now && kill_process(getpid(), Signal::KILL).is_err() {
+            std::process::abort();
         }
     }
 }

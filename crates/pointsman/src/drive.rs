@@ -101,7 +101,8 @@ impl Drive {
         let servers = mcp::Config::read(&file).map_err(Error::Mcp)?;
         let servers = servers.believing(config.mcp.believe.iter().map(String::as_str));
         // What the user approves for every folder need not be in each of them.
-        let listed = |name: &String| servers.names().any(|it| it == name) || self.mcp.contains(name);
+        let listed =
+            |name: &String| servers.names().any(|it| it == name) || self.mcp.contains(name);
         let names = names.into_iter().filter(listed).collect();
         let mut limits = McpLimits::default();
         limits.call = config.mcp.call_ms.map_or(limits.call, ms);
@@ -233,7 +234,11 @@ pub(crate) fn finish(
         told(session, outcome, ended, let_go);
     }
     // Whoever lets go with Ctrl-C wanted it cancelled.
-    let code = if let_go { words::exit_code(Some(Disposition::Cancelled)) } else { words::exit_code(ended) };
+    let code = if let_go {
+        words::exit_code(Some(Disposition::Cancelled))
+    } else {
+        words::exit_code(ended)
+    };
     Ok(ExitCode::from(code))
 }
 
@@ -247,7 +252,8 @@ fn told(session: &Session, outcome: &Outcome, ended: Option<Disposition>, let_go
         None => "waiting for a person",
     };
     let time = words::duration(outcome.elapsed_ms);
-    let line = format!("{how} in `{}` after {time}, {} entries: run {run}", outcome.state, outcome.steps);
+    let line =
+        format!("{how} in `{}` after {time}, {} entries: run {run}", outcome.state, outcome.steps);
     note(&if coloured() { live::ending(ended, &line) } else { line });
     note(&format!("journal: {}", session.journal().display()));
     for question in &outcome.questions {

@@ -2,7 +2,7 @@
 //! says where the run is, how long it has been there and what it has used up.
 
 use std::{
-    fmt::{self, Write as _},
+    fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
@@ -88,19 +88,21 @@ fn locked(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
 fn picture(seen: &Arc<Mutex<Seen>>) -> ProgressStyle {
     let (used, said) = (Arc::clone(seen), Arc::clone(seen));
     // The words are fixed; were they wrong, a plain spinner would do.
-    let style = ProgressStyle::with_template("{spinner:.cyan} {prefix:.bold} {stay} {used:.dim}{said:.dim}");
+    let style = ProgressStyle::with_template(
+        "{spinner:.cyan} {prefix:.bold} {stay} {used:.dim}{said:.dim}",
+    );
     style
         .unwrap_or_else(|_| ProgressStyle::default_spinner())
         .with_key("stay", |state: &ProgressState, to: &mut dyn fmt::Write| {
             let ms = u64::try_from(state.elapsed().as_millis()).unwrap_or(u64::MAX);
             // A line that cannot be drawn is drawn again in a moment.
-            drop(write!(to, "{}", words::stopwatch(ms)));
+            let _: fmt::Result = write!(to, "{}", words::stopwatch(ms));
         })
         .with_key("used", move |_: &ProgressState, to: &mut dyn fmt::Write| {
             let seen = locked(&used);
             let passed = if seen.moves { seen.at.elapsed() } else { Duration::ZERO };
             for budget in &seen.budgets {
-                drop(write!(to, " · {}", budget_used(budget, passed)));
+                let _: fmt::Result = write!(to, " · {}", budget_used(budget, passed));
             }
         })
         .with_key("said", move |_: &ProgressState, to: &mut dyn fmt::Write| {
@@ -108,7 +110,7 @@ fn picture(seen: &Arc<Mutex<Seen>>) -> ProgressStyle {
             if let Some((_, text)) = &locked(&said).said {
                 let flat: Vec<char> = words::line(text, TAIL).chars().collect();
                 let end: String = flat.iter().skip(flat.len().saturating_sub(width)).collect();
-                drop(write!(to, "\n  {end}"));
+                let _: fmt::Result = write!(to, "\n  {end}");
             }
         })
 }

@@ -7,6 +7,7 @@ mod command;
 mod die;
 mod draw;
 mod drive;
+mod error;
 mod lines;
 mod live;
 mod log;
@@ -21,6 +22,7 @@ mod words;
 use std::process::ExitCode;
 
 use clap::Parser;
+use pointsman_runtime::tool::sandbox;
 
 use command::Command;
 use place::Globals;
@@ -52,6 +54,11 @@ Exit codes: 0 done or succeeded, 1 failed, 2 usage or configuration, 3 waiting f
 4 budget, 5 stuck, 6 cancelled, 7 denied, 8 chart refused, 9 replay diverged, 10 store fault.";
 
 fn main() -> ExitCode {
+    // The program runs itself like this to confine a command before it starts.
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|first| first == sandbox::HELPER) {
+        return sandbox::helper_main(words);
+    }
     let Arguments { globals, command } = Arguments::parse();
     let done = log::start(&globals).and_then(|()| command.run(&globals));
     match done {

@@ -62,28 +62,28 @@ pub(crate) fn user_file() -> Option<PathBuf> {
     Some(folder("XDG_CONFIG_HOME", ".config").ok()?.join(FILE))
 }
 
+/// Returns the user's own settings.
+pub(crate) fn user() -> Result<Settled, Error> {
+    let Some(file) = user_file() else { return Ok(Settled::default()) };
+    let config = Config::read(&file, Origin::User).map_err(Error::Config)?;
+    let user = config.is_some().then_some(file);
+    Ok(Settled { config: config.unwrap_or_default(), user, repository: None })
+}
+
+/// Returns what is settled for work in a folder.
+pub(crate) fn settled(folder: &Path) -> Result<Settled, Error> {
+    let mut settled = user()?;
+    // A user's own folder may lie above the folder that is worked in.
+    let file = Config::find(folder).filter(|file| settled.user.as_ref() != Some(file));
+    let Some(file) = file else { return Ok(settled) };
+    if let Some(config) = Config::read(&file, Origin::Repository).map_err(Error::Config)? {
+        settled.config = settled.config.under(config);
+        settled.repository = Some(file);
+    }
+    Ok(settled)
+}
+
 impl Globals {
-    /// Returns the user's own settings.
-    pub(crate) fn user(&self) -> Result<Settled, Error> {
-        let Some(file) = user_file() else { return Ok(Settled::default()) };
-        let config = Config::read(&file, Origin::User).map_err(Error::Config)?;
-        let user = config.is_some().then_some(file);
-        Ok(Settled { config: config.unwrap_or_default(), user, repository: None })
-    }
-
-    /// Returns what is settled for work in a folder.
-    pub(crate) fn settled(&self, folder: &Path) -> Result<Settled, Error> {
-        let mut settled = self.user()?;
-        // A user's own folder may lie above the folder that is worked in.
-        let file = Config::find(folder).filter(|file| settled.user.as_ref() != Some(file));
-        let Some(file) = file else { return Ok(settled) };
-        if let Some(config) = Config::read(&file, Origin::Repository).map_err(Error::Config)? {
-            settled.config = settled.config.under(config);
-            settled.repository = Some(file);
-        }
-        Ok(settled)
-    }
-
     /// Returns the file that runs are kept in.
     pub(crate) fn journal(&self, config: &Config) -> Result<PathBuf, Error> {
         let named = self.journal.clone().or_else(|| path("POINTSMAN_JOURNAL"));
@@ -95,7 +95,7 @@ impl Globals {
 
     /// Opens the journals of this user.
     pub(crate) fn session(&self) -> Result<Session, Error> {
-        self.session_with(&self.user()?.config)
+        self.session_with(&user()?.config)
     }
 
     /// Opens the journals that some settings name.

@@ -60,7 +60,11 @@ pub(crate) fn duration(ms: u64) -> String {
 pub(crate) fn stopwatch(ms: u64) -> String {
     let seconds = ms / 1_000;
     let (hours, minutes, rest) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
-    if hours > 0 { format!("{hours}:{minutes:02}:{rest:02}") } else { format!("{minutes}:{rest:02}") }
+    if hours > 0 {
+        format!("{hours}:{minutes:02}:{rest:02}")
+    } else {
+        format!("{minutes}:{rest:02}")
+    }
 }
 
 /// Writes how long ago a time was, in its largest unit.
@@ -107,7 +111,10 @@ mod tests {
     fn numbers_are_told_plainly() {
         assert_eq!((stopwatch(42_000), stopwatch(3_900_000)), ("0:42".into(), "1:05:00".into()));
         assert_eq!((age(5_000, 0), age(7_200_000, 0)), ("5 s".into(), "2 h".into()));
-        assert_eq!((money(2_500_000), money(1), money(0)), ("2.50".into(), "0.000001".into(), "0.00".into()));
+        assert_eq!(
+            (money(2_500_000), money(1), money(0)),
+            ("2.50".into(), "0.000001".into(), "0.00".into())
+        );
         assert_eq!(grouped(1_234_567), "1,234,567");
     }
 

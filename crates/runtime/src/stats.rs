@@ -3,16 +3,19 @@
 use std::collections::BTreeMap;
 
 use pointsman_kernel::{
+    agent::ToolCall,
     chart::{Chart, verify},
     governor::Level,
     id::{At, Seq},
     journal::Entry,
+    run::Doing,
     view::{Why, why},
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
     driver::{DriveError, Loaded, fold_each},
+    observe::Question,
     store::{RunId, Store, StoreError},
 };
 
@@ -54,6 +57,8 @@ pub struct Story {
     pub history: Vec<Transition>,
     /// What was called, and what it cost.
     pub spent: Spent,
+    /// The calls that a person must decide over.
+    pub questions: Vec<Question>,
     /// The run after its last entry.
     pub loaded: Loaded,
 }
@@ -61,7 +66,7 @@ pub struct Story {
 /// Reads a journal and checks every byte of it.
 pub fn story(chart: &Chart, id: &RunId, lines: &[String]) -> Result<Story, DriveError> {
     let (mut steps, mut history, mut spent) = (Vec::new(), Vec::new(), Spent::default());
-    let mut entered = At(0);
+    let (mut entered, mut asked) = (At(0), BTreeMap::new());
     let mut line = lines.iter();
     let loaded = fold_each(chart, id, lines, |event, run, stepped| {
         let core = run.core();
@@ -78,10 +83,11 @@ pub fn story(chart: &Chart, id: &RunId, lines: &[String]) -> Result<Story, Drive
             });
             entered = why.at;
         }
-        for (_, order) in &stepped.effects {
+        for (effect, order) in &stepped.effects {
             match serde_json::from_str(order.get()) {
-                Ok(Ordered { start: Some(Started::Model(_)) }) => spent.model_calls += 1,
-                Ok(Ordered { start: Some(Started::Tool(_)) }) => spent.tool_calls += 1,
+                Ok(Ordered::Start(Started::Model(_))) => spent.model_calls += 1,
+                Ok(Ordered::Start(Started::Tool(_))) => spent.tool_calls += 1,
+                Ok(Ordered::AskPerson(call)) => drop(asked.insert(*effect, call)),
                 _ => {}
             }
         }
@@ -90,13 +96,24 @@ pub fn story(chart: &Chart, id: &RunId, lines: &[String]) -> Result<Story, Drive
         spent.money = spent.money.saturating_add(usage.money);
         steps.push(why);
     })?;
-    Ok(Story { steps, history, spent, loaded })
+    let open = loaded.run.core().items.iter().filter_map(|item| match item.doing {
+        Doing::Asking { effect, expires, call: identity } => {
+            Some(Question { effect, call: asked.remove(&effect)?, identity, expires })
+        }
+        _ => None,
+    });
+    let questions = open.collect();
+    Ok(Story { steps, history, spent, questions, loaded })
 }
 
 /// An order, as far as it is counted.
 #[derive(Deserialize)]
-struct Ordered {
-    start: Option<Started>,
+#[serde(rename_all = "snake_case")]
+enum Ordered {
+    Start(Started),
+    AskPerson(ToolCall),
+    #[serde(untagged)]
+    Other(serde::de::IgnoredAny),
 }
 
 #[derive(Deserialize)]
