@@ -76,7 +76,7 @@ impl Check {
 impl Doctor {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let mut checks = Vec::new();
-        let settled = configuration(globals, &self.drive.dir, &mut checks);
+        let settled = configuration(&self.drive.dir, &mut checks);
         journal(globals, &settled.config, &mut checks);
         checks.push(Check::ok("sqlite", sqlite_version()));
         self.model(&settled.config, &mut checks);
@@ -174,7 +174,7 @@ impl Doctor {
 }
 
 /// Reads both files; where they have mistakes, the rest is looked at without them.
-fn configuration(globals: &Globals, dir: &Path, checks: &mut Vec<Check>) -> Settled {
+fn configuration(dir: &Path, checks: &mut Vec<Check>) -> Settled {
     match place::settled(dir) {
         Ok(settled) => {
             let told = |path: Option<&Path>, none: String| {
