@@ -130,6 +130,10 @@ impl Home {
             }
         }
         end(&mut word, &mut shown);
+        // Which sandbox there is depends on the machine.
+        let shown = ["bubblewrap", "landlock", "none"].iter().fold(shown, |shown, sandbox| {
+            shown.replace(&format!("sandbox  {sandbox}\n"), "sandbox  SANDBOX\n")
+        });
         times(&shown)
     }
 
@@ -168,7 +172,8 @@ fn times(text: &str) -> String {
                     kept.push("TIME");
                 }
                 if !tail.is_empty() {
-                    kept.push(tail);
+                    kept.pop();
+                    kept.push(if tail == "," { "TIME," } else { "TIME:" });
                 }
             } else {
                 kept.push(word);

@@ -69,12 +69,15 @@ fn what_cannot_be_done_is_told() {
 #[test]
 fn a_script_stands_in_for_a_model() {
     let home = Home::new("script");
-    home.write("answers.jsonl", "{\"text\":\"An old tale.\",\"usage\":{\"tokens\":12}}\n");
+    home.write(
+        "answers.jsonl",
+        "{\"text\":\"An old tale.\",\"usage\":{\"input\":10,\"output\":2}}\n",
+    );
     home.write("tale.toml", TALE);
     let told = home.shown(&["run", "tale.toml", "Tell one", "--model", "script:answers.jsonl"]);
     assert_snapshot!(told);
     let (_, prompts, _) = home.pointsman(&["show", "last", "--prompts"]);
-    assert!(prompts.contains("Tell one"), "{prompts}");
+    assert!(prompts.contains("Tell: Tell one"), "{prompts}");
 }
 
 const TALE: &str = r#"
@@ -87,7 +90,7 @@ cancel = "cancelled"
 [state.telling]
 run     = "model.reply"
 timeout = "10s"
-with    = { prompt = "Tell: {goal}", into = "tale" }
+with    = { prompt = "Tell: {goal}", into = "result" }
 on.completed = "done"
 on.failed    = "failed"
 [state.done]

@@ -123,7 +123,8 @@ fn a_repository_may_not_loosen_security() {
 #[test]
 fn a_repository_only_makes_permissions_stricter() {
     let parse = |text: &str, origin| Config::parse(text, origin).expect("it is sound");
-    let user = parse("[permissions]\notherwise = \"deny\"\nrules = [{ allow = \"shell\" }]", Origin::User);
+    let user =
+        parse("[permissions]\notherwise = \"deny\"\nrules = [{ allow = \"shell\" }]", Origin::User);
     let repository = parse(
         "[permissions]\notherwise = \"ask\"\nrules = [{ ask = \"git\" }, { deny = \"shell\" }]",
         Origin::Repository,
