@@ -121,6 +121,9 @@ impl Agent for Builtin {
     type Task = Task;
     type Report = Report;
 
+    const DECL: AgentDecl =
+        AgentDecl { name: "builtin", jobs: JOBS, events: &["input", "input_closed"], lists: &[] };
+
     fn prompt(data: &Data, visit: &Visit<'_>) -> Prompt {
         let asked = Message::User(data.prompt(visit));
         Prompt { messages: [asked].into(), ..Prompt::default() }
@@ -130,9 +133,6 @@ impl Agent for Builtin {
     fn result(data: &Data) -> Option<String> {
         data.slots.get("result").map(render::text_of)
     }
-
-    const DECL: AgentDecl =
-        AgentDecl { name: "builtin", jobs: JOBS, events: &["input", "input_closed"], lists: &[] };
 
     fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {
         let Config { goal, slots } = serde_json::from_str(config.get())?;

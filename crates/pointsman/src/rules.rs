@@ -49,14 +49,6 @@ fn grant(text: &str, level: Level) -> Grant {
     Grant { tool: tool.into(), arguments, level, until: None }
 }
 
-/// Returns whether a tool's name begins as a pattern does, up to its first `*`.
-pub(crate) fn fits(pattern: &str, tool: &str) -> bool {
-    match pattern.split_once('*') {
-        Some((start, _)) => tool.starts_with(start),
-        None => pattern == tool,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,11 +3,8 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use pointsman_kernel::{
-    chart::Chart,
-    governor::{Level, Permissions},
-};
-use pointsman_runtime::{host::Host, session::Start};
+use pointsman_kernel::chart::Chart;
+use pointsman_runtime::session::Start;
 use serde_json::{Map, Value, json};
 
 use super::plan;
@@ -16,11 +13,8 @@ use crate::{
     drive::{Drive, finish},
     place::{self, Globals},
     report::{self, Error},
-    rules::{Rules, fits},
+    rules::Rules,
 };
-
-/// Tools that a run of `research` can be told of.
-const MOST_TOOLS: usize = 64;
 
 /// Run an agent to its end: progress on standard error, the result on standard output.
 #[derive(Args, Debug)]
@@ -81,7 +75,7 @@ impl Run {
         if let Some(missing) = missing(&chart) {
             return Err(Error::NotYet { agent: self.agent, missing });
         }
-        let mut config = self.config(&chart)?;
+        let config = self.config(&chart)?;
         let settled = place::settled(&self.drive.dir)?;
         let attended = !self.rules.unattended;
         let permissions = settled.config.permissions.permissions(self.rules.grants(), attended);
@@ -90,9 +84,6 @@ impl Run {
         }
         let session = globals.session_with(&settled.config)?;
         let host = self.drive.host(&session, &settled)?;
-        if chart.jobs() == "research" && config.get("tools").is_none() {
-            config["tools"] = offered(&host, &permissions);
-        }
         let start = Start {
             chart,
             source: text.into(),
@@ -123,20 +114,6 @@ impl Run {
         config.insert("goal".into(), goal.as_str().into());
         Ok(Value::Object(config))
     }
-}
-
-/// Returns the tools that `research` is told of: those that look, those of approved
-/// servers, and those that somebody has written a rule for other than a refusal.
-fn offered(host: &Host, permissions: &Permissions) -> Value {
-    let ruled = |name: &str| {
-        let rule = permissions.rules.iter().find(|rule| fits(&rule.tool, name));
-        rule.map_or(name.starts_with("mcp."), |rule| rule.level < Level::Refuse)
-    };
-    let specs = host.specs().into_iter().filter(|spec| ruled(&spec.name)).take(MOST_TOOLS);
-    let told = specs.map(
-        |spec| json!({ "name": spec.name, "about": spec.about, "parameters": spec.parameters }),
-    );
-    Value::Array(told.collect())
 }
 
 /// Returns what an agent lacks to be run from here; nothing if it can be.
