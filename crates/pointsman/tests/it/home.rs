@@ -108,7 +108,7 @@ impl Home {
             .replace(&self.0.0.display().to_string(), "HOME");
         let mut shown = String::new();
         let mut word = String::new();
-        let mut end = |word: &mut String, shown: &mut String| {
+        let end = |word: &mut String, shown: &mut String| {
             let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
             let id = word.len() == 18 && word.starts_with('0') && word.bytes().all(plain);
             let digest = word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
