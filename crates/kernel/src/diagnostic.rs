@@ -71,7 +71,7 @@ impl Findings {
 }
 
 /// Returns a hint that names the nearest known name, or lists what there is.
-pub(crate) fn did_you_mean<'a>(
+pub fn did_you_mean<'a>(
     wrong: &str,
     known: impl Iterator<Item = &'a str> + Clone,
     what: &str,

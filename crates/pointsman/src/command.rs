@@ -1,55 +1,79 @@
 //! The commands, one file each.
 
+mod answer;
 mod check;
 mod decode;
+mod doctor;
 mod explain;
 mod graph;
 mod init;
+mod manual;
+mod plan;
+mod replay;
+mod resume;
 mod run;
 mod runs;
+mod show;
 mod simulate;
+mod stats;
 
 use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use crate::report::Error;
+use crate::{place::Globals, report::Error};
 
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(run::Run),
     Runs(runs::Runs),
-    Show(runs::Show),
-    Why(runs::Explain),
-    Resume(runs::Resume),
-    Replay(runs::Replay),
-    Export(runs::Export),
+    Show(show::Show),
+    Why(show::Explain),
+    Resume(resume::Resume),
+    Replay(replay::Replay),
+    Fork(resume::Fork),
+    Cancel(answer::Cancel),
+    Approve(answer::Approve),
+    Deny(answer::Deny),
+    Stats(stats::ShowStats),
+    Export(replay::Export),
     Check(check::Check),
     Graph(graph::Graph),
     Simulate(simulate::Simulate),
     Explain(explain::Explain),
     Decode(decode::Decode),
     Init(init::Init),
+    Doctor(doctor::Doctor),
+    Completions(manual::Completions),
+    Man(manual::Manual),
 }
 
 impl Command {
     /// Runs it and returns the exit code.
-    pub(crate) fn run(self) -> Result<ExitCode, Error> {
+    pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         match self {
-            Self::Run(run) => run.run(),
-            Self::Runs(runs) => runs.run(),
-            Self::Show(show) => show.run(),
-            Self::Why(why) => why.run(),
-            Self::Resume(resume) => resume.run(),
-            Self::Replay(replay) => replay.run(),
-            Self::Export(export) => export.run(),
+            Self::Run(run) => run.run(globals),
+            Self::Runs(runs) => runs.run(globals),
+            Self::Show(show) => show.run(globals),
+            Self::Why(why) => why.run(globals),
+            Self::Resume(resume) => resume.run(globals),
+            Self::Replay(replay) => replay.run(globals),
+            Self::Fork(fork) => fork.run(globals),
+            Self::Cancel(cancel) => cancel.run(globals),
+            Self::Approve(approve) => approve.run(globals),
+            Self::Deny(deny) => deny.run(globals),
+            Self::Stats(stats) => stats.run(globals),
+            Self::Export(export) => export.run(globals),
             Self::Check(check) => check.run(),
             Self::Graph(graph) => graph.run(),
             Self::Simulate(simulate) => simulate.run(),
             Self::Explain(explain) => explain.run(),
             Self::Decode(decode) => decode.run(),
             Self::Init(init) => init.run(),
+            Self::Doctor(doctor) => doctor.run(globals),
+            Self::Completions(completions) => completions.run(),
+            Self::Man(manual) => manual.run(),
         }
     }
 }

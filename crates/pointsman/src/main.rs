@@ -3,21 +3,36 @@
 
 mod chart;
 mod command;
+#[cfg(debug_assertions)]
+mod die;
 mod draw;
+mod drive;
+mod error;
+mod lines;
+mod live;
+mod log;
+mod person;
 mod place;
 mod report;
+mod rules;
+mod tell;
+mod which;
 mod words;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+use pointsman_runtime::tool::sandbox;
 
 use command::Command;
+use place::Globals;
 
 /// Keeps LLM agents on rails: charts that are proved to halt before they run.
 #[derive(Debug, Parser)]
 #[command(name = "pointsman", version, max_term_width = 100, after_help = EXAMPLES)]
 struct Arguments {
+    #[command(flatten)]
+    globals: Globals,
     #[command(subcommand)]
     command: Command,
 }
@@ -25,19 +40,28 @@ struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   pointsman run research \"Where is the loop rule proved?\"
+  pointsman run my-agent.toml \"Write a haiku\" --model ollama:llama3.2
+  pointsman show last                        what the newest run did, step by step
   pointsman check form                       a shipped agent, by name
   pointsman check my-agent.toml --json       a chart of your own
   pointsman graph research --format mermaid
-  pointsman simulate chat --outcomes user_input,completed,text_only
   pointsman init my-agent.toml
-  pointsman explain PM0501
+  pointsman doctor                           what is missing on this machine
 
-Exit codes: 0 done or succeeded, 1 failed, 2 usage or file trouble, 3 waiting for a person,
+A run's id may be cut to any beginning that only it has; `last` is the newest run.
+
+Exit codes: 0 done or succeeded, 1 failed, 2 usage or configuration, 3 waiting for a person,
 4 budget, 5 stuck, 6 cancelled, 7 denied, 8 chart refused, 9 replay diverged, 10 store fault.";
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    match arguments.command.run() {
+    // The program runs itself like this to confine a command before it starts.
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|first| first == sandbox::HELPER) {
+        return sandbox::helper_main(words);
+    }
+    let Arguments { globals, command } = Arguments::parse();
+    let done = log::start(&globals).and_then(|()| command.run(&globals));
+    match done {
         Ok(code) => code,
         Err(error) => {
             report::error(&error);

@@ -1,45 +1,116 @@
-//! Where things are kept: journals with the user's state, indexes with the cache.
+//! Where things are kept: journals with the user's state, indexes with the cache, and
+//! settings in the user's file and the repository's.
 
 use std::{
     env,
     path::{Path, PathBuf},
 };
 
+use clap::Args;
 use pointsman_runtime::{
-    host,
-    model::{self, Spec},
+    config::{Config, FILE, Origin},
     session::Session,
-    tool, watch,
 };
 
 use crate::report::Error;
 
-/// Opens the journals of this user.
-///
-/// `POINTSMAN_JOURNAL` names another file; else it lies under the XDG state folder.
-pub(crate) fn session() -> Result<Session, Error> {
-    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let home = || set("HOME").ok_or(Error::NoHome);
-    let journal = match set("POINTSMAN_JOURNAL") {
-        Some(file) => file,
-        None => match set("XDG_STATE_HOME") {
-            Some(state) => state.join("pointsman/journal.db"),
-            None => home()?.join(".local/state/pointsman/journal.db"),
-        },
-    };
-    let cache = match set("XDG_CACHE_HOME") {
-        Some(cache) => cache.join("pointsman"),
-        None => home()?.join(".cache/pointsman"),
-    };
-    Session::open(&journal, &cache).map_err(Error::Session)
+/// What every command takes.
+#[derive(Args, Debug)]
+pub(crate) struct Globals {
+    /// The file that runs are kept in [env: `POINTSMAN_JOURNAL`].
+    #[arg(long, value_name = "FILE", global = true, help_heading = "Everywhere")]
+    pub(crate) journal: Option<PathBuf>,
+    /// Log what the program does: a level or a filter [env: `POINTSMAN_LOG`].
+    #[arg(long, value_name = "LEVEL|FILTER", global = true, help_heading = "Everywhere")]
+    pub(crate) log: Option<String>,
+    /// Log to this file instead of standard error [env: `POINTSMAN_LOG_FILE`].
+    #[arg(long, value_name = "FILE", global = true, help_heading = "Everywhere")]
+    pub(crate) log_file: Option<PathBuf>,
 }
 
-/// Returns how a run over a folder is hosted.
-pub(crate) fn host(session: &Session, folder: &Path) -> host::Settings {
-    host::Settings {
-        model: model::Settings::new(Spec::quote()),
-        tools: tool::Settings::over(folder, session.index(folder)),
-        mcp: None,
-        watch: Some(watch::Limits::default()),
+/// What is settled for work in a folder, and by which files.
+#[derive(Debug, Default)]
+pub(crate) struct Settled {
+    /// Both files, one over the other.
+    pub(crate) config: Config,
+    /// The user's file, if it is there.
+    pub(crate) user: Option<PathBuf>,
+    /// The repository's file, if it is there.
+    pub(crate) repository: Option<PathBuf>,
+}
+
+/// Returns a variable that is set to something.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+/// Returns a variable that is set to a path.
+fn path(name: &str) -> Option<PathBuf> {
+    env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// Returns a folder of the user's: an XDG variable's, or one under the home.
+fn folder(variable: &str, under_home: &str) -> Result<PathBuf, Error> {
+    match path(variable) {
+        Some(folder) => Ok(folder.join("pointsman")),
+        None => Ok(path("HOME").ok_or(Error::NoHome)?.join(under_home).join("pointsman")),
+    }
+}
+
+/// Returns where the user's own settings are looked for.
+pub(crate) fn user_file() -> Option<PathBuf> {
+    Some(folder("XDG_CONFIG_HOME", ".config").ok()?.join(FILE))
+}
+
+/// Returns the user's own settings.
+pub(crate) fn user() -> Result<Settled, Error> {
+    let Some(file) = user_file() else { return Ok(Settled::default()) };
+    let config = Config::read(&file, Origin::User).map_err(Error::Config)?;
+    let user = config.is_some().then_some(file);
+    Ok(Settled { config: config.unwrap_or_default(), user, repository: None })
+}
+
+/// Returns what is settled for work in a folder.
+pub(crate) fn settled(folder: &Path) -> Result<Settled, Error> {
+    let mut settled = user()?;
+    // A user's own folder may lie above the folder that is worked in.
+    let file = Config::find(folder).filter(|file| settled.user.as_ref() != Some(file));
+    let Some(file) = file else { return Ok(settled) };
+    if let Some(config) = Config::read(&file, Origin::Repository).map_err(Error::Config)? {
+        settled.config = settled.config.under(config);
+        settled.repository = Some(file);
+    }
+    Ok(settled)
+}
+
+impl Globals {
+    /// Returns the file that runs are kept in.
+    pub(crate) fn journal(&self, config: &Config) -> Result<PathBuf, Error> {
+        let named = self.journal.clone().or_else(|| path("POINTSMAN_JOURNAL"));
+        match named.or_else(|| config.journal.path.clone()) {
+            Some(file) => Ok(file),
+            None => Ok(folder("XDG_STATE_HOME", ".local/state")?.join("journal.db")),
+        }
+    }
+
+    /// Opens the journals of this user.
+    pub(crate) fn session(&self) -> Result<Session, Error> {
+        self.session_with(&user()?.config)
+    }
+
+    /// Opens the journals that some settings name.
+    pub(crate) fn session_with(&self, config: &Config) -> Result<Session, Error> {
+        let cache = folder("XDG_CACHE_HOME", ".cache")?;
+        Session::open(&self.journal(config)?, &cache).map_err(Error::Session)
+    }
+
+    /// Returns what to log, if anything.
+    pub(crate) fn log_filter(&self) -> Option<String> {
+        self.log.clone().or_else(|| variable("POINTSMAN_LOG"))
+    }
+
+    /// Returns the file to log to.
+    pub(crate) fn log_path(&self) -> Option<PathBuf> {
+        self.log_file.clone().or_else(|| path("POINTSMAN_LOG_FILE"))
     }
 }

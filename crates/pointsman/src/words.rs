@@ -55,3 +55,72 @@ pub(crate) fn duration(ms: u64) -> String {
     }
     parts.join(" ")
 }
+
+/// Writes milliseconds as on a stopwatch: `0:42`, `1:05:00`.
+pub(crate) fn stopwatch(ms: u64) -> String {
+    let seconds = ms / 1_000;
+    let (hours, minutes, rest) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 {
+        format!("{hours}:{minutes:02}:{rest:02}")
+    } else {
+        format!("{minutes}:{rest:02}")
+    }
+}
+
+/// Writes how long ago a time was, in its largest unit.
+pub(crate) fn age(now_ms: u64, then_ms: u64) -> String {
+    let seconds = now_ms.saturating_sub(then_ms) / 1_000;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 => format!("{} h", seconds / 3_600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}
+
+/// Writes millionths of a currency unit.
+pub(crate) fn money(micros: u64) -> String {
+    let text = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
+    let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
+    let part = part.trim_end_matches('0');
+    format!("{whole}.{part:0<2}")
+}
+
+/// Returns text in which nothing can steer a terminal: control characters are replaced.
+pub(crate) fn harmless(text: &str) -> String {
+    let plain = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
+    text.chars().map(|c| if plain(c) { c } else { '\u{fffd}' }).collect()
+}
+
+/// Returns text in one harmless line of so many characters.
+pub(crate) fn line(text: &str, most: usize) -> String {
+    let flat: String = harmless(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    if flat.chars().count() <= most {
+        return flat;
+    }
+    let mut cut: String = flat.chars().take(most.saturating_sub(1)).collect();
+    cut.push('…');
+    cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_told_plainly() {
+        assert_eq!((stopwatch(42_000), stopwatch(3_900_000)), ("0:42".into(), "1:05:00".into()));
+        assert_eq!((age(5_000, 0), age(7_200_000, 0)), ("5 s".into(), "2 h".into()));
+        assert_eq!(
+            (money(2_500_000), money(1), money(0)),
+            ("2.50".into(), "0.000001".into(), "0.00".into())
+        );
+        assert_eq!(grouped(1_234_567), "1,234,567");
+    }
+
+    #[test]
+    fn nothing_steers_the_terminal() {
+        assert_eq!(line("a\u{1b}[2J  b\nc", 80), "a\u{fffd}[2J b c");
+        assert_eq!(line("abcdef", 4), "abc…");
+    }
+}

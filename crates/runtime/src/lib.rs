@@ -18,6 +18,7 @@
 //! - [`clock`]: the only calls to the clock, and the only randomness.
 
 pub mod clock;
+pub mod config;
 pub mod driver;
 pub mod host;
 pub mod mcp;
@@ -26,6 +27,7 @@ pub mod observe;
 pub mod perform;
 mod platform;
 pub mod session;
+pub mod stats;
 pub mod store;
 pub mod tool;
 pub mod watch;

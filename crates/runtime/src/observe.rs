@@ -52,7 +52,8 @@ pub enum Notice {
     Warned(Verdict),
     /// The governor found that nothing new is learnt, and stopped the job.
     Stuck(Verdict),
-    /// Ten more calls of tools were answered.
+    /// More calls of tools were answered: ten, or as many as the chart's
+    /// `progress_check_interval` says.
     Progressed(Progress),
     /// An entry is on disk.
     Persisted {
@@ -104,9 +105,9 @@ pub struct Progress {
     pub calls: u64,
     /// Files that were changed, each once.
     pub files_modified: usize,
-    /// Of the last ten calls, those that went well.
+    /// Of the last calls, as many as `max_recent_actions` says, those that went well.
     pub recent_successes: usize,
-    /// Of the last ten calls, those that did not.
+    /// Of the same, those that did not.
     pub recent_failures: usize,
 }
 

@@ -9,7 +9,7 @@ use pointsman_kernel::{
     id::{Digest, Seq},
     journal::{Entry, body},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::{
@@ -17,7 +17,8 @@ use crate::{
     driver::{Beginning, DriveError, Driver, Loaded, Site, Standing, fold},
     host::{self, Host, HostError},
     observe::{Observer, Question},
-    store::{RunId, Store, StoreError},
+    perform::{Doing, Errand, Perform, Shown, Task},
+    store::{Prune, Pruned, RunId, Store, StoreError},
 };
 
 mod drive;
@@ -239,6 +240,26 @@ impl Session {
         })
     }
 
+    /// Cancels a run. Where nobody drives it, it is ended here and now, and nothing that
+    /// was under way is done again; returns whether somebody else was told instead.
+    pub fn cancel(&self, id: &RunId) -> Result<Posted, SessionError> {
+        let event = json!({ "cancelled": { "scope": "run" } });
+        let Some(_hold) = self.store.hold(id)? else { return self.post(id, &event) };
+        let chart = Arc::new(self.chart(id)?);
+        let store = Arc::clone(&self.store);
+        let site = Site { store, performer: Arc::new(Idle), observers: Vec::new() };
+        self.threads.block_on(async {
+            let mut driver = Driver::resume(site, chart, id.clone()).await?;
+            driver.give(&event).await?;
+            Ok(Posted::Taken)
+        })
+    }
+
+    /// Removes runs that have ended, or tells which would go.
+    pub fn prune(&self, prune: Prune) -> Result<Pruned, SessionError> {
+        Ok(self.threads.block_on(self.store.prune(prune))?)
+    }
+
     /// Makes a run that shares another's entries up to one of them: by default all of a
     /// run that goes on, and all but the end of one that has ended.
     pub fn fork(&self, id: &RunId, at: Option<Seq>) -> Result<RunId, SessionError> {
@@ -301,6 +322,24 @@ impl Session {
     /// Returns where the journals are.
     pub fn journal(&self) -> &Path {
         &self.journal
+    }
+}
+
+/// Returns the version of the library that keeps the journals.
+pub fn sqlite_version() -> &'static str {
+    rusqlite::version()
+}
+
+/// Does nothing: for a run that is only to be ended.
+struct Idle;
+
+impl Perform for Idle {
+    fn model(&self) -> &'static str {
+        "nobody"
+    }
+
+    fn perform(&self, _: Errand, _: Task, _: Shown) -> Doing {
+        Box::pin(std::future::pending())
     }
 }
 

@@ -6,6 +6,7 @@ use pointsman_kernel::{
     erased::{AnyRun, NotStepped, Stepped},
     id::{At, Digest, EffectId},
     journal::{Entry, FORMAT},
+    tool::{ToolDecl, ToolEffect},
 };
 use serde_json::{Value, json, value::RawValue};
 
@@ -21,6 +22,24 @@ pub(crate) struct World {
 
 pub(crate) fn raw(value: &Value) -> Box<RawValue> {
     RawValue::from_string(value.to_string()).expect("JSON is JSON")
+}
+
+/// What the tools declared when the golden journals were written. A run keeps to its
+/// first entry, so what they declare today does not change an old journal.
+fn declared() -> Vec<ToolDecl> {
+    let query = ToolDecl { query: Some("query".into()), ..ToolDecl::read("", &["query"]) };
+    let command = ToolDecl { effect: ToolEffect::Command, ..ToolDecl::write("", &["command"]) };
+    vec![
+        ToolDecl { name: "context.fts_search".into(), ..query.clone() },
+        ToolDecl::write("edit", &["path"]),
+        ToolDecl { name: "git".into(), ..command.clone() },
+        ToolDecl::read("http_get", &["url"]),
+        ToolDecl::read("list", &["path"]),
+        ToolDecl::read("read", &["path"]),
+        ToolDecl { name: "search".into(), ..query },
+        ToolDecl { name: "shell".into(), ..command },
+        ToolDecl::write("write", &["path"]),
+    ]
 }
 
 impl World {
@@ -46,7 +65,7 @@ impl World {
             "digest": self.chart.digest(),
             "seed": 42,
             "permissions": {"otherwise": "allow", "attended": true},
-            "tools": pointsman_agents::tools(),
+            "tools": declared(),
             "config": config,
         }})
     }

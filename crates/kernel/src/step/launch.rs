@@ -58,7 +58,11 @@ impl<A: Agent> Stepping<'_, A> {
             return Flow::Leave(Exit::Beyond(budget));
         }
         let mut key = None;
+        // A tool may want less time than its state allows.
+        let mut limit = u64::MAX;
         if let Order::Tool(call) = &order {
+            let tool = self.run.core.governor.tool(&call.tool);
+            limit = tool.and_then(|tool| tool.timeout_ms).unwrap_or(u64::MAX);
             if self.work().is_none_or(|work| work.governed != Governed::Calls) {
                 return self.breach(at, "the job starts a tool call and is not declared to");
             }
@@ -78,7 +82,8 @@ impl<A: Agent> Stepping<'_, A> {
         let kind = order.kind();
         let effect = self.emit(EffectKind::Start(order));
         if let Some(item) = self.run.core.items.get_mut(usize::from(at)) {
-            item.doing = Doing::Working { effect, kind, deadline: self.at.after(item.left) };
+            let deadline = self.at.after(item.left.min(limit));
+            item.doing = Doing::Working { effect, kind, deadline };
             item.call = key;
         }
         Flow::Wait

@@ -317,7 +317,7 @@ fn body(words: &[&str]) -> Box<RawValue> {
 }
 
 /// Reads `begin [may=allow|ask|refuse|unattended] [items=N] [choose=…] [tools=…]
-/// [after=retry|fail]`.
+/// [after=retry|fail] [within=MS]`.
 pub(crate) fn begun(digest: Digest, words: &[&str]) -> Event<Report> {
     let permissions = match value(words, "may").unwrap_or("allow") {
         "ask" => Permissions::ask_all(),
@@ -333,16 +333,24 @@ pub(crate) fn begun(digest: Digest, words: &[&str]) -> Event<Report> {
         digest,
         seed: 7,
         permissions,
-        tools: value(words, "after").map_or_else(Vec::new, |recovery| {
-            let recovery = match recovery {
-                "retry" => Recovery::Retry,
-                "fail" => Recovery::Fail,
-                _ => Recovery::Ask,
-            };
-            vec![ToolDecl { recovery, ..ToolDecl::unknown("read") }]
-        }),
+        tools: declared(words),
         config,
     }))
+}
+
+/// Returns what `read` declares of itself, where a script says so.
+fn declared(words: &[&str]) -> Vec<ToolDecl> {
+    let (after, within) = (value(words, "after"), value(words, "within"));
+    if after.is_none() && within.is_none() {
+        return Vec::new();
+    }
+    let recovery = match after {
+        Some("retry") => Recovery::Retry,
+        Some("fail") => Recovery::Fail,
+        _ => Recovery::Ask,
+    };
+    let timeout_ms = within.map(|ms| ms.parse().unwrap());
+    vec![ToolDecl { recovery, timeout_ms, ..ToolDecl::unknown("read") }]
 }
 
 fn disposition(ended: Disposition) -> String {

@@ -15,7 +15,10 @@ use pointsman_runtime::model::{
     decode::{Decoded, Decoder, Head, retry_after_ms},
 };
 
-use crate::report::{self, Error};
+use crate::{
+    report::{self, Error},
+    words::harmless,
+};
 
 /// Read the recorded answer of a language model, strictly.
 #[derive(Args, Debug)]
@@ -89,8 +92,7 @@ fn told(decoded: &Decoded) -> String {
     let mut text = String::new();
     let mut line = |words: String| {
         // What a model wrote must not steer the terminal.
-        let harmless = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
-        text.extend(words.chars().map(|c| if harmless(c) { c } else { '\u{fffd}' }));
+        text.push_str(&harmless(&words));
         text.push('\n');
     };
     line(if decoded.complete { "complete".into() } else { "not complete".into() });

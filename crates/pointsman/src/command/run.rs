@@ -1,157 +1,133 @@
-//! `pointsman run`: run an agent to its end.
+//! `pointsman run`: run an agent or a chart to its end.
 
-use std::{
-    fmt::Write as _,
-    io::{self, Write as _},
-    path::PathBuf,
-    process::ExitCode,
-    sync::Arc,
-};
+use std::process::ExitCode;
 
 use clap::Args;
-use pointsman_kernel::chart::{Chart, Per, Tools};
-use pointsman_runtime::{
-    driver::Standing,
-    observe::{Notice, Observer},
-    session::{Nobody, Outcome, Start, reads_only},
-    store::RunId,
-};
-use serde_json::json;
+use pointsman_kernel::chart::Chart;
+use pointsman_runtime::session::Start;
+use serde_json::{Map, Value, json};
 
+use super::plan;
 use crate::{
     chart::Source,
-    place,
+    drive::{Drive, finish},
+    place::{self, Globals},
     report::{self, Error},
-    words::{self, disposition},
+    rules::Rules,
 };
 
 /// Run an agent to its end: progress on standard error, the result on standard output.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-So far `research` runs, with the built-in answerer `quote`: it searches the folder and quotes
-the passages that match, with file and line. No model is asked and nothing is changed.
+`research` and charts with the builtin jobs can be run so far. Without `--model`, `quote`
+answers: it is built in, asks no model, and quotes the passages that match.
+
+Nothing but looking is done unasked. What else a run wants to do is asked for at the terminal;
+without one the run waits, and `pointsman approve` or `pointsman deny` answers.
+
+Ctrl-C cancels the run in good order; a second one lets go of it at once.
 
 Examples:
   pointsman run research \"Where is the loop rule proved?\"
-  pointsman run research \"Which tests replay journals?\" --in ~/src/project --json
+  pointsman run research \"Which tests replay journals?\" --dir ~/src/project --json
+  pointsman run my-agent.toml \"Write a haiku\" --model ollama:llama3.2
+  pointsman run my-agent.toml --set tone=dry --allow 'shell:command=cargo *' --deny git
   pointsman run research \"…\" --dry-run
 
-Exit codes: 0 succeeded, 1 failed, 2 usage, 3 waiting for a person, 4 budget, 5 stuck,
-6 cancelled, 7 denied, 8 chart refused, 10 store fault.")]
+Exit codes: 0 succeeded, 1 failed, 2 usage or configuration, 3 waiting for a person, 4 budget,
+5 stuck, 6 cancelled, 7 denied, 8 chart refused, 10 store fault.")]
 pub(crate) struct Run {
-    /// The agent.
+    /// A shipped agent, or a chart file.
+    #[arg(value_name = "AGENT|CHART.toml")]
     agent: String,
     /// What it should do.
-    goal: String,
-    /// The folder to work in.
-    #[arg(long = "in", value_name = "FOLDER", default_value = ".")]
-    folder: PathBuf,
+    goal: Option<String>,
+    #[command(flatten)]
+    drive: Drive,
+    /// Set a slot of the chart, or a key of the agent's configuration; JSON or text.
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = pair)]
+    settings: Vec<(String, Value)>,
+    /// Where the waiting times between attempts come from; drawn if it is not given.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
     /// Say what would run, and do nothing.
     #[arg(long = "dry-run")]
     only_plan: bool,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    rules: Rules,
+}
+
+/// Reads `KEY=VALUE`; a value that is no JSON is text.
+fn pair(text: &str) -> Result<(String, Value), String> {
+    let (key, value) = text.split_once('=').ok_or("write KEY=VALUE")?;
+    if key.is_empty() {
+        return Err("the key is missing: write KEY=VALUE".into());
+    }
+    let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.into()));
+    Ok((key.into(), value))
 }
 
 impl Run {
-    pub(crate) fn run(self) -> Result<ExitCode, Error> {
+    pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let source = Source::find(&self.agent)?;
         let text = source.text.clone();
         let chart = source.chart()?;
-        if chart.jobs() != "research" {
-            return Err(Error::NotYet { agent: self.agent });
+        if let Some(missing) = missing(&chart) {
+            return Err(Error::NotYet { agent: self.agent, missing });
         }
+        let config = self.config(&chart)?;
+        let settled = place::settled(&self.drive.dir)?;
+        let attended = !self.rules.unattended;
+        let permissions = settled.config.permissions.permissions(self.rules.grants(), attended);
         if self.only_plan {
-            report::data(&plan(&chart))?;
-            return Ok(ExitCode::SUCCESS);
+            return plan::show(&chart, &permissions, &self.drive, &settled);
         }
         let start = Start {
             chart,
             source: text.into(),
-            config: json!({ "goal": self.goal }),
-            goal: self.goal.into(),
-            permissions: reads_only(false),
-            seed: None,
+            config,
+            goal: self.goal.unwrap_or_default().into(),
+            permissions,
+            seed: self.seed,
         };
-        let session = place::session()?;
-        let host = session.host(place::host(&session, &self.folder)).map_err(Error::Session)?;
-        let outcome =
-            session.run(&host, start, observers(), &mut Nobody).map_err(Error::Session)?;
-        finish(&outcome, self.json)
+        let session = globals.session_with(&settled.config)?;
+        let host = self.drive.host(&session, &settled)?;
+        let mut audience = self.drive.audience(self.rules.unattended);
+        let observers = audience.observers.clone();
+        let outcome = session
+            .run(&host, start, observers, &mut *audience.attendant)
+            .map_err(Error::Session)?;
+        finish(&session, &outcome, audience, self.drive.json)
     }
-}
 
-/// Prints how a run stands, and returns the exit code that says so.
-pub(crate) fn finish(outcome: &Outcome, json: bool) -> Result<ExitCode, Error> {
-    let ended = match outcome.standing {
-        Standing::Ended(ended) => Some(ended),
-        _ => None,
-    };
-    let how = ended.map(disposition);
-    if json {
-        let said = json!({
-            "run": outcome.run.as_str(),
-            "ended": how,
-            "result": outcome.result,
-        });
-        report::data(&format!("{said}\n"))?;
-    } else {
-        if let Some(result) = &outcome.result {
-            report::data(&format!("{result}\n"))?;
+    /// Returns the agent's configuration: the goal, and what `--set` says.
+    fn config(&self, chart: &Chart) -> Result<Value, Error> {
+        let set: Map<String, Value> = self.settings.iter().cloned().collect();
+        if chart.jobs() == "builtin" {
+            let goal = self.goal.as_deref().unwrap_or_default();
+            return Ok(json!({ "goal": goal, "slots": set }));
         }
-        let run = &outcome.run;
-        let how = how.unwrap_or("waiting for a person");
-        note(&format!("{how}: run {run} (pointsman show {run})"));
-    }
-    Ok(ExitCode::from(words::exit_code(ended)))
-}
-
-/// Returns who shows what happens, a line for each thing.
-pub(crate) fn observers() -> Vec<Arc<dyn Observer>> {
-    vec![Arc::new(|_: &RunId, notice: &Notice| match notice {
-        Notice::StateChanged { from, to, reason, .. } => {
-            let to = to.as_deref().unwrap_or("the end");
-            let by = if from.is_some() { format!(" ({reason})") } else { String::new() };
-            note(&format!("→ {to}{by}"));
-        }
-        Notice::Warned(verdict) | Notice::Stuck(verdict) => {
-            note(&format!("  governor: {}", verdict.reason));
-        }
-        Notice::Attempted { what, .. } => note(&format!("  {what}")),
-        Notice::Asked(question) => note(&format!("  asks for {}", question.call.tool)),
-        Notice::Refused(why) => note(&format!("  refused: {why}")),
-        _ => {}
-    })]
-}
-
-fn note(line: &str) {
-    // Where standard error is closed there is nobody to tell.
-    drop(writeln!(io::stderr(), "{line}"));
-}
-
-/// Says what would run.
-fn plan(chart: &Chart) -> String {
-    let certificate = chart.certificate();
-    let per = if certificate.per == Per::Turn { "turn" } else { "run" };
-    let mut text = format!(
-        "{} v{} would run over this folder, with the built-in answerer `quote`.\n\n\
-         At the very worst, per {per}: {} state visits, {} model calls, {} tool calls, {}.\n\nTools:\n",
-        chart.name(),
-        chart.version(),
-        words::grouped(certificate.steps),
-        words::grouped(certificate.model_calls),
-        words::grouped(certificate.tool_calls),
-        words::duration(certificate.time_ms),
-    );
-    for state in chart.states() {
-        let tools = match state.tools() {
-            Tools::Only(list) => list.join(", "),
-            Tools::All => "all that only look".into(),
-            _ => continue,
+        let Some(goal) = &self.goal else {
+            return Err(Error::NoGoal { agent: self.agent.clone() });
         };
-        // Writing to a string cannot fail.
-        let _: std::fmt::Result = writeln!(text, "  {}: {tools}", state.name());
+        let mut config = set;
+        config.insert("goal".into(), goal.as_str().into());
+        Ok(Value::Object(config))
     }
-    text
+}
+
+/// Returns what an agent lacks to be run from here; nothing if it can be.
+fn missing(chart: &Chart) -> Option<&'static str> {
+    match chart.jobs() {
+        "research" | "builtin" => None,
+        "chat" | "code" => Some("a conversation on the terminal, which does not exist yet"),
+        "form" => Some("a browser behind WebDriver, which cannot be reached yet"),
+        "explore" => Some("a device behind Appium, which cannot be reached yet"),
+        _ => Some("a host for its jobs, which does not exist yet"),
+    }
+}
+
+/// Prints JSON as a line.
+pub(super) fn json_line(value: &Value) -> Result<(), Error> {
+    report::data(&format!("{value}\n"))
 }

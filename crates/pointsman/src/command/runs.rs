@@ -1,233 +1,193 @@
-//! `pointsman runs`, `show`, `why`, `replay`, `export`, `resume`: runs that are kept.
+//! `pointsman runs`: the runs that are kept, and removing old ones.
 
-use std::{fmt::Write as _, path::PathBuf, process::ExitCode};
-
-use clap::Args;
-use pointsman_kernel::{
-    id::Seq,
-    view::{Why, view, why},
+use std::{
+    fmt::Write as _,
+    io::{self, IsTerminal},
+    process::ExitCode,
 };
+
+use clap::{Args, Subcommand};
 use pointsman_runtime::{
-    session::{Nobody, Recalled},
-    store::RunId,
+    clock::now_ms,
+    config::milliseconds,
+    store::{Prune, RunId, RunRow},
 };
 use serde_json::json;
 
-use super::run::{finish, observers};
+use super::run::json_line;
 use crate::{
-    place,
+    place::{self, Globals},
     report::{self, Error},
+    tell::note,
     words,
 };
 
-/// List the runs that are kept, the newest first.
+/// List the runs that are kept, the newest first, or remove old ones.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  pointsman runs\n  pointsman runs --json")]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  pointsman runs
+  pointsman runs --limit 100 --json
+  pointsman runs prune --older-than 30d --dry-run"
+)]
 pub(crate) struct Runs {
+    #[command(subcommand)]
+    command: Option<RunsCommand>,
+    /// Show so many.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
     /// Print JSON, a line per run.
     #[arg(long)]
     json: bool,
 }
 
-/// Show a run's timeline.
-#[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  pointsman show RUN\n  pointsman show RUN --json")]
-pub(crate) struct Show {
-    /// The run.
-    run: RunId,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+#[derive(Debug, Subcommand)]
+enum RunsCommand {
+    Prune(PruneRuns),
 }
 
-/// Explain one step: why the run went where it went.
-#[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  pointsman why RUN 3\n  pointsman why RUN 3 --json")]
-pub(crate) struct Explain {
-    /// The run.
-    run: RunId,
-    /// The entry.
-    entry: u64,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
-}
-
-/// Replay a run's journal and check every byte.
+/// Remove runs that have ended; a run that goes on or waits is never removed.
 #[derive(Args, Debug)]
 #[command(after_help = "\
+Both limits together: the newest N are kept, whatever their age.
+
 Examples:
-  pointsman replay RUN
-  pointsman replay RUN --until 3
-
-Exits with 0, or with 9 when the journal and this build disagree.")]
-pub(crate) struct Replay {
-    /// The run.
-    run: RunId,
-    /// Stop after this entry.
+  pointsman runs prune --older-than 30d
+  pointsman runs prune --keep 1000 --dry-run")]
+struct PruneRuns {
+    /// Remove runs that were begun longer ago: `12h`, `30d`.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    older_than: Option<u64>,
+    /// Keep the newest N in any case [default: `keep` of `[journal]`].
+    #[arg(long, value_name = "N")]
+    keep: Option<usize>,
+    /// Say what would go, and remove nothing.
     #[arg(long)]
-    until: Option<u64>,
-}
-
-/// Print a run's journal as it is: JSON lines whose chain anybody can check.
-#[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  pointsman export RUN > run.jsonl")]
-pub(crate) struct Export {
-    /// The run.
-    run: RunId,
-}
-
-/// Go on with a run that was interrupted.
-#[derive(Args, Debug)]
-#[command(
-    after_help = "Examples:\n  pointsman resume RUN\n  pointsman resume RUN --in ~/src/project"
-)]
-pub(crate) struct Resume {
-    /// The run.
-    run: RunId,
-    /// The folder to work in.
-    #[arg(long = "in", value_name = "FOLDER", default_value = ".")]
-    folder: PathBuf,
+    dry_run: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
 }
 
+fn time(text: &str) -> Result<u64, &'static str> {
+    milliseconds(text).ok_or("write a number and a unit, such as 12h or 30d")
+}
+
+/// The table's columns before the goal.
+const HEAD: [&str; 5] = ["RUN", "AGENT", "STATE", "AGE", "STEPS"];
+
 impl Runs {
-    pub(crate) fn run(self) -> Result<ExitCode, Error> {
-        let session = place::session()?;
-        let mut text = String::new();
-        for row in session.store().runs().map_err(Error::Store)? {
-            let ended = row.ended.as_deref();
-            // Writing to a string cannot fail.
-            let _: std::fmt::Result = if self.json {
-                let said = json!({
-                    "run": row.id.as_str(), "agent": row.agent, "goal": row.goal,
-                    "created_ms": row.created_ms, "entries": row.seq.0, "state": row.state,
-                    "ended": ended,
-                });
-                writeln!(text, "{said}")
-            } else {
-                let how = ended.unwrap_or("not ended");
-                writeln!(text, "{}  {:<10} {how:<10} {}", row.id, row.agent, row.goal)
-            };
+    pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+        if let Some(RunsCommand::Prune(prune)) = self.command {
+            return prune.run(globals);
         }
-        report::data(&text)?;
+        let session = globals.session()?;
+        let rows = session.store().runs().map_err(Error::Store)?;
+        let shown = rows.get(..self.limit.min(rows.len())).unwrap_or_default();
+        if self.json {
+            for row in shown {
+                json_line(&object(row))?;
+            }
+        } else if shown.is_empty() {
+            note("no runs yet: `pointsman run research \"QUESTION\"` makes one");
+        } else {
+            report::data(&table(shown, now_ms()))?;
+        }
+        if rows.len() > shown.len() {
+            let (left, all) = (rows.len() - shown.len(), rows.len());
+            note(&format!("{left} more: `--limit {all}` shows them all"));
+        }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// Returns why each step of a run went where it went.
-fn steps(recalled: &Recalled, run: &RunId) -> Result<Vec<Why>, Error> {
-    let mut steps = Vec::new();
-    let replayed = pointsman_runtime::driver::fold_each(
-        &recalled.chart,
-        run,
-        &recalled.lines,
-        |event, run, stepped| {
-            let hops = &stepped.hops;
-            steps.push(why(&recalled.chart, run.core(), event, hops, &stepped.verdicts));
-        },
-    );
-    replayed.map_err(|error| Error::Session(error.into()))?;
-    Ok(steps)
+fn object(row: &RunRow) -> serde_json::Value {
+    json!({
+        "run": row.id.as_str(),
+        "agent": row.agent,
+        "chart": row.chart,
+        "goal": row.goal,
+        "created_ms": row.created_ms,
+        "steps": row.seq,
+        "state": row.state,
+        "disposition": row.ended,
+        "forked": row.forked.as_ref().map(|(run, at)| json!({ "run": run.as_str(), "at": at })),
+    })
 }
 
-impl Show {
-    pub(crate) fn run(self) -> Result<ExitCode, Error> {
-        let session = place::session()?;
-        let recalled = session.recall(&self.run, None).map_err(Error::Session)?;
-        let steps = steps(&recalled, &self.run)?;
-        let view = view(&recalled.chart, recalled.loaded.run.core());
+fn table(rows: &[RunRow], now: u64) -> String {
+    let cells = |row: &RunRow| {
+        [
+            row.id.to_string(),
+            row.agent.to_string(),
+            row.ended.as_ref().map_or_else(|| format!("in {}", row.state), ToString::to_string),
+            words::age(now, row.created_ms),
+            row.seq.0.to_string(),
+        ]
+    };
+    let cells: Vec<[String; 5]> = rows.iter().map(cells).collect();
+    let widths: Vec<usize> = (0..HEAD.len())
+        .map(|at| {
+            let widest = cells.iter().filter_map(|row| row.get(at)).map(|it| it.chars().count());
+            widest.chain(HEAD.get(at).map(|head| head.len())).max().unwrap_or(0)
+        })
+        .collect();
+    let before = widths.iter().map(|width| width + 2).sum::<usize>();
+    let room = if io::stdout().is_terminal() {
+        usize::from(console::Term::stdout().size().1).saturating_sub(before).max(20)
+    } else {
+        usize::MAX
+    };
+    let mut text = String::new();
+    let mut line = |cells: &[&str], goal: &str| {
+        let mut line = String::new();
+        for (cell, width) in cells.iter().zip(&widths) {
+            // Writing to a string cannot fail.
+            let _: std::fmt::Result = write!(line, "{cell:<width$}  ");
+        }
+        line.push_str(goal);
+        let _: std::fmt::Result = writeln!(text, "{}", line.trim_end());
+    };
+    line(&HEAD, "GOAL");
+    for (row, cells) in rows.iter().zip(&cells) {
+        let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+        line(&cells, &words::line(&row.goal, room));
+    }
+    text
+}
+
+impl PruneRuns {
+    fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+        let config = place::user()?.config;
+        let kept = config.journal.keep.map(|keep| usize::try_from(keep).unwrap_or(usize::MAX));
+        let keep = self.keep.or(kept);
+        if self.older_than.is_none() && keep.is_none() {
+            return Err(Error::PruneWhich);
+        }
+        let before_ms = self.older_than.map(|age| now_ms().saturating_sub(age));
+        let session = globals.session_with(&config)?;
+        let pruned = session
+            .prune(Prune { before_ms, keep, dry_run: self.dry_run })
+            .map_err(Error::Session)?;
         if self.json {
-            report::data(&format!("{}\n", json!({ "run": view, "steps": steps })))?;
+            let ids = |ids: Vec<&str>| json!(ids);
+            json_line(&json!({
+                "removed": ids(pruned.runs.iter().map(|row| row.id.as_str()).collect()),
+                "held": ids(pruned.held.iter().map(RunId::as_str).collect()),
+                "dry_run": self.dry_run,
+            }))?;
             return Ok(ExitCode::SUCCESS);
         }
-        let mut text = format!("{} of {}\n", self.run, view.chart);
-        for step in &steps {
-            // Writing to a string cannot fail.
-            let _: std::fmt::Result =
-                write!(text, "{:>4} {:>9}  {}", step.seq.0, words::duration(step.at.0), step.event);
-            for hop in &step.hops {
-                let to = hop.to.as_deref().unwrap_or("the end");
-                let _: std::fmt::Result = write!(text, "  → {to} ({})", hop.because);
-            }
-            text.push('\n');
+        if !pruned.runs.is_empty() {
+            report::data(&table(&pruned.runs, now_ms()))?;
         }
-        let how = view.ended.map_or("not ended", words::disposition);
-        let _: std::fmt::Result = writeln!(text, "{how}, in `{}`", view.seen_as);
-        if let Some(result) = recalled.loaded.run.result() {
-            let _: std::fmt::Result = writeln!(text, "\n{result}");
+        let word = if self.dry_run { "would be removed" } else { "removed" };
+        note(&format!("{} runs {word}", pruned.runs.len()));
+        if !pruned.held.is_empty() {
+            note(&format!("{} left, because somebody drives them", pruned.held.len()));
         }
-        report::data(&text)?;
         Ok(ExitCode::SUCCESS)
-    }
-}
-
-impl Explain {
-    pub(crate) fn run(self) -> Result<ExitCode, Error> {
-        let session = place::session()?;
-        let until = Some(Seq(self.entry));
-        let recalled = session.recall(&self.run, until).map_err(Error::Session)?;
-        let Some(step) = steps(&recalled, &self.run)?.pop() else { return Ok(ExitCode::SUCCESS) };
-        if self.json {
-            // A step is plain data.
-            let text = serde_json::to_string(&step).unwrap_or_default();
-            report::data(&format!("{text}\n"))?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        let mut text =
-            format!("entry {} at {}: {}\n", step.seq.0, words::duration(step.at.0), step.event);
-        // Writing to a string cannot fail.
-        let mut line = |line: String| {
-            let _: std::fmt::Result = writeln!(text, "{line}");
-        };
-        for hop in &step.hops {
-            let to = hop.to.as_deref().unwrap_or("the end");
-            let spent = hop.spent.as_ref().map_or(String::new(), |it| format!(", spending `{it}`"));
-            line(format!("  {} → {to}: {}{spent}", hop.from, hop.because));
-            for (outcome, to) in &hop.not_taken {
-                line(format!("      not taken: {outcome} → {to}"));
-            }
-        }
-        for verdict in &step.verdicts {
-            line(format!("  governor: {} ({})", verdict.reason, verdict.advice));
-        }
-        for budget in &step.budgets {
-            line(format!("  left of `{}`: {} of {}", budget.name, budget.left, budget.max));
-        }
-        report::data(&text)?;
-        Ok(ExitCode::SUCCESS)
-    }
-}
-
-impl Replay {
-    pub(crate) fn run(self) -> Result<ExitCode, Error> {
-        let session = place::session()?;
-        let recalled = session.recall(&self.run, self.until.map(Seq)).map_err(Error::Session)?;
-        let state = view(&recalled.chart, recalled.loaded.run.core()).state;
-        let count = recalled.lines.len();
-        report::data(&format!("{count} entries replayed, byte for byte: in `{state}`\n"))?;
-        Ok(ExitCode::SUCCESS)
-    }
-}
-
-impl Export {
-    pub(crate) fn run(self) -> Result<ExitCode, Error> {
-        let session = place::session()?;
-        let recalled = session.recall(&self.run, None).map_err(Error::Session)?;
-        let text: String = recalled.lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
-        report::data(&text)?;
-        Ok(ExitCode::SUCCESS)
-    }
-}
-
-impl Resume {
-    pub(crate) fn run(self) -> Result<ExitCode, Error> {
-        let session = place::session()?;
-        let host = session.host(place::host(&session, &self.folder)).map_err(Error::Session)?;
-        let outcome =
-            session.resume(&host, &self.run, observers(), &mut Nobody).map_err(Error::Session)?;
-        finish(&outcome, self.json)
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use pointsman_kernel::{
     agent::ToolCall,
+    chart::Stuck,
     erased::Stepped,
     governor::Level,
     id::{At, EffectId},
@@ -20,8 +21,6 @@ use crate::{
     store::Committed,
 };
 
-/// Calls between two words on progress, and how many of them count as recent.
-const RECENT: usize = 10;
 /// Files that are told apart.
 const MAX_FILES: usize = 10_000;
 /// Characters of an answer that are shown.
@@ -36,8 +35,8 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Counts a call; returns the state of things every ten calls.
-    fn count(&mut self, ok: bool, changed: impl Iterator<Item = String>) -> Option<Progress> {
+    /// Counts a call; returns the state of things as often as the chart wants it.
+    fn count(&mut self, stuck: &Stuck, ok: bool, changed: Vec<String>) -> Option<Progress> {
         self.calls += 1;
         for file in changed {
             if self.files.len() < MAX_FILES {
@@ -45,11 +44,13 @@ impl Tally {
             }
         }
         self.recent.push_back(ok);
-        if self.recent.len() > RECENT {
+        let recent = usize::try_from(stuck.max_recent_actions).unwrap_or(usize::MAX);
+        if self.recent.len() > recent {
             self.recent.pop_front();
         }
         let recent_successes = self.recent.iter().filter(|ok| **ok).count();
-        self.calls.is_multiple_of(RECENT as u64).then(|| Progress {
+        let due = self.calls.is_multiple_of(u64::from(stuck.progress_check_interval).max(1));
+        due.then(|| Progress {
             calls: self.calls,
             files_modified: self.files.len(),
             recent_successes,
@@ -135,7 +136,7 @@ impl Driver {
         };
         let changed = answer.pointer("/tool/mutated") == Some(&Value::Bool(true));
         let files = if changed { self.targets(call) } else { Vec::new() };
-        self.tally.count(ok, files.into_iter())
+        self.tally.count(self.chart.stuck(), ok, files)
     }
 
     /// Returns what a call acts on, as its tool declares.

@@ -145,3 +145,26 @@ fn a_turn_that_is_cancelled_when_it_is_up_goes_on_with_else() {
         ",
     );
 }
+
+#[test]
+fn a_tool_may_want_less_time_than_its_state_allows() {
+    let call = r#"
+[state.call]
+run = "call"
+timeout = "100ms"
+tools = "all"
+on.a = "end"
+on.b = "end"
+on.failed = "bad"
+on.stuck = "bad"
+on.denied = "bad"
+"#;
+    check(
+        call,
+        "
+        begin within=40 => -> call; start 1.0 read; wake 40
+        wake => call -failed-> bad; stop 1.0; 0: timed out; ended failed
+        ",
+    );
+    check(call, "begin within=400 => -> call; start 1.0 read; wake 100");
+}

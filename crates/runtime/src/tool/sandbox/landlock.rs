@@ -14,8 +14,9 @@ use super::place::Place;
 
 /// Devices that commands write to without a thought.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/tty"];
-/// What they read beside the system's folders.
-const READ: &[&str] = &["/dev/random", "/dev/urandom", "/proc"];
+/// What they read beside the system's folders. Not `/proc`: landlock does not keep the
+/// environment of other processes from being read there, and keys are in it.
+const READ: &[&str] = &["/dev/random", "/dev/urandom"];
 
 /// Says why landlock cannot be used, if it cannot.
 pub(super) fn missing() -> Option<String> {

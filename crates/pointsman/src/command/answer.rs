@@ -1,0 +1,171 @@
+//! `pointsman approve`, `deny` and `cancel`: a person's word to a run.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use pointsman_kernel::governor::{Grant, Level};
+use pointsman_runtime::{
+    observe::Question,
+    session::{Decision, Posted, Session, approval},
+    stats::story,
+    store::RunRow,
+};
+use serde_json::json;
+
+use super::run::json_line;
+use crate::{
+    place::Globals,
+    report::{self, Error},
+    which::Which,
+    words,
+};
+
+/// Let a call run that a run asks about.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Without QUESTION every open question of the run is answered. Whoever drives the run takes the
+answer at once; if nobody does, the next `pointsman resume` takes it.
+
+Examples:
+  pointsman approve last
+  pointsman approve RUN 5.0 --reason \"looked at the diff\"
+  pointsman approve RUN --always         and calls of that tool in this run from now on")]
+pub(crate) struct Approve {
+    #[command(flatten)]
+    answer: Answer,
+    /// Let that tool run unasked from now on, in this run.
+    #[arg(long)]
+    always: bool,
+}
+
+/// Refuse a call that a run asks about.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Without QUESTION every open question of the run is answered.
+
+Examples:
+  pointsman deny last
+  pointsman deny RUN 5.0 --reason \"not on this branch\"")]
+pub(crate) struct Deny {
+    #[command(flatten)]
+    answer: Answer,
+}
+
+#[derive(Args, Debug)]
+struct Answer {
+    /// The run: its id or the beginning of it, or `last`.
+    run: Which,
+    /// The question, as `show` tells it, such as `5.0`.
+    question: Option<String>,
+    /// Why; it is written down.
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Cancel a run, in good order.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Whoever drives the run is told; if nobody does, it is ended at once.
+
+Examples:
+  pointsman cancel last")]
+pub(crate) struct Cancel {
+    /// The run: its id or the beginning of it, or `last`.
+    run: Which,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Approve {
+    pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+        self.answer.give(globals, true, self.always)
+    }
+}
+
+impl Deny {
+    pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+        self.answer.give(globals, false, false)
+    }
+}
+
+impl Answer {
+    fn give(self, globals: &Globals, granted: bool, always: bool) -> Result<ExitCode, Error> {
+        let session = globals.session()?;
+        let row = self.run.find(session.store())?;
+        let mut open = questions(&session, &row)?;
+        if let Some(wanted) = &self.question {
+            let listed: Vec<String> = open.iter().map(|it| it.effect.to_string()).collect();
+            open.retain(|question| question.effect.to_string() == *wanted);
+            if open.is_empty() {
+                let (run, question) = (row.id.to_string(), wanted.clone());
+                return Err(Error::NoSuchQuestion { run, question, open: listed });
+            }
+        }
+        if open.is_empty() {
+            return Err(Error::AsksNothing { run: row.id.to_string() });
+        }
+        let word = if granted { "approved" } else { "denied" };
+        let mut posted = Posted::Taken;
+        for question in &open {
+            let grant = Grant {
+                tool: question.call.tool.clone(),
+                arguments: Vec::new(),
+                level: Level::Allow,
+                until: None,
+            };
+            let reason =
+                self.reason.clone().unwrap_or_else(|| format!("{word} on the command line"));
+            let remember = always.then_some(grant);
+            let decision = Decision { granted, reason, remember };
+            posted =
+                session.post(&row.id, &approval(question, &decision)).map_err(Error::Session)?;
+            if !self.json {
+                let call = format!("{} {}", question.call.tool, question.call.arguments.get());
+                report::data(&format!("{word}: {}\n", words::line(&call, 160)))?;
+            }
+        }
+        say(&row, posted, word, self.json)
+    }
+}
+
+/// Returns the calls that a run asks about.
+fn questions(session: &Session, row: &RunRow) -> Result<Vec<Question>, Error> {
+    if row.ended.is_some() {
+        return Ok(Vec::new());
+    }
+    let recalled = session.recall(&row.id, None).map_err(Error::Session)?;
+    let told = story(&recalled.chart, &row.id, &recalled.lines);
+    Ok(told.map_err(|error| Error::Session(error.into()))?.questions)
+}
+
+impl Cancel {
+    pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+        let session = globals.session()?;
+        let row = self.run.find(session.store())?;
+        if let Some(ended) = row.ended {
+            return Err(Error::HasEnded { run: row.id.to_string(), how: ended.into() });
+        }
+        let posted = session.cancel(&row.id).map_err(Error::Session)?;
+        say(&row, posted, "cancelled", self.json)
+    }
+}
+
+/// Says what became of a word to a run.
+fn say(row: &RunRow, posted: Posted, word: &str, json: bool) -> Result<ExitCode, Error> {
+    let run = &row.id;
+    let taken = posted == Posted::Taken;
+    if json {
+        json_line(&json!({ "run": run.as_str(), "said": word, "taken": taken }))?;
+    } else if word == "cancelled" && taken {
+        report::data(&format!("cancelled: run {run}\n"))?;
+    } else if taken {
+        report::data(&format!("run {run} goes on\n"))?;
+    } else {
+        report::data(&format!("nobody drives run {run} now; next: pointsman resume {run}\n"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

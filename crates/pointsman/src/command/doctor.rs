@@ -1,0 +1,249 @@
+//! `pointsman doctor`: what works on this machine, what does not, and what to do.
+
+mod reach;
+
+use std::{fmt::Write as _, path::Path, process::ExitCode, time::Duration};
+
+use clap::Args;
+use console::style;
+use pointsman_runtime::{
+    config::Config,
+    mcp,
+    model::Provider,
+    session::{Session, sqlite_version},
+    tool::Tools,
+    watch,
+};
+use serde::Serialize;
+use serde_json::json;
+
+use super::run::json_line;
+use crate::{
+    drive::Drive,
+    place::{self, Globals, Settled, user_file, variable},
+    report::{self, Error},
+};
+
+/// How long a program or a server has to answer.
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// Check what this machine has, and say what to do about what it lacks.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Nothing is changed, no model is asked, and keys are only looked for by the names of their
+variables. Exits with 1 when something failed; a warning is no failure.
+
+Examples:
+  pointsman doctor
+  pointsman doctor --model openai:gpt-5-mini --json")]
+pub(crate) struct Doctor {
+    #[command(flatten)]
+    drive: Drive,
+}
+
+/// How a check came out.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Status {
+    Ok,
+    Warn,
+    Fail,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Check {
+    name: &'static str,
+    status: Status,
+    detail: String,
+    hint: Option<String>,
+}
+
+impl Check {
+    fn ok(name: &'static str, detail: impl Into<String>) -> Self {
+        Self { name, status: Status::Ok, detail: detail.into(), hint: None }
+    }
+
+    fn warn(name: &'static str, detail: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { name, status: Status::Warn, detail: detail.into(), hint: Some(hint.into()) }
+    }
+
+    fn fail(name: &'static str, error: &Error) -> Self {
+        Self { name, status: Status::Fail, detail: report::whole(error), hint: error.hint() }
+    }
+}
+
+impl Doctor {
+    pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+        let mut checks = Vec::new();
+        let settled = configuration(&self.drive.dir, &mut checks);
+        journal(globals, &settled.config, &mut checks);
+        checks.push(Check::ok("sqlite", sqlite_version()));
+        self.model(&settled.config, &mut checks);
+        self.sandbox(&settled.config, &mut checks);
+        checks.push(match reach::version("git", LIMIT) {
+            Ok(version) => Check::ok("git", version),
+            Err(why) => Check::warn("git", why, "install git: its tool needs the program"),
+        });
+        self.servers(&settled.config, &mut checks);
+        let failed = checks.iter().any(|check| check.status == Status::Fail);
+        if self.drive.json {
+            json_line(&json!({ "ok": !failed, "checks": checks }))?;
+        } else {
+            report::data(&told(&checks))?;
+        }
+        Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    }
+
+    fn model(&self, config: &Config, checks: &mut Vec<Check>) {
+        let keys = Provider::ALL.iter().flat_map(|provider| provider.key_variables());
+        let mut set: Vec<&str> = keys.copied().filter(|name| variable(name).is_some()).collect();
+        set.dedup();
+        let set = if set.is_empty() { "no key is set".into() } else { set.join(", ") };
+        let settings = match self.drive.model(&config.model) {
+            Ok(settings) => settings,
+            Err(error) => return checks.push(Check::fail("model", &error)),
+        };
+        let needs = settings.spec.provider().key_variables();
+        let keyless = needs.is_empty() || settings.spec.provider() == Provider::OpenAiCompatible;
+        checks.push(if keyless || settings.key.is_some() {
+            Check::ok("model", settings.spec.to_string())
+        } else {
+            let hint = format!(
+                "set {}, and the base URL in the environment if it is not the provider's own",
+                needs.join(" or ")
+            );
+            let detail = format!("{} has no key for its address", settings.spec);
+            Check { status: Status::Fail, ..Check::warn("model", detail, hint) }
+        });
+        checks.push(Check::ok("keys", set));
+        // A provider's own address is left alone: nobody has settled on it.
+        let own = settings.spec.provider().own_base();
+        let named = settings.base_url.filter(|url| {
+            settings.spec.provider() == Provider::Ollama || own != Some(url.as_str())
+        });
+        if let Some(url) = named {
+            checks.push(match reach::server(&url, LIMIT) {
+                Ok(()) => Check::ok("server", format!("{url} answers")),
+                Err(why) => {
+                    let hint = "start the server, or give another `--base-url`";
+                    let detail = format!("{url}: {why}");
+                    Check { status: Status::Fail, ..Check::warn("server", detail, hint) }
+                }
+            });
+        }
+    }
+
+    fn sandbox(&self, config: &Config, checks: &mut Vec<Check>) {
+        checks.push(match Tools::open(self.drive.tools(":memory:".into(), config)) {
+            Ok(tools) if tools.tool_sandbox() == "none" => Check::warn(
+                "sandbox",
+                "none works here, so no command can be run",
+                "install bubblewrap, or use a Linux kernel with landlock",
+            ),
+            Ok(tools) => Check::ok("sandbox", tools.tool_sandbox()),
+            Err(error) => Check::fail("sandbox", &Error::Tools(error)),
+        });
+    }
+
+    fn servers(&self, config: &Config, checks: &mut Vec<Check>) {
+        let Some(file) = mcp::Config::find(&self.drive.dir) else {
+            return checks.push(Check::ok("mcp", "no .mcp.json here"));
+        };
+        let approved = match self.drive.servers(config) {
+            Ok(approved) => approved.map(|approved| approved.names).unwrap_or_default(),
+            Err(error) => return checks.push(Check::fail("mcp", &error)),
+        };
+        let listed = match mcp::Config::read(&file) {
+            Ok(listed) => listed,
+            Err(error) => return checks.push(Check::fail("mcp", &Error::Mcp(error))),
+        };
+        for name in listed.names() {
+            if approved.iter().any(|it| it == name) {
+                checks.push(Check::ok("mcp", format!("{name} is approved")));
+            } else {
+                let would = listed.summary(name).unwrap_or_default();
+                checks.push(Check::warn(
+                    "mcp",
+                    format!("{name} is not approved; it would {would}"),
+                    format!("if you trust it: `--mcp {name}`, or `approve` in your own file"),
+                ));
+            }
+        }
+    }
+}
+
+/// Reads both files; where they have mistakes, the rest is looked at without them.
+fn configuration(dir: &Path, checks: &mut Vec<Check>) -> Settled {
+    match place::settled(dir) {
+        Ok(settled) => {
+            let told = |path: Option<&Path>, none: String| {
+                path.map_or(none, |path| path.display().to_string())
+            };
+            let place = user_file().map(|file| file.display().to_string());
+            let none = format!("none yet; it would be {}", place.unwrap_or_default());
+            checks.push(Check::ok("user file", told(settled.user.as_deref(), none)));
+            let none = "none from here upwards".into();
+            checks.push(Check::ok("repository file", told(settled.repository.as_deref(), none)));
+            settled
+        }
+        Err(error) => {
+            let hint = "put the file right; `pointsman run --dry-run` shows every mistake";
+            let detail = report::whole(&error);
+            checks
+                .push(Check { status: Status::Fail, ..Check::warn("configuration", detail, hint) });
+            Settled::default()
+        }
+    }
+}
+
+fn journal(globals: &Globals, config: &Config, checks: &mut Vec<Check>) {
+    let path = match globals.journal(config) {
+        Ok(path) => path,
+        Err(error) => return checks.push(Check::fail("journal", &error)),
+    };
+    if path.exists() {
+        let opened = globals.session_with(config).and_then(|session: Session| {
+            session.store().runs().map(|runs| runs.len()).map_err(Error::Store)
+        });
+        checks.push(match opened {
+            Ok(runs) => Check::ok("journal", format!("{}, {runs} runs", path.display())),
+            Err(error) => Check::fail("journal", &error),
+        });
+    } else {
+        let detail = format!("{} is not there yet; the first run makes it", path.display());
+        checks.push(Check::ok("journal", detail));
+    }
+    let wanted = config.watch.disk_free.or_else(|| watch::Limits::default().disk_free).unwrap_or(0);
+    let folder = path.ancestors().skip(1).find(|folder| folder.is_dir());
+    let free = folder.and_then(|folder| rustix::fs::statvfs(folder).ok());
+    let free = free.map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+    checks.push(match free {
+        Some(free) if free < wanted => Check::warn(
+            "disk",
+            format!("{} MB free, and runs pause below {} MB", free / 1_000_000, wanted / 1_000_000),
+            "make room, or lower `disk_free` of `[watch]`",
+        ),
+        Some(free) => Check::ok("disk", format!("{} MB free", free / 1_000_000)),
+        None => {
+            Check::warn("disk", "how much is free cannot be told", "look at the journal's disk")
+        }
+    });
+}
+
+fn told(checks: &[Check]) -> String {
+    let mut text = String::new();
+    for check in checks {
+        let status = match check.status {
+            Status::Ok => style("ok  ").green(),
+            Status::Warn => style("warn").yellow(),
+            Status::Fail => style("fail").red(),
+        };
+        // Writing to a string cannot fail.
+        let _: std::fmt::Result = writeln!(text, "{status}  {:<15}  {}", check.name, check.detail);
+        if let Some(hint) = &check.hint {
+            let _: std::fmt::Result = writeln!(text, "{:23}{hint}", "");
+        }
+    }
+    text
+}

@@ -1,0 +1,119 @@
+//! `pointsman run --dry-run`: what would run, with what, and under which permissions.
+
+use std::process::ExitCode;
+
+use pointsman_kernel::{
+    chart::{Chart, Per, Tools},
+    governor::{Grant, Level, Permissions},
+};
+use pointsman_runtime::tool;
+use serde_json::{Value, json};
+
+use super::run::json_line;
+use crate::{
+    drive::Drive,
+    place::Settled,
+    report::{self, Error},
+    words,
+};
+
+/// Shows the plan. Nothing is asked, started or written.
+pub(super) fn show(
+    chart: &Chart,
+    permissions: &Permissions,
+    drive: &Drive,
+    settled: &Settled,
+) -> Result<ExitCode, Error> {
+    let model = drive.model(&settled.config.model)?;
+    // The index is kept in memory: a plan leaves no file behind.
+    let tools =
+        tool::Tools::open(drive.tools(":memory:".into(), &settled.config)).map_err(Error::Tools)?;
+    let servers = drive.servers(&settled.config)?;
+    let approved: Vec<String> = servers.map(|servers| servers.names).unwrap_or_default();
+    let certificate = chart.certificate();
+    let rules: Vec<String> = permissions.rules.iter().map(rule).collect();
+    let states: Vec<(&str, Vec<&str>)> = chart
+        .states()
+        .iter()
+        .filter_map(|state| match state.tools() {
+            Tools::Only(list) => Some((state.name(), list.iter().map(AsRef::as_ref).collect())),
+            Tools::All => Some((state.name(), vec!["*"])),
+            _ => None,
+        })
+        .collect();
+    if drive.json {
+        let listed: serde_json::Map<String, Value> =
+            states.iter().map(|(state, tools)| ((*state).to_owned(), json!(tools))).collect();
+        json_line(&json!({
+            "chart": chart.name(),
+            "version": chart.version(),
+            "digest": chart.digest(),
+            "dir": drive.dir,
+            "model": model.spec.to_string(),
+            "base_url": model.base_url,
+            "sandbox": tools.tool_sandbox(),
+            "mcp": approved,
+            "certificate": certificate,
+            "tools": listed,
+            "permissions": permissions,
+        }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let per = if certificate.per == Per::Turn { "turn" } else { "run" };
+    let mut text = format!(
+        "{} v{} would run over {}.\n\n  model    {}\n  sandbox  {}\n",
+        chart.name(),
+        chart.version(),
+        drive.dir.display(),
+        model.spec,
+        tools.tool_sandbox(),
+    );
+    // Writing to a string cannot fail.
+    let mut line = |line: String| {
+        text.push_str(&line);
+        text.push('\n');
+    };
+    if !approved.is_empty() {
+        line(format!("  mcp      {}", approved.join(", ")));
+    }
+    line(format!(
+        "\nAt the very worst, per {per}: {} state visits, {} model calls, {} tool calls, {}.",
+        words::grouped(certificate.steps),
+        words::grouped(certificate.model_calls),
+        words::grouped(certificate.tool_calls),
+        words::duration(certificate.time_ms),
+    ));
+    line("\nTools that the states may call:".into());
+    if states.is_empty() {
+        line("  none".into());
+    }
+    for (state, tools) in &states {
+        let tools = if *tools == ["*"] { "all of them".into() } else { tools.join(", ") };
+        line(format!("  {state}: {tools}"));
+    }
+    line("\nPermissions; the first that fits a call decides:".into());
+    for rule in &rules {
+        line(format!("  {rule}"));
+    }
+    line(format!("  {} everything else", level(permissions.otherwise)));
+    if !permissions.attended {
+        line("  nobody is there: what would be asked for is denied".into());
+    }
+    report::data(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+const fn level(level: Level) -> &'static str {
+    match level {
+        Level::Allow | Level::Warn => "allow",
+        Level::Ask => "ask  ",
+        _ => "deny ",
+    }
+}
+
+fn rule(grant: &Grant) -> String {
+    let with: Vec<String> =
+        grant.arguments.iter().map(|(name, pattern)| format!("{name} = {pattern}")).collect();
+    let with = if with.is_empty() { String::new() } else { format!(" with {}", with.join(", ")) };
+    format!("{} {}{with}", level(grant.level), grant.tool)
+}

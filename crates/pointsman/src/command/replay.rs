@@ -1,0 +1,126 @@
+//! `pointsman replay` and `pointsman export`: a run's journal, checked and taken along.
+
+use std::{
+    fs::File,
+    io::{self, BufReader},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::Args;
+use pointsman_kernel::{chart::verify, id::Seq, view::view};
+use pointsman_runtime::{
+    driver::fold,
+    store::{ExportError, import},
+};
+use serde_json::json;
+
+use super::run::json_line;
+use crate::{
+    place::Globals,
+    report::{self, Error},
+    which::Which,
+};
+
+/// Replay a run's journal, or an export of one, and check every byte.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  pointsman replay last
+  pointsman replay RUN --until 3
+  pointsman replay run.jsonl             an export, checked by itself
+
+Exits with 0 when every byte is the same, and with 9 when it is not.")]
+pub(crate) struct Replay {
+    /// The run, or a file that `export` wrote.
+    #[arg(value_name = "RUN|FILE.jsonl")]
+    what: String,
+    /// Stop after this entry.
+    #[arg(long, value_name = "ENTRY")]
+    until: Option<u64>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Write a run as JSON lines that anybody can check by themselves.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  pointsman export last > run.jsonl
+  pointsman export RUN --out run.jsonl
+  pointsman replay run.jsonl")]
+pub(crate) struct Export {
+    /// The run: its id or the beginning of it, or `last`.
+    run: Which,
+    /// Write to this file, which must not exist yet.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+impl Replay {
+    pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+        let path = Path::new(&self.what);
+        let is_file = path.extension().is_some() || path.components().count() > 1;
+        let (run, count, state) = if is_file { self.file(path)? } else { self.kept(globals)? };
+        if self.json {
+            json_line(&json!({ "run": run, "entries": count, "state": state, "identical": true }))?;
+        } else {
+            report::data(&format!("{count} entries replayed, byte for byte: in `{state}`\n"))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn kept(&self, globals: &Globals) -> Result<(String, usize, String), Error> {
+        let which: Which = self
+            .what
+            .parse()
+            .map_err(|_| Error::NoSuchRun { typed: self.what.clone(), none: false })?;
+        let session = globals.session()?;
+        let row = which.find(session.store())?;
+        let recalled = session
+            .recall(&row.id, self.until.map(Seq))
+            .map_err(|error| Error::Diverged(Box::new(Error::Session(error))))?;
+        let state = view(&recalled.chart, recalled.loaded.run.core()).state;
+        Ok((row.id.to_string(), recalled.lines.len(), state.into()))
+    }
+
+    /// Checks an export: its own digests first, then every step of it.
+    fn file(&self, path: &Path) -> Result<(String, usize, String), Error> {
+        let unread = |source: io::Error| Error::Read { path: self.what.clone(), source };
+        let file = File::open(path).map_err(unread)?;
+        let mut exported = import::read(BufReader::new(file)).map_err(|error| match error {
+            ExportError::Read(source) => unread(source),
+            error => Error::Export(error),
+        })?;
+        if let Some(until) = self.until {
+            exported.lines.truncate(usize::try_from(until).unwrap_or(usize::MAX));
+        }
+        let chart = verify(&exported.source, &pointsman_agents::registry())
+            .map_err(|_| Error::ForeignChart { path: self.what.clone() })?;
+        let loaded = fold(&chart, &exported.run, &exported.lines)
+            .map_err(|error| Error::Session(error.into()))?;
+        let state = view(&chart, loaded.run.core()).state;
+        Ok((exported.run.to_string(), exported.lines.len(), state.into()))
+    }
+}
+
+impl Export {
+    pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+        let session = globals.session()?;
+        let row = self.run.find(session.store())?;
+        let mut text = Vec::new();
+        session.store().export(&row.id, &mut text).map_err(Error::Export)?;
+        let Some(out) = self.out else {
+            report::bytes(&text)?;
+            return Ok(ExitCode::SUCCESS);
+        };
+        let made =
+            File::create_new(&out).and_then(|mut file| io::Write::write_all(&mut file, &text));
+        made.map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => Error::Exists { path: out.clone() },
+            _ => Error::Write { path: out.display().to_string(), source },
+        })?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,98 @@
+//! `pointsman resume` and `pointsman fork`: going on with a run, or going another way.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use pointsman_kernel::id::Seq;
+use pointsman_runtime::{session::Session, store::RunId};
+use serde_json::json;
+
+use super::run::json_line;
+use crate::{
+    drive::{Drive, finish},
+    place::{self, Globals, Settled},
+    report::{self, Error},
+    tell::note,
+    which::Which,
+};
+
+/// Go on with a run that was interrupted, or that waited.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+What was under way when it was interrupted is not repeated blindly: each tool says what to do.
+The run keeps the permissions that it was begun with.
+
+Examples:
+  pointsman resume last
+  pointsman resume RUN --dir ~/src/project --model openai:gpt-5-mini")]
+pub(crate) struct Resume {
+    /// The run: its id or the beginning of it, or `last`.
+    run: Which,
+    #[command(flatten)]
+    drive: Drive,
+}
+
+/// Make a new run that shares another's entries up to one, and go on from there.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Without `--at`, a run that has ended is forked before its last entry.
+
+Examples:
+  pointsman fork last --at 3
+  pointsman fork RUN --at 3 --model anthropic:claude-sonnet-4-5
+  pointsman fork RUN --no-run            only makes it, and prints its id")]
+pub(crate) struct Fork {
+    /// The run: its id or the beginning of it, or `last`.
+    run: Which,
+    /// The last entry that is shared.
+    #[arg(long, value_name = "ENTRY")]
+    at: Option<u64>,
+    /// Do not go on with it.
+    #[arg(long)]
+    no_run: bool,
+    #[command(flatten)]
+    drive: Drive,
+}
+
+impl Resume {
+    pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+        let settled = place::settled(&self.drive.dir)?;
+        let session = globals.session_with(&settled.config)?;
+        let row = self.run.find(session.store())?;
+        go_on(&session, &settled, &self.drive, &row.id)
+    }
+}
+
+impl Fork {
+    pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+        let settled = place::settled(&self.drive.dir)?;
+        let session = globals.session_with(&settled.config)?;
+        let row = self.run.find(session.store())?;
+        let child = session.fork(&row.id, self.at.map(Seq)).map_err(Error::Session)?;
+        if !self.no_run {
+            note(&format!("forked {} as {child}", row.id));
+            return go_on(&session, &settled, &self.drive, &child);
+        }
+        if self.drive.json {
+            json_line(&json!({ "run": child.as_str(), "forked": row.id.as_str() }))?;
+        } else {
+            report::data(&format!("{child}\n"))?;
+            note(&format!("next: pointsman resume {child}"));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn go_on(
+    session: &Session,
+    settled: &Settled,
+    drive: &Drive,
+    run: &RunId,
+) -> Result<ExitCode, Error> {
+    let host = drive.host(session, settled)?;
+    let mut audience = drive.audience(false);
+    let observers = audience.observers.clone();
+    let outcome =
+        session.resume(&host, run, observers, &mut *audience.attendant).map_err(Error::Session)?;
+    finish(session, &outcome, audience, drive.json)
+}

@@ -1,0 +1,225 @@
+//! `pointsman show` and `pointsman why`: what a run did, and why.
+
+use std::{fmt::Write as _, process::ExitCode};
+
+use clap::Args;
+use pointsman_kernel::{id::Seq, view::view};
+use pointsman_runtime::{
+    stats::{Story, story},
+    store::RunRow,
+};
+use serde_json::{Value, json};
+
+use super::run::json_line;
+use crate::{
+    lines,
+    place::Globals,
+    report::{self, Error},
+    which::Which,
+    words,
+};
+
+/// Show what a run did, step by step.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  pointsman show last
+  pointsman show RUN --json | jq .state_history
+  pointsman show RUN --prompts")]
+pub(crate) struct Show {
+    /// The run: its id or the beginning of it, or `last`.
+    run: Which,
+    /// Print JSON: the run, its transitions and its journal's entries.
+    #[arg(long)]
+    json: bool,
+    /// Print what the model was shown, as it was.
+    #[arg(long)]
+    prompts: bool,
+}
+
+/// Explain one step: why the run went where it went.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  pointsman why last
+  pointsman why RUN 3
+  pointsman why RUN 3 --json")]
+pub(crate) struct Explain {
+    /// The run: its id or the beginning of it, or `last`.
+    run: Which,
+    /// The entry; the last one if it is not given.
+    entry: Option<u64>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Show {
+    pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+        let session = globals.session()?;
+        let row = self.run.find(session.store())?;
+        if self.prompts {
+            let prompts = session.store().prompts(&row.id).map_err(Error::Store)?;
+            return self.print_prompts(&prompts);
+        }
+        let recalled = session.recall(&row.id, None).map_err(Error::Session)?;
+        let told = story(&recalled.chart, &row.id, &recalled.lines)
+            .map_err(|error| Error::Session(error.into()))?;
+        let view = view(&recalled.chart, told.loaded.run.core());
+        if self.json {
+            let entry = |line: &String| serde_json::from_str::<Value>(line).unwrap_or_default();
+            let entries: Vec<Value> = recalled.lines.iter().map(entry).collect();
+            let seed = entries.first().and_then(|first| first.pointer("/event/begun/seed"));
+            let questions: Vec<Value> = told.questions.iter().map(lines::asked).collect();
+            json_line(&json!({
+                "id": row.id.as_str(),
+                "agent": row.agent,
+                "chart": row.chart,
+                "chart_digest": recalled.chart.digest(),
+                "goal": row.goal,
+                "state": view.state,
+                "disposition": view.ended.map(words::disposition),
+                "budgets": view.budgets,
+                "seed": seed,
+                "forked": forked(&row),
+                "created_ms": row.created_ms,
+                "elapsed_ms": view.now,
+                "steps": view.entries,
+                "spent": told.spent,
+                "questions": questions,
+                "result": told.loaded.run.result(),
+                "state_history": told.history,
+                "entries": entries,
+            }))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let mut text = timeline(&row, &told);
+        let how = view.ended.map_or("not ended", words::disposition);
+        // Writing to a string cannot fail.
+        let _: std::fmt::Result = writeln!(text, "{how}, in `{}`", view.seen_as);
+        for question in &told.questions {
+            let call = format!("{} {}", question.call.tool, question.call.arguments.get());
+            let _: std::fmt::Result = writeln!(
+                text,
+                "question {}: may it call {}?",
+                question.effect,
+                words::line(&call, 160)
+            );
+        }
+        if let Some(result) = told.loaded.run.result() {
+            let _: std::fmt::Result = writeln!(text, "\n{}", words::harmless(&result));
+        }
+        report::data(&text)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn print_prompts(
+        &self,
+        prompts: &[pointsman_runtime::store::PromptRow],
+    ) -> Result<ExitCode, Error> {
+        for prompt in prompts {
+            let part = |part: &std::sync::Arc<str>| {
+                serde_json::from_str::<Value>(part).unwrap_or_else(|_| part.to_string().into())
+            };
+            let parts: Vec<Value> = prompt.parts.iter().map(part).collect();
+            if self.json {
+                let effect = prompt.effect.to_string();
+                json_line(&json!({ "step": prompt.seq, "effect": effect, "parts": parts }))?;
+                continue;
+            }
+            let mut text = format!("--- entry {}, effect {}\n", prompt.seq.0, prompt.effect);
+            for part in &prompt.parts {
+                // Writing to a string cannot fail.
+                let _: std::fmt::Result = writeln!(text, "{part}");
+            }
+            report::data(&text)?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn forked(row: &RunRow) -> Option<Value> {
+    row.forked.as_ref().map(|(run, at)| json!({ "run": run.as_str(), "at": at }))
+}
+
+fn timeline(row: &RunRow, told: &Story) -> String {
+    let mut text = format!("{} of {}: {}\n", row.id, row.chart, words::line(&row.goal, 200));
+    if let Some((parent, at)) = &row.forked {
+        // Writing to a string cannot fail.
+        let _: std::fmt::Result = writeln!(text, "forked from {parent} at entry {}", at.0);
+    }
+    for step in &told.steps {
+        let at = words::duration(step.at.0);
+        let _: std::fmt::Result = write!(text, "{:>4} {at:>9}  {}", step.seq.0, step.event);
+        for hop in &step.hops {
+            let to = hop.to.as_deref().unwrap_or("the end");
+            let _: std::fmt::Result = write!(text, "  → {to} ({})", hop.because);
+        }
+        text.push('\n');
+        for verdict in &step.verdicts {
+            let _: std::fmt::Result =
+                writeln!(text, "                governor: {}", words::line(&verdict.reason, 160));
+        }
+    }
+    let spent = &told.spent;
+    let _: std::fmt::Result =
+        write!(text, "{} model calls, {} tool calls", spent.model_calls, spent.tool_calls);
+    if spent.tokens > 0 {
+        let _: std::fmt::Result = write!(text, ", {} tokens", words::grouped(spent.tokens));
+    }
+    if spent.money > 0 {
+        let _: std::fmt::Result = write!(text, ", {} of money", words::money(spent.money));
+    }
+    text.push('\n');
+    text
+}
+
+impl Explain {
+    pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+        let session = globals.session()?;
+        let row = self.run.find(session.store())?;
+        let until = self.entry.map(Seq);
+        let recalled = session.recall(&row.id, until).map_err(Error::Session)?;
+        let told = story(&recalled.chart, &row.id, &recalled.lines)
+            .map_err(|error| Error::Session(error.into()))?;
+        let Some(step) = told.steps.last() else { return Ok(ExitCode::SUCCESS) };
+        if self.json {
+            // A step is plain data.
+            json_line(&serde_json::to_value(step).unwrap_or_default())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let mut text =
+            format!("entry {} at {}: {}\n", step.seq.0, words::duration(step.at.0), step.event);
+        // Writing to a string cannot fail.
+        let mut line = |line: String| {
+            text.push_str(&line);
+            text.push('\n');
+        };
+        if step.hops.is_empty() {
+            line("  it stayed where it was".into());
+        }
+        for hop in &step.hops {
+            let to = hop.to.as_deref().unwrap_or("the end");
+            let spent = hop.spent.as_ref().map_or(String::new(), |it| format!(", spending `{it}`"));
+            line(format!("  {} → {to}: {}{spent}", hop.from, hop.because));
+            for (outcome, to) in &hop.not_taken {
+                line(format!("      not taken: {outcome} → {to}"));
+            }
+        }
+        for verdict in &step.verdicts {
+            let seen: Vec<String> =
+                verdict.evidence.iter().map(|entry| entry.0.to_string()).collect();
+            let seen = if seen.is_empty() {
+                String::new()
+            } else {
+                format!(", seen in entries {}", seen.join(", "))
+            };
+            line(format!("  governor: {} ({}){seen}", verdict.reason, verdict.advice));
+        }
+        for budget in &step.budgets {
+            line(format!("  left of `{}`: {} of {}", budget.name, budget.left, budget.max));
+        }
+        report::data(&words::harmless(&text))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

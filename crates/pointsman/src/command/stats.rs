@@ -1,0 +1,124 @@
+//! `pointsman stats`: figures over the runs that are kept.
+
+use std::{fmt::Write as _, process::ExitCode};
+
+use clap::Args;
+use pointsman_runtime::stats::Stats;
+
+use super::run::json_line;
+use crate::{
+    place::Globals,
+    report::{self, Error},
+    words::{self, duration, grouped},
+};
+
+/// Rows of each table.
+const ROWS: usize = 15;
+
+/// Print figures over all runs, or over one agent's.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Every journal is read once, and replayed while it is read.
+
+Examples:
+  pointsman stats
+  pointsman stats research
+  pointsman stats --json | jq .edges")]
+pub(crate) struct ShowStats {
+    /// Only runs of this agent.
+    agent: Option<String>,
+    /// Print JSON, every row.
+    #[arg(long)]
+    json: bool,
+}
+
+impl ShowStats {
+    pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+        let session = globals.session()?;
+        let stats = Stats::over(session.store(), self.agent.as_deref()).map_err(Error::Store)?;
+        if self.json {
+            // Figures are plain data.
+            json_line(&serde_json::to_value(&stats).unwrap_or_default())?;
+        } else {
+            report::data(&told(&stats))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn told(stats: &Stats) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _: std::fmt::Result = write(stats, &mut text);
+    text
+}
+
+fn write(stats: &Stats, text: &mut String) -> std::fmt::Result {
+    let ends: Vec<String> =
+        stats.dispositions.iter().map(|(how, count)| format!("{count} {how}")).collect();
+    let ends = if ends.is_empty() { "none yet".into() } else { ends.join(", ") };
+    writeln!(text, "{} runs: {ends}", grouped(stats.runs))?;
+    let (whole, part) = (stats.stuck_per_mille / 10, stats.stuck_per_mille % 10);
+    writeln!(text, "{whole}.{part} % of those that ended were stuck")?;
+    let spent = &stats.spent;
+    writeln!(
+        text,
+        "{} model calls, {} tool calls, {} tokens, {} of money",
+        grouped(spent.model_calls),
+        grouped(spent.tool_calls),
+        grouped(spent.tokens),
+        words::money(spent.money)
+    )?;
+    if !stats.states.is_empty() {
+        writeln!(
+            text,
+            "\n{:<32} {:>7} {:>10} {:>10} {:>10}",
+            "TIME IN STATE", "VISITS", "MEDIAN", "P95", "TOTAL"
+        )?;
+        for stay in stats.states.iter().take(ROWS) {
+            let name = format!("{}.{}", stay.chart, stay.state);
+            let [median, p95, total] = [stay.median_ms, stay.p95_ms, stay.total_ms].map(duration);
+            let visits = grouped(stay.visits);
+            writeln!(text, "{name:<32} {visits:>7} {median:>10} {p95:>10} {total:>10}")?;
+        }
+        more(text, stats.states.len())?;
+    }
+    if !stats.edges.is_empty() {
+        writeln!(text, "\n{:<56} {:>8}", "TRANSITION", "COUNT")?;
+        for edge in stats.edges.iter().take(ROWS) {
+            let from = edge.from.as_deref().unwrap_or("(start)");
+            let to = edge.to.as_deref().unwrap_or("(end)");
+            let way = format!("{}: {from} → {to} ({})", edge.chart, edge.reason);
+            writeln!(text, "{way:<56} {:>8}", grouped(edge.count))?;
+        }
+        more(text, stats.edges.len())?;
+    }
+    if !stats.findings.is_empty() {
+        writeln!(
+            text,
+            "\n{:<32} {:<18} {:>7} {:>8} {:>6}",
+            "STUCK IN", "RULE", "WARNED", "STOPPED", "RUNS"
+        )?;
+        for found in stats.findings.iter().take(ROWS) {
+            let place = format!("{}.{}", found.chart, found.state);
+            let (rule, warned, stopped) = (&found.rule, found.warned, found.stopped);
+            writeln!(text, "{place:<32} {rule:<18} {warned:>7} {stopped:>8} {:>6}", found.runs)?;
+        }
+        more(text, stats.findings.len())?;
+    }
+    if !stats.unreadable.is_empty() {
+        writeln!(text, "\n{} runs cannot be read by this build:", stats.unreadable.len())?;
+        for (run, why) in stats.unreadable.iter().take(ROWS) {
+            writeln!(text, "  {run}: {why}")?;
+        }
+        more(text, stats.unreadable.len())?;
+    }
+    Ok(())
+}
+
+fn more(text: &mut String, rows: usize) -> std::fmt::Result {
+    if rows > ROWS {
+        writeln!(text, "… and {} more: `--json` has them all", rows - ROWS)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,272 @@
+//! What every command does that drives a run: set the host up, show what happens, ask
+//! who is there, and say at the end how it stands.
+
+use std::{path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
+
+use clap::Args;
+use pointsman_kernel::chart::Disposition;
+use pointsman_runtime::{
+    config::{Config, LimitsConfig, ModelConfig},
+    driver::Standing,
+    host::{self, Approved, Host},
+    mcp::{self, McpLimits},
+    model::{self, Prices, Proposals, Spec},
+    observe::{Log, Observer},
+    session::{Attend, Nobody, Outcome, Session},
+    tool, watch,
+};
+use serde_json::json;
+
+use crate::{
+    lines::{self, Lines},
+    live::{self, Live},
+    person::{self, Person},
+    place::{Settled, variable},
+    report::{self, Error, coloured},
+    tell::{Plain, note},
+    words,
+};
+
+/// Where a run works, and with what.
+#[derive(Args, Debug)]
+pub(crate) struct Drive {
+    /// The folder to work in.
+    #[arg(long, value_name = "PATH", default_value = ".")]
+    pub(crate) dir: PathBuf,
+    /// The model [env: `POINTSMAN_MODEL`] [default: quote].
+    #[arg(long, value_name = "PROVIDER:NAME")]
+    model: Option<String>,
+    /// The model server's address [env: `POINTSMAN_BASE_URL`].
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// Append the model's raw answers to this file.
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    record: Option<PathBuf>,
+    /// Take the model's answers from a file that `--record` wrote; no network.
+    #[arg(long, value_name = "FILE")]
+    replay: Option<PathBuf>,
+    /// Approve and start this server of the folder's `.mcp.json`.
+    #[arg(long, value_name = "NAME")]
+    mcp: Vec<String>,
+    /// Print JSON: an object per line for what happens, the last one for the end.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Those who see what happens, and whoever is asked.
+pub(crate) struct Audience {
+    /// Who is told.
+    pub(crate) observers: Vec<Arc<dyn Observer>>,
+    /// Who is asked.
+    pub(crate) attendant: Box<dyn Attend>,
+    live: Option<Arc<Live>>,
+}
+
+impl Drive {
+    /// Returns which model is asked, and how.
+    pub(crate) fn model(&self, config: &ModelConfig) -> Result<model::Settings, Error> {
+        let named = self.model.clone().or_else(|| variable("POINTSMAN_MODEL"));
+        let spec = match named.or_else(|| config.spec.clone()) {
+            Some(text) => text.parse::<Spec>().map_err(Error::Model)?,
+            None => Spec::quote(),
+        };
+        let base = self.base_url.clone().or_else(|| variable("POINTSMAN_BASE_URL"));
+        let base = base.or_else(|| config.base_url.clone());
+        let env = |name: &str| variable(name);
+        let mut settings =
+            model::Settings::from_env(spec, base.as_deref(), &env).map_err(Error::Model)?;
+        settings.max_tokens = config.max_tokens.unwrap_or(settings.max_tokens);
+        settings.temperature = config.temperature.or(settings.temperature);
+        settings.prices = config.prices.map(|(input, output)| Prices { input, output });
+        if config.native_tools == Some(true) {
+            settings.proposals = Proposals::Tools;
+        }
+        settings.connect_timeout = config.connect_ms.map_or(settings.connect_timeout, ms);
+        settings.idle_timeout = config.idle_ms.map_or(settings.idle_timeout, ms);
+        settings.max_bytes = config.answer_bytes.map_or(settings.max_bytes, count);
+        settings.record.clone_from(&self.record);
+        settings.replay.clone_from(&self.replay);
+        Ok(settings)
+    }
+
+    /// Returns the MCP servers of the folder, and which of them are approved.
+    pub(crate) fn servers(&self, config: &Config) -> Result<Option<Approved>, Error> {
+        let names: Vec<String> = config.mcp.approve.iter().chain(&self.mcp).cloned().collect();
+        let Some(file) = mcp::Config::find(&self.dir) else {
+            return match self.mcp.first() {
+                Some(name) => Err(Error::NoServers { name: name.clone(), dir: self.dir.clone() }),
+                None => Ok(None),
+            };
+        };
+        let servers = mcp::Config::read(&file).map_err(Error::Mcp)?;
+        let servers = servers.believing(config.mcp.believe.iter().map(String::as_str));
+        // What the user approves for every folder need not be in each of them.
+        let listed =
+            |name: &String| servers.names().any(|it| it == name) || self.mcp.contains(name);
+        let names = names.into_iter().filter(listed).collect();
+        let mut limits = McpLimits::default();
+        limits.call = config.mcp.call_ms.map_or(limits.call, ms);
+        limits.start = config.mcp.start_ms.map_or(limits.start, ms);
+        Ok(Some(Approved { config: servers, names, limits }))
+    }
+
+    /// Returns what the tools over the folder keep to.
+    pub(crate) fn tools(&self, index: PathBuf, config: &Config) -> tool::Settings {
+        let mut settings = tool::Settings::over(&self.dir, index);
+        limit(&mut settings.limits, &config.limits);
+        let (policy, wanted) = (&mut settings.sandbox, &config.sandbox);
+        policy.network = wanted.network.unwrap_or(policy.network);
+        policy.read_only.extend(wanted.read_only.iter().cloned());
+        policy.writable.extend(wanted.writable.iter().cloned());
+        policy.env.extend(wanted.env.iter().cloned());
+        policy.bubblewrap = wanted.bubblewrap.clone();
+        policy.landlock = wanted.landlock.unwrap_or(policy.landlock);
+        policy.helper = std::env::current_exe().ok();
+        settings.http_private = wanted.private_addresses.unwrap_or(settings.http_private);
+        settings
+    }
+
+    /// Sets the host up.
+    pub(crate) fn host(&self, session: &Session, settled: &Settled) -> Result<Host, Error> {
+        let config = &settled.config;
+        let settings = host::Settings {
+            model: self.model(&config.model)?,
+            tools: self.tools(session.index(&self.dir), config),
+            mcp: self.servers(config)?,
+            watch: Some(watched(config)),
+        };
+        let host = session.host(settings).map_err(Error::Session)?;
+        for (name, why) in host.refused() {
+            let hint = why.hint().map_or_else(String::new, |hint| format!(" ({hint})"));
+            note(&format!("MCP server {}: {why}{hint}", words::line(name, 60)));
+        }
+        Ok(host)
+    }
+
+    /// Returns who sees what happens and who is asked.
+    pub(crate) fn audience(&self, unattended: bool) -> Audience {
+        let on_terminal = person::is_there() && variable("TERM").is_none_or(|term| term != "dumb");
+        let live = (on_terminal && !self.json).then(|| Arc::new(Live::new()));
+        let mut observers: Vec<Arc<dyn Observer>> = vec![Arc::new(Log)];
+        match &live {
+            Some(live) => observers.push(Arc::clone(live) as Arc<dyn Observer>),
+            None if self.json => observers.push(Arc::new(Lines)),
+            None => observers.push(Arc::new(Plain)),
+        }
+        #[cfg(debug_assertions)]
+        if let Some(die) = crate::die::Die::from_env() {
+            observers.push(Arc::new(die));
+        }
+        let attendant: Box<dyn Attend> = if person::is_there() && !unattended {
+            Box::new(Person::watching(live.clone()))
+        } else {
+            Box::new(Nobody)
+        };
+        Audience { observers, attendant, live }
+    }
+}
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+fn count(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+fn limit(limits: &mut tool::Limits, wanted: &LimitsConfig) {
+    limits.output_bytes = wanted.output_bytes.map_or(limits.output_bytes, count);
+    limits.file_bytes = wanted.file_bytes.unwrap_or(limits.file_bytes);
+    limits.results = wanted.results.map_or(limits.results, count);
+    limits.look_ms = wanted.look_ms.unwrap_or(limits.look_ms);
+    limits.shell_ms = wanted.shell_ms.unwrap_or(limits.shell_ms);
+    limits.shell_max_ms = wanted.shell_max_ms.unwrap_or(limits.shell_max_ms);
+    limits.http_ms = wanted.http_ms.unwrap_or(limits.http_ms);
+    limits.http_bytes = wanted.http_bytes.map_or(limits.http_bytes, count);
+    limits.redirects = wanted.redirects.map_or(limits.redirects, count);
+}
+
+/// Returns when runs pause.
+fn watched(config: &Config) -> watch::Limits {
+    let (usual, wanted) = (watch::Limits::default(), &config.watch);
+    watch::Limits {
+        processor: wanted.cpu.or(usual.processor),
+        memory: wanted.memory.or(usual.memory),
+        disk_free: wanted.disk_free.or(usual.disk_free),
+        every: wanted.every_ms.map_or(usual.every, ms),
+        longest: wanted.longest_ms.map_or(usual.longest, ms),
+    }
+}
+
+/// Says how a run stands, and returns the exit code that says so.
+pub(crate) fn finish(
+    session: &Session,
+    outcome: &Outcome,
+    audience: Audience,
+    json: bool,
+) -> Result<ExitCode, Error> {
+    // The line of the live view must be gone before anything else is written.
+    if let Some(live) = &audience.live {
+        live.close();
+    }
+    drop(audience);
+    let ended = match outcome.standing {
+        Standing::Ended(ended) => Some(ended),
+        _ => None,
+    };
+    let let_go = outcome.standing == Standing::Moving;
+    if json {
+        let questions: Vec<_> = outcome.questions.iter().map(lines::asked).collect();
+        let said = json!({
+            "run": outcome.run.as_str(),
+            "state": outcome.state,
+            "steps": outcome.steps,
+            "disposition": ended.map(words::disposition),
+            "elapsed_ms": outcome.elapsed_ms,
+            "result": outcome.result,
+            "questions": questions,
+        });
+        report::data(&format!("{said}\n"))?;
+    } else {
+        if let Some(result) = &outcome.result {
+            report::data(&format!("{result}\n"))?;
+        }
+        told(session, outcome, ended, let_go);
+    }
+    // Whoever lets go with Ctrl-C wanted it cancelled.
+    let code = if let_go {
+        words::exit_code(Some(Disposition::Cancelled))
+    } else {
+        words::exit_code(ended)
+    };
+    Ok(ExitCode::from(code))
+}
+
+/// Tells people how a run stands and what to do next.
+fn told(session: &Session, outcome: &Outcome, ended: Option<Disposition>, let_go: bool) {
+    let run = &outcome.run;
+    let how = match ended {
+        Some(ended) => words::disposition(ended),
+        None if let_go => "let go of, still under way",
+        None if outcome.questions.is_empty() => "waiting for something from outside",
+        None => "waiting for a person",
+    };
+    let time = words::duration(outcome.elapsed_ms);
+    let line =
+        format!("{how} in `{}` after {time}, {} entries: run {run}", outcome.state, outcome.steps);
+    note(&if coloured() { live::ending(ended, &line) } else { line });
+    note(&format!("journal: {}", session.journal().display()));
+    for question in &outcome.questions {
+        let call = &question.call;
+        let text = format!("{} {}", call.tool, call.arguments.get());
+        note(&format!("question {}: may it call {}?", question.effect, words::line(&text, 160)));
+    }
+    if !outcome.questions.is_empty() {
+        note(&format!("next: pointsman approve {run}   or   pointsman deny {run}"));
+        note(&format!("then: pointsman resume {run}"));
+    } else if ended.is_none() {
+        note(&format!("next: pointsman resume {run}   or   pointsman cancel {run}"));
+    } else {
+        note(&format!("next: pointsman show {run}   or   pointsman why {run} {}", outcome.steps));
+    }
+}

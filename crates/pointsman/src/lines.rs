@@ -1,0 +1,80 @@
+//! What happens to a run, as JSON: an object per line on standard output.
+
+use pointsman_runtime::{
+    observe::{Notice, Observer, Question},
+    store::RunId,
+};
+use serde_json::{Value, json};
+
+use crate::{report, words};
+
+/// Prints an object for each thing that happens, but for text that is still being written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lines;
+
+impl Observer for Lines {
+    fn notice(&self, run: &RunId, notice: &Notice) {
+        if let Some((event, mut fields)) = object(notice) {
+            if let Some(map) = fields.as_object_mut() {
+                map.insert("event".into(), event.into());
+                map.insert("run".into(), run.as_str().into());
+            }
+            // The command's own end tells of a full disk behind a pipe.
+            drop(report::data(&format!("{fields}\n")));
+        }
+    }
+}
+
+fn object(notice: &Notice) -> Option<(&'static str, Value)> {
+    Some(match notice {
+        Notice::StateChanged { step, at, from, to, reason, ms } => {
+            let fields = json!({
+                "step": step, "at": at, "from": from, "to": to, "reason": reason, "ms": ms,
+            });
+            ("state", fields)
+        }
+        Notice::Attempted { effect, attempt, what } => {
+            ("attempt", json!({ "effect": effect.to_string(), "attempt": attempt, "what": what }))
+        }
+        Notice::Answered { effect, ok, what } => {
+            ("answer", json!({ "effect": effect.to_string(), "ok": ok, "what": what }))
+        }
+        Notice::Warned(verdict) => ("warning", plain(verdict)),
+        Notice::Stuck(verdict) => ("stuck", plain(verdict)),
+        Notice::Progressed(progress) => (
+            "progress",
+            json!({
+                "calls": progress.calls,
+                "files_modified": progress.files_modified,
+                "recent_successes": progress.recent_successes,
+                "recent_failures": progress.recent_failures,
+            }),
+        ),
+        Notice::Persisted { seq, link, view } => {
+            ("persisted", json!({ "seq": seq, "link": link, "view": view }))
+        }
+        Notice::Asked(question) => ("asked", asked(question)),
+        Notice::Paused(why) => ("paused", json!({ "why": why })),
+        Notice::Resumed => ("resumed", json!({})),
+        Notice::Refused(why) => ("refused", json!({ "why": why })),
+        Notice::Ended(ended) => ("ended", json!({ "disposition": words::disposition(*ended) })),
+        // Text that is being written is for eyes, and so is taking it back.
+        _ => return None,
+    })
+}
+
+/// Returns a question with all that an answer must name.
+pub(crate) fn asked(question: &Question) -> Value {
+    json!({
+        "question": question.effect.to_string(),
+        "tool": question.call.tool,
+        "arguments": question.call.arguments,
+        "identity": question.identity,
+        "expires": question.expires,
+    })
+}
+
+fn plain<T: serde::Serialize>(value: &T) -> Value {
+    // Text and numbers always serialise.
+    serde_json::to_value(value).unwrap_or_default()
+}

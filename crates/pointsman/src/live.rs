@@ -1,0 +1,191 @@
+//! The live view on a terminal: what happened as lines, and under them one line that
+//! says where the run is, how long it has been there and what it has used up.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use console::style;
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+use pointsman_kernel::{
+    chart::{Charge, Disposition},
+    id::EffectId,
+    view::BudgetView,
+};
+use pointsman_runtime::{
+    observe::{Notice, Observer},
+    store::RunId,
+};
+
+use crate::{
+    report::coloured,
+    tell::{Tone, told},
+    words,
+};
+
+/// Characters of a model's text that are kept to be shown: more than a screen is wide.
+const TAIL: usize = 400;
+/// Time between two pictures.
+const TICK: Duration = Duration::from_millis(120);
+
+/// A view of a run on a terminal.
+pub(crate) struct Live {
+    bar: ProgressBar,
+    seen: Arc<Mutex<Seen>>,
+}
+
+/// What the line shows.
+struct Seen {
+    budgets: Vec<BudgetView>,
+    at: Instant,
+    /// Whether the run's own time passes: not while it waits or a person is asked.
+    moves: bool,
+    /// Whose text is being written, and its end so far.
+    said: Option<(EffectId, String)>,
+}
+
+impl Live {
+    /// Starts the view on standard error.
+    pub(crate) fn new() -> Self {
+        console::set_colors_enabled_stderr(coloured());
+        let seen = Seen { budgets: Vec::new(), at: Instant::now(), moves: false, said: None };
+        let seen = Arc::new(Mutex::new(seen));
+        let bar = ProgressBar::new_spinner();
+        bar.set_style(picture(&seen));
+        bar.enable_steady_tick(TICK);
+        Self { bar, seen }
+    }
+
+    /// Lets somebody else have the terminal for a while.
+    pub(crate) fn aside<T>(&self, does: impl FnOnce() -> T) -> T {
+        self.bar.suspend(does)
+    }
+
+    /// Takes the line away; what was told stays.
+    pub(crate) fn close(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        locked(&self.seen)
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// What is shown is plain data: whoever panicked over it has not broken it.
+fn locked(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
+    seen.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns the shape of the line.
+fn picture(seen: &Arc<Mutex<Seen>>) -> ProgressStyle {
+    let (used, said) = (Arc::clone(seen), Arc::clone(seen));
+    // The words are fixed; were they wrong, a plain spinner would do.
+    let style = ProgressStyle::with_template(
+        "{spinner:.cyan} {prefix:.bold} {stay} {used:.dim}{said:.dim}",
+    );
+    style
+        .unwrap_or_else(|_| ProgressStyle::default_spinner())
+        .with_key("stay", |state: &ProgressState, to: &mut dyn fmt::Write| {
+            let ms = u64::try_from(state.elapsed().as_millis()).unwrap_or(u64::MAX);
+            // A line that cannot be drawn is drawn again in a moment.
+            let _: fmt::Result = write!(to, "{}", words::stopwatch(ms));
+        })
+        .with_key("used", move |_: &ProgressState, to: &mut dyn fmt::Write| {
+            let seen = locked(&used);
+            let passed = if seen.moves { seen.at.elapsed() } else { Duration::ZERO };
+            for budget in &seen.budgets {
+                let _: fmt::Result = write!(to, " · {}", budget_used(budget, passed));
+            }
+        })
+        .with_key("said", move |_: &ProgressState, to: &mut dyn fmt::Write| {
+            let width = usize::from(console::Term::stderr().size().1).saturating_sub(4);
+            if let Some((_, text)) = &locked(&said).said {
+                let flat: Vec<char> = words::line(text, TAIL).chars().collect();
+                let end: String = flat.iter().skip(flat.len().saturating_sub(width)).collect();
+                let _: fmt::Result = write!(to, "\n  {end}");
+            }
+        })
+}
+
+/// Tells what was used of a budget, such as `decisions 3/20` or `time 0:42/5:00`.
+fn budget_used(budget: &BudgetView, passed: Duration) -> String {
+    let used = budget.max.saturating_sub(budget.left);
+    if budget.charge == Some(Charge::Time) {
+        let passed = u64::try_from(passed.as_millis()).unwrap_or(u64::MAX);
+        let used = used.saturating_add(passed).min(budget.max);
+        let (used, max) = (words::stopwatch(used), words::stopwatch(budget.max));
+        return format!("{} {used}/{max}", budget.name);
+    }
+    if budget.charge == Some(Charge::Money) {
+        let (used, max) = (words::money(used), words::money(budget.max));
+        return format!("{} {used}/{max}", budget.name);
+    }
+    format!("{} {used}/{}", budget.name, budget.max)
+}
+
+impl Observer for Live {
+    fn notice(&self, _: &RunId, notice: &Notice) {
+        match notice {
+            Notice::StateChanged { to, .. } => {
+                self.bar.set_prefix(to.as_deref().unwrap_or("the end").to_owned());
+                self.bar.reset_elapsed();
+            }
+            Notice::Persisted { view, .. } => {
+                let mut seen = self.seen();
+                seen.budgets.clone_from(&view.budgets);
+                seen.at = Instant::now();
+                seen.moves = view.items.iter().any(|item| item.doing != "asking") && !view.paused;
+            }
+            Notice::Said { effect, text } => {
+                let mut seen = self.seen();
+                let before = seen.said.take().filter(|(whose, _)| whose == effect);
+                let mut tail = before.map_or_else(String::new, |(_, tail)| tail);
+                tail.push_str(text);
+                let over = tail.chars().count().saturating_sub(TAIL);
+                seen.said = Some((*effect, tail.chars().skip(over).collect()));
+            }
+            Notice::Answered { effect, .. } | Notice::Unsaid(effect) => {
+                let mut seen = self.seen();
+                if seen.said.as_ref().is_some_and(|(whose, _)| whose == effect) {
+                    seen.said = None;
+                }
+            }
+            Notice::Ended(_) => self.close(),
+            _ => {}
+        }
+        if let Some((tone, line)) = told(notice) {
+            self.bar.println(painted(tone, &line));
+        }
+    }
+}
+
+fn painted(tone: Tone, line: &str) -> String {
+    let line = style(line).for_stderr();
+    match tone {
+        Tone::Step => line.cyan(),
+        Tone::Aside => line,
+        Tone::Good => line.dim(),
+        Tone::Warning => line.yellow(),
+        Tone::Bad => line.red(),
+    }
+    .to_string()
+}
+
+/// Returns how a run ended, in its colour.
+pub(crate) fn ending(ended: Option<Disposition>, text: &str) -> String {
+    let text = style(text).for_stderr().bold();
+    match ended {
+        Some(Disposition::Succeeded) => text.green(),
+        Some(Disposition::Cancelled) | None => text.yellow(),
+        Some(_) => text.red(),
+    }
+    .to_string()
+}

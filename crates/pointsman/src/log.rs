@@ -1,0 +1,30 @@
+//! The log: off unless it is asked for, on standard error or in a file.
+
+use std::{fs::OpenOptions, io, sync::Arc};
+
+use tracing_subscriber::{EnvFilter, fmt};
+
+use crate::{
+    place::{self, Globals},
+    report::{Error, coloured},
+};
+
+/// Starts logging, if the command line, the environment or the user's file ask for it.
+pub(crate) fn start(globals: &Globals) -> Result<(), Error> {
+    // Mistakes in the file are told by the commands that need it, and by `doctor`.
+    let settled = place::user().map(|settled| settled.config.log).unwrap_or_default();
+    let Some(filter) = globals.log_filter().or(settled.filter) else { return Ok(()) };
+    let filter = EnvFilter::try_new(&filter)
+        .map_err(|source| Error::LogFilter { filter, why: source.to_string() })?;
+    let builder = fmt().with_env_filter(filter).with_target(true);
+    match globals.log_path().or(settled.file) {
+        Some(path) => {
+            let file = OpenOptions::new().create(true).append(true).open(&path);
+            let file =
+                file.map_err(|source| Error::Write { path: path.display().to_string(), source })?;
+            builder.with_ansi(false).with_writer(Arc::new(file)).init();
+        }
+        None => builder.with_ansi(coloured()).with_writer(io::stderr).init(),
+    }
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! What happens to a run, in lines for people: plain ones here, live ones in `live`.
+
+use std::io::{self, Write as _};
+
+use pointsman_runtime::{
+    observe::{Notice, Observer},
+    store::RunId,
+};
+
+use crate::words;
+
+/// Characters of a line about a call or its answer.
+const MOST: usize = 160;
+
+/// How a line is meant.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Tone {
+    /// A step on the way.
+    Step,
+    /// Something beside the way.
+    Aside,
+    /// Something that went well.
+    Good,
+    /// Something to look at.
+    Warning,
+    /// Something that went wrong.
+    Bad,
+}
+
+/// Tells a notice in a line; some are not worth one.
+pub(crate) fn told(notice: &Notice) -> Option<(Tone, String)> {
+    let line = |text: &str| words::line(text, MOST);
+    Some(match notice {
+        Notice::StateChanged { from, to, reason, .. } => {
+            let to = to.as_deref().unwrap_or("the end");
+            let by = if from.is_some() { format!(" ({reason})") } else { String::new() };
+            (Tone::Step, format!("→ {to}{by}"))
+        }
+        Notice::Attempted { attempt, what, .. } => {
+            let again = if *attempt > 1 { format!(" (attempt {attempt})") } else { String::new() };
+            (Tone::Aside, format!("  {}{again}", line(what)))
+        }
+        Notice::Answered { ok: true, what, .. } if !what.is_empty() => {
+            (Tone::Good, format!("  ✓ {}", line(what)))
+        }
+        Notice::Answered { ok: false, what, .. } => (Tone::Bad, format!("  ✗ {}", line(what))),
+        Notice::Warned(verdict) => {
+            (Tone::Warning, format!("  governor: {} ({})", line(&verdict.reason), verdict.advice))
+        }
+        Notice::Stuck(verdict) => (Tone::Bad, format!("  stuck: {}", line(&verdict.reason))),
+        Notice::Progressed(progress) => (
+            Tone::Aside,
+            format!(
+                "  {} calls, {} files changed, {} of the last {} went well",
+                progress.calls,
+                progress.files_modified,
+                progress.recent_successes,
+                progress.recent_successes + progress.recent_failures
+            ),
+        ),
+        Notice::Asked(question) => {
+            let call = &question.call;
+            let text = format!("{} {}", call.tool, call.arguments.get());
+            (Tone::Warning, format!("  asks for {}", line(&text)))
+        }
+        Notice::Paused(why) => (Tone::Warning, format!("  paused: {}", line(why))),
+        Notice::Resumed => (Tone::Aside, "  goes on".into()),
+        Notice::Refused(why) => (Tone::Warning, format!("  refused: {}", line(why))),
+        _ => return None,
+    })
+}
+
+/// Writes a line for each thing, without colours and without ever moving the cursor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plain;
+
+impl Observer for Plain {
+    fn notice(&self, _: &RunId, notice: &Notice) {
+        if let Some((_, line)) = told(notice) {
+            note(&line);
+        }
+    }
+}
+
+/// Writes a line to standard error.
+pub(crate) fn note(line: &str) {
+    // Where standard error is closed there is nobody to tell.
+    drop(writeln!(io::stderr(), "{line}"));
+}

@@ -1,0 +1,326 @@
+//! `pointsman.toml`: what a user and a repository have settled, and which of them may
+//! settle what.
+//!
+//! A repository's file comes from whoever wrote the repository. It may make things
+//! stricter or set what is harmless; what could harm its reader counts only from the
+//! user's own file, the environment and the command line.
+
+mod keys;
+mod read;
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use pointsman_kernel::{
+    diagnostic::Span,
+    governor::{Grant, Level, Permissions},
+};
+use thiserror::Error;
+
+pub use keys::milliseconds;
+
+/// The file's name.
+pub const FILE: &str = "pointsman.toml";
+
+/// The tools that only look at the workspace. They may run unasked.
+pub const LOOKS: [&str; 4] = ["context.fts_search", "list", "read", "search"];
+
+/// Where a file came from, which says what it may settle.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Origin {
+    /// The user's own.
+    User,
+    /// Found with the files that are worked on: whoever wrote them wrote it.
+    Repository,
+}
+
+/// Something wrong in a file.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Problem {
+    /// What.
+    pub message: String,
+    /// What to do next.
+    pub hint: String,
+    /// Where.
+    pub span: Span,
+}
+
+/// Why the configuration cannot be used.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A file cannot be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A file has mistakes.
+    #[error("{} has mistakes", path.display())]
+    Mistakes {
+        /// The file.
+        path: PathBuf,
+        /// Its text.
+        text: String,
+        /// All of them, in the order of the file.
+        problems: Vec<Problem>,
+    },
+}
+
+/// What is settled. What is left out stays at its default.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Config {
+    /// `[model]`.
+    pub model: ModelConfig,
+    /// `[limits]`.
+    pub limits: LimitsConfig,
+    /// `[permissions]`.
+    pub permissions: PermissionsConfig,
+    /// `[sandbox]`.
+    pub sandbox: SandboxConfig,
+    /// `[mcp]`.
+    pub mcp: McpConfig,
+    /// `[watch]`.
+    pub watch: WatchConfig,
+    /// `[journal]`.
+    pub journal: JournalConfig,
+    /// `[log]`.
+    pub log: LogConfig,
+}
+
+/// `[model]`: who is asked, and how.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelConfig {
+    /// `use`: the model, as `PROVIDER:NAME`.
+    pub spec: Option<String>,
+    /// The server's address.
+    pub base_url: Option<String>,
+    /// Tokens of a reply.
+    pub max_tokens: Option<u32>,
+    /// How freely words are drawn.
+    pub temperature: Option<f64>,
+    /// Whether proposals come as the provider's own tool calls.
+    pub native_tools: Option<bool>,
+    /// Millionths of a currency unit per million tokens, read and written.
+    pub prices: Option<(u64, u64)>,
+    /// Milliseconds to reach the server.
+    pub connect_ms: Option<u64>,
+    /// Milliseconds that the server may be silent.
+    pub idle_ms: Option<u64>,
+    /// Bytes of an answer.
+    pub answer_bytes: Option<u64>,
+}
+
+/// `[limits]`: how much a tool may take and say.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct LimitsConfig {
+    /// Bytes of output that a call gives.
+    pub output_bytes: Option<u64>,
+    /// Bytes of the largest file.
+    pub file_bytes: Option<u64>,
+    /// Lines that `list` and `search` give.
+    pub results: Option<u64>,
+    /// Milliseconds for a look at files.
+    pub look_ms: Option<u64>,
+    /// Milliseconds for a command that asks for no time of its own.
+    pub shell_ms: Option<u64>,
+    /// Milliseconds that a command may ask for.
+    pub shell_max_ms: Option<u64>,
+    /// Milliseconds for a page.
+    pub http_ms: Option<u64>,
+    /// Bytes of a page.
+    pub http_bytes: Option<u64>,
+    /// Redirects that are followed.
+    pub redirects: Option<u64>,
+}
+
+/// `[permissions]`: what may run unasked.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct PermissionsConfig {
+    /// For calls that no rule speaks of.
+    pub otherwise: Option<Level>,
+    /// The user's rules; the first that fits a call decides.
+    pub rules: Vec<Grant>,
+    /// A repository's rules, kept apart because they may only be stricter.
+    pub repository: Vec<Grant>,
+}
+
+/// `[sandbox]`: what commands reach.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct SandboxConfig {
+    /// Whether they reach the network.
+    pub network: Option<bool>,
+    /// Paths that they may read beside the system's.
+    pub read_only: Vec<PathBuf>,
+    /// Paths that they may write beside the workspace.
+    pub writable: Vec<PathBuf>,
+    /// Environment variables that they see, beside the usual few.
+    pub env: Vec<String>,
+    /// Where bubblewrap is.
+    pub bubblewrap: Option<PathBuf>,
+    /// Whether landlock may be used where bubblewrap cannot.
+    pub landlock: Option<bool>,
+    /// Whether `http_get` may reach private addresses.
+    pub private_addresses: Option<bool>,
+}
+
+/// `[mcp]`: servers that offer tools.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct McpConfig {
+    /// Servers that may be started, by name.
+    pub approve: Vec<String>,
+    /// Servers whose word on what their tools do is believed.
+    pub believe: Vec<String>,
+    /// Milliseconds that a call may take.
+    pub call_ms: Option<u64>,
+    /// Milliseconds that a server may take to start.
+    pub start_ms: Option<u64>,
+}
+
+/// `[watch]`: when runs pause because the machine is short of something.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct WatchConfig {
+    /// Percent of the processors in use.
+    pub cpu: Option<u8>,
+    /// Percent of the memory in use.
+    pub memory: Option<u8>,
+    /// Bytes free on the journal's disk.
+    pub disk_free: Option<u64>,
+    /// Milliseconds between two looks.
+    pub every_ms: Option<u64>,
+    /// Milliseconds of the longest pause.
+    pub longest_ms: Option<u64>,
+}
+
+/// `[journal]`: where runs are kept.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct JournalConfig {
+    /// The file.
+    pub path: Option<PathBuf>,
+    /// Runs that `runs prune` keeps in any case.
+    pub keep: Option<u64>,
+}
+
+/// `[log]`: what the program says of itself.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct LogConfig {
+    /// A level, or a filter such as `pointsman_runtime=debug`.
+    pub filter: Option<String>,
+    /// The file; standard error without one.
+    pub file: Option<PathBuf>,
+}
+
+impl Config {
+    /// Reads the text of a file; every mistake is told, in order.
+    pub fn parse(text: &str, origin: Origin) -> Result<Self, Vec<Problem>> {
+        read::config(text, origin)
+    }
+
+    /// Reads a file; one that is not there settles nothing.
+    pub fn read(path: &Path, origin: Origin) -> Result<Option<Self>, ConfigError> {
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(source) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(ConfigError::Read { path: path.into(), source }),
+        };
+        match Self::parse(&text, origin) {
+            Ok(config) => Ok(Some(config)),
+            Err(problems) => Err(ConfigError::Mistakes { path: path.into(), text, problems }),
+        }
+    }
+
+    /// Returns the nearest file from a folder upwards.
+    pub fn find(folder: &Path) -> Option<PathBuf> {
+        let folder = folder.canonicalize().ok()?;
+        folder.ancestors().map(|folder| folder.join(FILE)).find(|file| file.is_file())
+    }
+
+    /// Puts a repository's settings over a user's: plain values win, permissions may
+    /// only become stricter.
+    #[must_use]
+    pub fn under(self, repository: Self) -> Self {
+        let Self { model, limits, permissions, watch, journal, log, .. } = repository;
+        let (own, mine) = (self.model, self.limits);
+        let strictest = match (self.permissions.otherwise, permissions.otherwise) {
+            (Some(one), Some(two)) => Some(one.max(two)),
+            (one, two) => one.or(two),
+        };
+        Self {
+            model: ModelConfig {
+                spec: model.spec.or(own.spec),
+                base_url: own.base_url,
+                max_tokens: model.max_tokens.or(own.max_tokens),
+                temperature: model.temperature.or(own.temperature),
+                native_tools: model.native_tools.or(own.native_tools),
+                prices: model.prices.or(own.prices),
+                connect_ms: model.connect_ms.or(own.connect_ms),
+                idle_ms: model.idle_ms.or(own.idle_ms),
+                answer_bytes: model.answer_bytes.or(own.answer_bytes),
+            },
+            limits: LimitsConfig {
+                output_bytes: limits.output_bytes.or(mine.output_bytes),
+                file_bytes: limits.file_bytes.or(mine.file_bytes),
+                results: limits.results.or(mine.results),
+                look_ms: limits.look_ms.or(mine.look_ms),
+                shell_ms: limits.shell_ms.or(mine.shell_ms),
+                shell_max_ms: limits.shell_max_ms.or(mine.shell_max_ms),
+                http_ms: limits.http_ms.or(mine.http_ms),
+                http_bytes: limits.http_bytes.or(mine.http_bytes),
+                redirects: limits.redirects.or(mine.redirects),
+            },
+            permissions: PermissionsConfig {
+                otherwise: strictest,
+                repository: permissions.repository,
+                ..self.permissions
+            },
+            watch: WatchConfig {
+                cpu: watch.cpu.or(self.watch.cpu),
+                memory: watch.memory.or(self.watch.memory),
+                disk_free: watch.disk_free.or(self.watch.disk_free),
+                every_ms: watch.every_ms.or(self.watch.every_ms),
+                longest_ms: watch.longest_ms.or(self.watch.longest_ms),
+            },
+            journal: JournalConfig { keep: journal.keep.or(self.journal.keep), ..self.journal },
+            log: LogConfig { filter: log.filter.or(self.log.filter), ..self.log },
+            sandbox: self.sandbox,
+            mcp: self.mcp,
+        }
+    }
+}
+
+impl PermissionsConfig {
+    /// Returns what may run unasked. The first rule that fits a call decides: those of
+    /// the command line, then what the repository forbids, then the user's, then the
+    /// rest of the repository's, and in the end the tools that only look.
+    pub fn permissions(&self, flags: Vec<Grant>, attended: bool) -> Permissions {
+        let otherwise = self.otherwise.unwrap_or(Level::Ask);
+        let forbids = |rule: &&Grant| rule.level >= Level::Refuse;
+        let looks = |tool: &str| LOOKS.contains(&tool);
+        // A repository cannot have a call asked for that its reader never lets run.
+        let not_milder = |mut rule: Grant| {
+            if !looks(&rule.tool) {
+                rule.level = rule.level.max(otherwise);
+            }
+            rule
+        };
+        let rest = self.repository.iter().filter(|rule| !forbids(rule)).cloned().map(not_milder);
+        let allowed = LOOKS.iter().map(|tool| rule(tool, Level::Allow));
+        let rules = flags
+            .into_iter()
+            .chain(self.repository.iter().filter(forbids).cloned())
+            .chain(self.rules.iter().cloned())
+            .chain(rest)
+            .chain(allowed);
+        Permissions { otherwise, rules: rules.collect(), attended }
+    }
+}
+
+/// Returns a rule over every call of a tool.
+pub fn rule(tool: &str, level: Level) -> Grant {
+    Grant { tool: tool.into(), arguments: Vec::new(), level, until: None }
+}

@@ -1,0 +1,331 @@
+//! What journals tell when they are read once: the story of one run, figures over many.
+
+use std::collections::BTreeMap;
+
+use pointsman_kernel::{
+    agent::ToolCall,
+    chart::{Chart, verify},
+    governor::Level,
+    id::{At, Seq},
+    journal::Entry,
+    run::Doing,
+    view::{Why, why},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    driver::{DriveError, Loaded, fold_each},
+    observe::Question,
+    store::{RunId, Store, StoreError},
+};
+
+/// One transition, as it was taken.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Transition {
+    /// The entry.
+    pub step: Seq,
+    /// The state that was left; none at the very start.
+    pub from: Option<Box<str>>,
+    /// The state that was entered; none where the run ended where it was.
+    pub to: Option<Box<str>>,
+    /// Why.
+    pub reason: String,
+    /// Milliseconds that were spent in the state that was left.
+    pub ms: u64,
+    /// Milliseconds since the run began.
+    pub at: At,
+}
+
+/// What was called, and what it cost.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct Spent {
+    /// Calls of a model that were started.
+    pub model_calls: u64,
+    /// Calls of a tool that were started.
+    pub tool_calls: u64,
+    /// Tokens, read and written.
+    pub tokens: u64,
+    /// Millionths of a currency unit.
+    pub money: u64,
+}
+
+/// What one journal tells.
+pub struct Story {
+    /// Why each step went where it went.
+    pub steps: Vec<Why>,
+    /// Every transition, in order.
+    pub history: Vec<Transition>,
+    /// What was called, and what it cost.
+    pub spent: Spent,
+    /// The calls that a person must decide over.
+    pub questions: Vec<Question>,
+    /// The run after its last entry.
+    pub loaded: Loaded,
+}
+
+/// Reads a journal and checks every byte of it.
+pub fn story(chart: &Chart, id: &RunId, lines: &[String]) -> Result<Story, DriveError> {
+    let (mut steps, mut history, mut spent) = (Vec::new(), Vec::new(), Spent::default());
+    let (mut entered, mut asked) = (At(0), BTreeMap::new());
+    let mut line = lines.iter();
+    let loaded = fold_each(chart, id, lines, |event, run, stepped| {
+        let core = run.core();
+        let why = why(chart, core, event, &stepped.hops, &stepped.verdicts);
+        for hop in &why.hops {
+            let began = history.is_empty();
+            history.push(Transition {
+                step: why.seq,
+                from: Some(hop.from.clone()).filter(|_| !began),
+                to: hop.to.clone(),
+                reason: hop.because.clone(),
+                ms: why.at.since(entered),
+                at: why.at,
+            });
+            entered = why.at;
+        }
+        for (effect, order) in &stepped.effects {
+            match serde_json::from_str(order.get()) {
+                Ok(Ordered::Start(Started::Model(_))) => spent.model_calls += 1,
+                Ok(Ordered::Start(Started::Tool(_))) => spent.tool_calls += 1,
+                Ok(Ordered::AskPerson(call)) => drop(asked.insert(*effect, call)),
+                _ => {}
+            }
+        }
+        let usage = line.next().map(|line| usage(line)).unwrap_or_default();
+        spent.tokens = spent.tokens.saturating_add(usage.tokens);
+        spent.money = spent.money.saturating_add(usage.money);
+        steps.push(why);
+    })?;
+    let open = loaded.run.core().items.iter().filter_map(|item| match item.doing {
+        Doing::Asking { effect, expires, call: identity } => {
+            Some(Question { effect, call: asked.remove(&effect)?, identity, expires })
+        }
+        _ => None,
+    });
+    let questions = open.collect();
+    Ok(Story { steps, history, spent, questions, loaded })
+}
+
+/// An order, as far as it is counted.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Ordered {
+    Start(Started),
+    AskPerson(ToolCall),
+    #[serde(untagged)]
+    Other(serde::de::IgnoredAny),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Started {
+    Model(serde::de::IgnoredAny),
+    Tool(serde::de::IgnoredAny),
+    #[serde(untagged)]
+    Other(serde::de::IgnoredAny),
+}
+
+/// Returns what the answer of an entry cost.
+fn usage(line: &str) -> pointsman_kernel::event::Usage {
+    #[derive(Deserialize)]
+    struct Event {
+        answered: Answered,
+    }
+    #[derive(Deserialize)]
+    struct Answered {
+        #[serde(default)]
+        usage: pointsman_kernel::event::Usage,
+    }
+    let entry = Entry::read(line).ok();
+    let event = entry.and_then(|entry| serde_json::from_str::<Event>(entry.event.get()).ok());
+    event.map(|event| event.answered.usage).unwrap_or_default()
+}
+
+/// Figures over many runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Stats {
+    /// Runs that were read.
+    pub runs: u64,
+    /// How many ended how; `open` are those that have not ended.
+    pub dispositions: BTreeMap<Box<str>, u64>,
+    /// Transitions by edge, the most frequent first.
+    pub edges: Vec<Edge>,
+    /// Time by state, the longest first.
+    pub states: Vec<Stay>,
+    /// What the governor found, by rule and state, the most frequent first.
+    pub findings: Vec<Finding>,
+    /// Runs that ended stuck, of a thousand that ended.
+    pub stuck_per_mille: u64,
+    /// What was called, and what it cost.
+    #[serde(flatten)]
+    pub spent: Spent,
+    /// Runs whose journal this build cannot read, with the reason.
+    pub unreadable: Vec<(Box<str>, String)>,
+}
+
+/// A way from one state to another, and how often it was taken.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct Edge {
+    /// The chart.
+    pub chart: Box<str>,
+    /// The state that was left; none at the start.
+    pub from: Option<Box<str>>,
+    /// The state that was entered; none where runs ended where they were.
+    pub to: Option<Box<str>>,
+    /// Why.
+    pub reason: Box<str>,
+    /// How often.
+    pub count: u64,
+}
+
+/// How long runs stay in a state.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct Stay {
+    /// The chart.
+    pub chart: Box<str>,
+    /// The state.
+    pub state: Box<str>,
+    /// How often it was left.
+    pub visits: u64,
+    /// Half of the stays were this long at most, in milliseconds.
+    pub median_ms: u64,
+    /// 95 of 100 stays were this long at most, in milliseconds.
+    pub p95_ms: u64,
+    /// All stays together, in milliseconds.
+    pub total_ms: u64,
+}
+
+/// What the governor found in a state.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct Finding {
+    /// The chart.
+    pub chart: Box<str>,
+    /// The state.
+    pub state: Box<str>,
+    /// The rule.
+    pub rule: Box<str>,
+    /// How often it warned.
+    pub warned: u64,
+    /// How often it refused the call or stopped the job.
+    pub stopped: u64,
+    /// Runs in which it said something.
+    pub runs: u64,
+}
+
+type Name = Box<str>;
+/// A chart, the state that was left, the one that was entered, and why.
+type Way = (Name, Option<Name>, Option<Name>, Name);
+/// A chart, a state and a rule.
+type Spot = (Name, Name, Name);
+
+/// What is counted before it is put in order.
+#[derive(Default)]
+struct Tally {
+    edges: BTreeMap<Way, u64>,
+    stays: BTreeMap<(Name, Name), Vec<u64>>,
+    findings: BTreeMap<Spot, (u64, u64, u64)>,
+}
+
+impl Stats {
+    /// Reads the journals of all runs, or of one agent's.
+    pub fn over(store: &Store, agent: Option<&str>) -> Result<Self, StoreError> {
+        let (mut stats, mut tally) = (Self::default(), Tally::default());
+        // Runs of one agent mostly share a chart, and proving it takes longer than reading.
+        let mut charts: BTreeMap<String, Option<Chart>> = BTreeMap::new();
+        for row in store.runs()? {
+            if agent.is_some_and(|agent| agent != &*row.agent) {
+                continue;
+            }
+            let source = store.chart_source(&row.id)?;
+            let chart = charts
+                .entry(source)
+                .or_insert_with_key(|source| verify(source, &pointsman_agents::registry()).ok());
+            let Some(chart) = chart else {
+                stats.unreadable.push((row.id.as_str().into(), "its chart is refused".into()));
+                continue;
+            };
+            match story(chart, &row.id, &store.lines(&row.id, Seq(0))?) {
+                Ok(told) => {
+                    let ended = row.ended.clone().unwrap_or_else(|| "open".into());
+                    *stats.dispositions.entry(ended).or_default() += 1;
+                    stats.runs += 1;
+                    stats.add(&told.spent);
+                    tally.add(chart, &told);
+                }
+                Err(error) => stats.unreadable.push((row.id.as_str().into(), error.to_string())),
+            }
+        }
+        let count = |name: &str| stats.dispositions.get(name).copied().unwrap_or(0);
+        let ended = stats.runs - count("open");
+        stats.stuck_per_mille = (count("stuck") * 1_000).checked_div(ended).unwrap_or(0);
+        tally.sort_into(&mut stats);
+        Ok(stats)
+    }
+
+    fn add(&mut self, spent: &Spent) {
+        let sum = &mut self.spent;
+        sum.model_calls = sum.model_calls.saturating_add(spent.model_calls);
+        sum.tool_calls = sum.tool_calls.saturating_add(spent.tool_calls);
+        sum.tokens = sum.tokens.saturating_add(spent.tokens);
+        sum.money = sum.money.saturating_add(spent.money);
+    }
+}
+
+impl Tally {
+    fn add(&mut self, chart: &Chart, story: &Story) {
+        let chart: Box<str> = chart.name().into();
+        for hop in &story.history {
+            let reason: Box<str> = hop.reason.as_str().into();
+            let edge = (chart.clone(), hop.from.clone(), hop.to.clone(), reason);
+            *self.edges.entry(edge).or_default() += 1;
+            if let Some(from) = &hop.from {
+                self.stays.entry((chart.clone(), from.clone())).or_default().push(hop.ms);
+            }
+        }
+        // A verdict belongs to the state in which its step began.
+        let mut state: Box<str> = "".into();
+        let mut seen = std::collections::BTreeSet::new();
+        for step in &story.steps {
+            for verdict in step.verdicts.iter().filter(|it| !it.rule.is_permission()) {
+                let rule = serde_json::to_value(verdict.rule).unwrap_or_default();
+                let rule: Box<str> = rule.as_str().unwrap_or_default().into();
+                let key = (chart.clone(), state.clone(), rule);
+                let (warned, stopped, runs) = self.findings.entry(key.clone()).or_default();
+                *if verdict.level >= Level::Refuse { stopped } else { warned } += 1;
+                *runs += u64::from(seen.insert(key));
+            }
+            if let Some(to) = step.hops.iter().rev().find_map(|hop| hop.to.clone()) {
+                state = to;
+            }
+        }
+    }
+
+    fn sort_into(self, stats: &mut Stats) {
+        let edge = |((chart, from, to, reason), count)| Edge { chart, from, to, reason, count };
+        stats.edges = self.edges.into_iter().map(edge).collect();
+        stats.edges.sort_by_key(|edge| std::cmp::Reverse(edge.count));
+        let stay = |((chart, state), mut stays): ((Name, Name), Vec<u64>)| {
+            stays.sort_unstable();
+            // The smallest value that is not below so many of a hundred.
+            let among = |percent: usize| {
+                let rank = (stays.len() * percent).div_ceil(100).saturating_sub(1);
+                stays.get(rank).copied().unwrap_or(0)
+            };
+            let (median_ms, p95_ms) = (among(50), among(95));
+            let total_ms = stays.iter().fold(0, |sum: u64, ms| sum.saturating_add(*ms));
+            Stay { chart, state, visits: stays.len() as u64, median_ms, p95_ms, total_ms }
+        };
+        stats.states = self.stays.into_iter().map(stay).collect();
+        stats.states.sort_by_key(|stay| std::cmp::Reverse(stay.total_ms));
+        let found = |((chart, state, rule), (warned, stopped, runs))| Finding {
+            chart,
+            state,
+            rule,
+            warned,
+            stopped,
+            runs,
+        };
+        stats.findings = self.findings.into_iter().map(found).collect();
+        stats.findings.sort_by_key(|found| std::cmp::Reverse(found.warned + found.stopped));
+    }
+}
