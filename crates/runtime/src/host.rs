@@ -7,6 +7,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use pointsman_kernel::{
     agent::{FaultClass, ToolCall},
+    governor::Permissions,
     tool::ToolDecl,
 };
 use serde_json::{Value, json};
@@ -101,6 +102,28 @@ impl Host {
     pub fn specs(&self) -> Vec<ToolSpec> {
         let servers = self.0.servers.iter().flat_map(Servers::specs);
         self.0.tools.specs().into_iter().chain(servers).collect()
+    }
+
+    /// Completes the configuration of an agent that is told its tools: those of which
+    /// some call may run unasked, unless the configuration says which.
+    pub(crate) fn configure(
+        &self,
+        agent: &str,
+        mut config: Value,
+        permissions: &Permissions,
+    ) -> Value {
+        if agent == "research"
+            && let Some(fields) = config.as_object_mut()
+            && !fields.contains_key("tools")
+        {
+            let permitted = |spec: &ToolSpec| permissions.permits_unasked(&spec.name);
+            let tools = self.specs().into_iter().filter(permitted).map(|spec| {
+                let ToolSpec { name, about, parameters } = spec;
+                json!({ "name": name, "about": about, "parameters": parameters })
+            });
+            fields.insert("tools".into(), tools.collect());
+        }
+        config
     }
 
     /// Returns the MCP servers that are not used, and why.

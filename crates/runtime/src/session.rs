@@ -184,6 +184,7 @@ impl Session {
         attendant: &mut dyn Attend,
     ) -> Result<Outcome, SessionError> {
         let Start { chart, source, config, goal, permissions, seed } = start;
+        let config = host.configure(chart.jobs(), config, &permissions);
         let begun = Begun {
             chart: chart.name().into(),
             version: chart.version(),

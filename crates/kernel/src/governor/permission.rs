@@ -79,6 +79,22 @@ impl Permissions {
         }
     }
 
+    /// Returns whether some call of a tool may run unasked.
+    pub fn permits_unasked(&self, tool: &str) -> bool {
+        let runs = |level: Level| level < Level::Ask;
+        let speaks = |rule: &&Grant| matches(&rule.tool, tool);
+        for rule in self.rules.iter().filter(speaks) {
+            if runs(rule.level) {
+                return true;
+            }
+            // A rule without arguments fits every call: nothing after it is looked at.
+            if rule.arguments.is_empty() && rule.until.is_none() {
+                return false;
+            }
+        }
+        runs(self.otherwise)
+    }
+
     /// Remembers a person's answer, before all other rules.
     pub(super) fn remember(&mut self, grant: Grant) {
         self.rules.retain(|rule| (&rule.tool, &rule.arguments) != (&grant.tool, &grant.arguments));

@@ -4,7 +4,10 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::{Interval, MissedTickBehavior, interval};
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    time::{Interval, MissedTickBehavior, interval},
+};
 
 use super::{Attend, Decision, Outcome, SessionError};
 use crate::{
@@ -18,7 +21,7 @@ use crate::{
 const POST: Duration = Duration::from_millis(200);
 
 /// Drives a run until it ends or waits for somebody who is not there. Ctrl-C cancels it
-/// in good order, and a second one lets go of it.
+/// in good order; a second one, or the system's request to end, lets go of it as it is.
 pub(super) async fn drive(
     driver: &mut Driver,
     store: &Store,
@@ -28,6 +31,9 @@ pub(super) async fn drive(
     let mut post = Post { watch: store.watch()?, store };
     let mut rounds = every(POST);
     let mut looks = every(watch.as_ref().map_or(Duration::from_hours(1), Watch::every));
+    // Listened to from here on, so that none is missed while a step is written.
+    let mut interrupts = signal(SignalKind::interrupt())?;
+    let mut terminations = signal(SignalKind::terminate())?;
     let mut cancelled = false;
     post.deliver(driver).await?;
     loop {
@@ -44,13 +50,14 @@ pub(super) async fn drive(
         }
         let event = tokio::select! {
             event = driver.next() => event,
-            signal = tokio::signal::ctrl_c() => {
-                if cancelled || signal.is_err() {
+            Some(()) = interrupts.recv() => {
+                if cancelled {
                     break;
                 }
                 cancelled = true;
                 json!({ "cancelled": { "scope": "run" } })
             }
+            Some(()) = terminations.recv() => break,
             _ = rounds.tick() => {
                 if post.watch.changed()? {
                     post.deliver(driver).await?;

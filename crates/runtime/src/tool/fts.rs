@@ -1,5 +1,10 @@
 //! Full-text search over a folder: an index that follows the files.
 
+mod chunk;
+mod rank;
+
+pub use rank::words;
+
 use std::{
     collections::BTreeMap,
     fmt, fs, io,
@@ -7,21 +12,21 @@ use std::{
     time::UNIX_EPOCH,
 };
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, TransactionBehavior, params};
 use thiserror::Error;
 
 use super::folder::Folder;
+use chunk::{Chunk, chunks};
+use rank::Weights;
 
 /// Files larger than this are left out: they are data, not text to be read.
 const MAX_FILE: u64 = 1 << 20;
-/// Lines that stand together in the index.
-const CHUNK: usize = 8;
 /// Passages that one search gives.
 const PASSAGES: usize = 8;
-/// Chunks that are looked at for them.
-const LOOKED_AT: i64 = 64;
-/// Characters of a line that are shown.
-const SHOWN: usize = 300;
+/// Pieces that are looked at for them.
+const LOOKED_AT: i64 = 200;
+/// The format of the index. Another one is made anew.
+const FORMAT: i64 = 2;
 
 /// Why the index cannot be used.
 #[derive(Debug, Error)]
@@ -43,7 +48,7 @@ pub enum IndexError {
     Index(#[from] rusqlite::Error),
 }
 
-/// A line that matches, and where it stands.
+/// A passage that matches, and where it stands.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Passage {
     /// The file, from the folder's root.
@@ -67,9 +72,11 @@ pub struct Index {
 }
 
 const TABLES: &str = "
-CREATE TABLE IF NOT EXISTS file (path TEXT PRIMARY KEY, stamp TEXT NOT NULL) STRICT;
-CREATE VIRTUAL TABLE IF NOT EXISTS chunk USING fts5 (
-    text, path UNINDEXED, line UNINDEXED, tokenize = 'porter unicode61'
+DROP TABLE IF EXISTS file;
+DROP TABLE IF EXISTS chunk;
+CREATE TABLE file (path TEXT PRIMARY KEY, stamp TEXT NOT NULL) STRICT;
+CREATE VIRTUAL TABLE chunk USING fts5 (
+    text, heading, path UNINDEXED, line UNINDEXED, tokenize = 'porter unicode61'
 );
 ";
 
@@ -80,11 +87,17 @@ impl Index {
             fs::create_dir_all(folder)
                 .map_err(|source| IndexError::Folder { path: folder.into(), source })?;
         }
-        let connection = Connection::open(path)?;
+        let mut connection = Connection::open(path)?;
         connection.busy_timeout(std::time::Duration::from_secs(10))?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "OFF")?;
-        connection.execute_batch(TABLES)?;
+        let made = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let format: i64 = made.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        if format != FORMAT {
+            made.execute_batch(TABLES)?;
+            made.pragma_update(None, "user_version", FORMAT)?;
+        }
+        made.commit()?;
         Ok(Self { connection })
     }
 
@@ -149,25 +162,48 @@ impl Index {
             return Ok(Vec::new());
         }
         // Each word quoted, so that nothing in a query is an operator.
-        let any: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+        let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+        let weights = Weights::new(query, self.weigh(words, &quoted)?);
         let mut statement = self.connection.prepare(
-            "SELECT path, line, text FROM chunk WHERE chunk MATCH ?1 ORDER BY rank, path LIMIT ?2",
+            "SELECT path, line, heading, text FROM chunk WHERE chunk MATCH ?1
+             ORDER BY rank, path LIMIT ?2",
         )?;
-        let rows = statement.query_map(params![any.join(" OR "), LOOKED_AT], |row| {
+        let rows = statement.query_map(params![quoted.join(" OR "), LOOKED_AT], |row| {
             let line: i64 = row.get(1)?;
-            Ok((row.get::<_, String>(0)?, usize::try_from(line).unwrap_or(1), row.get(2)?))
+            let line = usize::try_from(line).unwrap_or(1);
+            Ok((row.get::<_, String>(0)?, Chunk { line, heading: row.get(2)?, text: row.get(3)? }))
         })?;
-        let mut chunks: Vec<(String, usize, String)> = rows.collect::<Result<_, _>>()?;
-        // A chunk with more of the words comes first, whatever a rare one weighs; the
-        // sort is stable, so the index's own order decides among equals.
-        chunks.sort_by_key(|(_, _, text)| std::cmp::Reverse(shared(&words, text)));
-        let passages = chunks.iter().filter_map(|(path, first, text)| {
-            let (at, text) = best_line(&words, text)?;
-            let line = first.saturating_add(at);
-            let text = text.trim().chars().take(SHOWN).collect();
-            Some(Passage { path: path.clone(), line, text })
+        let mut found: Vec<(f64, String, Chunk)> = Vec::new();
+        for row in rows {
+            let (path, chunk) = row?;
+            found.push((weights.score(&path, &chunk), path, chunk));
+        }
+        // The sort is stable, so the index's own order decides among equals.
+        found.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let passages = found.into_iter().take(PASSAGES).map(|(_, path, chunk)| {
+            let (line, text) = weights.shown(&path, &chunk);
+            Passage { path, line, text }
         });
-        Ok(passages.take(PASSAGES).collect())
+        Ok(passages.collect())
+    }
+
+    /// Weighs words by how few pieces of all have them.
+    fn weigh(
+        &self,
+        words: Vec<String>,
+        quoted: &[String],
+    ) -> Result<Vec<(String, f64)>, IndexError> {
+        let all: u32 =
+            self.connection.query_row("SELECT count(*) FROM chunk", [], |row| row.get(0))?;
+        let mut count =
+            self.connection.prepare("SELECT count(*) FROM chunk WHERE chunk MATCH ?1")?;
+        let mut weights = Vec::with_capacity(words.len());
+        for (word, quoted) in words.into_iter().zip(quoted) {
+            let having: u32 = count.query_row(params![quoted], |row| row.get(0))?;
+            let weight = (f64::from(all) / f64::from(having.saturating_add(1))).ln_1p();
+            weights.push((word, weight));
+        }
+        Ok(weights)
     }
 }
 
@@ -177,51 +213,10 @@ fn stamp(metadata: &fs::Metadata) -> String {
 }
 
 fn insert(changes: &rusqlite::Transaction<'_>, path: &str, text: &str) -> rusqlite::Result<()> {
-    let lines: Vec<&str> = text.lines().collect();
-    let mut insert =
-        changes.prepare_cached("INSERT INTO chunk (text, path, line) VALUES (?1, ?2, ?3)")?;
-    for (at, chunk) in lines.chunks(CHUNK).enumerate() {
-        let line = i64::try_from(at.saturating_mul(CHUNK).saturating_add(1)).unwrap_or(i64::MAX);
-        insert.execute(params![chunk.join("\n"), path, line])?;
+    let mut insert = changes
+        .prepare_cached("INSERT INTO chunk (text, heading, path, line) VALUES (?1, ?2, ?3, ?4)")?;
+    for Chunk { line, heading, text } in chunks(path, text) {
+        insert.execute(params![text, heading, path, i64::try_from(line).unwrap_or(i64::MAX)])?;
     }
     Ok(())
-}
-
-/// Words that every question has and no answer needs.
-const COMMON: [&str; 32] = [
-    "a", "an", "and", "are", "as", "at", "be", "by", "do", "does", "for", "from", "how", "i", "in",
-    "is", "it", "of", "on", "or", "that", "the", "this", "to", "was", "what", "when", "where",
-    "which", "who", "why", "with",
-];
-
-/// Returns the words of a query that are worth looking for, in lower case.
-pub fn words(query: &str) -> Vec<String> {
-    let mut words: Vec<String> = query
-        .split(|c: char| !c.is_alphanumeric() && c != '_')
-        .map(str::to_lowercase)
-        .filter(|word| !word.is_empty() && !COMMON.contains(&word.as_str()))
-        .collect();
-    words.sort();
-    words.dedup();
-    words
-}
-
-/// Returns the line of a chunk in which most of the words stand.
-fn best_line<'t>(words: &[String], text: &'t str) -> Option<(usize, &'t str)> {
-    let lines: Vec<(usize, &str)> =
-        text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).collect();
-    // The first of the best: `max_by_key` takes the last.
-    lines.into_iter().rev().max_by_key(|(_, line)| shared(words, line))
-}
-
-/// Returns how many of the words stand in a text. A stem is enough: the index matches
-/// by stems too.
-fn shared(words: &[String], text: &str) -> usize {
-    let text = text.to_lowercase();
-    words.iter().filter(|word| text.contains(stem(word))).count()
-}
-
-fn stem(word: &str) -> &str {
-    let kept = word.char_indices().nth(4).map_or(word.len(), |(at, _)| at);
-    word.get(..kept).unwrap_or(word)
 }

@@ -24,7 +24,7 @@ fn the_index_follows_the_files() {
     };
     assert_eq!(
         found(&index, "Which pointsman sets tracks?")[0],
-        "a.md:3: The pointsman sets the track."
+        "a.md:3: The pointsman sets the track. Nobody else does."
     );
     assert_eq!(found(&index, "track").len(), 2, "what is ignored is not found");
     assert!(found(&index, "treasure").is_empty());

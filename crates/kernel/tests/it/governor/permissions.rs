@@ -272,3 +272,21 @@ fn a_refused_call_alone_leaves_its_state_as_denied() {
     assert_eq!(hops.last().map(|hop| hop.by), Some(by));
     assert_eq!(desk.working().map(|effect| effect.seq), Some(pointsman_kernel::id::Seq(2)));
 }
+
+#[test]
+fn a_tool_is_worth_offering_if_some_call_of_it_may_run_unasked() {
+    let rules = vec![
+        rule("shell", &[("command", "cargo *")], Allow),
+        rule("shell", &[], Refuse),
+        rule("git", &[], Ask),
+        rule("git", &[("args", "status")], Allow),
+        rule("http*", &[("url", "http://127.*")], Refuse),
+        rule("http_get", &[], Allow),
+    ];
+    let permissions = may(Refuse, rules);
+    for (tool, worth) in [("shell", true), ("git", false), ("http_get", true), ("write", false)] {
+        assert_eq!(permissions.permits_unasked(tool), worth, "{tool}");
+    }
+    assert!(may(Allow, Vec::new()).permits_unasked("write"));
+    assert!(!may(Ask, Vec::new()).permits_unasked("write"));
+}

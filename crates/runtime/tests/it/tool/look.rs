@@ -93,7 +93,6 @@ fn a_look_that_takes_too_long_is_stopped() {
     for (tool, arguments) in [
         // Nothing matches, so the search cannot be done early.
         ("search", json!({ "query": "zebra" })),
-        ("list", json!({})),
         ("context.fts_search", json!({ "query": "text" })),
     ] {
         let said = wait(desk.call(tool, arguments));
