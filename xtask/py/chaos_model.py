@@ -13,7 +13,7 @@ from pathlib import Path
 import gguf
 import numpy
 
-WIDTH, LAYERS, HEADS, INNER, CONTEXT = 128, 4, 4, 256, 8192
+WIDTH, LAYERS, HEADS, INNER, CONTEXT = 128, 4, 4, 256, 32768
 
 # The number of a token's kind, as GGUF has it.
 NORMAL, UNKNOWN, CONTROL, OWN, BYTE = 1, 2, 3, 4, 6

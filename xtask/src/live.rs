@@ -18,7 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 
 use self::{
     judge::Bounds,
@@ -37,7 +37,7 @@ const WEAK: usize = 5;
 const CHAOS: usize = 20;
 /// Runs with one seed of the chaos model.
 const PER_SEED: usize = 5;
-/// Runs at a time of each kind.
+/// Runs of a chaos model at a time.
 const AT_A_TIME: usize = 2;
 const QUESTION: &str = "How does a run survive a crash?";
 const CHECK_CAP: Duration = Duration::from_mins(1);
@@ -47,7 +47,7 @@ pub(crate) fn tier() -> Result<bool> {
     runs(WEAK, CHAOS)
 }
 
-/// Runs so many of each kind, both kinds at a time, and returns whether all went well.
+/// Runs so many of each kind, and returns whether all went well.
 pub(crate) fn runs(weak: usize, chaos: usize) -> Result<bool> {
     let python = components::python()?;
     let scratch = Scratch::new()?;
@@ -57,30 +57,22 @@ pub(crate) fn runs(weak: usize, chaos: usize) -> Result<bool> {
     let course = Course { folder: &scratch.file(""), cache: &cache, bounds: &bounds };
     // The index over the documents is made once, and not by several at the same time.
     course.warm()?;
-    let rows = thread::scope(|scope| {
-        let weakly = scope.spawn(|| {
-            let server = Served::weak(&python).start()?;
-            let ways = (0..weak).map(|at| (format!("weak {at}"), Proposals::Schema));
-            Ok(course.all("weak", &server, ways.collect()))
+    let mut rows = Vec::new();
+    if weak > 0 {
+        let server = Served::weak(&python).start()?;
+        let ways = (0..weak).map(|at| (format!("weak {at}"), Proposals::Schema));
+        rows.extend(course.all("weak", &server, ways.collect(), 1));
+    }
+    for (seed, first) in (1u64..).zip((0..chaos).step_by(PER_SEED)) {
+        let model = Served::chaos(&python, seed)?;
+        let server = model.start()?;
+        let ways = (first..chaos.min(first + PER_SEED)).map(|at| {
+            let way = if at % 2 == 0 { Proposals::Schema } else { Proposals::Tools };
+            (format!("chaos {at}, seed {seed}, {way:?}"), way)
         });
-        let wildly = scope.spawn(|| {
-            let mut rows = Vec::new();
-            for (seed, first) in (1u64..).zip((0..chaos).step_by(PER_SEED)) {
-                let model = Served::chaos(&python, seed)?;
-                let server = model.start()?;
-                let ways = (first..chaos.min(first + PER_SEED)).map(|at| {
-                    let way = if at % 2 == 0 { Proposals::Schema } else { Proposals::Tools };
-                    (format!("chaos {at}, seed {seed}, {way:?}"), way)
-                });
-                rows.extend(course.all("chaos", &server, ways.collect()));
-            }
-            Ok(rows)
-        });
-        let joined = [weakly.join(), wildly.join()];
-        let joined = joined.map(|it| it.unwrap_or_else(|_| Err(anyhow!("a thread broke off"))));
-        joined.into_iter().collect::<Result<Vec<Vec<Row>>>>()
-    })?;
-    Ok(report(&rows.concat(), weak + chaos))
+        rows.extend(course.all("chaos", &server, ways.collect(), AT_A_TIME));
+    }
+    Ok(report(&rows, weak + chaos))
 }
 
 /// What is proved of the chart.
@@ -91,7 +83,6 @@ fn bounds(folder: &Path, cache: &Path) -> Result<Bounds> {
 }
 
 /// How a run went.
-#[derive(Clone)]
 struct Row {
     kind: &'static str,
     name: String,
@@ -117,11 +108,17 @@ impl Course<'_> {
         told.last().map(drop).context("a run without any model")
     }
 
-    /// Goes all of these ways, a few at a time.
-    fn all(&self, kind: &'static str, server: &Server, ways: Vec<(String, Proposals)>) -> Vec<Row> {
+    /// Goes all of these ways, so many at a time.
+    fn all(
+        &self,
+        kind: &'static str,
+        server: &Server,
+        ways: Vec<(String, Proposals)>,
+        at_a_time: usize,
+    ) -> Vec<Row> {
         let (next, rows) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         thread::scope(|scope| {
-            for _ in 0..AT_A_TIME {
+            for _ in 0..at_a_time {
                 scope.spawn(|| {
                     while let Some((name, proposals)) = ways.get(next.fetch_add(1, Relaxed)) {
                         let row = self.one(kind, server, name, *proposals);

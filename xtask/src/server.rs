@@ -1,7 +1,7 @@
 //! Servers on loopback that tests talk to: started, waited for, stopped by id.
 
 use std::{
-    io,
+    io::{self, Read, Write},
     net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     thread,
@@ -15,6 +15,15 @@ const CONNECT: Duration = Duration::from_secs(1);
 /// How long a server may take to end once its input has closed.
 const LEAVING: Duration = Duration::from_secs(5);
 
+/// When a server is ready.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Ready {
+    /// As soon as somebody listens.
+    Listens,
+    /// When it says yes to a request for this path: it may listen long before.
+    Answers(&'static str),
+}
+
 /// A server that ends when its standard input closes, so that it never outlives us.
 pub(crate) struct Server {
     child: Child,
@@ -23,20 +32,25 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts a command that will listen on a port, and waits until it does.
+    /// Starts a command that will listen on a port, and waits until it is ready.
     ///
     /// The command must end when its input closes, as all of `process::command` do.
-    pub(crate) fn start(mut command: Command, port: u16, limit: Duration) -> Result<Self> {
+    pub(crate) fn start(
+        mut command: Command,
+        port: u16,
+        ready: Ready,
+        limit: Duration,
+    ) -> Result<Self> {
         let mut child = command.stdin(Stdio::piped()).spawn().context("starting a server")?;
         let lifeline = child.stdin.take();
         let mut server = Self { child, lifeline, port };
         let started = Instant::now();
-        while TcpStream::connect_timeout(&server.address(), CONNECT).is_err() {
+        while server.is_ready(ready).is_none() {
             if let Some(status) = server.ended()? {
-                bail!("a server ended before it listened ({status}); what it said is above");
+                bail!("a server ended before it was ready ({status}); what it said is above");
             }
             if started.elapsed() >= limit {
-                bail!("a server does not listen after {} s", limit.as_secs());
+                bail!("a server is not ready after {} s", limit.as_secs());
             }
             thread::sleep(BETWEEN_LOOKS);
         }
@@ -51,6 +65,18 @@ impl Server {
     /// Returns how it ended, if it has.
     pub(crate) fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
         self.child.try_wait()
+    }
+
+    /// Returns something once the server is ready.
+    fn is_ready(&self, ready: Ready) -> Option<()> {
+        let mut stream = TcpStream::connect_timeout(&self.address(), CONNECT).ok()?;
+        let Ready::Answers(path) = ready else { return Some(()) };
+        stream.set_read_timeout(Some(CONNECT)).ok()?;
+        let request = format!("GET {path} HTTP/1.0\r\nHost: {}\r\n\r\n", self.address());
+        stream.write_all(request.as_bytes()).ok()?;
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).ok()?;
+        answer.ends_with(b" 200").then_some(())
     }
 
     fn address(&self) -> SocketAddr {
@@ -88,10 +114,11 @@ mod tests {
     fn a_server_that_ends_at_once_is_not_waited_for() -> Result<()> {
         let started = Instant::now();
         let limit = Duration::from_mins(10);
-        let Err(why) = Server::start(Command::new("true"), free_port()?, limit) else {
-            panic!("it does not listen")
+        let Err(why) = Server::start(Command::new("true"), free_port()?, Ready::Listens, limit)
+        else {
+            panic!("it is not ready")
         };
-        assert!(why.to_string().contains("ended before it listened"), "{why}");
+        assert!(why.to_string().contains("ended before it was ready"), "{why}");
         assert!(started.elapsed() < limit);
         Ok(())
     }
@@ -99,10 +126,30 @@ mod tests {
     #[test]
     fn a_server_that_never_listens_is_given_up() -> Result<()> {
         let limit = Duration::from_millis(200);
-        let Err(why) = Server::start(Command::new("cat"), free_port()?, limit) else {
-            panic!("it does not listen")
+        let Err(why) = Server::start(Command::new("cat"), free_port()?, Ready::Listens, limit)
+        else {
+            panic!("it is not ready")
         };
-        assert!(why.to_string().contains("does not listen"), "{why}");
+        assert!(why.to_string().contains("is not ready"), "{why}");
+        Ok(())
+    }
+
+    /// A server of models listens while it loads, and says that it is busy.
+    #[test]
+    fn a_server_that_is_busy_is_waited_for() -> Result<()> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let port = listener.local_addr()?.port();
+        let answers = thread::spawn(move || -> io::Result<usize> {
+            let answers = ["503 Service Unavailable", "503 Service Unavailable", "200 OK"];
+            for answer in answers {
+                let mut stream = listener.accept()?.0;
+                write!(stream, "HTTP/1.1 {answer}\r\n\r\n")?;
+            }
+            Ok(answers.len())
+        });
+        let limit = Duration::from_secs(20);
+        Server::start(Command::new("cat"), port, Ready::Answers("/health"), limit)?;
+        assert!(matches!(answers.join(), Ok(Ok(3))));
         Ok(())
     }
 
@@ -111,7 +158,8 @@ mod tests {
         // Listens by proxy: only the end of the process is of interest.
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = listener.local_addr()?.port();
-        let server = Server::start(Command::new("cat"), port, Duration::from_secs(5))?;
+        let limit = Duration::from_secs(5);
+        let server = Server::start(Command::new("cat"), port, Ready::Listens, limit)?;
         let process = format!("/proc/{}", server.child.id());
         assert!(std::path::Path::new(&process).exists());
         drop(server);

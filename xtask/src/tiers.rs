@@ -99,7 +99,8 @@ impl Tier {
             Self::Properties => 600,
             Self::Xstate | Self::Aimock | Self::Sandbox => 120,
             Self::Model | Self::Mcp => 180,
-            Self::Unit | Self::Live => 300,
+            Self::Unit => 300,
+            Self::Live => 480,
             Self::Kill => 240,
         })
     }

@@ -14,7 +14,7 @@ const TESTS: [&str; 4] = [
     "@modelcontextprotocol/server-filesystem@2026.8.31",
 ];
 /// Compiled on this machine where nobody has done so before: it takes minutes.
-const BENCHES: [&str; 1] = ["better-sqlite3@12.6.2"];
+const BENCHES: [&str; 1] = ["better-sqlite3@12.4.1"];
 
 /// Makes sure of what tests need, and returns the folder that has `node_modules`.
 pub(crate) fn tests() -> Result<PathBuf> {

@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use crate::server::{Server, free_port};
+use crate::server::{Ready, Server, free_port};
 
 const LISTENS: Duration = Duration::from_secs(20);
 /// How long a client may take over its request.
@@ -43,7 +43,7 @@ impl Counter {
         fs::write(&file, "").context("making the file of counts")?;
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("count-server").arg(port.to_string()).arg(&file);
-        Ok(Self { server: Server::start(command, port, LISTENS)?, file })
+        Ok(Self { server: Server::start(command, port, Ready::Listens, LISTENS)?, file })
     }
 
     /// Returns the address under which one run's requests are counted.

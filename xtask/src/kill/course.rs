@@ -87,10 +87,6 @@ impl Survived {
         judge::repeated(&self.requests)
     }
 
-    pub(super) fn unkeyed(&self) -> usize {
-        self.requests.iter().filter(|request| request.key.is_none()).count()
-    }
-
     pub(super) fn complaints(&self, end: Option<&End>) -> Vec<String> {
         judge::complaints(self, end)
     }

@@ -64,6 +64,9 @@ fn effects(run: &Survived, wrong: &mut Vec<String>) {
     let mut keys: BTreeMap<&str, Vec<Option<&str>>> = BTreeMap::new();
     for request in &run.requests {
         keys.entry(&request.path).or_default().push(request.key.as_deref());
+        if request.key.is_none() {
+            wrong.push(format!("{} was asked for without a key", request.path));
+        }
         if !request.body.is_empty() {
             wrong.push(format!("a request for {} has a body", request.path));
         }
@@ -153,6 +156,8 @@ mod tests {
         check(|run| run.journals = vec![lines(2), vec!["else".into()]], "only 0 are left");
         check(|run| run.journals = vec![lines(5), lines(2)], "only 2 are left");
         check(|run| run.requests.push(request("/run/first", "c")), "different keys");
+        let unkeyed = |run: &mut Survived| run.requests.iter_mut().for_each(|it| it.key = None);
+        check(unkeyed, "without a key");
         check(|run| run.requests.truncate(2), "/second was never asked for");
         check(|run| run.noted = 3, "3 notes were taken");
         check(|run| run.noted = 0, "0 notes were taken");

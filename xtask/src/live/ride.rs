@@ -48,7 +48,7 @@ impl Ride {
         };
         let folder = home.file("config").join("pointsman");
         fs::create_dir_all(&folder)?;
-        let config = format!("[model]\nproposals = \"{way}\"\nmax_tokens = 400\n");
+        let config = format!("[model]\nproposals = \"{way}\"\nmax_tokens = 200\n");
         fs::write(folder.join("pointsman.toml"), config)?;
         let url = format!("{}/v1", server.url());
         let model = format!("openai-compatible:{name}");

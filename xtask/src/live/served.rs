@@ -12,17 +12,23 @@ use crate::{
     components::Python,
     place::{self, Scratch},
     process,
-    server::{Server, free_port},
+    server::{Ready, Server, free_port},
 };
 
 const MAKE_CAP: Duration = Duration::from_mins(1);
 /// How long a model may take to be loaded.
 const LISTENS: Duration = Duration::from_mins(1);
 
+/// One question at a time, with all that the machine has: it is slow.
+const WEAK: [&str; 6] = ["--threads", "2", "--slots", "1", "--context", "8192"];
+/// Each byte of a prompt is a token of it, so it needs much room.
+const CHAOS: [&str; 6] = ["--threads", "1", "--slots", "2", "--context", "65536"];
+
 /// A model that can be served.
 pub(super) struct Served {
     python: PathBuf,
     model: PathBuf,
+    options: &'static [&'static str],
     /// Where a model lies that was made for this occasion.
     _made: Option<Scratch>,
 }
@@ -30,7 +36,8 @@ pub(super) struct Served {
 impl Served {
     /// A small instruct model.
     pub(super) fn weak(python: &Python) -> Self {
-        Self { python: python.program(), model: python.weak_model(), _made: None }
+        let (python, model) = (python.program(), python.weak_model());
+        Self { python, model, options: &WEAK, _made: None }
     }
 
     /// A model of random weights.
@@ -42,7 +49,7 @@ impl Served {
         make.args(["--seed", &seed.to_string()]);
         let ended = process::run(make, MAKE_CAP).context("starting Python")?;
         ensure!(ended.well(), "the chaos model cannot be made ({ended:?})");
-        Ok(Self { python: python.program(), model, _made: Some(scratch) })
+        Ok(Self { python: python.program(), model, options: &CHAOS, _made: Some(scratch) })
     }
 
     /// Serves it for as long as the server is kept.
@@ -50,8 +57,9 @@ impl Served {
         let port = free_port()?;
         let mut serve = Command::new(&self.python);
         serve.arg(place::script("py/serve_model.py")).arg(&self.model).arg(port.to_string());
+        serve.args(self.options);
         // It tells of every request; what goes wrong is told to whoever asked.
         serve.stdout(Stdio::null()).stderr(Stdio::null());
-        Server::start(serve, port, LISTENS).context("serving a model")
+        Server::start(serve, port, Ready::Answers("/health"), LISTENS).context("serving a model")
     }
 }

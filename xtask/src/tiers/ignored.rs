@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use super::{cargo, count};
 use crate::{
     components, place, process,
-    server::{Server, free_port},
+    server::{Ready, Server, free_port},
 };
 
 const RUNTIME: [&str; 6] = ["test", "--locked", "--package", "pointsman-runtime", "--test", "it"];
@@ -32,7 +32,7 @@ pub(super) fn aimock() -> Result<bool> {
     let mut mock = process::command(npm.join("node_modules/.bin/llmock"));
     mock.args(["-p", &port.to_string(), "--validate-on-load", "-f"]).arg(fixtures);
     mock.stdout(std::process::Stdio::null());
-    let mock = Server::start(mock, port, MOCK_LISTENS)?;
+    let mock = Server::start(mock, port, Ready::Listens, MOCK_LISTENS)?;
     run("model::aimock", &[("POINTSMAN_AIMOCK_URL", mock.url().as_ref())])
 }
 
