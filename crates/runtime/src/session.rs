@@ -5,7 +5,7 @@ use std::{path::Path, path::PathBuf, sync::Arc, time::Duration};
 use pointsman_kernel::{
     chart::{Chart, verify},
     event::Begun,
-    governor::{Grant, Level, Permissions},
+    governor::{Grant, Permissions},
     id::{Digest, Seq},
     journal::{Entry, body},
 };
@@ -342,17 +342,4 @@ impl Perform for Idle {
     fn perform(&self, _: Errand, _: Task, _: Shown) -> Doing {
         Box::pin(std::future::pending())
     }
-}
-
-/// What may run where nothing else is said: tools that only look.
-pub fn reads_only(attended: bool) -> Permissions {
-    let looks = ["context.fts_search", "list", "read", "search"];
-    let allow = |tool: &&str| Grant {
-        tool: (*tool).into(),
-        arguments: Vec::new(),
-        level: Level::Allow,
-        until: None,
-    };
-    let otherwise = if attended { Level::Ask } else { Level::Refuse };
-    Permissions { otherwise, rules: looks.iter().map(allow).collect(), attended }
 }
