@@ -10,7 +10,7 @@ mod work;
 
 pub use load::{Loaded, fold, fold_each};
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, future::poll_fn, sync::Arc};
 
 use pointsman_kernel::{
     Took,
@@ -36,7 +36,7 @@ use crate::{
     store::{Append, Committed, Letter, LetterId, Opening, RunId, Store, StoreError},
 };
 use tell::Tally;
-use work::{Order, Ordered, Working};
+use work::{Moved, Order, Ordered, Working};
 
 /// Entries between two snapshots.
 const SNAPSHOT_EVERY: u64 = 256;
@@ -123,9 +123,8 @@ pub struct Driver {
     clock: Clock,
     inbox: mpsc::UnboundedReceiver<Value>,
     outbox: mpsc::UnboundedSender<Value>,
-    said: mpsc::UnboundedReceiver<(EffectId, String)>,
-    saying: mpsc::UnboundedSender<(EffectId, String)>,
-    /// Orders that an item waits for. Dropping one stops what it does.
+    /// Orders that an item waits for, with what is being done about them: it is moved on
+    /// in [`next`](Self::next), and dropping it stops it.
     open: BTreeMap<EffectId, Working>,
     tally: Tally,
     /// The letter that the event at hand came in.
@@ -163,9 +162,8 @@ impl Driver {
         clock: Clock,
     ) -> Self {
         let (outbox, inbox) = mpsc::unbounded_channel();
-        let (saying, said) = mpsc::unbounded_channel();
         let (open, tally, letter) = (BTreeMap::new(), Tally::default(), None);
-        Self { id, chart, run, site, prev, clock, inbox, outbox, said, saying, open, tally, letter }
+        Self { id, chart, run, site, prev, clock, inbox, outbox, open, tally, letter }
     }
 
     /// Returns where events from outside can be sent, as JSON.
@@ -244,13 +242,18 @@ impl Driver {
             // 1. Wait for one event: an answer, something from outside, or the time. What
             // has come goes first: an answer that is there counts, however late it is seen.
             let wake = self.run.core().wake.map(|at| self.clock.until(at));
-            tokio::select! {
+            let Self { inbox, open, .. } = self;
+            let moved = tokio::select! {
                 biased;
-                Some((effect, text)) = self.said.recv() => {
+                Some(event) = inbox.recv() => return event,
+                moved = poll_fn(|context| work::poll(open, context)) => moved,
+                () = sleep(wake) => return json!("woke"),
+            };
+            match moved {
+                Moved::Answered(event) => return event,
+                Moved::Said { effect, text } => {
                     self.tell(&Notice::Said { effect, text: text.into() });
                 }
-                Some(event) = self.inbox.recv() => return event,
-                () = sleep(wake) => return json!("woke"),
             }
         }
     }

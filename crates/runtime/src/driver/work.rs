@@ -1,19 +1,25 @@
 //! Step 5: orders that are on disk are started, asked or stopped.
 
+use std::{
+    collections::BTreeMap,
+    panic::{AssertUnwindSafe, catch_unwind},
+    task::{Context, Poll},
+};
+
 use pointsman_kernel::{
-    agent::{ChildRun, ModelCall, ToolCall},
+    agent::{ChildRun, FaultClass, ModelCall, ToolCall},
     erased::Stepped,
     id::EffectId,
     prompt::Prompt,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
-use tokio::task::JoinHandle;
+use tokio::sync::mpsc;
 
 use super::Driver;
 use crate::{
     observe::Notice,
-    perform::{Done, Errand, Shown, Task},
+    perform::{Doing, Done, Errand, Shown, Task},
     store::{Committed, KeptPrompt},
 };
 
@@ -65,26 +71,57 @@ impl Ordered {
     }
 }
 
-/// An order that an item waits for, with what does it.
+/// An order that an item waits for, with what is being done about it.
 pub(super) struct Working {
     pub(super) order: Order,
-    task: Option<JoinHandle<()>>,
+    doing: Option<Doing>,
+    /// What a model has written so far, piece by piece.
+    pieces: Option<mpsc::UnboundedReceiver<String>>,
 }
 
 impl Working {
     /// An order that nobody works on: a question, or what was under way before a crash.
     pub(super) const fn idle(order: Order) -> Self {
-        Self { order, task: None }
+        Self { order, doing: None, pieces: None }
     }
 }
 
-impl Drop for Working {
-    /// Stops what is under way: nobody waits for it any more.
-    fn drop(&mut self) {
-        if let Some(task) = &self.task {
-            task.abort();
+/// What came of moving on what is under way.
+pub(super) enum Moved {
+    /// An order was carried out: this is the event that says so.
+    Answered(Value),
+    /// A model has written more.
+    Said { effect: EffectId, text: String },
+}
+
+/// Moves on everything that is under way, until something comes of it.
+///
+/// It runs in the driver's own task: an answer that is there at once costs no switch
+/// between threads. What blocks or computes for long has to see to its own thread.
+pub(super) fn poll(
+    open: &mut BTreeMap<EffectId, Working>,
+    context: &mut Context<'_>,
+) -> Poll<Moved> {
+    for (effect, working) in open {
+        if let Some(pieces) = &mut working.pieces
+            && let Poll::Ready(Some(text)) = pieces.poll_recv(context)
+        {
+            return Poll::Ready(Moved::Said { effect: *effect, text });
         }
+        let Some(doing) = &mut working.doing else { continue };
+        // A performer that breaks off fails its order, and not the run.
+        let polled = catch_unwind(AssertUnwindSafe(|| doing.as_mut().poll(context)));
+        let done = match polled {
+            Ok(Poll::Pending) => continue,
+            Ok(Poll::Ready(done)) => done,
+            Err(_) => Done::fault(FaultClass::Other, false, "it broke off in the middle"),
+        };
+        working.doing = None;
+        let Done { answer, usage } = done;
+        let event = json!({ "answered": { "effect": effect, "answer": answer, "usage": usage } });
+        return Poll::Ready(Moved::Answered(event));
     }
+    Poll::Pending
 }
 
 impl Driver {
@@ -138,25 +175,16 @@ impl Driver {
         let attempt = attempt.map_or(1, |item| item.attempt);
         self.tell(&Notice::Attempted { effect: id, attempt, what: what.into() });
         let errand = Errand { run: self.id.clone(), effect: id, again };
-        let (saying, mut pieces) = tokio::sync::mpsc::unbounded_channel();
-        let watched = !self.site.observers.is_empty();
-        let shown = if watched { Shown::to(saying) } else { Shown::nobody() };
-        let doing = self.site.performer.perform(errand, task, shown);
-        let (outbox, said) = (self.outbox.clone(), self.saying.clone());
-        let task = tokio::spawn(async move {
-            let mut doing = doing;
-            let Done { answer, usage } = loop {
-                tokio::select! {
-                    biased;
-                    Some(text) = pieces.recv() => drop(said.send((id, text))),
-                    done = &mut doing => break done,
-                }
-            };
-            let event = json!({ "answered": { "effect": id, "answer": answer, "usage": usage } });
-            // Where nobody listens any more, the run is being put down.
-            drop(outbox.send(event));
-        });
-        self.open.insert(id, Working { order: Order::Start(start), task: Some(task) });
+        // Only a model writes piece by piece, and only for those who watch.
+        let watched = matches!(task, Task::Model(_)) && !self.site.observers.is_empty();
+        let (shown, pieces) = if watched {
+            let (saying, pieces) = mpsc::unbounded_channel();
+            (Shown::to(saying), Some(pieces))
+        } else {
+            (Shown::nobody(), None)
+        };
+        let doing = Some(self.site.performer.perform(errand, task, shown));
+        self.open.insert(id, Working { order: Order::Start(start), doing, pieces });
     }
 
     fn words(&self, start: &Start) -> String {
