@@ -100,7 +100,7 @@ impl Tier {
             Self::Xstate | Self::Aimock | Self::Sandbox => 120,
             Self::Model | Self::Mcp => 180,
             Self::Unit => 300,
-            Self::Live => 480,
+            Self::Live => 600,
             Self::Kill => 240,
         })
     }
