@@ -18,6 +18,7 @@ use pointsman_kernel::{
     chart::Disposition,
     id::Outcome,
     job::AgentDecl,
+    prompt::{Message, Prompt},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
@@ -122,6 +123,16 @@ impl Agent for Builtin {
 
     const DECL: AgentDecl =
         AgentDecl { name: "builtin", jobs: JOBS, events: &["input", "input_closed"], lists: &[] };
+
+    fn prompt(data: &Data, visit: &Visit<'_>) -> Prompt {
+        let asked = Message::User(data.prompt(visit));
+        Prompt { messages: [asked].into(), ..Prompt::default() }
+    }
+
+    /// A chart says what it has come to by filling the slot `result`.
+    fn result(data: &Data) -> Option<String> {
+        data.slots.get("result").map(render::text_of)
+    }
 
     fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {
         let Config { goal, slots } = serde_json::from_str(config.get())?;

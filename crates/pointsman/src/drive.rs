@@ -252,8 +252,8 @@ fn told(session: &Session, outcome: &Outcome, ended: Option<Disposition>, let_go
         None => "waiting for a person",
     };
     let time = words::duration(outcome.elapsed_ms);
-    let line =
-        format!("{how} in `{}` after {time}, {} entries: run {run}", outcome.state, outcome.steps);
+    let steps = words::counted(outcome.steps, "step");
+    let line = format!("{how} in `{}` after {time} and {steps}: run {run}", outcome.state);
     note(&if coloured() { live::ending(ended, &line) } else { line });
     note(&format!("journal: {}", session.journal().display()));
     for question in &outcome.questions {

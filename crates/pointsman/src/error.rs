@@ -41,6 +41,8 @@ pub(crate) enum Error {
     Exists {
         /// The file.
         path: PathBuf,
+        /// The option that replaces it, if there is one.
+        unless: Option<&'static str>,
     },
     /// A file is not UTF-8.
     #[error("{path} is not a text file")]
@@ -207,7 +209,10 @@ impl Error {
     /// Returns what to do next.
     pub(crate) fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::Exists { .. } => "give another name, or `--force` to replace it".into(),
+            Self::Exists { unless: Some(option), .. } => {
+                format!("give another name, or `{option}` to replace it")
+            }
+            Self::Exists { unless: None, .. } => "give another name".into(),
             Self::NotText { .. } => "charts are TOML files in UTF-8".into(),
             Self::NoSuchChart { .. } => {
                 let names: Vec<&str> =

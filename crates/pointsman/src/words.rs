@@ -40,6 +40,12 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
+/// Writes a number with what it counts, which gets an `s` unless it is one.
+pub(crate) fn counted(number: u64, what: &str) -> String {
+    let many = if number == 1 { "" } else { "s" };
+    format!("{} {what}{many}", grouped(number))
+}
+
 /// Writes milliseconds in the two largest units that fit.
 pub(crate) fn duration(ms: u64) -> String {
     const UNITS: [(&str, u64); 5] =

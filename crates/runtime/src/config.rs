@@ -244,7 +244,7 @@ impl Config {
     /// only become stricter.
     #[must_use]
     pub fn under(self, repository: Self) -> Self {
-        let Self { model, limits, permissions, watch, journal, log, .. } = repository;
+        let Self { model, limits, permissions, watch, .. } = repository;
         let (own, mine) = (self.model, self.limits);
         let strictest = match (self.permissions.otherwise, permissions.otherwise) {
             (Some(one), Some(two)) => Some(one.max(two)),
@@ -285,8 +285,8 @@ impl Config {
                 every_ms: watch.every_ms.or(self.watch.every_ms),
                 longest_ms: watch.longest_ms.or(self.watch.longest_ms),
             },
-            journal: JournalConfig { keep: journal.keep.or(self.journal.keep), ..self.journal },
-            log: LogConfig { filter: log.filter.or(self.log.filter), ..self.log },
+            journal: self.journal,
+            log: self.log,
             sandbox: self.sandbox,
             mcp: self.mcp,
         }

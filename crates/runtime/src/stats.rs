@@ -84,12 +84,11 @@ pub fn story(chart: &Chart, id: &RunId, lines: &[String]) -> Result<Story, Drive
             entered = why.at;
         }
         for (effect, order) in &stepped.effects {
-            match serde_json::from_str(order.get()) {
-                Ok(Ordered::Start(Started::Model(_))) => spent.model_calls += 1,
-                Ok(Ordered::Start(Started::Tool(_))) => spent.tool_calls += 1,
-                Ok(Ordered::AskPerson(call)) => drop(asked.insert(*effect, call)),
-                _ => {}
-            }
+            let ordered: Ordered = serde_json::from_str(order.get()).unwrap_or_default();
+            let started = ordered.start.unwrap_or_default();
+            spent.model_calls += u64::from(started.model.is_some());
+            spent.tool_calls += u64::from(started.tool.is_some());
+            asked.extend(ordered.ask_person.map(|call| (*effect, call)));
         }
         let usage = line.next().map(|line| usage(line)).unwrap_or_default();
         spent.tokens = spent.tokens.saturating_add(usage.tokens);
@@ -107,22 +106,16 @@ pub fn story(chart: &Chart, id: &RunId, lines: &[String]) -> Result<Story, Drive
 }
 
 /// An order, as far as it is counted.
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Ordered {
-    Start(Started),
-    AskPerson(ToolCall),
-    #[serde(untagged)]
-    Other(serde::de::IgnoredAny),
+#[derive(Default, Deserialize)]
+struct Ordered {
+    start: Option<Started>,
+    ask_person: Option<ToolCall>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Started {
-    Model(serde::de::IgnoredAny),
-    Tool(serde::de::IgnoredAny),
-    #[serde(untagged)]
-    Other(serde::de::IgnoredAny),
+#[derive(Default, Deserialize)]
+struct Started {
+    model: Option<serde::de::IgnoredAny>,
+    tool: Option<serde::de::IgnoredAny>,
 }
 
 /// Returns what the answer of an entry cost.

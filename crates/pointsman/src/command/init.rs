@@ -67,7 +67,9 @@ impl Init {
         }
         let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
         written.map_err(|source| match source.kind() {
-            io::ErrorKind::AlreadyExists => Error::Exists { path: path.into() },
+            io::ErrorKind::AlreadyExists => {
+                Error::Exists { path: path.into(), unless: Some("--force") }
+            }
             _ => Error::Write { path: path.display().to_string(), source },
         })
     }

@@ -61,7 +61,7 @@ pub(super) fn show(
     }
     let per = if certificate.per == Per::Turn { "turn" } else { "run" };
     let mut text = format!(
-        "{} v{} would run over {}.\n\n  model    {}\n  sandbox  {}\n",
+        "{} v{} would run.\n\n  folder   {}\n  model    {}\n  sandbox  {}\n",
         chart.name(),
         chart.version(),
         drive.dir.display(),

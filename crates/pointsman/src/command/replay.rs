@@ -118,7 +118,7 @@ impl Export {
         let made =
             File::create_new(&out).and_then(|mut file| io::Write::write_all(&mut file, &text));
         made.map_err(|source| match source.kind() {
-            io::ErrorKind::AlreadyExists => Error::Exists { path: out.clone() },
+            io::ErrorKind::AlreadyExists => Error::Exists { path: out.clone(), unless: None },
             _ => Error::Write { path: out.display().to_string(), source },
         })?;
         Ok(ExitCode::SUCCESS)

@@ -82,6 +82,8 @@ impl Run {
         if self.only_plan {
             return plan::show(&chart, &permissions, &self.drive, &settled);
         }
+        let session = globals.session_with(&settled.config)?;
+        let host = self.drive.host(&session, &settled)?;
         let start = Start {
             chart,
             source: text.into(),
@@ -90,8 +92,6 @@ impl Run {
             permissions,
             seed: self.seed,
         };
-        let session = globals.session_with(&settled.config)?;
-        let host = self.drive.host(&session, &settled)?;
         let mut audience = self.drive.audience(self.rules.unattended);
         let observers = audience.observers.clone();
         let outcome = session

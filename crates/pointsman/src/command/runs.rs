@@ -184,7 +184,8 @@ impl PruneRuns {
             report::data(&table(&pruned.runs, now_ms()))?;
         }
         let word = if self.dry_run { "would be removed" } else { "removed" };
-        note(&format!("{} runs {word}", pruned.runs.len()));
+        let count = u64::try_from(pruned.runs.len()).unwrap_or(u64::MAX);
+        note(&format!("{} {word}", words::counted(count, "run")));
         if !pruned.held.is_empty() {
             note(&format!("{} left, because somebody drives them", pruned.held.len()));
         }

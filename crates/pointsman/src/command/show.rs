@@ -162,10 +162,14 @@ fn timeline(row: &RunRow, told: &Story) -> String {
         }
     }
     let spent = &told.spent;
-    let _: std::fmt::Result =
-        write!(text, "{} model calls, {} tool calls", spent.model_calls, spent.tool_calls);
+    let _: std::fmt::Result = write!(
+        text,
+        "{}, {}",
+        words::counted(spent.model_calls, "model call"),
+        words::counted(spent.tool_calls, "tool call")
+    );
     if spent.tokens > 0 {
-        let _: std::fmt::Result = write!(text, ", {} tokens", words::grouped(spent.tokens));
+        let _: std::fmt::Result = write!(text, ", {}", words::counted(spent.tokens, "token"));
     }
     if spent.money > 0 {
         let _: std::fmt::Result = write!(text, ", {} of money", words::money(spent.money));

@@ -9,7 +9,7 @@ use super::run::json_line;
 use crate::{
     place::Globals,
     report::{self, Error},
-    words::{self, duration, grouped},
+    words::{self, counted, duration, grouped},
 };
 
 /// Rows of each table.
@@ -57,16 +57,16 @@ fn write(stats: &Stats, text: &mut String) -> std::fmt::Result {
     let ends: Vec<String> =
         stats.dispositions.iter().map(|(how, count)| format!("{count} {how}")).collect();
     let ends = if ends.is_empty() { "none yet".into() } else { ends.join(", ") };
-    writeln!(text, "{} runs: {ends}", grouped(stats.runs))?;
+    writeln!(text, "{}: {ends}", counted(stats.runs, "run"))?;
     let (whole, part) = (stats.stuck_per_mille / 10, stats.stuck_per_mille % 10);
     writeln!(text, "{whole}.{part} % of those that ended were stuck")?;
     let spent = &stats.spent;
     writeln!(
         text,
-        "{} model calls, {} tool calls, {} tokens, {} of money",
-        grouped(spent.model_calls),
-        grouped(spent.tool_calls),
-        grouped(spent.tokens),
+        "{}, {}, {}, {} of money",
+        counted(spent.model_calls, "model call"),
+        counted(spent.tool_calls, "tool call"),
+        counted(spent.tokens, "token"),
         words::money(spent.money)
     )?;
     if !stats.states.is_empty() {

@@ -8,7 +8,29 @@ use crate::{pointsman, stdout};
 #[test]
 fn help_has_examples() {
     assert_snapshot!(stdout(&["--help"]));
-    for command in ["check", "graph", "simulate", "explain", "init"] {
+    for command in [
+        "approve",
+        "cancel",
+        "check",
+        "completions",
+        "decode",
+        "deny",
+        "doctor",
+        "explain",
+        "export",
+        "fork",
+        "graph",
+        "init",
+        "man",
+        "replay",
+        "resume",
+        "run",
+        "runs",
+        "show",
+        "simulate",
+        "stats",
+        "why",
+    ] {
         let help = stdout(&[command, "--help"]);
         assert!(help.contains("Examples:\n"), "`{command} --help` has no examples:\n{help}");
     }
@@ -75,5 +97,21 @@ fn explain_knows_every_code() {
     assert_snapshot!(pointsman(&["explain", "PM9999"]));
     for code in Code::ALL {
         assert!(stdout(&["explain", code.as_str()]).contains(code.title()));
+    }
+}
+
+#[test]
+fn shells_and_manuals_are_served() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = stdout(&["completions", shell]);
+        assert!(script.contains("pointsman") && script.contains("approve"), "{shell}");
+    }
+    assert!(pointsman(&["completions", "csh"]).starts_with("exit 2\n"));
+    assert!(stdout(&["man"]).contains(".TH pointsman 1"));
+    let folder = crate::Folder::new("man");
+    let dir = folder.0.display().to_string();
+    stdout(&["man", "--dir", &dir]);
+    for page in ["pointsman.1", "pointsman-run.1", "pointsman-runs-prune.1"] {
+        assert!(folder.0.join(page).is_file(), "{page} was not written");
     }
 }

@@ -1,10 +1,14 @@
 //! The binary as people meet it: standard output, standard error, exit code.
 
+mod asking;
 mod commands;
 mod decode;
 mod faulty;
+mod home;
+mod journals;
 mod run;
 mod schema;
+mod settings;
 mod svg;
 mod tidy;
 

@@ -257,6 +257,7 @@ fn watch(keys: &mut Keys<'_, '_>, _: Origin, found: &mut Found) -> WatchConfig {
 
 fn journal(keys: &mut Keys<'_, '_>, origin: Origin, found: &mut Found) -> JournalConfig {
     own(keys, "path", origin, found);
+    own(keys, "keep", origin, found);
     JournalConfig {
         path: keys.read("path", keys::path, found),
         keep: keys.read("keep", keys::count, found),
@@ -265,6 +266,7 @@ fn journal(keys: &mut Keys<'_, '_>, origin: Origin, found: &mut Found) -> Journa
 
 fn log(keys: &mut Keys<'_, '_>, origin: Origin, found: &mut Found) -> LogConfig {
     own(keys, "file", origin, found);
+    own(keys, "filter", origin, found);
     LogConfig {
         filter: keys.read("filter", keys::text, found),
         file: keys.read("file", keys::path, found),

@@ -1,0 +1,87 @@
+//! A call that needs a person: it waits, is approved, denied, cancelled, or killed with its run.
+
+use std::fs;
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::home::Home;
+
+fn waiting(home: &Home) {
+    let (code, _, told) = home.pointsman(&["run", "note.toml", "Hello", "--set", "tone=dry"]);
+    assert_eq!(code, 3, "{told}");
+    assert!(!home.path("note.txt").exists(), "it must not have been written");
+}
+
+#[test]
+fn a_call_waits_for_a_yes_and_then_runs() {
+    let home = Home::new("approve");
+    let asked = home.shown(&["run", "note.toml", "Hello", "--set", "tone=dry"]);
+    assert_snapshot!("asked", asked);
+    assert_snapshot!("show_asked", home.shown(&["show", "last"]));
+    assert_snapshot!("approve_wrong", home.shown(&["approve", "last", "9.9"]));
+    assert_snapshot!("approve", home.shown(&["approve", "last", "--reason", "looks fine"]));
+    assert_snapshot!("resumed", home.shown(&["resume", "last"]));
+    assert_eq!(fs::read_to_string(home.path("note.txt")).expect("it is there"), "Hello, dry");
+    assert_snapshot!("approve_nothing", home.shown(&["approve", "last"]));
+    let (_, out, _) = home.pointsman(&["show", "last", "--json"]);
+    assert!(out.contains("looks fine"), "the reason is kept: {out}");
+}
+
+#[test]
+fn a_call_that_is_denied_never_runs() {
+    let home = Home::new("deny");
+    waiting(&home);
+    assert_snapshot!("deny", home.shown(&["deny", "last"]));
+    let (code, _, told) = home.pointsman(&["resume", "last"]);
+    assert_eq!(code, 7, "{told}");
+    assert!(!home.path("note.txt").exists());
+}
+
+#[test]
+fn a_run_that_nobody_drives_is_cancelled_at_once() {
+    let home = Home::new("cancel");
+    waiting(&home);
+    assert_snapshot!("cancel", home.shown(&["cancel", "last"]));
+    let (_, out, _) = home.pointsman(&["runs", "--json"]);
+    let row: Value = serde_json::from_str(&out).expect("it is JSON");
+    assert_eq!(row["disposition"], "cancelled");
+    assert_eq!(home.pointsman(&["replay", "last"]).0, 0);
+}
+
+#[test]
+fn rules_decide_without_a_person() {
+    let home = Home::new("rules");
+    let run = |more: &[&str]| home.pointsman(&[&["run", "note.toml", "Hi"][..], more].concat()).0;
+    assert_eq!(run(&["--unattended"]), 7);
+    assert_eq!(run(&["--deny", "*"]), 7);
+    assert_eq!(run(&["--allow", "*", "--deny", "write"]), 7);
+    assert_eq!(run(&["--allow", "write:path=other.txt"]), 3);
+    assert!(!home.path("note.txt").exists());
+    assert_eq!(run(&["--allow", "write:path=*.txt", "--deny", "write"]), 0);
+    assert!(home.path("note.txt").exists());
+    home.write(
+        "config/pointsman/pointsman.toml",
+        "[permissions]\nrules = [{ allow = \"write\" }]\n",
+    );
+    assert_eq!(run(&[]), 0);
+    // A repository may be stricter than its reader, never looser.
+    home.write("pointsman.toml", "[permissions]\nrules = [{ deny = \"write\" }]\n");
+    assert_eq!(run(&[]), 7);
+    home.write("pointsman.toml", "[permissions]\nrules = [{ allow = \"write\" }]\n");
+    assert_eq!(run(&[]), 2);
+}
+
+#[test]
+fn a_killed_run_goes_on_where_it_was() {
+    let home = Home::new("killed");
+    for moment in ["persisted:1", "attempted:1", "persisted:3", "attempted:4"] {
+        let run = ["run", "research", "What does a red signal mean?", "--dir", "docs"];
+        let killed = home.with(&[("POINTSMAN_DIE_AT", moment)], &run);
+        assert_eq!(killed.code, None, "{moment}: {}", killed.err);
+        let (code, out, told) = home.pointsman(&["resume", "last", "--dir", "docs"]);
+        assert_eq!(code, 0, "{moment}: {told}");
+        assert!(out.contains("signals.md:3"), "{moment}: {out}");
+        assert_eq!(home.pointsman(&["replay", "last"]).0, 0, "{moment}");
+    }
+}

@@ -1,0 +1,191 @@
+//! A home of its own for a test: documents, a journal, settings, and what is shown of them.
+
+use std::{fs, path::PathBuf, process::Command};
+
+use serde_json::Value;
+
+use crate::Folder;
+
+/// A chart that writes a file, which has to be asked for.
+const NOTE: &str = r#"
+chart     = "note"
+version   = 1
+start     = "writing"
+authority = "propose"
+
+[any]
+cancel = "cancelled"
+
+[state.writing]
+run     = "tool.call"
+tools   = ["write"]
+timeout = "10s"
+with    = { tool = "write", args = { path = "note.txt", content = "{goal}, {tone}" } }
+on.ok     = "done"
+on.failed = "failed"
+on.denied = "denied"
+on.stuck  = "failed"
+
+[state.done]
+final = "succeeded"
+[state.failed]
+final = "failed"
+[state.denied]
+final = "denied"
+[state.cancelled]
+final = "cancelled"
+"#;
+
+/// What a command showed.
+pub(crate) struct Shown {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+pub(crate) struct Home(Folder);
+
+impl Home {
+    pub(crate) fn new(name: &str) -> Self {
+        let home = Self(Folder::new(name));
+        home.write(
+            "docs/signals.md",
+            "# Signals\n\nA red signal means stop.\nA green one means go.\n",
+        );
+        home.write(
+            "docs/points.md",
+            "# Points\n\nThe pointsman sets the points before the train comes.\n",
+        );
+        home.write("note.toml", NOTE);
+        home
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.0.join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("it has a folder")).expect("it is made");
+        fs::write(path, text).expect("it is written");
+    }
+
+    /// Runs the command with variables of its own.
+    pub(crate) fn with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Shown {
+        let output = Command::new(env!("CARGO_BIN_EXE_pointsman"))
+            .args(arguments)
+            .current_dir(&self.0.0)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", &self.0.0)
+            .env("XDG_STATE_HOME", self.path("state"))
+            .env("XDG_CACHE_HOME", self.path("cache"))
+            .env("XDG_CONFIG_HOME", self.path("config"))
+            .envs(variables.iter().copied())
+            .stdin(std::process::Stdio::null())
+            .output()
+            .expect("it starts");
+        let text = |bytes| String::from_utf8(bytes).expect("it is text");
+        Shown { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+
+    pub(crate) fn pointsman(&self, arguments: &[&str]) -> (i32, String, String) {
+        let shown = self.with(&[], arguments);
+        (shown.code.expect("it was not killed"), shown.out, shown.err)
+    }
+
+    /// Returns all that a command shows, without what differs from run to run.
+    pub(crate) fn shown(&self, arguments: &[&str]) -> String {
+        let (code, out, err) = self.pointsman(arguments);
+        self.redacted(&format!("exit {code}\n--- stdout\n{out}--- stderr\n{err}"))
+    }
+
+    /// Replaces ids, times and places.
+    pub(crate) fn redacted(&self, text: &str) -> String {
+        let whole = self.0.0.canonicalize().expect("it is there");
+        let text = text
+            .replace(&whole.display().to_string(), "HOME")
+            .replace(&self.0.0.display().to_string(), "HOME");
+        let mut shown = String::new();
+        let mut word = String::new();
+        let end = |word: &mut String, shown: &mut String| {
+            let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+            let id = word.len() == 18 && word.starts_with('0') && word.bytes().all(plain);
+            let digest = word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+            shown.push_str(if id {
+                "RUN"
+            } else if digest {
+                "DIGEST"
+            } else {
+                word
+            });
+            word.clear();
+        };
+        for c in text.chars() {
+            if c.is_ascii_alphanumeric() {
+                word.push(c);
+            } else {
+                end(&mut word, &mut shown);
+                shown.push(c);
+            }
+        }
+        end(&mut word, &mut shown);
+        // Which sandbox there is depends on the machine.
+        let shown = ["bubblewrap", "landlock", "none"].iter().fold(shown, |shown, sandbox| {
+            shown.replace(&format!("sandbox  {sandbox}\n"), "sandbox  SANDBOX\n")
+        });
+        times(&shown)
+    }
+
+    /// Runs `research` and returns its id.
+    pub(crate) fn research(&self, question: &str) -> String {
+        let (code, out, shown) =
+            self.pointsman(&["run", "research", question, "--dir", "docs", "--json"]);
+        assert_eq!(code, 0, "{out}{shown}");
+        let last = out.lines().last().expect("there is an end");
+        let said: Value = serde_json::from_str(last).expect("it is JSON");
+        said["run"].as_str().expect("it has an id").to_owned()
+    }
+}
+
+/// Replaces numbers before a unit of time, and what is left of a budget of time.
+fn times(text: &str) -> String {
+    let units = ["ms", "s", "min", "h", "d", "MB"];
+    let line = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let unit = |word: &str| units.contains(&word.trim_matches([',', ':', ';', '.']));
+        let mut kept: Vec<&str> = Vec::new();
+        for (at, word) in words.iter().enumerate() {
+            let before = words.get(at + 1).is_some_and(|next| unit(next));
+            let number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+            if number && before {
+                // Columns are as wide as their numbers.
+                while kept.last() == Some(&"") {
+                    kept.pop();
+                }
+                kept.push("N");
+            } else if kept.last() == Some(&"N") && unit(word) {
+                let tail = word.trim_start_matches(char::is_alphabetic);
+                kept.pop();
+                let before = kept.last().is_some_and(|last| *last == "TIME");
+                if !before {
+                    kept.push("TIME");
+                }
+                if !tail.is_empty() {
+                    kept.pop();
+                    kept.push(if tail == "," { "TIME," } else { "TIME:" });
+                }
+            } else {
+                kept.push(word);
+            }
+        }
+        kept.join(" ")
+    };
+    let mut text: String = text.lines().map(|it| line(it) + "\n").collect();
+    if let Some(at) = text.find("left of `time`: ") {
+        let rest = text.split_off(at);
+        let (_, after) = rest.split_once('\n').expect("it is a line");
+        text = format!("{text}left of `time`: SOME\n{after}");
+    }
+    text
+}

@@ -1,0 +1,131 @@
+//! Runs that are kept: listed, shown, explained, replayed, forked, counted, removed.
+
+use std::{fs, path::Path};
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::home::Home;
+
+#[test]
+fn a_run_is_kept_shown_explained_and_replayed() {
+    let home = Home::new("kept");
+    assert_snapshot!("no_runs", home.shown(&["runs"]));
+    let run = home.research("What does a red signal mean?");
+    let (start, _) = run.split_at(10);
+    assert_snapshot!("runs", home.shown(&["runs"]));
+    assert_snapshot!("show", home.shown(&["show", "last"]));
+    assert_snapshot!("why", home.shown(&["why", start, "2"]));
+    assert_snapshot!("why_last", home.shown(&["why", "last"]));
+    assert_snapshot!("why_too_far", home.shown(&["why", start, "9"]));
+    assert_snapshot!("replay", home.shown(&["replay", start]));
+    assert_snapshot!("replay_part", home.shown(&["replay", start, "--until", "3", "--json"]));
+    let (code, out, _) = home.pointsman(&["show", &run, "--json"]);
+    assert_eq!(code, 0);
+    let shown: Value = serde_json::from_str(&out).expect("it is one object");
+    assert_eq!((&shown["id"], &shown["agent"]), (&run.as_str().into(), &"research".into()));
+    assert_eq!((&shown["disposition"], &shown["state"]), (&"succeeded".into(), &"done".into()));
+    assert!(shown["seed"].is_u64() && shown["forked"].is_null());
+    assert_eq!(shown["entries"].as_array().map(Vec::len), Some(5));
+    let history = shown["state_history"].as_array().expect("a list");
+    let visited: Vec<&Value> = history.iter().map(|hop| &hop["to"]).collect();
+    assert_eq!(visited, ["init", "searching", "analyzing", "deciding", "finishing", "done"]);
+    for hop in history {
+        assert!(hop["step"].is_u64() && hop["ms"].is_u64() && hop["at"].is_u64(), "{hop}");
+        assert!(hop["reason"].is_string(), "{hop}");
+    }
+    // A run that has ended stays as it is.
+    let (_, exported, _) = home.pointsman(&["export", &run]);
+    assert_eq!(home.pointsman(&["resume", &run, "--dir", "docs"]).0, 0);
+    assert_eq!(home.pointsman(&["export", &run]).1, exported);
+    assert_snapshot!("cancel_ended", home.shown(&["cancel", &run]));
+}
+
+#[test]
+fn an_export_is_checked_by_itself() {
+    let home = Home::new("export");
+    home.research("What does a green signal mean?");
+    let (code, exported, _) = home.pointsman(&["export", "last"]);
+    assert_eq!(code, 0);
+    assert_eq!(home.pointsman(&["export", "last", "--out", "run.jsonl"]).0, 0);
+    assert_eq!(fs::read_to_string(home.path("run.jsonl")).expect("it is there"), exported);
+    assert_snapshot!("export_exists", home.shown(&["export", "last", "--out", "run.jsonl"]));
+    // No journal is needed for it.
+    fs::remove_dir_all(home.path("state")).expect("it is removed");
+    assert_snapshot!("replay_file", home.shown(&["replay", "run.jsonl"]));
+    home.write("changed.jsonl", &exported.replacen("red signal", "rod signal", 1));
+    assert_snapshot!("replay_changed", home.shown(&["replay", "changed.jsonl"]));
+    assert_snapshot!("replay_missing", home.shown(&["replay", "missing.jsonl"]));
+}
+
+#[test]
+fn a_changed_journal_is_told_with_its_entry() {
+    let home = Home::new("changed");
+    let run = home.research("What does a green signal mean?");
+    change(&home.path("state/pointsman"), b"begun", b"begum");
+    let (code, _, told) = home.pointsman(&["replay", &run]);
+    assert_eq!(code, 9, "{told}");
+    assert!(told.contains("damaged"), "{told}");
+}
+
+/// Replaces bytes of the same length in every file of the journal.
+fn change(folder: &Path, from: &[u8], to: &[u8]) {
+    let mut changed = 0;
+    for entry in fs::read_dir(folder).expect("it is listed") {
+        let path = entry.expect("it is listed").path();
+        let Ok(mut bytes) = fs::read(&path) else { continue };
+        for at in 0..bytes.len().saturating_sub(from.len()) {
+            if bytes[at..].starts_with(from) {
+                bytes[at..at + to.len()].copy_from_slice(to);
+                changed += 1;
+            }
+        }
+        fs::write(&path, bytes).expect("it is written");
+    }
+    assert!(changed > 0, "the text was not found");
+}
+
+#[test]
+fn a_fork_shares_the_beginning_and_goes_its_own_way() {
+    let home = Home::new("fork");
+    let run = home.research("What does a red signal mean?");
+    assert_snapshot!("fork", home.shown(&["fork", &run, "--at", "3", "--dir", "docs"]));
+    let (_, out, _) = home.pointsman(&["show", "last", "--json"]);
+    let shown: Value = serde_json::from_str(&out).expect("it is JSON");
+    assert_eq!((&shown["forked"]["run"], &shown["forked"]["at"]), (&run.into(), &3.into()));
+    let (code, made, _) = home.pointsman(&["fork", "last", "--no-run"]);
+    assert_eq!(code, 0);
+    let (_, listed, _) = home.pointsman(&["runs", "--json", "--limit", "1"]);
+    let newest: Value = serde_json::from_str(&listed).expect("it is JSON");
+    assert_eq!(newest["run"], made.trim());
+    assert_eq!(newest["disposition"], Value::Null);
+    assert_snapshot!("fork_too_far", home.shown(&["fork", "last", "--at", "99"]));
+    // Cut short enough, the beginning of an id fits them all.
+    let (code, _, told) = home.pointsman(&["show", "0"]);
+    assert!(code == 2 && told.contains("type more of it"), "{told}");
+}
+
+#[test]
+fn runs_are_counted_and_removed() {
+    let home = Home::new("stats");
+    home.research("What does a red signal mean?");
+    home.research("Who sets the points?");
+    let (_, out, _) = home.pointsman(&["stats", "research", "--json"]);
+    let stats: Value = serde_json::from_str(&out).expect("it is JSON");
+    assert_eq!((&stats["runs"], &stats["dispositions"]["succeeded"]), (&2.into(), &2.into()));
+    assert_eq!((&stats["model_calls"], &stats["tool_calls"]), (&4.into(), &2.into()));
+    let edge = |edge: &&Value| edge["from"] == "searching" && edge["to"] == "analyzing";
+    let edges = stats["edges"].as_array().expect("a list");
+    assert_eq!(edges.iter().find(edge).expect("it was taken")["count"], 2);
+    let (_, told, _) = home.pointsman(&["stats"]);
+    assert!(told.starts_with("2 runs: 2 succeeded\n0.0 % of those"), "{told}");
+    assert_snapshot!("stats_of_none", home.shown(&["stats", "chat"]));
+    assert_snapshot!("prune_which", home.shown(&["runs", "prune"]));
+    assert_snapshot!("prune_plan", home.shown(&["runs", "prune", "--keep", "1", "--dry-run"]));
+    assert_eq!(home.pointsman(&["runs", "--json"]).1.lines().count(), 2);
+    assert_snapshot!("prune", home.shown(&["runs", "prune", "--keep", "1"]));
+    assert_eq!(home.pointsman(&["runs", "--json"]).1.lines().count(), 1);
+    assert_eq!(home.pointsman(&["runs", "prune", "--older-than", "30d"]).0, 0);
+    assert_eq!(home.pointsman(&["runs", "--json"]).1.lines().count(), 1);
+    assert_snapshot!("prune_bad_time", home.shown(&["runs", "prune", "--older-than", "soon"]));
+}

@@ -1,0 +1,96 @@
+//! Settings as people meet them: files with mistakes, what a repository may say, `doctor`.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::home::Home;
+
+#[test]
+fn mistakes_are_shown_where_they_are() {
+    let home = Home::new("mistakes");
+    home.write(
+        "config/pointsman/pointsman.toml",
+        "[model]\nuse = \"quote\"\nmax_token = 100\ntemperature = 7\n\n\
+         [limits]\nshell_timeout = \"2 weeks\"\noutput = 32\n\n[sandbx]\n",
+    );
+    assert_snapshot!(home.shown(&["run", "research", "x"]));
+    // Commands that need no settings do not mind.
+    assert_eq!(home.pointsman(&["check", "form"]).0, 0);
+}
+
+#[test]
+fn a_repository_may_not_loosen_security() {
+    let home = Home::new("loosen");
+    home.write(
+        "pointsman.toml",
+        "[model]\nbase_url = \"http://example.com\"\n[sandbox]\nnetwork = true\n\
+         [mcp]\napprove = [\"files\"]\n\
+         [permissions]\notherwise = \"allow\"\nrules = [{ allow = \"shell\" }, { allow = \"read\" }]\n\
+         [journal]\npath = \"/tmp/elsewhere.db\"\n",
+    );
+    assert_snapshot!(home.shown(&["run", "research", "x", "--dry-run"]));
+}
+
+#[test]
+fn settings_come_from_the_nearest_file_and_the_command_line_wins() {
+    let home = Home::new("nearest");
+    home.write("config/pointsman/pointsman.toml", "[model]\nuse = \"ollama:from-user\"\n");
+    let model = |variables: &[(&str, &str)], more: &[&str]| {
+        let plan = ["run", "research", "x", "--dry-run", "--json", "--dir", "docs"];
+        let shown = home.with(variables, &[&plan[..], more].concat());
+        let plan: Value = serde_json::from_str(&shown.out).expect("it is JSON");
+        plan["model"].as_str().expect("a name").to_owned()
+    };
+    assert_eq!(model(&[], &[]), "ollama:from-user");
+    home.write("pointsman.toml", "[model]\nuse = \"ollama:from-repository\"\n");
+    assert_eq!(model(&[], &[]), "ollama:from-repository");
+    let variable = [("POINTSMAN_MODEL", "ollama:from-environment")];
+    assert_eq!(model(&variable, &[]), "ollama:from-environment");
+    assert_eq!(model(&variable, &["--model", "quote"]), "quote");
+}
+
+#[test]
+fn doctor_says_what_is_wrong() {
+    let home = Home::new("doctor");
+    let checks = |arguments: &[&str]| {
+        let (code, out, _) = home.pointsman(&[&["doctor", "--json"][..], arguments].concat());
+        let said: Value = serde_json::from_str(&out).expect("it is JSON");
+        (code, said)
+    };
+    let find = |said: &Value, name: &str| -> Value {
+        let all = said["checks"].as_array().expect("a list").iter();
+        all.clone().find(|check| check["name"] == name).cloned().expect("it was checked")
+    };
+    let (code, said) = checks(&[]);
+    assert_eq!((code, &said["ok"]), (0, &true.into()), "{said}");
+    assert_eq!(find(&said, "journal")["status"], "ok");
+    assert!(!home.path("state").exists(), "nothing is made");
+    let (code, said) = checks(&["--model", "openai:gpt"]);
+    assert_eq!((code, &find(&said, "model")["status"]), (1, &"fail".into()), "{said}");
+    // Nobody listens on port 1.
+    let local = ["--model", "openai-compatible:x", "--base-url", "http://127.0.0.1:1/v1"];
+    let (code, said) = checks(&local);
+    assert_eq!((code, &find(&said, "server")["status"]), (1, &"fail".into()), "{said}");
+    home.write(".mcp.json", "{\"mcpServers\":{\"files\":{\"command\":\"serve-files\"}}}");
+    let (code, said) = checks(&[]);
+    assert_eq!((code, &find(&said, "mcp")["status"]), (0, &"warn".into()), "{said}");
+    home.write("config/pointsman/pointsman.toml", "[mcp]\napprove = [\"files\"]\n");
+    assert_eq!(find(&checks(&[]).1, "mcp")["status"], "ok");
+    home.write("state/pointsman/journal.db", "this is no journal, and is long enough to tell");
+    let (code, said) = checks(&[]);
+    assert_eq!((code, &find(&said, "journal")["status"]), (1, &"fail".into()), "{said}");
+    assert_eq!(home.pointsman(&["runs"]).0, 10);
+}
+
+#[test]
+fn the_log_is_off_until_it_is_asked_for() {
+    let home = Home::new("log");
+    let run = ["run", "research", "red signal", "--dir", "docs"];
+    assert!(!home.pointsman(&run).2.contains("state_transition"));
+    let (_, _, told) = home.pointsman(&[&run[..], &["--log", "info"]].concat());
+    assert!(told.contains("INFO") && told.contains("state_transition"), "{told}");
+    let variables = [("POINTSMAN_LOG", "info"), ("POINTSMAN_LOG_FILE", "run.log")];
+    assert!(!home.with(&variables, &run).err.contains("state_transition"));
+    let log = std::fs::read_to_string(home.path("run.log")).expect("it is there");
+    assert!(log.contains("state_transition") && !log.contains('\u{1b}'), "{log}");
+}

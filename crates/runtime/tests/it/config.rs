@@ -1,0 +1,172 @@
+//! `pointsman.toml`: what it may say, who may say it, and where mistakes are.
+
+use pointsman_kernel::governor::Level;
+use pointsman_runtime::config::{Config, ConfigError, Origin, milliseconds, rule};
+
+const WHOLE: &str = r#"
+[model]
+use = "ollama:llama3.2"
+max_tokens = 1000
+temperature = 0.5
+proposals = "tools"
+prices = { input = "2.50", output = "10" }
+connect_timeout = "5s"
+idle_timeout = "2m"
+answer = "1MiB"
+
+[limits]
+output = "16KiB"
+file = "1MB"
+results = 50
+look_timeout = "10s"
+shell_timeout = "1m"
+shell_timeout_max = "1h"
+http_timeout = "20s"
+http_page = "512KiB"
+http_redirects = 0
+
+[permissions]
+otherwise = "deny"
+rules = [
+    { allow = "read" },
+    { deny = "shell", with = { command = "rm *" } },
+    { ask = "shell" },
+]
+
+[watch]
+cpu = 80
+memory = 85
+disk_free = "5GB"
+every = "5s"
+longest = "10m"
+"#;
+
+fn problems(text: &str, origin: Origin) -> Vec<(usize, String, String)> {
+    let found = Config::parse(text, origin).expect_err("it has mistakes");
+    found.into_iter().map(|it| (it.span.locate(text).0, it.message, it.hint)).collect()
+}
+
+#[test]
+fn every_key_is_read() {
+    let config = Config::parse(WHOLE, Origin::Repository).expect("it is harmless");
+    assert_eq!(config.model.prices, Some((2_500_000, 10_000_000)));
+    assert_eq!(config.model.answer_bytes, Some(1 << 20));
+    assert_eq!((config.model.connect_ms, config.model.idle_ms), (Some(5_000), Some(120_000)));
+    assert_eq!(config.limits.file_bytes, Some(1_000_000));
+    assert_eq!(config.limits.redirects, Some(0));
+    assert_eq!(config.watch.disk_free, Some(5_000_000_000));
+    assert_eq!(config.permissions.repository.len(), 3);
+    let own = "[model]\nbase_url = \"http://box/v1\"\n[sandbox]\nnetwork = true\n\
+        read_only = [\"/opt\"]\nwritable = [\"/var/cache/x\"]\nenv = [\"CARGO_HOME\"]\n\
+        bubblewrap = \"/usr/bin/bwrap\"\nlandlock = false\nprivate_addresses = true\n\
+        [mcp]\napprove = [\"files\"]\nbelieve = [\"files\"]\ncall_timeout = \"1m\"\n\
+        start_timeout = \"9s\"\n[journal]\npath = \"/tmp/j.db\"\nkeep = 9\n\
+        [log]\nfile = \"/tmp/log\"\nfilter = \"info\"\n";
+    let config = Config::parse(own, Origin::User).expect("it is the user's own");
+    assert_eq!(config.sandbox.landlock, Some(false));
+    assert_eq!(config.mcp.start_ms, Some(9_000));
+}
+
+#[test]
+fn a_mistake_has_its_place_and_a_way_out() {
+    for (text, line, message, hint) in [
+        ("[model]\nmax_token = 1", 2, "no key `max_token`", "did you mean `max_tokens`?"),
+        ("[modell]", 1, "no key `modell`", "did you mean `model`?"),
+        ("\n[model]\nmax_tokens = \"many\"", 3, "cannot be `\"many\"`", "a whole number"),
+        ("[model]\ntemperature = 9", 2, "cannot be `9`", "from 0 to 2"),
+        ("[model]\nprices = { input = \"1\" }", 2, "needs both", "per million tokens"),
+        ("[model]\nproposals = \"xml\"", 2, "cannot be `\"xml\"`", "`\"schema\"` or `\"tools\"`"),
+        ("[limits]\nshell_timeout = \"10\"", 2, "cannot be `\"10\"`", "`\"15s\"`"),
+        ("[limits]\nshell_timeout = \"0s\"", 2, "cannot be", "a number and a unit"),
+        ("[limits]\nfile = 4", 2, "cannot be `4`", "`\"32KiB\"`"),
+        ("[watch]\nmemory = 101", 2, "cannot be `101`", "from 1 to 100"),
+        ("[permissions]\nrules = [{ allow = \"a\", deny = \"a\" }]", 2, "has one of", "write"),
+        ("[permissions]\nrules = [{ alow = \"a\" }]", 2, "no key `alow`", "`allow`"),
+        ("[permissions]\nrules = \"read\"", 2, "must be a list", "write"),
+        ("[permissions]\notherwise = \"refuse\"", 2, "cannot be", "`\"deny\"`"),
+        ("[sandbox]\nread_only = [\"here\"]", 2, "cannot be a list", "start with `/`"),
+        ("model = 3", 1, "must be a table", "[model]"),
+        ("[model", 1, "not TOML", "toml.io"),
+    ] {
+        let found = problems(text, Origin::User);
+        let fits = |it: &&(usize, String, String)| {
+            it.0 == line && it.1.contains(message) && it.2.contains(hint)
+        };
+        assert!(found.iter().any(|it| fits(&it)), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn a_repository_may_not_loosen_security() {
+    for text in [
+        "[model]\nbase_url = \"http://example.com\"",
+        "[sandbox]\nnetwork = false",
+        "[mcp]\napprove = [\"files\"]",
+        "[mcp]\nbelieve = [\"files\"]",
+        "[journal]\npath = \"/tmp/x.db\"",
+        "[log]\nfile = \"/tmp/x\"",
+        "[log]\nfilter = \"trace\"",
+        "[journal]\nkeep = 1",
+        "[permissions]\notherwise = \"allow\"",
+        "[permissions]\nrules = [{ allow = \"write\" }]",
+        "[permissions]\nrules = [{ allow = \"git\", with = { args = \"status\" } }]",
+        "[permissions]\nrules = [{ allow = \"http_get\" }]",
+        "[permissions]\nrules = [{ allow = \"*\" }]",
+        "[permissions]\nrules = [{ allow = \"read*\" }]",
+    ] {
+        let found = problems(text, Origin::Repository);
+        assert!(found.iter().any(|it| it.2.contains("may not loosen")), "{text}: {found:?}");
+        assert!(Config::parse(text, Origin::User).is_ok(), "a user may: {text}");
+    }
+}
+
+#[test]
+fn a_repository_only_makes_permissions_stricter() {
+    let parse = |text: &str, origin| Config::parse(text, origin).expect("it is sound");
+    let user =
+        parse("[permissions]\notherwise = \"deny\"\nrules = [{ allow = \"shell\" }]", Origin::User);
+    let repository = parse(
+        "[permissions]\notherwise = \"ask\"\nrules = [{ ask = \"git\" }, { deny = \"shell\" }]",
+        Origin::Repository,
+    );
+    let both = user.under(repository);
+    let permissions = both.permissions.permissions(vec![rule("edit", Level::Allow)], true);
+    assert_eq!(permissions.otherwise, Level::Refuse);
+    let order: Vec<(&str, Level)> =
+        permissions.rules.iter().map(|rule| (rule.tool.as_str(), rule.level)).collect();
+    assert_eq!(
+        order.get(..4).expect("they are there"),
+        [
+            ("edit", Level::Allow),
+            ("shell", Level::Refuse),
+            ("shell", Level::Allow),
+            // Asking would be milder than what its reader has settled.
+            ("git", Level::Refuse),
+        ]
+    );
+}
+
+#[test]
+fn the_nearest_file_is_found_and_a_missing_one_settles_nothing() {
+    let folder = std::env::temp_dir().join(format!("pointsman-config-{}", std::process::id()));
+    let deep = folder.join("a/b");
+    std::fs::create_dir_all(&deep).expect("it is made");
+    std::fs::write(folder.join("pointsman.toml"), "[watch]\ncpu = 1\n").expect("it is written");
+    let found = Config::find(&deep).expect("it is above");
+    assert!(found.ends_with("pointsman.toml"));
+    std::fs::write(deep.join("pointsman.toml"), "[watch]\ncpu = 0\n").expect("it is written");
+    let found = Config::find(&deep).expect("it is here");
+    let error = Config::read(&found, Origin::Repository).expect_err("it has a mistake");
+    assert!(matches!(error, ConfigError::Mistakes { .. }));
+    assert!(Config::read(&deep.join("none.toml"), Origin::User).expect("no error").is_none());
+    std::fs::remove_dir_all(&folder).expect("it is removed");
+}
+
+#[test]
+fn durations_need_a_unit() {
+    assert_eq!(milliseconds("30d"), Some(2_592_000_000));
+    assert_eq!(milliseconds("250ms"), Some(250));
+    for text in ["", "5", "s", "-1s", "1.5s", "99999999999999999999s", "1w"] {
+        assert_eq!(milliseconds(text), None, "{text}");
+    }
+}
