@@ -96,11 +96,10 @@ impl Tier {
     /// Returns how long it may take, compiling left out.
     const fn cap(self) -> Duration {
         Duration::from_secs(match self {
-            Self::Properties => 600,
+            Self::Properties | Self::Live => 600,
             Self::Xstate | Self::Aimock | Self::Sandbox => 120,
             Self::Model | Self::Mcp => 180,
             Self::Unit => 300,
-            Self::Live => 480,
             Self::Kill => 240,
         })
     }

@@ -7,8 +7,8 @@ use super::{flushes::Flushes, grouped::Grouped, peers::Row, waiting::Waiting};
 const RATIO: f64 = 1.3;
 const SHARE: f64 = 0.75;
 const PER_SECOND: f64 = 30_000.0;
-/// The disk that the target of steps per second is meant for, in microseconds.
-const DISK: f64 = 160.0;
+/// The slowest disk that the target of steps per second is meant for, in microseconds.
+const DISK: f64 = 200.0;
 const WAITING: f64 = 4_096.0;
 
 /// The figures of a whole benchmark.
@@ -55,8 +55,7 @@ impl Figures {
     /// Prints each target beside what was reached, and returns whether all were.
     pub(super) fn print_targets(&self) -> bool {
         let Self { pairs, flushes, grouped, waiting, .. } = self;
-        // On a slower disk the same share of the bare loop is fewer steps.
-        let wanted = PER_SECOND * (DISK / grouped.raw).min(1.0);
+        let Grouped { ours, raw, .. } = grouped;
         let targets = [
             (
                 pairs.ratio <= RATIO,
@@ -71,14 +70,6 @@ impl Figures {
                 format!("at least 75 % of a bare loop: {:.0} %", grouped.share * 100.0),
             ),
             (
-                grouped.ours >= wanted,
-                format!(
-                    "at least 30,000 durable steps/s where a raw flush takes 160 µs, here \
-                     {wanted:.0}: {:.0}",
-                    grouped.ours
-                ),
-            ),
-            (
                 waiting.bytes <= WAITING,
                 format!("a waiting run <= 4 KiB of memory: {:.0} bytes", waiting.bytes),
             ),
@@ -86,7 +77,22 @@ impl Figures {
         for (reached, target) in &targets {
             println!("{}  {target}", if *reached { "pass" } else { "FAIL" });
         }
-        targets.iter().all(|(reached, _)| *reached)
+        // A figure of its own, and no ratio: it means something on such a disk alone.
+        let fast = *raw > DISK || *ours >= PER_SECOND;
+        let word = if *raw > DISK {
+            "----"
+        } else if fast {
+            "pass"
+        } else {
+            "FAIL"
+        };
+        println!(
+            "{word}  at least 30,000 durable steps/s where a raw flush takes 160 µs: {ours:.0}"
+        );
+        if *raw > DISK {
+            println!("      not judged: a raw flush takes {raw:.0} µs here");
+        }
+        fast && targets.iter().all(|(reached, _)| *reached)
     }
 
     pub(super) fn json(&self) -> Value {

@@ -18,6 +18,9 @@ use crate::server::{Ready, Server, free_port};
 const LISTENS: Duration = Duration::from_secs(20);
 /// How long a client may take over its request.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long the answer takes after the request was counted: the moments in which a
+/// client that is killed cannot know.
+const UNSURE: Duration = Duration::from_millis(40);
 /// Bytes of a request that are read.
 const MOST: u64 = 64 * 1024;
 
@@ -107,6 +110,7 @@ fn answer(stream: &TcpStream, mut file: fs::File) -> Result<()> {
     // In one write, so that requests at the same time do not mix.
     let line = format!("{}\n", json!({ "path": path, "key": key, "body": body }));
     file.write_all(line.as_bytes())?;
+    thread::sleep(UNSURE);
     let said = format!("counted {path}");
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n";
     let mut stream = stream;
