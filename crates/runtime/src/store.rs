@@ -24,7 +24,10 @@ mod schema;
 mod seal;
 mod writer;
 
-use std::{path::Path, path::PathBuf, sync::mpsc};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, mpsc},
+};
 
 use pointsman_kernel::{
     chart::Disposition,
@@ -44,7 +47,7 @@ pub use prompt::PromptRow;
 pub use prune::{Prune, Pruned};
 pub use read::{Kept, RunRow};
 use ready::Ready;
-use writer::{Answer, Forking, Job, Work, Writer};
+use writer::{Answer, Desk, Forking, Job, Work, Writer};
 
 /// One step to be kept: the line, and what is derived from it.
 #[derive(Clone, Debug)]
@@ -125,7 +128,8 @@ pub struct Store {
     path: PathBuf,
     readers: pool::Pool,
     jobs: Option<mpsc::Sender<Job>>,
-    writer: Option<std::thread::JoinHandle<()>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+    writer: Arc<Desk>,
 }
 
 impl Store {
@@ -145,16 +149,18 @@ impl Store {
         }
         let (connection, mark) = schema::open(path, options)?;
         let (jobs, inbox) = mpsc::channel();
-        let mut writer = Writer::new(connection, mark, options);
-        let writer = std::thread::Builder::new()
+        let writer = Arc::new(Desk::new(Writer::new(connection, mark, options)));
+        let desk = Arc::clone(&writer);
+        let thread = std::thread::Builder::new()
             .name("journal".into())
-            .spawn(move || writer.run(&inbox))
+            .spawn(move || desk.run(&inbox))
             .map_err(|source| StoreError::Thread { source })?;
         Ok(Self {
             path: path.into(),
             readers: pool::Pool::new(path, options),
             jobs: Some(jobs),
-            writer: Some(writer),
+            thread: Some(thread),
+            writer,
         })
     }
 
@@ -193,8 +199,13 @@ impl Store {
     }
 
     async fn ask(&self, work: Work) -> Result<Answer, StoreError> {
+        let work = match self.writer.alone(work) {
+            Ok(done) => return done,
+            Err(work) => work,
+        };
         let (reply, answer) = oneshot::channel();
         let jobs = self.jobs.as_ref().ok_or_else(gone)?;
+        self.writer.expect_one();
         jobs.send(Job { work, reply }).map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }
@@ -210,8 +221,8 @@ impl Drop for Store {
         // The writer closes last, because only it can write the log back.
         self.readers.clear();
         drop(self.jobs.take());
-        if let Some(writer) = self.writer.take() {
-            drop(writer.join());
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
         }
     }
 }

@@ -7,7 +7,11 @@
 mod apply;
 mod fork;
 
-use std::sync::mpsc::Receiver;
+use std::sync::{
+    Mutex, PoisonError, TryLockError,
+    atomic::{AtomicUsize, Ordering},
+    mpsc::Receiver,
+};
 
 use rusqlite::{Connection, ErrorCode, TransactionBehavior, ffi};
 use tokio::sync::oneshot;
@@ -15,7 +19,7 @@ use tokio::sync::oneshot;
 use pointsman_kernel::id::Seq;
 
 use super::{
-    Committed, Hold, LetterId, Options, RunId, StoreError, book::OpenBook, mark::Mark,
+    Committed, Hold, LetterId, Options, RunId, StoreError, book::OpenBook, gone, mark::Mark,
     options::Fault, ready::Ready,
 };
 pub(super) use fork::Forking;
@@ -94,27 +98,79 @@ pub(super) struct Writer {
     broken: Option<String>,
 }
 
+/// The writer's desk: where jobs wait, and where one that finds nobody before it is done
+/// at once.
+pub(super) struct Desk {
+    writer: Mutex<Writer>,
+    waiting: AtomicUsize,
+}
+
+impl std::fmt::Debug for Desk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Desk").field("waiting", &self.waiting).finish_non_exhaustive()
+    }
+}
+
+impl Desk {
+    pub(super) const fn new(writer: Writer) -> Self {
+        Self { writer: Mutex::new(writer), waiting: AtomicUsize::new(0) }
+    }
+
+    /// Does a job on the caller's own thread if nobody is before it, or gives it back.
+    ///
+    /// It blocks for one flush, as any write does. A lone run is spared two switches
+    /// between threads; as soon as there are more, they queue and share flushes.
+    pub(super) fn alone(&self, work: Work) -> Result<Result<Answer, StoreError>, Work> {
+        if self.waiting.load(Ordering::Acquire) > 0 {
+            return Err(work);
+        }
+        let mut writer = match self.writer.try_lock() {
+            Ok(writer) => writer,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Err(work),
+        };
+        let (reply, _nobody) = oneshot::channel();
+        let batch = [Job { work, reply }];
+        let answers = writer.write(&batch).unwrap_or_default();
+        Ok(answers.into_iter().next().unwrap_or_else(|| Err(gone())))
+    }
+
+    /// Counts a job that is about to be sent.
+    pub(super) fn expect_one(&self) {
+        self.waiting.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Works until nobody can send any more.
+    pub(super) fn run(&self, inbox: &Receiver<Job>) {
+        while let Ok(first) = inbox.recv() {
+            // What comes while somebody writes alone joins the batch.
+            let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut batch = vec![first];
+            batch.extend(inbox.try_iter().take(writer.together.saturating_sub(1)));
+            let count = batch.len();
+            writer.serve(batch);
+            self.waiting.fetch_sub(count, Ordering::AcqRel);
+        }
+    }
+}
+
 impl Writer {
     pub(super) fn new(connection: Connection, mark: Mark, options: &Options) -> Self {
         let (together, fault) = (options.together, options.fault);
         Self { connection, mark, together, fault, commits: 0, broken: None }
     }
 
-    /// Works until nobody can send any more.
-    pub(super) fn run(&mut self, inbox: &Receiver<Job>) {
-        while let Ok(first) = inbox.recv() {
-            let mut batch = vec![first];
-            batch.extend(inbox.try_iter().take(self.together.saturating_sub(1)));
-            if let Some(answers) = self.write(&batch) {
-                answer(batch, answers);
-                continue;
-            }
-            for job in batch {
-                let one = [job];
-                // A job that stands alone is never spoilt by another.
-                let answers = self.write(&one).unwrap_or_default();
-                answer(one, answers);
-            }
+    /// Writes a batch and tells everybody.
+    fn serve(&mut self, batch: Vec<Job>) {
+        if let Some(answers) = self.write(&batch) {
+            answer(batch, answers);
+            return;
+        }
+        for job in batch {
+            let one = [job];
+            // A job that stands alone is never spoilt by another.
+            let answers = self.write(&one).unwrap_or_default();
+            answer(one, answers);
         }
     }
 
