@@ -51,16 +51,13 @@ pub(super) fn chunks(path: &str, text: &str) -> Vec<Chunk> {
         if trimmed.is_empty() {
             continue;
         }
-        match chunks.last_mut().filter(|_| lines > 0) {
-            Some(chunk) => {
-                chunk.text.push('\n');
-                chunk.text.push_str(line);
-            }
-            None => {
-                let above: Vec<&str> = headings.iter().map(|(_, heading)| *heading).collect();
-                let heading = above.join(" / ");
-                chunks.push(Chunk { line: at + 1, heading, text: line.into() });
-            }
+        if let Some(chunk) = chunks.last_mut().filter(|_| lines > 0) {
+            chunk.text.push('\n');
+            chunk.text.push_str(line);
+        } else {
+            let above: Vec<&str> = headings.iter().map(|(_, heading)| *heading).collect();
+            let heading = above.join(" / ");
+            chunks.push(Chunk { line: at + 1, heading, text: line.into() });
         }
         lines = if heads { 0 } else { lines + 1 };
     }
