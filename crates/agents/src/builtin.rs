@@ -7,13 +7,14 @@ mod decl;
 mod render;
 #[cfg(test)]
 mod tests;
+mod words;
 
-use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
+use alloc::{collections::BTreeMap, format, string::String};
 
 use pointsman_kernel::{
     agent::{
         Agent, Answer, BadBody, ChildRun, Fault, FaultClass, Forgone, ModelCall, Order, Settled,
-        ToolCall, Visit,
+        ToolCall, ToolResult, Visit,
     },
     chart::Disposition,
     id::Outcome,
@@ -21,9 +22,9 @@ use pointsman_kernel::{
     prompt::{Message, Prompt},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, value::RawValue};
+use serde_json::{Value, json, value::RawValue};
 
-use crate::answer;
+use crate::{answer, catalogue};
 use decl::{
     ASK_ID, CHILD_FAILED, CHILD_ID, CHOOSE_ID, CHOSEN, COMPLETED, HTTP_ID, HTTP_OK, JOBS, NO,
     NONZERO, OTHER, REPLY_ID, SHELL_ID, SHELL_OK, SUCCEEDED, TOOL_ID, TOOL_OK, YES,
@@ -61,16 +62,6 @@ pub enum Task {
         /// The question.
         question: String,
     },
-    /// Run a program; no shell reads the words.
-    Shell {
-        /// The program and its arguments.
-        command: Vec<String>,
-    },
-    /// Fetch this.
-    Http {
-        /// Where from.
-        url: String,
-    },
 }
 
 /// What the host reports.
@@ -84,20 +75,6 @@ pub enum Report {
         yes: bool,
         /// What else they said.
         text: String,
-    },
-    /// How a program ended.
-    Exited {
-        /// Its exit code.
-        code: i32,
-        /// What it wrote.
-        output: String,
-    },
-    /// What came back.
-    Fetched {
-        /// The HTTP status.
-        status: u16,
-        /// The body, as text.
-        body: String,
     },
 }
 
@@ -165,15 +142,15 @@ impl Agent for Builtin {
     fn brief(data: &Data, visit: &Visit<'_>) -> Order<Task> {
         let with = With::of(visit);
         let text = |key: &str| render::fill(&with.text(key), data);
+        let call = |tool: String, arguments: &Value| {
+            let arguments = render::canonical(arguments);
+            Order::Tool(ToolCall { id: visit.state.name().into(), tool, arguments })
+        };
         match visit.job {
-            TOOL_ID => Order::Tool(ToolCall {
-                id: visit.state.name().into(),
-                tool: with.text("tool"),
-                arguments: with.arguments(data),
-            }),
+            TOOL_ID => call(with.text("tool"), &with.arguments(data)),
             ASK_ID => Order::own(Task::Ask { question: text("question") }),
-            SHELL_ID => Order::own(Task::Shell { command: with.command(data) }),
-            HTTP_ID => Order::own(Task::Http { url: text("url") }),
+            SHELL_ID => call("shell".into(), &json!({ "command": with.command(data) })),
+            HTTP_ID => call("http_get".into(), &json!({ "url": text("url") })),
             CHILD_ID => Order::Child(ChildRun { chart: with.text("chart"), goal: text("goal") }),
             _ => Order::Model(ModelCall { job: visit.job, item: visit.item }),
         }
@@ -222,23 +199,47 @@ fn took(data: &mut Data, visit: &Visit<'_>, answer: Answer<Report>) -> Result<Ou
             let well = end.ended == Disposition::Succeeded;
             (end.result, if well { SUCCEEDED } else { CHILD_FAILED })
         }
-        job => match (job, answer::own(answer)?) {
-            (ASK_ID, Report::Answered { yes, text }) => (text, if yes { YES } else { NO }),
-            (SHELL_ID, Report::Exited { code, output }) => {
-                (output, if code == 0 { SHELL_OK } else { NONZERO })
-            }
-            (HTTP_ID, Report::Fetched { status: 200..=299, body }) => (body, HTTP_OK),
-            (HTTP_ID, Report::Fetched { status, .. }) => {
-                let mut fault = failed(FaultClass::Other, format!("the status was {status}"));
-                // A request that is wrong stays wrong.
-                fault.repeatable = !(400..=499).contains(&status) || status == 408 || status == 429;
-                return Err(fault);
-            }
-            _ => return Err(answer::misfit()),
-        },
+        SHELL_ID => ran(answer::tool(answer)?)?,
+        HTTP_ID => (fetched(answer::tool(answer)?)?, HTTP_OK),
+        ASK_ID => {
+            let Report::Answered { yes, text } = answer::own(answer)?;
+            (text, if yes { YES } else { NO })
+        }
+        _ => return Err(answer::misfit()),
     };
     data.put(&with.text("into"), &result);
     Ok(outcome)
+}
+
+/// Tells a program that ended from one that never ran or was stopped; what it wrote is
+/// the result.
+fn ran(result: ToolResult) -> Result<(String, Outcome), Fault> {
+    let (how, wrote) = result.output.split_once('\n').unwrap_or((&result.output, ""));
+    let ended = how.starts_with(catalogue::EXITED) || how.starts_with(catalogue::SIGNALLED);
+    match (result.ok, ended) {
+        (true, true) => Ok((wrote.into(), SHELL_OK)),
+        (true, false) => Ok((result.output, SHELL_OK)),
+        (false, true) => Ok((wrote.into(), NONZERO)),
+        (false, false) => Err(failed(FaultClass::Other, result.output)),
+    }
+}
+
+/// Returns a page's text without the line above it that says where it is from.
+fn fetched(result: ToolResult) -> Result<String, Fault> {
+    let (how, page) = result.output.split_once('\n').unwrap_or((&result.output, ""));
+    let from = how.split_once(catalogue::FROM);
+    let status = from.and_then(|(status, _)| status.parse::<u16>().ok());
+    match (result.ok, status) {
+        (true, Some(_)) => Ok(page.into()),
+        (true, None) => Ok(result.output),
+        (false, Some(status)) => {
+            let mut fault = failed(FaultClass::Other, format!("the status was {status}"));
+            // A request that is wrong stays wrong.
+            fault.repeatable = !(400..=499).contains(&status) || status == 408 || status == 429;
+            Err(fault)
+        }
+        (false, None) => Err(failed(FaultClass::Other, result.output)),
+    }
 }
 
 const fn failed(class: FaultClass, message: String) -> Fault {

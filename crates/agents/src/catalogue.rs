@@ -41,6 +41,13 @@ pub const ROWS: &[AgentRow] = &[
 pub const TOOLS: &[&str] =
     &["context.fts_search", "edit", "git", "http_get", "list", "read", "search", "shell", "write"];
 
+/// How the first line of what `shell` answers begins where the command ended by itself.
+pub const EXITED: &str = "exit code ";
+/// How it begins where a signal ended the command.
+pub const SIGNALLED: &str = "stopped by signal ";
+/// What stands between the status and the address in the first line of a page.
+pub const FROM: &str = " from ";
+
 /// Returns what those tools declare of themselves.
 pub fn tools() -> Vec<ToolDecl> {
     let query = ToolDecl { query: Some("query".into()), ..ToolDecl::read("", &["query"]) };

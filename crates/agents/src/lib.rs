@@ -37,4 +37,6 @@ pub mod research;
 mod testing;
 pub mod transcript;
 
-pub use catalogue::{AGENTS, CHARTS, CHILDREN, ROWS, TOOLS, chart, registry, tools};
+pub use catalogue::{
+    AGENTS, CHARTS, CHILDREN, EXITED, FROM, ROWS, SIGNALLED, TOOLS, chart, registry, tools,
+};

@@ -23,7 +23,7 @@ use crate::{
     person::{self, Person},
     place::{Settled, variable},
     report::{self, Error, coloured},
-    tell::{Plain, note},
+    tell::{Plain, note, open_question},
     words,
 };
 
@@ -257,9 +257,7 @@ fn told(session: &Session, outcome: &Outcome, ended: Option<Disposition>, let_go
     note(&if coloured() { live::ending(ended, &line) } else { line });
     note(&format!("journal: {}", session.journal().display()));
     for question in &outcome.questions {
-        let call = &question.call;
-        let text = format!("{} {}", call.tool, call.arguments.get());
-        note(&format!("question {}: may it call {}?", question.effect, words::line(&text, 160)));
+        note(&open_question(question));
     }
     if !outcome.questions.is_empty() {
         note(&format!("next: pointsman approve {run}   or   pointsman deny {run}"));

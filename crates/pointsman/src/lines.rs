@@ -1,7 +1,7 @@
 //! What happens to a run, as JSON: an object per line on standard output.
 
 use pointsman_runtime::{
-    observe::{Notice, Observer, Question},
+    observe::{Asked, Notice, Observer, Question},
     store::RunId,
 };
 use serde_json::{Value, json};
@@ -63,15 +63,20 @@ fn object(notice: &Notice) -> Option<(&'static str, Value)> {
     })
 }
 
-/// Returns a question with all that an answer must name.
+/// Returns a question with all that an answer must name; one that is about no call has
+/// a text instead.
 pub(crate) fn asked(question: &Question) -> Value {
-    json!({
-        "question": question.effect.to_string(),
-        "tool": question.call.tool,
-        "arguments": question.call.arguments,
-        "identity": question.identity,
-        "expires": question.expires,
-    })
+    let (effect, expires) = (question.effect.to_string(), question.expires);
+    match &question.asks {
+        Asked::Call { call, identity } => json!({
+            "question": effect,
+            "tool": call.tool,
+            "arguments": call.arguments,
+            "identity": identity,
+            "expires": expires,
+        }),
+        Asked::Plain(text) => json!({ "question": effect, "text": text, "expires": expires }),
+    }
 }
 
 fn plain<T: serde::Serialize>(value: &T) -> Value {

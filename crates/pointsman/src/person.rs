@@ -1,4 +1,5 @@
-//! Somebody at the terminal: calls are put to them, whole, before they run.
+//! Somebody at the terminal: calls are put to them, whole, before they run, and so are
+//! the questions of a chart.
 
 use std::{
     io::{self, IsTerminal},
@@ -6,9 +7,12 @@ use std::{
 };
 
 use console::{Key, Term};
-use pointsman_kernel::governor::{Grant, Level};
+use pointsman_kernel::{
+    agent::ToolCall,
+    governor::{Grant, Level},
+};
 use pointsman_runtime::{
-    observe::Question,
+    observe::{Asked, Question},
     session::{Attend, Decision},
 };
 
@@ -41,7 +45,14 @@ impl Attend for Person {
 }
 
 fn ask(question: &Question) -> Option<Decision> {
-    let call = &question.call;
+    match &question.asks {
+        Asked::Call { call, .. } => ask_for(call),
+        Asked::Plain(text) => ask_plainly(text),
+    }
+}
+
+/// Asks whether a call may run.
+fn ask_for(call: &ToolCall) -> Option<Decision> {
     let tool = words::harmless(&call.tool);
     note(&format!("\nMay this call run?\n\n  {tool}"));
     for line in arguments(call.arguments.get()).lines() {
@@ -52,21 +63,53 @@ fn ask(question: &Question) -> Option<Decision> {
         note(reason);
         Some(Decision { granted, reason: reason.into(), remember })
     };
+    match pressed("ynal") {
+        Some('y') => decision(true, "granted at the terminal", None),
+        Some('n') => decision(false, "denied at the terminal", None),
+        Some('a') => {
+            let level = Level::Allow;
+            let tool = call.tool.clone();
+            let grant = Grant { tool, arguments: Vec::new(), level, until: None };
+            decision(true, "granted at the terminal, for this run", Some(grant))
+        }
+        _ => later(),
+    }
+}
+
+/// Asks what the chart itself wants to know; a word can go with the answer.
+fn ask_plainly(text: &str) -> Option<Decision> {
+    note(&format!("\n{}\n\n[y]es  [n]o  [s]ay something with it  [l]ater", words::harmless(text)));
+    let mut key = pressed("ynsl");
+    let mut said = String::new();
+    if key == Some('s') {
+        note("Say it in a line:");
+        said = Term::stderr().read_line().ok()?;
+        note("[y]es  [n]o  [l]ater");
+        key = pressed("ynl");
+    }
+    let granted = match key {
+        Some('y') => true,
+        Some('n') => false,
+        _ => return later(),
+    };
+    note(if granted { "yes" } else { "no" });
+    Some(Decision { granted, reason: said, remember: None })
+}
+
+fn later() -> Option<Decision> {
+    note("left for later");
+    None
+}
+
+/// Waits for one of these keys. A terminal that is gone cannot say yes; the question
+/// waits for another one.
+fn pressed(keys: &str) -> Option<char> {
     loop {
-        // A terminal that is gone cannot say yes; the question waits for another one.
         match Term::stderr().read_key_raw() {
-            Ok(Key::Char('y' | 'Y')) => return decision(true, "granted at the terminal", None),
-            Ok(Key::Char('n' | 'N')) => return decision(false, "denied at the terminal", None),
-            Ok(Key::Char('a' | 'A')) => {
-                let level = Level::Allow;
-                let tool = call.tool.clone();
-                let grant = Grant { tool, arguments: Vec::new(), level, until: None };
-                return decision(true, "granted at the terminal, for this run", Some(grant));
+            Ok(Key::Char(key)) if keys.contains(key.to_ascii_lowercase()) => {
+                return Some(key.to_ascii_lowercase());
             }
-            Ok(Key::Char('l' | 'L') | Key::Escape | Key::CtrlC) | Err(_) => {
-                note("left for later");
-                return None;
-            }
+            Ok(Key::Escape | Key::CtrlC) | Err(_) => return None,
             Ok(_) => {}
         }
     }

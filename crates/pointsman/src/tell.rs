@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 
 use pointsman_runtime::{
-    observe::{Notice, Observer},
+    observe::{Asked, Notice, Observer, Question},
     store::RunId,
 };
 
@@ -59,15 +59,33 @@ pub(crate) fn told(notice: &Notice) -> Option<(Tone, String)> {
             ),
         ),
         Notice::Asked(question) => {
-            let call = &question.call;
-            let text = format!("{} {}", call.tool, call.arguments.get());
-            (Tone::Warning, format!("  asks for {}", line(&text)))
+            let asks = if question.call().is_some() { "asks for" } else { "asks:" };
+            (Tone::Warning, format!("  {asks} {}", asked(question)))
         }
         Notice::Paused(why) => (Tone::Warning, format!("  paused: {}", line(why))),
         Notice::Resumed => (Tone::Aside, "  goes on".into()),
         Notice::Refused(why) => (Tone::Warning, format!("  refused: {}", line(why))),
         _ => return None,
     })
+}
+
+/// Returns what a question is about, in a line: a call, or the question itself.
+pub(crate) fn asked(question: &Question) -> String {
+    match &question.asks {
+        Asked::Call { call, .. } => {
+            words::line(&format!("{} {}", call.tool, call.arguments.get()), MOST)
+        }
+        Asked::Plain(text) => words::line(text, MOST),
+    }
+}
+
+/// Returns an open question as a person is told of it, with the name to answer it by.
+pub(crate) fn open_question(question: &Question) -> String {
+    let (effect, about) = (question.effect, asked(question));
+    match &question.asks {
+        Asked::Call { .. } => format!("question {effect}: may it call {about}?"),
+        Asked::Plain(_) => format!("question {effect}: {about}"),
+    }
 }
 
 /// Writes a line for each thing, without colours and without ever moving the cursor.

@@ -9,6 +9,7 @@ mod tell;
 mod work;
 
 pub use load::{Loaded, fold, fold_each};
+pub(crate) use work::answered;
 
 use std::{collections::BTreeMap, future::poll_fn, sync::Arc};
 
@@ -36,7 +37,7 @@ use crate::{
     store::{Append, Committed, Letter, LetterId, Opening, RunId, Store, StoreError},
 };
 use tell::Tally;
-use work::{Moved, Order, Ordered, Working};
+use work::{Moved, Ordered, Working};
 
 /// Entries between two snapshots.
 const SNAPSHOT_EVERY: u64 = 256;
@@ -107,7 +108,7 @@ pub enum Standing {
     Moving,
     /// It waits for an event from outside: a person's word, or the end of a pause.
     Waiting,
-    /// A person must decide over a call before anything goes on.
+    /// A person must answer before anything goes on.
     Asking,
     /// It has ended.
     Ended(Disposition),
@@ -192,11 +193,17 @@ impl Driver {
         if let Some(ended) = core.ended {
             return Standing::Ended(ended);
         }
-        let is = |wanted: fn(&Doing) -> bool| core.items.iter().any(|item| wanted(&item.doing));
-        if is(|doing| matches!(doing, Doing::Working { .. } | Doing::BackingOff { .. })) {
-            return Standing::Moving;
+        let asks = |effect| self.open.get(&effect).is_some_and(|it| it.order.question().is_some());
+        let mut asking = false;
+        for item in &core.items {
+            match item.doing {
+                Doing::Asking { .. } => asking = true,
+                Doing::Working { effect, .. } if asks(effect) => asking = true,
+                Doing::Working { .. } | Doing::BackingOff { .. } => return Standing::Moving,
+                _ => {}
+            }
         }
-        if is(|doing| matches!(doing, Doing::Asking { .. })) {
+        if asking {
             return Standing::Asking;
         }
         let awaits = self.chart.state(core.state);
@@ -206,9 +213,10 @@ impl Driver {
         }
     }
 
-    /// Returns whether no event is there to be taken.
+    /// Returns whether no event is there to be taken: nothing has come, and it is not
+    /// yet time for the run to wake.
     pub fn is_idle(&self) -> bool {
-        self.inbox.is_empty()
+        self.inbox.is_empty() && self.wakes_at().is_none_or(|at| at > now_ms())
     }
 
     /// Returns when the run wants to be woken, in milliseconds since 1970.
@@ -216,12 +224,9 @@ impl Driver {
         self.run.core().wake.map(|at| self.clock.wall(at))
     }
 
-    /// Returns the calls that a person must decide over.
+    /// Returns what a person must answer.
     pub fn questions(&self) -> Vec<Question> {
-        load::questions(self.run.core(), |effect| {
-            let working = self.open.get(effect)?;
-            if let Order::AskPerson(call) = &working.order { Some(call.clone()) } else { None }
-        })
+        load::questions(self.run.core(), |effect| Some(self.open.get(effect)?.order.clone()))
     }
 
     /// Waits for one event and applies it, unless the run has ended.
@@ -337,7 +342,8 @@ impl Driver {
     fn append(&mut self, line: String, orders: &[Ordered]) -> Append {
         let core = self.run.core();
         let seq = Seq(core.next.0.saturating_sub(1));
-        let rests = !matches!(self.standing(), Standing::Moving);
+        let asks = orders.iter().any(|ordered| ordered.order.question().is_some());
+        let rests = asks || self.standing() != Standing::Moving;
         let due = rests || seq.0.is_multiple_of(SNAPSHOT_EVERY);
         Append {
             run: self.id.clone(),

@@ -64,7 +64,7 @@ pub enum Notice {
         /// The run after it.
         view: Box<RunView>,
     },
-    /// A person is asked about a call.
+    /// A person is asked.
     Asked(Question),
     /// A model has written a piece of text. It is not kept before the reply is finished.
     Said {
@@ -85,17 +85,39 @@ pub enum Notice {
     Ended(Disposition),
 }
 
-/// A call that a person decides over.
+/// What a person is asked.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The question's effect.
     pub effect: EffectId,
-    /// The call.
-    pub call: ToolCall,
-    /// What the answer must name: the call's digest.
-    pub identity: Digest,
-    /// When the answer is no.
+    /// What it is about.
+    pub asks: Asked,
+    /// When it is too late: the call is denied, or the attempt has timed out.
     pub expires: At,
+}
+
+impl Question {
+    /// Returns the call that it is about, if it is about one.
+    pub const fn call(&self) -> Option<&ToolCall> {
+        match &self.asks {
+            Asked::Call { call, .. } => Some(call),
+            Asked::Plain(_) => None,
+        }
+    }
+}
+
+/// What a question is about.
+#[derive(Clone, Debug)]
+pub enum Asked {
+    /// Whether a call may run.
+    Call {
+        /// The call.
+        call: ToolCall,
+        /// What the answer must name: the call's digest.
+        identity: Digest,
+    },
+    /// A question of the chart's own, which yes or no answers.
+    Plain(String),
 }
 
 /// How the calls of a run are going.

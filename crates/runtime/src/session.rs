@@ -99,7 +99,7 @@ pub struct Outcome {
     pub steps: u64,
     /// How it stands.
     pub standing: Standing,
-    /// The calls that a person must decide over.
+    /// What a person must answer.
     pub questions: Vec<Question>,
     /// Milliseconds since it began.
     pub elapsed_ms: u64,
@@ -119,17 +119,18 @@ pub enum Posted {
 /// A person's answer to a question.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Decision {
-    /// Whether the call may run.
+    /// Whether the call may run, or the answer is yes.
     pub granted: bool,
-    /// Why.
+    /// Why; with an answer to a plain question, what else is said.
     pub reason: String,
-    /// What to do with calls like it from now on.
+    /// What to do with calls like it from now on; nothing for a plain question.
     pub remember: Option<Grant>,
 }
 
-/// Somebody who is there while a run goes on. Both may block.
+/// Somebody who is there while a run goes on.
 pub trait Attend: Send {
-    /// Decides over a call; nothing means that it is left to somebody else, later.
+    /// Answers a question, and may block; nothing means that it is left to somebody
+    /// else, later.
     fn decide(&mut self, question: &Question) -> Option<Decision>;
 }
 

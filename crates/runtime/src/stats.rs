@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 
 use pointsman_kernel::{
-    agent::ToolCall,
     chart::{Chart, verify},
     governor::Level,
     id::{At, Seq},
     journal::Entry,
-    run::Doing,
     view::{Why, why},
 };
 use serde::{Deserialize, Serialize};
@@ -57,7 +55,7 @@ pub struct Story {
     pub history: Vec<Transition>,
     /// What was called, and what it cost.
     pub spent: Spent,
-    /// The calls that a person must decide over.
+    /// What a person must answer.
     pub questions: Vec<Question>,
     /// The run after its last entry.
     pub loaded: Loaded,
@@ -66,7 +64,7 @@ pub struct Story {
 /// Reads a journal and checks every byte of it.
 pub fn story(chart: &Chart, id: &RunId, lines: &[String]) -> Result<Story, DriveError> {
     let (mut steps, mut history, mut spent) = (Vec::new(), Vec::new(), Spent::default());
-    let (mut entered, mut asked) = (At(0), BTreeMap::new());
+    let mut entered = At(0);
     let mut line = lines.iter();
     let loaded = fold_each(chart, id, lines, |event, run, stepped| {
         let core = run.core();
@@ -83,25 +81,18 @@ pub fn story(chart: &Chart, id: &RunId, lines: &[String]) -> Result<Story, Drive
             });
             entered = why.at;
         }
-        for (effect, order) in &stepped.effects {
+        for (_, order) in &stepped.effects {
             let ordered: Ordered = serde_json::from_str(order.get()).unwrap_or_default();
             let started = ordered.start.unwrap_or_default();
             spent.model_calls += u64::from(started.model.is_some());
             spent.tool_calls += u64::from(started.tool.is_some());
-            asked.extend(ordered.ask_person.map(|call| (*effect, call)));
         }
         let usage = line.next().map(|line| usage(line)).unwrap_or_default();
         spent.tokens = spent.tokens.saturating_add(usage.tokens);
         spent.money = spent.money.saturating_add(usage.money);
         steps.push(why);
     })?;
-    let open = loaded.run.core().items.iter().filter_map(|item| match item.doing {
-        Doing::Asking { effect, expires, call: identity } => {
-            Some(Question { effect, call: asked.remove(&effect)?, identity, expires })
-        }
-        _ => None,
-    });
-    let questions = open.collect();
+    let questions = loaded.questions();
     Ok(Story { steps, history, spent, questions, loaded })
 }
 
@@ -109,7 +100,6 @@ pub fn story(chart: &Chart, id: &RunId, lines: &[String]) -> Result<Story, Drive
 #[derive(Default, Deserialize)]
 struct Ordered {
     start: Option<Started>,
-    ask_person: Option<ToolCall>,
 }
 
 #[derive(Default, Deserialize)]

@@ -35,7 +35,7 @@ impl Perform for AtOnce {
     fn perform(&self, _: Errand, task: Task, _: Shown) -> Doing {
         Box::pin(async move {
             match task {
-                Task::Own(_) => Done::own(json!({ "fetched": { "status": 200, "body": "one" } })),
+                Task::Child(_) => Done::child(json!({ "ended": "succeeded", "result": "one" })),
                 _ => Done::fault(FaultClass::Contract, false, "the counter orders nothing else"),
             }
         })

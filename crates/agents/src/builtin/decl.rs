@@ -19,6 +19,15 @@ const fn list(name: &'static str) -> Param {
 
 const ASKS_MODEL: Charges = Charges { model_calls: 1, tool_calls: 0, interactions: 0 };
 
+/// A job that calls one tool, judged. The arguments may hold a model's text, and a
+/// tool may refuse them.
+const CALLS_TOOL: JobDecl = JobDecl {
+    fails: Some(Influence::Proposal),
+    governed: Governed::Calls,
+    worst: Charges { model_calls: 0, tool_calls: 1, interactions: 0 },
+    ..JobDecl::RUN
+};
+
 const REPLY: JobDecl = JobDecl {
     name: "model.reply",
     outcomes: &[("completed", Influence::None)],
@@ -38,16 +47,12 @@ const CHOOSE: JobDecl = JobDecl {
 const TOOL: JobDecl = JobDecl {
     name: "tool.call",
     outcomes: &[("ok", Influence::Proposal)],
-    // The arguments may hold a model's text, and a tool may refuse them.
-    fails: Some(Influence::Proposal),
-    governed: Governed::Calls,
-    worst: Charges { model_calls: 0, tool_calls: 1, interactions: 0 },
     with: &[
         needed("tool"),
         Param { name: "args", required: false, shape: Shape::Any },
         optional("into"),
     ],
-    ..JobDecl::RUN
+    ..CALLS_TOOL
 };
 const ASK: JobDecl = JobDecl {
     name: "ask.person",
@@ -57,15 +62,15 @@ const ASK: JobDecl = JobDecl {
 };
 const SHELL: JobDecl = JobDecl {
     name: "shell",
-    outcomes: &[("ok", Influence::None), ("nonzero", Influence::None)],
+    outcomes: &[("ok", Influence::Proposal), ("nonzero", Influence::Proposal)],
     with: &[list("command"), optional("into")],
-    ..JobDecl::RUN
+    ..CALLS_TOOL
 };
 const HTTP: JobDecl = JobDecl {
     name: "http",
-    outcomes: &[("ok", Influence::None)],
+    outcomes: &[("ok", Influence::Proposal)],
     with: &[needed("url"), optional("into")],
-    ..JobDecl::RUN
+    ..CALLS_TOOL
 };
 const CHILD: JobDecl = JobDecl {
     name: "agent",

@@ -13,7 +13,7 @@ use alloc::{
 use pointsman_kernel::{agent::Visit, json};
 use serde_json::{Map, Value, value::RawValue};
 
-use super::Data;
+use super::{Data, words};
 
 /// The parameters that a chart gives a job. `check` knows their names; whatever
 /// their types, they can be read as text or as a list.
@@ -37,21 +37,26 @@ impl With {
         }
     }
 
-    /// Returns the words of a command. The program is the chart's alone; slots
+    /// Returns a command as a line for a shell. The program is the chart's alone; slots
     /// fill arguments, and each stays one argument.
-    pub(super) fn command(&self, data: &Data) -> Vec<String> {
+    pub(super) fn command(&self, data: &Data) -> String {
         let words = self.list("command").into_iter().enumerate();
-        words.map(|(at, word)| if at == 0 { word } else { fill(&word, data) }).collect()
+        let filled = words.map(|(at, word)| if at == 0 { word } else { fill(&word, data) });
+        words::line(&filled.collect::<Vec<_>>())
     }
 
-    /// Returns a tool's arguments in their canonical spelling.
-    pub(super) fn arguments(&self, data: &Data) -> Box<RawValue> {
+    /// Returns a tool's arguments.
+    pub(super) fn arguments(&self, data: &Data) -> Value {
         let empty = || Value::Object(Map::new());
-        let filled = fill_all(self.0.get("args").cloned().unwrap_or_else(empty), data);
-        let raw = RawValue::from_string(filled.to_string());
-        let canonical = raw.and_then(|raw| json::canonical_body(&raw));
-        canonical.unwrap_or_else(|_| RawValue::NULL.to_owned())
+        fill_all(self.0.get("args").cloned().unwrap_or_else(empty), data)
     }
+}
+
+/// Returns arguments in their canonical spelling.
+pub(super) fn canonical(arguments: &Value) -> Box<RawValue> {
+    let raw = RawValue::from_string(arguments.to_string());
+    let canonical = raw.and_then(|raw| json::canonical_body(&raw));
+    canonical.unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
 /// Returns text as it is, and anything else as JSON.

@@ -160,54 +160,128 @@ fn a_tool_call_is_rendered_judged_and_kept() {
 }
 
 #[test]
-fn a_person_a_program_and_a_page_answer_each_in_their_way() {
+fn a_person_says_yes_or_no_and_a_word_with_it() {
     let states = r#"
         [state.first]
         run = "ask.person"
         with = { question = "Run {goal}?", into = "said" }
-        on.yes = "running"
+        on.yes = "done"
         on.no = "cancelled"
         on.failed = "failed"
-        [state.running]
-        run = "shell"
-        with = { command = ["{goal}", "{said}", "-n"], into = "output" }
-        on.ok = "fetching"
-        on.nonzero = "failed"
-        on.failed = "failed"
-        [state.fetching]
-        run = "http"
-        with = { url = "https://a.test/{count}", into = "page" }
-        on.ok = "done"
-        on.failed = "failed"
     "#;
-    let yes = || Report::Answered { yes: true, text: "a b; {goal}".into() };
+    for (yes, state) in [(true, "done"), (false, "cancelled")] {
+        let mut driver = begun("text", states);
+        assert_eq!(*driver.order(), Order::own(Task::Ask { question: "Run find it?".into() }));
+        driver.report(Report::Answered { yes, text: "so be it".into() });
+        assert_eq!((driver.state(), driver.run.data.text("said")), (state, "so be it".into()));
+    }
     let mut driver = begun("text", states);
-    assert_eq!(*driver.order(), Order::own(Task::Ask { question: "Run find it?".into() }));
-    driver.report(yes());
-    // The program is the chart's, and what a person said stays one argument.
-    let command = vec!["{goal}".into(), "a b; {goal}".into(), "-n".into()];
-    assert_eq!(*driver.order(), Order::own(Task::Shell { command }));
-    driver.report(Report::Exited { code: 0, output: "fine".into() });
-    assert_eq!(*driver.order(), Order::own(Task::Http { url: "https://a.test/3".into() }));
-    driver.report(Report::Fetched { status: 204, body: String::new() });
-    assert_eq!(driver.ended(), Some(Disposition::Succeeded));
-    assert_eq!(driver.run.data.text("output"), "fine");
+    driver.wake();
+    assert_eq!(driver.state(), "failed", "a person has as long as the state");
+}
 
-    let mut driver = begun("text", states);
-    driver.report(yes());
-    driver.report(Report::Exited { code: 2, output: String::new() });
-    assert_eq!(driver.states(), ["first", "running", "failed"]);
-    let mut driver = begun("text", states);
-    driver.report(Report::Answered { yes: false, text: String::new() });
+const SHELL: &str = r#"
+    [state.first]
+    run = "shell"
+    tools = ["shell"]
+    with = { command = ["{goal}", "{goal}", "-n", "{count}; id"], into = "output" }
+    on.ok = "done"
+    on.nonzero = "fetching"
+    on.failed = "failed"
+    on.denied = "cancelled"
+    on.stuck = "failed"
+    [state.fetching]
+    run = "http"
+    tools = ["http_get"]
+    with = { url = "https://a.test/{count}", into = "page" }
+    on.ok = "done"
+    on.failed = "failed"
+    on.denied = "cancelled"
+    on.stuck = "failed"
+"#;
+
+fn working() -> Driver<Builtin> {
+    let mut driver = Driver::<Builtin>::new(&chart("propose", SHELL), &["shell", "http_get"]);
+    driver.begin(json!({"goal": "find it", "slots": {"count": 3}}));
+    driver
+}
+
+/// Returns a run whose program has ended badly, so that it fetches a page.
+fn fetching() -> Driver<Builtin> {
+    let mut driver = working();
+    driver.tool(false, "exit code 2\nno such file");
+    assert_eq!(driver.run.data.text("output"), "no such file");
+    driver
+}
+
+fn call(id: &str, tool: &str, arguments: &Value) -> Order<Task> {
+    Order::Tool(ToolCall { id: id.into(), tool: tool.into(), arguments: raw(arguments) })
+}
+
+#[test]
+fn a_program_is_a_judged_call_whose_words_no_shell_reads() {
+    let mut driver = working();
+    // The program is the chart's, and what fills an argument stays one argument.
+    let command = json!({"command": "'{goal}' 'find it' -n '3; id'"});
+    assert_eq!(*driver.order(), call("first", "shell", &command));
+    driver.tool(true, "exit code 0\na\nb");
+    assert_eq!((driver.state(), driver.run.data.text("output")), ("done", "a\nb".into()));
+    let mut driver = working();
+    driver.tool(false, "stopped by signal 9\n");
+    assert_eq!(driver.state(), "fetching", "it ended, and not well");
+    for never_ran in ["there is no sandbox here", "stopped after 5 ms, its time limit\nhalf"] {
+        let mut driver = working();
+        driver.tool(false, never_ran);
+        assert_eq!((driver.state(), driver.run.data.text("error")), ("failed", never_ran.into()));
+    }
+}
+
+#[test]
+fn a_page_is_a_judged_call_and_its_status_counts() {
+    let mut driver = fetching();
+    let arguments = json!({"url": "https://a.test/3"});
+    assert_eq!(*driver.order(), call("fetching", "http_get", &arguments));
+    driver.tool(true, "200 from https://a.test/3, text/plain\nhello\nyou");
+    assert_eq!((driver.state(), driver.run.data.text("page")), ("done", "hello\nyou".into()));
+    for (said, error) in [
+        ("404 from https://a.test/3, text/plain\nnot here", "the status was 404"),
+        ("it took longer than 5 ms", "it took longer than 5 ms"),
+    ] {
+        let mut driver = fetching();
+        driver.tool(false, said);
+        assert_eq!((driver.state(), driver.run.data.text("error")), ("failed", error.into()));
+    }
+}
+
+#[test]
+fn a_request_that_is_wrong_is_not_repeated() {
+    let states = SHELL.replace("tools = [\"http_get\"]", "tools = \"all\"\nattempts = 2");
+    for (status, state) in
+        [(400, "failed"), (404, "failed"), (408, "fetching"), (429, "fetching"), (503, "fetching")]
+    {
+        let mut driver = Driver::<Builtin>::new(&chart("propose", &states), &["shell"]);
+        driver.begin(json!({"goal": "x"}));
+        driver.tool(false, "exit code 1\n");
+        driver.tool(false, &alloc::format!("{status} from https://a.test/, text/plain\n"));
+        assert_eq!(driver.state(), state, "{status}");
+    }
+}
+
+#[test]
+fn a_program_and_a_page_need_permission_and_the_states_leave() {
+    let mut driver = Driver::<Builtin>::new(&chart("propose", SHELL), &["shell", "http_get"]);
+    driver.permissions = Permissions::ask_all();
+    driver.begin(json!({"goal": "x"}));
+    assert!(driver.running().is_empty());
+    driver.decide(false);
     assert_eq!(driver.state(), "cancelled");
-    let mut driver = begun("text", states);
-    driver.report(yes());
-    driver.report(Report::Exited { code: 0, output: String::new() });
-    driver.report(Report::Fetched { status: 404, body: String::new() });
-    assert_eq!(driver.run.data.text("error"), "the status was 404");
-    let mut driver = begun("text", states);
-    driver.report(Report::Exited { code: 0, output: String::new() });
-    assert_eq!(driver.state(), "failed", "a report that answers nothing asked");
+    let other = chart("propose", &SHELL.replace("tools = [\"shell\"]", "tools = \"none\""));
+    let mut driver = Driver::<Builtin>::new(&other, &["http_get"]);
+    driver.begin(json!({"goal": "x"}));
+    assert_eq!(driver.states(), ["first", "cancelled"]);
+    assert_eq!(driver.run.data.text("error"), "state `first` does not allow `shell`");
+    assert!(refused("propose", &SHELL.replace("tools = [\"shell\"]", "")), "it must say which");
+    assert!(refused("text", SHELL), "a call needs the authority to propose");
 }
 
 #[test]

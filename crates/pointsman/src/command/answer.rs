@@ -16,11 +16,11 @@ use super::run::json_line;
 use crate::{
     place::Globals,
     report::{self, Error},
+    tell::asked,
     which::Which,
-    words,
 };
 
-/// Let a call run that a run asks about.
+/// Let a call run that a run asks about, or say yes to its question.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Without QUESTION every open question of the run is answered. Whoever drives the run takes the
@@ -33,12 +33,12 @@ Examples:
 pub(crate) struct Approve {
     #[command(flatten)]
     answer: Answer,
-    /// Let that tool run unasked from now on, in this run.
+    /// Let that tool run unasked from now on, in this run; a question is answered once.
     #[arg(long)]
     always: bool,
 }
 
-/// Refuse a call that a run asks about.
+/// Refuse a call that a run asks about, or say no to its question.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Without QUESTION every open question of the run is answered.
@@ -57,7 +57,7 @@ struct Answer {
     run: Which,
     /// The question, as `show` tells it, such as `5.0`.
     question: Option<String>,
-    /// Why; it is written down.
+    /// Why; it is written down, and goes with a yes or no to the chart's own question.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     /// Print JSON.
@@ -111,28 +111,28 @@ impl Answer {
         let word = if granted { "approved" } else { "denied" };
         let mut posted = Posted::Taken;
         for question in &open {
-            let grant = Grant {
-                tool: question.call.tool.clone(),
+            let call = question.call();
+            let remember = call.filter(|_| always).map(|call| Grant {
+                tool: call.tool.clone(),
                 arguments: Vec::new(),
                 level: Level::Allow,
                 until: None,
-            };
-            let reason =
-                self.reason.clone().unwrap_or_else(|| format!("{word} on the command line"));
-            let remember = always.then_some(grant);
+            });
+            // What goes with a yes or no is the person's own words, or nothing.
+            let unsaid = || call.map_or(String::new(), |_| format!("{word} on the command line"));
+            let reason = self.reason.clone().unwrap_or_else(unsaid);
             let decision = Decision { granted, reason, remember };
             posted =
                 session.post(&row.id, &approval(question, &decision)).map_err(Error::Session)?;
             if !self.json {
-                let call = format!("{} {}", question.call.tool, question.call.arguments.get());
-                report::data(&format!("{word}: {}\n", words::line(&call, 160)))?;
+                report::data(&format!("{word}: {}\n", asked(question)))?;
             }
         }
         say(&row, posted, word, self.json)
     }
 }
 
-/// Returns the calls that a run asks about.
+/// Returns what a run asks.
 fn questions(session: &Session, row: &RunRow) -> Result<Vec<Question>, Error> {
     if row.ended.is_some() {
         return Ok(Vec::new());

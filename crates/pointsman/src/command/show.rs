@@ -15,6 +15,7 @@ use crate::{
     lines,
     place::Globals,
     report::{self, Error},
+    tell::open_question,
     which::Which,
     words,
 };
@@ -98,13 +99,7 @@ impl Show {
         // Writing to a string cannot fail.
         let _: std::fmt::Result = writeln!(text, "{how}, in `{}`", view.seen_as);
         for question in &told.questions {
-            let call = format!("{} {}", question.call.tool, question.call.arguments.get());
-            let _: std::fmt::Result = writeln!(
-                text,
-                "question {}: may it call {}?",
-                question.effect,
-                words::line(&call, 160)
-            );
+            let _: std::fmt::Result = writeln!(text, "{}", open_question(question));
         }
         if let Some(result) = told.loaded.run.result() {
             let _: std::fmt::Result = writeln!(text, "\n{}", words::harmless(&result));

@@ -22,7 +22,10 @@ impl Dice {
 }
 
 const KINDS: [(&str, &[&str]); 5] = [
-    ("run = \"shell\"\nwith = { command = [\"ls\"] }", &["ok", "nonzero", "failed"]),
+    (
+        "run = \"shell\"\ntools = [\"shell\"]\nwith = { command = [\"ls\"] }",
+        &["ok", "nonzero", "failed", "denied", "stuck"],
+    ),
     ("decide = \"match\"\nwith = { slot = \"x\" }", &["other", "left", "right_or_so", "down"]),
     ("await = [\"input\", \"input_closed\"]", &["input", "input_closed"]),
     (

@@ -1,4 +1,5 @@
-//! A call that needs a person: it waits, is approved, denied, cancelled, or killed with its run.
+//! What needs a person: a call or a question waits, is approved, denied, cancelled, or
+//! killed with its run.
 
 use std::fs;
 
@@ -6,6 +7,34 @@ use insta::assert_snapshot;
 use serde_json::Value;
 
 use crate::home::Home;
+
+/// A chart that asks before it goes on.
+const SHIP: &str = r#"
+chart     = "ship"
+version   = 1
+start     = "asking"
+authority = "text"
+
+[any]
+cancel = "cancelled"
+
+[state.asking]
+run     = "ask.person"
+timeout = "24h"
+with    = { question = "Ship {goal}?", into = "result" }
+on.yes    = "done"
+on.no     = "denied"
+on.failed = "failed"
+
+[state.done]
+final = "succeeded"
+[state.failed]
+final = "failed"
+[state.denied]
+final = "denied"
+[state.cancelled]
+final = "cancelled"
+"#;
 
 fn waiting(home: &Home) {
     let (code, _, told) = home.pointsman(&["run", "note.toml", "Hello", "--set", "tone=dry"]);
@@ -26,6 +55,26 @@ fn a_call_waits_for_a_yes_and_then_runs() {
     assert_snapshot!("approve_nothing", home.shown(&["approve", "last"]));
     let (_, out, _) = home.pointsman(&["show", "last", "--json"]);
     assert!(out.contains("looks fine"), "the reason is kept: {out}");
+}
+
+#[test]
+fn a_question_of_the_chart_waits_for_a_yes_or_no() {
+    let home = Home::new("question");
+    home.write("ship.toml", SHIP);
+    assert_snapshot!("question", home.shown(&["run", "ship.toml", "v2"]));
+    assert_snapshot!("question_show", home.shown(&["show", "last"]));
+    let (_, out, _) = home.pointsman(&["show", "last", "--json"]);
+    let shown: Value = serde_json::from_str(&out).expect("it is JSON");
+    assert_eq!(shown["questions"][0]["text"], "Ship v2?");
+    assert_eq!(home.pointsman(&["resume", "last"]).0, 3, "it is asked again");
+    assert_snapshot!("question_approve", home.shown(&["approve", "last", "--reason", "go on"]));
+    assert_snapshot!("question_resumed", home.shown(&["resume", "last"]));
+    assert_eq!(home.pointsman(&["replay", "last"]).0, 0);
+    assert_eq!(home.pointsman(&["run", "ship.toml", "v3", "--json"]).0, 3);
+    assert_eq!(home.pointsman(&["deny", "last"]).0, 0);
+    assert_eq!(home.pointsman(&["resume", "last"]).0, 7);
+    let (code, out, told) = home.pointsman(&["run", "ship.toml", "v4", "--unattended"]);
+    assert_eq!((code, out.as_str()), (7, "nobody is there to be asked\n"), "{told}");
 }
 
 #[test]

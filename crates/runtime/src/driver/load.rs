@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use pointsman_kernel::{
-    agent::ToolCall,
+    agent::OrderKind,
     chart::Chart,
     erased::{AnyRun, Stepped},
     event::UnderWay,
@@ -18,7 +18,11 @@ use super::{
     DriveError, Driver, Site, Standing, row,
     work::{Order, Ordered, Start, Working},
 };
-use crate::{clock::Clock, observe::Question, store::RunId};
+use crate::{
+    clock::Clock,
+    observe::{Asked, Question},
+    store::RunId,
+};
 
 /// A run as its journal tells it.
 pub struct Loaded {
@@ -31,25 +35,25 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Returns the calls that a person must decide over.
+    /// Returns what a person must answer.
     pub fn questions(&self) -> Vec<Question> {
-        questions(self.run.core(), |effect| {
-            match serde_json::from_str(self.open.get(effect)?.get()).ok()? {
-                Order::AskPerson(call) => Some(call),
-                Order::Start(_) | Order::Stop(_) => None,
-            }
-        })
+        questions(self.run.core(), |effect| serde_json::from_str(self.open.get(effect)?.get()).ok())
     }
 }
 
-/// Returns the calls that are asked about, given who knows them by the question's effect.
+/// Returns what is asked, given who knows the orders.
 pub(super) fn questions(
     core: &Core,
-    call_of: impl Fn(&EffectId) -> Option<ToolCall>,
+    order_of: impl Fn(&EffectId) -> Option<Order>,
 ) -> Vec<Question> {
     let asked = core.items.iter().filter_map(|item| match item.doing {
         Doing::Asking { effect, expires, call: identity } => {
-            Some(Question { effect, call: call_of(&effect)?, identity, expires })
+            let Order::AskPerson(call) = order_of(&effect)? else { return None };
+            Some(Question { effect, asks: Asked::Call { call, identity }, expires })
+        }
+        Doing::Working { effect, kind: OrderKind::Own, deadline: expires } => {
+            let asks = Asked::Plain(order_of(&effect)?.question()?);
+            Some(Question { effect, asks, expires })
         }
         _ => None,
     });
@@ -137,11 +141,15 @@ impl Driver {
                 driver.open.insert(effect, Working::idle(order));
             }
         }
+        for question in driver.questions() {
+            driver.decline(&question);
+        }
         driver.recover().await?;
         Ok(driver)
     }
 
-    /// Tells the kernel what was under way, and does again what it leaves under way.
+    /// Tells the kernel what was under way, and does again what it leaves under way. A
+    /// question was not under way: it is still open, and its time has gone on.
     async fn recover(&mut self) -> Result<(), DriveError> {
         let works = |core: &Core| {
             let is = |item: &Item| {
@@ -157,6 +165,9 @@ impl Driver {
             .iter()
             .filter_map(|(effect, working)| {
                 let Order::Start(start) = &working.order else { return None };
+                if working.order.question().is_some() {
+                    return None;
+                }
                 let call = match start {
                     Start::Tool(call) => Some(call.clone()),
                     Start::Model(_) | Start::Child(_) | Start::Own { .. } => None,

@@ -123,7 +123,9 @@ impl Driver {
             Some(ok) => ok,
             None => fault.is_none(),
         };
-        let what = fault.or_else(|| text("/tool/output")).or_else(|| text("/model/text"));
+        let person = answer.pointer("/own/answered/yes").and_then(Value::as_bool);
+        let said = person.map(|yes| if yes { "yes" } else { "no" });
+        let what = fault.or_else(|| text("/tool/output")).or_else(|| text("/model/text")).or(said);
         let what = what.unwrap_or("").lines().next().unwrap_or("");
         let what: String = what.chars().take(SHOWN).collect();
         self.tell(&Notice::Answered { effect, ok, what: what.into() });

@@ -6,6 +6,7 @@ use std::{
     task::{Context, Poll},
 };
 
+use pointsman_agents::builtin::{Report, Task as Wanted};
 use pointsman_kernel::{
     agent::{ChildRun, FaultClass, ModelCall, ToolCall},
     erased::Stepped,
@@ -18,7 +19,7 @@ use tokio::sync::mpsc;
 
 use super::Driver;
 use crate::{
-    observe::Notice,
+    observe::{Notice, Question},
     perform::{Doing, Done, Errand, Shown, Task},
     store::{Committed, KeptPrompt},
 };
@@ -33,6 +34,15 @@ pub(super) enum Order {
     Start(Start),
     AskPerson(ToolCall),
     Stop(EffectId),
+}
+
+impl Order {
+    /// Returns the question, where all that is ordered is a person's yes or no.
+    pub(super) fn question(&self) -> Option<String> {
+        let Self::Start(Start::Own { task }) = self else { return None };
+        let Ok(Wanted::Ask { question }) = Wanted::deserialize(task) else { return None };
+        Some(question)
+    }
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -149,16 +159,30 @@ impl Driver {
                     self.tell(&Notice::Unsaid(effect));
                 }
             }
-            Order::AskPerson(_) => {
-                self.open.insert(id, Working::idle(order));
-                if let Some(question) = self.questions().into_iter().find(|it| it.effect == id) {
-                    self.tell(&Notice::Asked(question));
-                }
-            }
+            Order::AskPerson(_) => self.ask(id, order),
+            // No host can answer it; the state's timeout says how long a person has.
+            Order::Start(Start::Own { .. }) if order.question().is_some() => self.ask(id, order),
             Order::Start(start) => {
                 let task = start.task(prompt);
                 self.work(committed, id, (start, task), false);
             }
+        }
+    }
+
+    fn ask(&mut self, id: EffectId, order: Order) {
+        self.open.insert(id, Working::idle(order));
+        if let Some(question) = self.questions().into_iter().find(|it| it.effect == id) {
+            self.tell(&Notice::Asked(question.clone()));
+            self.decline(&question);
+        }
+    }
+
+    /// Says no to a plain question of a run that was begun for nobody to attend. Calls
+    /// are denied by the kernel itself.
+    pub(super) fn decline(&self, question: &Question) {
+        if question.call().is_none() && !self.run.core().governor.permissions.attended {
+            // The other end is the driver's own.
+            drop(self.outbox.send(answered(question.effect, false, "nobody is there to be asked")));
         }
     }
 
@@ -195,6 +219,12 @@ impl Driver {
             Start::Own { task } => format!("does {}", name(task)),
         }
     }
+}
+
+/// Returns the event by which a person's yes or no to a plain question reaches the run.
+pub(crate) fn answered(effect: EffectId, yes: bool, text: &str) -> Value {
+    let report = Report::Answered { yes, text: text.into() };
+    json!({ "answered": { "effect": effect, "answer": { "own": report } } })
 }
 
 /// Returns a prompt as it is kept: the system's word, each message, and at last the

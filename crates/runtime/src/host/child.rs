@@ -91,6 +91,7 @@ async fn to_its_end(
         match driver.standing() {
             Standing::Ended(ended) => return Ok((end(&driver, ended), usage(host, &id)?)),
             Standing::Moving => driver.turn().await?,
+            Standing::Waiting | Standing::Asking if !driver.is_idle() => driver.turn().await?,
             Standing::Waiting | Standing::Asking => {
                 let state = driver.chart().state_name(driver.run().core().state).to_owned();
                 return Err(ChildError::Waits(state));

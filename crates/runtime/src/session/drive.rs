@@ -11,8 +11,8 @@ use tokio::{
 
 use super::{Attend, Decision, Outcome, SessionError};
 use crate::{
-    driver::{DriveError, Driver, Standing},
-    observe::Question,
+    driver::{DriveError, Driver, Standing, answered},
+    observe::{Asked, Question},
     store::{self, Store},
     watch::{Call, Watch},
 };
@@ -114,10 +114,17 @@ async fn ask(driver: &mut Driver, attendant: &mut dyn Attend) -> Result<bool, Dr
 /// Returns the event by which a decision reaches the run.
 pub fn approval(question: &Question, decision: &Decision) -> Value {
     let Decision { granted, reason, remember } = decision;
-    let (effect, call) = (question.effect, question.identity);
-    json!({ "approval_answered": {
-        "effect": effect, "call": call, "granted": granted, "reason": reason, "remember": remember,
-    } })
+    let Question { effect, asks, .. } = question;
+    match asks {
+        Asked::Call { identity, .. } => json!({ "approval_answered": {
+            "effect": effect,
+            "call": identity,
+            "granted": granted,
+            "reason": reason,
+            "remember": remember,
+        } }),
+        Asked::Plain(_) => answered(*effect, *granted, reason),
+    }
 }
 
 fn outcome(driver: &Driver) -> Outcome {

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use pointsman_agents::FROM;
 use reqwest::{
     Client, Response, Url,
     dns::{Addrs, Name, Resolve, Resolving},
@@ -153,7 +154,7 @@ async fn page(mut response: Response, url: &Url, limits: &Limits) -> Result<Said
     } else {
         format!("\n[only the first {} bytes were read]", limits.http_bytes)
     };
-    let output = format!("{} from {url}, {kind}\n{text}{rest}", status.as_u16());
+    let output = format!("{}{FROM}{url}, {kind}\n{text}{rest}", status.as_u16());
     Ok(Said { ok: status.is_success(), output, mutated: false })
 }
 

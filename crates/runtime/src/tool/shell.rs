@@ -2,6 +2,7 @@
 
 use std::{ffi::OsStr, os::unix::process::ExitStatusExt, process::ExitStatus, time::Duration};
 
+use pointsman_agents::{EXITED, SIGNALLED};
 use serde::Deserialize;
 
 use super::{
@@ -69,8 +70,8 @@ fn said(ran: Ran, limit: Duration, bytes: usize) -> Said {
 
 fn ended(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exit code {code}"),
-        (None, Some(signal)) => format!("stopped by signal {signal}"),
+        (Some(code), _) => format!("{EXITED}{code}"),
+        (None, Some(signal)) => format!("{SIGNALLED}{signal}"),
         (None, None) => "ended".into(),
     }
 }

@@ -1,5 +1,6 @@
 //! What this crate promises, through its public face.
 
+mod asking;
 mod config;
 mod decode;
 mod driver;

@@ -63,13 +63,14 @@ final = "denied"
 final = "cancelled"
 "#;
 
-struct Desk {
+/// A workspace with a journal beside it.
+pub(crate) struct Desk {
     folder: Folder,
-    session: Session,
+    pub(crate) session: Session,
 }
 
 impl Desk {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let folder = Folder::new(name);
         std::fs::create_dir_all(folder.0.join("work")).expect("it can be made");
         let session = Session::open(&folder.journal(), &folder.0.join("cache"));
@@ -77,17 +78,16 @@ impl Desk {
         Self { folder, session }
     }
 
-    fn work(&self) -> std::path::PathBuf {
+    pub(crate) fn work(&self) -> std::path::PathBuf {
         self.folder.0.join("work")
     }
 
-    fn host(&self) -> Host {
-        let settings = host::Settings {
-            model: model::Settings::new(Spec::quote()),
-            tools: tool::Settings::over(self.work(), self.folder.0.join("index.db")),
-            mcp: None,
-            watch: None,
-        };
+    pub(crate) fn host(&self) -> Host {
+        let mut tools = tool::Settings::over(self.work(), self.folder.0.join("index.db"));
+        // Pages come from a server in this process.
+        tools.http_private = true;
+        let model = model::Settings::new(Spec::quote());
+        let settings = host::Settings { model, tools, mcp: None, watch: None };
         self.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
     }
 
@@ -108,7 +108,7 @@ impl Desk {
         ran.unwrap_or_else(|error| panic!("it runs: {error}"))
     }
 
-    fn resume(&self, id: &RunId, attendant: &mut dyn Attend) -> Outcome {
+    pub(crate) fn resume(&self, id: &RunId, attendant: &mut dyn Attend) -> Outcome {
         let ran = self.session.resume(&self.host(), id, Vec::new(), attendant);
         ran.unwrap_or_else(|error| panic!("it goes on: {error}"))
     }
@@ -120,7 +120,7 @@ fn chart() -> Chart {
 }
 
 /// Says the same to every question, and counts them.
-struct Says(bool, usize);
+pub(crate) struct Says(pub(crate) bool, pub(crate) usize);
 
 impl Attend for Says {
     fn decide(&mut self, _: &Question) -> Option<Decision> {
@@ -154,7 +154,7 @@ fn where_nobody_is_there_it_waits_and_an_approval_by_letter_lets_it_go_on() {
     assert_eq!(outcome.standing, Standing::Asking);
     assert!(!has_note(&desk.work()));
     let question = outcome.questions.first().expect("a question is open").clone();
-    assert_eq!(question.call.tool, "write");
+    assert_eq!(question.call().map(|call| call.tool.as_str()), Some("write"));
     let recalled = desk.session.recall(&outcome.run, None).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(recalled.loaded.questions().len(), 1, "anybody can see what is asked");
     let yes = Decision { granted: true, reason: String::new(), remember: None };
@@ -227,7 +227,9 @@ fn those_who_watch_see_every_transition_question_and_end() {
                 let name = |it: &Option<Box<str>>| it.as_deref().unwrap_or("-").to_owned();
                 format!("{} -> {} ({reason})", name(from), name(to))
             }
-            Notice::Asked(question) => format!("asked {}", question.call.tool),
+            Notice::Asked(question) => {
+                format!("asked {}", question.call().map_or("", |call| &call.tool))
+            }
             Notice::Attempted { what, attempt, .. } => format!("{attempt}: {what}"),
             Notice::Answered { ok, .. } => format!("answered {ok}"),
             Notice::Persisted { seq, .. } => format!("persisted {}", seq.0),

@@ -1,0 +1,231 @@
+//! The builtin jobs that need the world: a person's yes or no, a program, a page.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpListener,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use pointsman_kernel::{
+    chart::{Disposition, verify},
+    governor::{Grant, Level, Permissions},
+    id::Seq,
+};
+use pointsman_runtime::{
+    driver::{Standing, fold},
+    observe::{Asked, Notice, Observer, Question},
+    session::{Attend, Decision, Nobody, Outcome, Posted, Start, approval},
+    store::RunId,
+};
+use serde_json::json;
+
+use crate::session::{Desk, Says};
+
+/// Returns a chart of one state between the usual ends.
+fn chart(state: &str) -> String {
+    format!(
+        r#"
+chart     = "one"
+version   = 1
+start     = "first"
+authority = "propose"
+[any]
+cancel = "cancelled"
+[state.first]
+{state}
+on.failed = "failed"
+[state.done]
+final = "succeeded"
+[state.failed]
+final = "failed"
+[state.refused]
+final = "denied"
+[state.cancelled]
+final = "cancelled"
+"#
+    )
+}
+
+/// A question, with as long to answer it as given.
+fn question(timeout: &str) -> String {
+    chart(&format!(
+        "run = \"ask.person\"\ntimeout = \"{timeout}\"\n\
+         with = {{ question = \"Ship {{goal}}?\", into = \"result\" }}\n\
+         on.yes = \"done\"\non.no = \"refused\""
+    ))
+}
+
+/// A program, which prints its arguments in brackets and ends with 3.
+fn program() -> String {
+    let prints = r#"["sh", "-c", 'printf "[%s]" "$@"; exit 3', "sh", "{goal}", ""]"#;
+    chart(&format!(
+        "run = \"shell\"\ntimeout = \"60s\"\ntools = [\"shell\"]\n\
+         with = {{ command = {prints}, into = \"result\" }}\n\
+         on.ok = \"failed\"\non.nonzero = \"done\"\non.denied = \"refused\"\non.stuck = \"failed\""
+    ))
+}
+
+fn page() -> String {
+    chart(
+        r#"run = "http"
+timeout = "60s"
+tools = ["http_get"]
+with = { url = "{goal}", into = "result" }
+on.ok = "done"
+on.denied = "refused"
+on.stuck = "failed""#,
+    )
+}
+
+fn start(source: &str, goal: &str, permissions: Permissions) -> Start {
+    let chart = verify(source, &pointsman_agents::registry());
+    let chart = chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics));
+    let config = json!({ "goal": goal });
+    Start { chart, source: source.into(), config, goal: goal.into(), permissions, seed: Some(7) }
+}
+
+fn asks(attended: bool) -> Permissions {
+    Permissions { otherwise: Level::Ask, rules: Vec::new(), attended }
+}
+
+fn run(desk: &Desk, start: Start, attendant: &mut dyn Attend) -> Outcome {
+    let ran = desk.session.run(&desk.host(), start, Vec::new(), attendant);
+    ran.unwrap_or_else(|error| panic!("it runs: {error}"))
+}
+
+fn text(question: &Question) -> &str {
+    match &question.asks {
+        Asked::Plain(text) => text,
+        Asked::Call { call, .. } => panic!("it is about {}", call.tool),
+    }
+}
+
+const ENDED: fn(Disposition) -> Standing = Standing::Ended;
+
+#[test]
+fn a_person_who_is_there_says_yes_or_no() {
+    for (yes, ended) in [(true, Disposition::Succeeded), (false, Disposition::Denied)] {
+        let desk = Desk::new(if yes { "asking-yes" } else { "asking-no" });
+        let mut person = Says(yes, 0);
+        let outcome = run(&desk, start(&question("60s"), "it", asks(true)), &mut person);
+        assert_eq!((outcome.standing, person.1), (ENDED(ended), 1));
+        assert_eq!(outcome.result.as_deref(), Some("as I said"));
+    }
+}
+
+#[test]
+fn where_nobody_is_there_a_question_waits_and_a_letter_answers_it() {
+    let desk = Desk::new("asking-letter");
+    let source = question("1h");
+    let outcome = run(&desk, start(&source, "it", asks(true)), &mut Nobody);
+    assert_eq!(outcome.standing, Standing::Asking);
+    let [asked] = &outcome.questions[..] else { panic!("one question: {outcome:?}") };
+    assert_eq!(text(asked), "Ship it?");
+    let again = desk.resume(&outcome.run, &mut Nobody);
+    assert_eq!((again.standing, again.steps), (Standing::Asking, outcome.steps), "asked again");
+    let recalled = desk.session.recall(&outcome.run, None).unwrap_or_else(|e| panic!("{e}"));
+    let [kept] = &recalled.loaded.questions()[..] else { panic!("the journal knows it") };
+    assert_eq!((text(kept), kept.effect), ("Ship it?", asked.effect));
+    let yes = Decision { granted: true, reason: "go".into(), remember: None };
+    let letter = approval(kept, &yes);
+    let posted = desk.session.post(&outcome.run, &letter);
+    assert!(matches!(posted, Ok(Posted::Waiting)));
+    let ended = desk.resume(&outcome.run, &mut Nobody);
+    assert_eq!(ended.standing, ENDED(Disposition::Succeeded));
+    assert_eq!((ended.result.as_deref(), ended.steps), (Some("go"), 2));
+    let lines = desk.session.store().lines(&outcome.run, Seq(0)).expect("readable");
+    let chart = start(&source, "", asks(true)).chart;
+    assert!(fold(&chart, &outcome.run, &lines).is_ok(), "it can be replayed");
+}
+
+#[test]
+fn a_run_that_nobody_attends_is_told_no_at_once() {
+    let desk = Desk::new("asking-unattended");
+    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    let told = Arc::clone(&seen);
+    let observer: Arc<dyn Observer> = Arc::new(move |_: &RunId, notice: &Notice| {
+        let word = match notice {
+            Notice::Asked(question) => text(question).to_owned(),
+            Notice::Answered { ok, what, .. } => format!("{what} {ok}"),
+            Notice::Attempted { what, .. } => what.to_string(),
+            _ => return,
+        };
+        told.lock().expect("nobody panicked").push(word);
+    });
+    let start = start(&question("1h"), "it", asks(false));
+    let ran = desk.session.run(&desk.host(), start, vec![observer], &mut Nobody);
+    let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
+    assert_eq!(outcome.standing, ENDED(Disposition::Denied));
+    assert_eq!(outcome.result.as_deref(), Some("nobody is there to be asked"));
+    assert_eq!(*seen.lock().expect("nobody panicked"), ["Ship it?", "no true"]);
+}
+
+#[test]
+fn a_question_is_too_late_after_its_time_and_so_is_one_about_a_call() {
+    let desk = Desk::new("asking-late");
+    let call = program().replace("timeout = \"60s\"", "timeout = \"60s\"\nask_timeout = \"50ms\"");
+    for (source, ended) in [(question("50ms"), Disposition::Failed), (call, Disposition::Denied)] {
+        let outcome = run(&desk, start(&source, "it", asks(true)), &mut Nobody);
+        std::thread::sleep(Duration::from_millis(60));
+        let outcome = desk.resume(&outcome.run, &mut Says(true, 0));
+        assert_eq!(outcome.standing, ENDED(ended), "nobody is asked any more");
+    }
+}
+
+#[test]
+fn a_program_runs_as_it_is_written_if_it_may() {
+    let desk = Desk::new("asking-shell");
+    let hostile = "it's; touch ran $(touch ran) `touch ran` \\ \"x\" > ran\n| touch ran";
+    let grant = |tool: &str, with: &[(&str, &str)]| Grant {
+        tool: tool.into(),
+        arguments: with.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect(),
+        level: Level::Allow,
+        until: None,
+    };
+    let may = |rule: Grant| Permissions { rules: vec![rule], ..asks(false) };
+    let outcome = run(&desk, start(&program(), hostile, may(grant("shell", &[]))), &mut Nobody);
+    assert_eq!(outcome.standing, ENDED(Disposition::Succeeded), "{:?}", outcome.result);
+    assert_eq!(outcome.result, Some(format!("[{hostile}][]")));
+    assert!(!desk.work().join("ran").exists(), "a shell has read the words");
+
+    // A rule speaks of the line as a person would write it.
+    let plain = program().replace(r#"'printf "[%s]" "$@"; exit 3', "sh""#, r#""exit 3""#);
+    for (rule, ended) in [
+        (grant("shell", &[("command", "sh -c 'exit 3' it *")]), Disposition::Succeeded),
+        (grant("shell", &[("command", "sh -c 'exit 4' *")]), Disposition::Denied),
+        (grant("read", &[]), Disposition::Denied),
+    ] {
+        let outcome = run(&desk, start(&plain, "it", may(rule)), &mut Nobody);
+        assert_eq!(outcome.standing, ENDED(ended));
+    }
+    let outcome = run(&desk, start(&program(), "it", asks(true)), &mut Says(false, 0));
+    assert_eq!(outcome.standing, ENDED(Disposition::Denied));
+    let outcome = run(&desk, start(&program(), "it", asks(true)), &mut Says(true, 0));
+    assert_eq!(outcome.standing, ENDED(Disposition::Succeeded));
+}
+
+#[test]
+fn a_page_is_fetched_if_it_may_be() {
+    let server = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = format!("http://{}/", server.local_addr().expect("it has one"));
+    let serving = std::thread::spawn(move || {
+        for status in ["200 OK", "404 Not Found"] {
+            let (mut stream, _) = server.accept().expect("somebody comes");
+            let mut request = [0; 1024];
+            assert!(stream.read(&mut request).expect("it asks") > 0);
+            let head = format!("HTTP/1.1 {status}\r\nContent-Type: text/plain\r\n");
+            let rest = "Content-Length: 5\r\nConnection: close\r\n\r\nhello";
+            stream.write_all(format!("{head}{rest}").as_bytes()).expect("it listens");
+        }
+    });
+    let desk = Desk::new("asking-http");
+    for (ended, result) in [(Disposition::Succeeded, Some("hello")), (Disposition::Failed, None)] {
+        let start = start(&page(), &address, Permissions::allow_all());
+        let outcome = run(&desk, start, &mut Nobody);
+        assert_eq!((outcome.standing, outcome.result.as_deref()), (ENDED(ended), result));
+    }
+    serving.join().expect("both were served");
+    let outcome = run(&desk, start(&page(), &address, asks(false)), &mut Nobody);
+    assert_eq!(outcome.standing, ENDED(Disposition::Denied));
+}
