@@ -82,6 +82,9 @@ pub enum Unusable {
     /// An end without an answer.
     #[error("to finish, give the answer as `final`")]
     NoAnswer,
+    /// The answer is the one that the prompt shows as an example.
+    #[error("that is the example: give the answer to the question itself")]
+    Example,
     /// The arguments are no JSON object.
     #[error("the arguments are no JSON object")]
     Arguments,
@@ -95,6 +98,9 @@ pub enum Unusable {
         searches: usize,
     },
 }
+
+/// The answer that the prompt shows as an example.
+pub(super) const EXAMPLE: &str = "A red signal means stop (signals.md:3).";
 
 /// Returns the decision of a reply, or why it has none.
 ///
@@ -171,7 +177,12 @@ fn search(object: &Map<String, Value>, offer: &Offer) -> Result<Decision, Unusab
 
 fn finish(object: &Map<String, Value>) -> Result<Decision, Unusable> {
     let text = first_text(object, &["final", "answer", "text", "result"]);
-    text.map(|text| Decision::Finish { text }).ok_or(Unusable::NoAnswer)
+    match text {
+        // A small model likes to repeat what it was shown; that answers nothing.
+        Some(text) if text.trim() == EXAMPLE => Err(Unusable::Example),
+        Some(text) => Ok(Decision::Finish { text }),
+        None => Err(Unusable::NoAnswer),
+    }
 }
 
 /// Returns the arguments: an object, or the text of one, as the schema asks for it.

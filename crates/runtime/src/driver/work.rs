@@ -12,6 +12,7 @@ use pointsman_kernel::{
     erased::Stepped,
     id::EffectId,
     prompt::Prompt,
+    run::Item,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
@@ -194,10 +195,12 @@ impl Driver {
         (start, task): (Start, Task),
         again: bool,
     ) {
-        let what: String = self.words(&start).chars().take(SHOWN).collect();
-        let attempt = self.run.core().items.iter().find(|item| super::load::waits_for(item, id));
-        let attempt = attempt.map_or(1, |item| item.attempt);
-        self.tell(&Notice::Attempted { effect: id, attempt, what: what.into() });
+        if !self.site.observers.is_empty() {
+            let what: String = self.words(&start).chars().take(SHOWN).collect();
+            let waits = |item: &&Item| super::load::waits_for(item, id);
+            let attempt = self.run.core().items.iter().find(waits).map_or(1, |item| item.attempt);
+            self.tell(&Notice::Attempted { effect: id, attempt, what: what.into() });
+        }
         let errand = Errand { run: self.id.clone(), effect: id, again };
         // Only a model writes piece by piece, and only for those who watch.
         let watched = matches!(task, Task::Model(_)) && !self.site.observers.is_empty();

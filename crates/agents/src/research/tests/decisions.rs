@@ -37,6 +37,10 @@ fn decisions_are_read_out_of_whatever_surrounds_them() {
         (r#"{"tool":"t","arguments":{"b":{"d":1,"c":2},"a":1}}"#, r#"t {"a":1,"b":{"c":2,"d":1}}"#),
         (r#"{"action":"tool","tool":"context.fts_search"}"#, "no: a search needs a `query`"),
         (r#"{"action":"finish"}"#, "no: to finish, give the answer as `final`"),
+        (
+            r#"{"action":"finish","final":"A red signal means stop (signals.md:3)."}"#,
+            "no: that is the example: give the answer to the question itself",
+        ),
         (r#"{"action":"fly"}"#, "no: there is no action `fly`"),
         (r#"{"action":"tool"}"#, "no: to use a tool, name it as `tool_name`"),
         (r#"{"thought":"hm"}"#, "no: the reply has no `action`"),

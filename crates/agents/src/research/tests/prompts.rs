@@ -196,3 +196,10 @@ proptest! {
         prop_assert_eq!(last, driver.run.data.findings.last().map(|it| it.call.id.clone()));
     }
 }
+
+#[test]
+fn the_example_that_is_turned_away_is_the_one_that_is_shown() {
+    for prompt in [prompt(&deciding()), prompt(&analyzing())] {
+        assert!(prompt.system.contains(crate::research::decision::EXAMPLE));
+    }
+}
