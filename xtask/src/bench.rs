@@ -30,11 +30,17 @@ const RESULTS: [usize; 2] = [256, 4_096];
 /// Passes of the kernel for each one of its peer, which is that much slower.
 const PASSES: usize = 8;
 
-/// Builds this program for release and runs the benchmark there.
-pub(crate) fn step(json: Option<&Path>) -> Result<bool> {
+/// Returns cargo, to run this program as it is built for release.
+pub(crate) fn released() -> std::process::Command {
     let mut cargo = process::command(place::cargo());
     cargo.args(["run", "--quiet", "--locked", "--release", "--package", "xtask"]);
     cargo.arg("--manifest-path").arg(place::root().join("Cargo.toml"));
+    cargo
+}
+
+/// Builds this program for release and runs the benchmark there.
+pub(crate) fn step(json: Option<&Path>) -> Result<bool> {
+    let mut cargo = released();
     cargo.args(["--", "bench-step-inner"]);
     if let Some(file) = json {
         cargo.arg("--json").arg(file);

@@ -17,8 +17,8 @@ use anyhow::{Context, Result, ensure};
 
 use self::{counter::Counter, disk::Raw, figures::Figures, figures::Pairs};
 use crate::{
-    bench::median,
-    components, model,
+    bench::{median, released},
+    components,
     place::{self, Scratch},
     process,
 };
@@ -28,11 +28,13 @@ pub(crate) use self::flushes::steps;
 const CAP: Duration = Duration::from_hours(1);
 /// Pairs of a raw flush and a step, after some to warm up.
 const PAIRS: usize = 1_000;
-const WARM: usize = 50;
+/// Steps before the first pair that counts: by then the log has been written back once,
+/// and is written over from then on.
+const WARM: usize = 1_200;
 
 /// Builds this program for release and runs the benchmark there.
 pub(crate) fn bench(waiting: usize, json: Option<&Path>) -> Result<bool> {
-    let mut cargo = model::release("run");
+    let mut cargo = released();
     cargo.args(["--", "bench-journal-inner", "--waiting", &waiting.to_string()]);
     if let Some(file) = json {
         cargo.arg("--json").arg(file);

@@ -23,7 +23,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 use pointsman_agents::CHARTS;
 use pointsman_kernel::chart::{Chart, Disposition, Does};
@@ -36,7 +36,7 @@ use self::{
     search::{Caps, Search, Seen, lock},
     walks::{Finding, beyond},
 };
-use crate::{place, process, shipped};
+use crate::shipped;
 
 /// What budgets permit at most: first so little that the search comes to its end.
 const SIZES: [u64; 2] = [1, 2];
@@ -66,38 +66,9 @@ pub(crate) struct Options {
     plant: Option<Plant>,
 }
 
-/// Builds this program for release and explores there: a debug build sees too little.
+/// Explores the charts that were asked for, or all. The profile of development optimises
+/// this program for it: without that it would see too little.
 pub(crate) fn check(options: &Options) -> Result<bool> {
-    if !cfg!(debug_assertions) {
-        return explore_all(options);
-    }
-    let cap = Duration::from_secs(options.seconds.saturating_mul(12) + 900);
-    let mut cargo = release("run");
-    cargo.args(["--", "check-model"]);
-    let (seconds, states) = (options.seconds.to_string(), options.states.to_string());
-    cargo.args(["--seconds", &seconds, "--states", &states]);
-    cargo.args(["--depth", &options.depth.to_string()]);
-    if let Some(most) = options.most {
-        cargo.args(["--most", &most.to_string()]);
-    }
-    for chart in &options.chart {
-        cargo.args(["--chart", chart]);
-    }
-    if let Some(plant) = options.plant.as_ref().and_then(clap::ValueEnum::to_possible_value) {
-        cargo.args(["--plant", plant.get_name()]);
-    }
-    Ok(process::run(cargo, cap).context("starting cargo")?.well())
-}
-
-/// Returns cargo, to build or run this program for release.
-pub(crate) fn release(command: &str) -> std::process::Command {
-    let mut cargo = process::command(place::cargo());
-    cargo.args([command, "--quiet", "--locked", "--release", "--package", "xtask"]);
-    cargo.arg("--manifest-path").arg(place::root().join("Cargo.toml"));
-    cargo
-}
-
-fn explore_all(options: &Options) -> Result<bool> {
     for name in &options.chart {
         shipped::chart(name)?;
     }

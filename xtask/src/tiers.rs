@@ -15,7 +15,7 @@ use clap::ValueEnum;
 
 use crate::{
     components::{Installing, Need},
-    kill, live, model,
+    kill, live,
     place::{self, Scratch},
     process, xstate,
 };
@@ -123,8 +123,7 @@ impl Tier {
                 build.arg("--no-run");
                 Some(build)
             }
-            Self::Xstate => None,
-            Self::Model => Some(model::release("build")),
+            Self::Xstate | Self::Model => None,
             Self::Aimock | Self::Mcp | Self::Sandbox => Some(ignored::build()),
             Self::Live | Self::Kill => Some(cargo(["build", "--locked", "--package", "pointsman"])),
         }
@@ -143,9 +142,7 @@ impl Tier {
                 tests
             }
             Self::Model => {
-                // What was built beside us, and not once more by cargo within the cap.
-                let built = ourselves.ancestors().nth(2).unwrap_or(ourselves);
-                let mut search = process::command(built.join("release").join("xtask"));
+                let mut search = process::command(ourselves);
                 search.args(["check-model", "--seconds", MODEL_SECONDS]);
                 search
             }

@@ -133,7 +133,7 @@ impl Bare {
         let connection = Connection::open(path)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
-        connection.pragma_update(None, "wal_autocheckpoint", 4_000)?;
+        connection.pragma_update(None, "wal_autocheckpoint", 1_000)?;
         connection.execute_batch(
             "CREATE TABLE run (id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, state TEXT NOT NULL,
              wake INTEGER) STRICT;

@@ -170,7 +170,9 @@ fn make(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
 fn settings(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "wal_autocheckpoint", 4_000)?;
+    // Soon enough that the log is written over and does not grow: a flush of what lies
+    // there already is the cheapest.
+    connection.pragma_update(None, "wal_autocheckpoint", 1_000)?;
     connection.set_prepared_statement_cache_capacity(32);
     if let Some(bytes) = options.max_bytes {
         // The least that SQLite takes is what is there already.
