@@ -155,7 +155,7 @@ impl Tier {
     }
 }
 
-/// Runs a tier that is code of ours, as the process that [`test`] starts for it.
+/// Runs a tier that is code of ours, as the process that [`test()`] starts for it.
 pub(crate) fn inner(tier: Tier) -> Result<bool> {
     match tier {
         Tier::Xstate => xstate::tier(),
