@@ -10,8 +10,8 @@ use crate::process;
 const CAP: Duration = Duration::from_mins(5);
 /// Two loops that differ in nothing but their steps, and are too short to fill the log
 /// that is written ahead.
-const FEW: u32 = 100;
-const MANY: u32 = 400;
+const FEW: u32 = 50;
+const MANY: u32 = 250;
 /// A loop that fills it several times.
 const LONG: u32 = 5_000;
 
