@@ -21,7 +21,7 @@ use pointsman_kernel::{
     id::{Digest, EffectId, Seq},
     journal::{Entry, FORMAT},
     replay::Divergence,
-    run::Doing,
+    run::{Doing, Item},
 };
 use serde_json::{
     Value, json,
@@ -193,17 +193,12 @@ impl Driver {
         if let Some(ended) = core.ended {
             return Standing::Ended(ended);
         }
-        let asks = |effect| self.open.get(&effect).is_some_and(|it| it.order.question().is_some());
-        let mut asking = false;
-        for item in &core.items {
-            match item.doing {
-                Doing::Asking { .. } => asking = true,
-                Doing::Working { effect, .. } if asks(effect) => asking = true,
-                Doing::Working { .. } | Doing::BackingOff { .. } => return Standing::Moving,
-                _ => {}
-            }
+        if self.is_under_way() {
+            return Standing::Moving;
         }
-        if asking {
+        // What is left of those that work are questions.
+        let asks = |item: &Item| matches!(item.doing, Doing::Asking { .. } | Doing::Working { .. });
+        if core.items.iter().any(asks) {
             return Standing::Asking;
         }
         let awaits = self.chart.state(core.state);
@@ -211,6 +206,17 @@ impl Driver {
             Some(Does::Await { timeout: Some(_), .. }) => Standing::Moving,
             _ => Standing::Waiting,
         }
+    }
+
+    /// Returns whether something is being done, or is to be tried again. Where nothing is,
+    /// the run can be put away until an event comes or its time does.
+    pub fn is_under_way(&self) -> bool {
+        let asks = |effect| self.open.get(&effect).is_some_and(|it| it.order.question().is_some());
+        self.run.core().items.iter().any(|item| match item.doing {
+            Doing::Working { effect, .. } => !asks(effect),
+            Doing::BackingOff { .. } => true,
+            _ => false,
+        })
     }
 
     /// Returns whether no event is there to be taken: nothing has come, and it is not
@@ -343,7 +349,7 @@ impl Driver {
         let core = self.run.core();
         let seq = Seq(core.next.0.saturating_sub(1));
         let asks = orders.iter().any(|ordered| ordered.order.question().is_some());
-        let rests = asks || self.standing() != Standing::Moving;
+        let rests = asks || !self.is_under_way();
         let due = rests || seq.0.is_multiple_of(SNAPSHOT_EVERY);
         Append {
             run: self.id.clone(),

@@ -211,16 +211,15 @@ impl Yard {
             let _place = place;
             let id = driver.id().clone();
             loop {
-                match driver.standing() {
-                    Standing::Ended(ended) => return yard.leave(id, Ok(ended)),
-                    Standing::Moving => {}
-                    Standing::Waiting | Standing::Asking => {
-                        let mut slots = yard.slots();
-                        // Events are sent under the lock: none can slip in between.
-                        if driver.is_idle() {
-                            yard.park(&mut slots, id, driver.wakes_at());
-                            return;
-                        }
+                if let Standing::Ended(ended) = driver.standing() {
+                    return yard.leave(id, Ok(ended));
+                }
+                if !driver.is_under_way() {
+                    let mut slots = yard.slots();
+                    // Events are sent under the lock: none can slip in between.
+                    if driver.is_idle() {
+                        yard.park(&mut slots, id, driver.wakes_at());
+                        return;
                     }
                 }
                 if let Err(error) = driver.turn().await {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
-    DriveError, Driver, Site, Standing, row,
+    DriveError, Driver, Site, row,
     work::{Order, Ordered, Start, Working},
 };
 use crate::{
@@ -151,13 +151,7 @@ impl Driver {
     /// Tells the kernel what was under way, and does again what it leaves under way. A
     /// question was not under way: it is still open, and its time has gone on.
     async fn recover(&mut self) -> Result<(), DriveError> {
-        let works = |core: &Core| {
-            let is = |item: &Item| {
-                matches!(item.doing, Doing::Working { .. } | Doing::BackingOff { .. })
-            };
-            core.items.iter().any(is)
-        };
-        if self.standing() != Standing::Moving || !works(self.run.core()) {
+        if self.run.core().ended.is_some() || !self.is_under_way() {
             return Ok(());
         }
         let under_way: Vec<UnderWay> = self

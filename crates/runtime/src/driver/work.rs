@@ -125,7 +125,11 @@ pub(super) fn poll(
         let done = match polled {
             Ok(Poll::Pending) => continue,
             Ok(Poll::Ready(done)) => done,
-            Err(_) => Done::fault(FaultClass::Other, false, "it broke off in the middle"),
+            Err(_) => Done::fault(
+                FaultClass::Other,
+                false,
+                "the program broke off while it did this, which is a fault in it; the log says where",
+            ),
         };
         working.doing = None;
         let Done { answer, usage } = done;

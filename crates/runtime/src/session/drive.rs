@@ -25,9 +25,10 @@ const POST: Duration = Duration::from_millis(200);
 pub(super) async fn drive(
     driver: &mut Driver,
     store: &Store,
-    mut watch: Option<Watch>,
+    watch: Option<Watch>,
     attendant: &mut dyn Attend,
 ) -> Result<Outcome, SessionError> {
+    let mut watch = watch.map(|watch| watch.taking_over(driver.run().core().paused));
     let mut post = Post { watch: store.watch()?, store };
     let mut rounds = every(POST);
     let mut looks = every(watch.as_ref().map_or(Duration::from_hours(1), Watch::every));
@@ -45,7 +46,12 @@ pub(super) async fn drive(
                 }
                 continue;
             }
-            Standing::Waiting if driver.is_idle() && !driver.run().core().paused => break,
+            // Only the watch lets a paused run go on; where there is none, somebody else must.
+            Standing::Waiting
+                if driver.is_idle() && !(driver.run().core().paused && watch.is_some()) =>
+            {
+                break;
+            }
             Standing::Moving | Standing::Asking | Standing::Waiting => {}
         }
         let event = tokio::select! {

@@ -51,7 +51,7 @@ final = "failed"
 final = "cancelled"
 "#;
 
-/// Waits half a second and is done.
+/// Waits two seconds and is done.
 const SLEEPER: &str = r#"
 chart     = "sleeper"
 version   = 1
@@ -63,7 +63,7 @@ cancel = "cancelled"
 
 [state.waiting]
 await   = ["input"]
-timeout = "500ms"
+timeout = "2s"
 on.input   = "done"
 on.timeout = "done"
 
@@ -168,6 +168,7 @@ async fn a_parked_run_is_woken_when_its_time_has_come() {
     let id = new_run_id();
     let begun = yard.begin(beginning(&chart, SLEEPER, id.clone())).await;
     begun.unwrap_or_else(|error| panic!("it begins: {error}"));
+    parked(&yard, 1).await;
     let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it is woken");
     let left = left.expect("the yard is open");
     assert_eq!((left.run, left.how.ok()), (id, Some(Disposition::Succeeded)));
