@@ -18,6 +18,7 @@ use super::Host;
 use crate::{
     driver::{Beginning, DriveError, Driver, Site, Standing},
     perform::{Done, Errand},
+    stats::{Spent, story},
     store::{NoRunId, RunId, StoreError},
 };
 
@@ -89,7 +90,7 @@ async fn to_its_end(
     };
     loop {
         match driver.standing() {
-            Standing::Ended(ended) => return Ok((end(&driver, ended), usage(host, &id)?)),
+            Standing::Ended(ended) => return Ok((end(&driver, ended), usage(host, &driver)?)),
             Standing::Moving => driver.turn().await?,
             Standing::Waiting | Standing::Asking if !driver.is_idle() => driver.turn().await?,
             Standing::Waiting | Standing::Asking => {
@@ -121,21 +122,12 @@ fn permissions(host: &Host, parent: &RunId) -> Result<Permissions, ChildError> {
     Ok(Permissions { attended: false, ..permissions })
 }
 
-/// Adds up what a child's answers cost, and counts its calls.
-fn usage(host: &Host, id: &RunId) -> Result<Usage, ChildError> {
-    let mut sum = Usage::default();
-    for line in host.0.store.lines(id, Seq(0))? {
-        let event = event(Some(&line));
-        let Some(answered) = event.get("answered") else { continue };
-        let usage = answered.get("usage").cloned().unwrap_or_default();
-        let usage: Usage = serde_json::from_value(usage).unwrap_or_default();
-        let is = |kind: &str| u64::from(answered.pointer(kind).is_some());
-        sum.tokens = sum.tokens.saturating_add(usage.tokens);
-        sum.money = sum.money.saturating_add(usage.money);
-        sum.model_calls = sum.model_calls.saturating_add(is("/answer/model"));
-        sum.tool_calls = sum.tool_calls.saturating_add(is("/answer/tool"));
-    }
-    Ok(sum)
+/// Returns what a child has called and what it cost, failed calls included.
+fn usage(host: &Host, driver: &Driver) -> Result<Usage, ChildError> {
+    let lines = host.0.store.lines(driver.id(), Seq(0))?;
+    let Spent { model_calls, tool_calls, tokens, money } =
+        story(driver.chart(), driver.id(), &lines)?.spent;
+    Ok(Usage { tokens, money, model_calls, tool_calls, ..Usage::default() })
 }
 
 fn event(line: Option<&String>) -> Value {

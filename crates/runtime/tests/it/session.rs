@@ -265,3 +265,55 @@ persisted 5
 ended Succeeded"
     );
 }
+
+/// Has another agent answer its goal.
+const PARENT: &str = r#"
+chart     = "parent"
+version   = 1
+start     = "asking"
+authority = "propose"
+
+[any]
+cancel = "cancelled"
+
+[state.asking]
+run     = "agent"
+with    = { chart = "research", goal = "{goal}", into = "result" }
+timeout = "1m"
+on.succeeded    = "done"
+on.child_failed = "failed"
+on.failed       = "failed"
+
+[state.done]
+final = "succeeded"
+[state.failed]
+final = "failed"
+[state.cancelled]
+final = "cancelled"
+"#;
+
+#[test]
+fn a_child_has_its_own_journal_and_its_calls_are_the_parents() {
+    let desk = Desk::new("session-child");
+    std::fs::write(desk.work().join("a.md"), "The oven is lit at four.\n").expect("written");
+    let chart = verify(PARENT, &pointsman_agents::registry());
+    let chart = chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics));
+    let goal = "When is the oven lit?";
+    let start = Start {
+        chart,
+        source: PARENT.into(),
+        config: json!({ "goal": goal }),
+        goal: goal.into(),
+        permissions: Permissions::allow_all(),
+        seed: Some(7),
+    };
+    let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Nobody);
+    let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
+    assert!(outcome.result.is_some_and(|text| text.contains("a.md:1")));
+    let store = desk.session.store();
+    let child: RunId = format!("{}-1-0", outcome.run).parse().expect("an id");
+    assert_eq!(store.run(&child).expect("it is kept").ended.as_deref(), Some("succeeded"));
+    let lines = store.lines(&outcome.run, Seq(0)).expect("readable").join("\n");
+    assert!(lines.contains(r#""model_calls":2"#) && lines.contains(r#""tool_calls":1"#), "{lines}");
+}
