@@ -5,7 +5,10 @@
 
 use alloc::string::String;
 
-use pointsman_kernel::agent::{Answer, ChildEnd, Fault, FaultClass, Forgone, Reply, ToolResult};
+use pointsman_kernel::{
+    agent::{Answer, ChildEnd, Fault, FaultClass, Forgone, Reply, ToolResult},
+    turn::{TurnError, TurnErrorKind},
+};
 
 /// Returns a report of the agent's own.
 pub(crate) fn own<R>(answer: Answer<R>) -> Result<R, Fault> {
@@ -46,6 +49,11 @@ pub(crate) fn reason(why: &Forgone) -> String {
         Forgone::Cancelled => "a person stopped it".into(),
         Forgone::Budget | _ => "a limit stopped it".into(),
     }
+}
+
+/// Returns why a turn has no answer, when nothing settled its work.
+pub(crate) fn turn_error(why: &Forgone) -> TurnError {
+    TurnError { kind: TurnErrorKind::of(why), message: reason(why) }
 }
 
 fn fault<R>(answer: Answer<R>) -> Fault {

@@ -15,7 +15,8 @@ use pointsman_kernel::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-pub use data::{CompletedTool, Data, TurnError, TurnErrorKind};
+pub use data::{CompletedTool, Data};
+pub use pointsman_kernel::turn::{TurnError, TurnErrorKind};
 
 use crate::{answer, transcript};
 
@@ -164,6 +165,10 @@ impl Agent for Chat {
 
     fn advise(data: &mut Data, verdict: &Verdict) {
         data.advise(verdict);
+    }
+
+    fn turn_error(data: &Data) -> Option<&TurnError> {
+        data.error.as_ref()
     }
 
     fn decide(data: &mut Data, visit: &Visit<'_>) -> Outcome {

@@ -12,6 +12,7 @@ use pointsman_kernel::{
     governor::Verdict,
     id::{JobId, Outcome},
     job::{AgentDecl, Charges, Governed, Influence, JobDecl, job_id},
+    turn::TurnError,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -175,6 +176,10 @@ impl Agent for Code {
 
     fn phase(data: &Data) -> u32 {
         u32::try_from(data.plan.records.len()).unwrap_or(u32::MAX)
+    }
+
+    fn turn_error(data: &Data) -> Option<&TurnError> {
+        data.error.as_ref()
     }
 
     fn decide(data: &mut Data, visit: &Visit<'_>) -> Outcome {

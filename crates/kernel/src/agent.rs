@@ -15,6 +15,7 @@ use crate::{
     id::{At, JobId, Outcome},
     job::AgentDecl,
     prompt::Prompt,
+    turn::TurnError,
 };
 
 /// An agent: its data, and for each job how it is briefed and settled.
@@ -81,6 +82,12 @@ pub trait Agent: Sized + Send + Sync + 'static {
 
     /// Returns what the run has come to, for the person who started it.
     fn result(data: &Self::Data) -> Option<String> {
+        let _ = data;
+        None
+    }
+
+    /// Returns why the last turn has no answer, for agents that hold a conversation.
+    fn turn_error(data: &Self::Data) -> Option<&TurnError> {
         let _ = data;
         None
     }
@@ -305,6 +312,8 @@ pub enum FaultClass {
     Forbidden,
     /// The request or the answer makes no sense.
     Invalid,
+    /// The prompt is longer than the model can read.
+    TooLong,
     /// What it was about is gone.
     Gone,
     /// Disk, memory or another resource is used up.

@@ -20,6 +20,7 @@ use crate::{
     replay::{Divergence, fold},
     run::{Core, Run},
     step::{Rejected, Took, step},
+    turn::TurnError,
 };
 
 /// A run of some agent.
@@ -50,6 +51,9 @@ pub trait AnyRun: Send {
 
     /// Returns what the run has come to.
     fn result(&self) -> Option<String>;
+
+    /// Returns why the last turn has no answer, if it has none.
+    fn turn_error(&self) -> Option<&TurnError>;
 
     /// Returns the whole run as JSON: a cache, never the truth.
     fn snapshot(&self) -> Result<Box<RawValue>, serde_json::Error>;
@@ -168,6 +172,10 @@ impl<A: Agent> AnyRun for Erased<A> {
 
     fn result(&self) -> Option<String> {
         A::result(&self.run.data)
+    }
+
+    fn turn_error(&self) -> Option<&TurnError> {
+        A::turn_error(&self.run.data)
     }
 
     fn snapshot(&self) -> Result<Box<RawValue>, serde_json::Error> {

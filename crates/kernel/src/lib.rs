@@ -48,6 +48,7 @@ pub mod run;
 pub mod simulate;
 mod step;
 pub mod tool;
+pub mod turn;
 pub mod view;
 
 pub use step::{Late, Rejected, Took, step};

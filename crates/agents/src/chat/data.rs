@@ -5,6 +5,7 @@ use alloc::{string::String, vec::Vec};
 use pointsman_kernel::{
     agent::{BadBody, Forgone, Reply},
     governor::{Level, Verdict},
+    turn::TurnError,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -28,30 +29,6 @@ pub struct Data {
     /// Whether the last hook did something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hook_acted: Option<bool>,
-}
-
-/// Why a turn ended without an answer.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct TurnError {
-    /// What kind of end it was.
-    pub kind: TurnErrorKind,
-    /// What to tell a person.
-    pub message: String,
-}
-
-/// The kinds of end that a turn without an answer has.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum TurnErrorKind {
-    /// The model could not be asked, or did not reply.
-    Failed,
-    /// The governor found no progress.
-    Stuck,
-    /// A budget is used up.
-    Budget,
-    /// The person cancelled the turn.
-    Cancelled,
 }
 
 /// A tool of a finished batch, as a hook sees it.
@@ -111,16 +88,7 @@ impl Data {
 
     /// Records why the turn has no answer. The first reason is the one to show.
     pub(super) fn fail(&mut self, why: &Forgone) {
-        let kind = match why {
-            Forgone::Stuck { .. } => TurnErrorKind::Stuck,
-            Forgone::Budget => TurnErrorKind::Budget,
-            Forgone::Cancelled => TurnErrorKind::Cancelled,
-            Forgone::Failed(_) | Forgone::TimedOut | Forgone::Denied { .. } | _ => {
-                TurnErrorKind::Failed
-            }
-        };
-        let message = answer::reason(why);
-        self.error.get_or_insert(TurnError { kind, message });
+        self.error.get_or_insert_with(|| answer::turn_error(why));
     }
 
     pub(super) fn completed_tools(&self) -> Vec<CompletedTool> {

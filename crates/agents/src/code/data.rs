@@ -1,11 +1,12 @@
 //! What a run of `code` knows, and how a round changes it.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{format, string::String, vec::Vec};
 
 use pointsman_kernel::{
     agent::{BadBody, Fault, FaultClass, Forgone, Reply, ToolCall, ToolResult},
     governor::{Level, Verdict},
     id::At,
+    turn::{TurnError, TurnErrorKind},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -17,6 +18,7 @@ use super::{
 };
 use crate::{
     advice::Advice,
+    answer,
     transcript::{self, Transcript},
 };
 
@@ -60,6 +62,9 @@ pub struct Data {
     /// The recoveries that were used since the last phase or prompt began.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub used: Vec<Recovery>,
+    /// Why the last turn has no answer, to be shown; a new prompt clears it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<TurnError>,
 }
 
 #[derive(Default, Deserialize)]
@@ -101,6 +106,7 @@ impl Data {
         self.prompt.clone_from(&text);
         self.transcript.say(text);
         self.start_afresh();
+        self.error = None;
         Ok(())
     }
 
@@ -117,6 +123,7 @@ impl Data {
             self.advice.say(UNREADABLE);
             return Err(unusable(UNREADABLE.into()));
         }
+        self.error = None;
         self.transcript.reply(reply);
         self.transcript.keep_last(MAX_MESSAGES);
         self.batch.clear();
@@ -163,6 +170,7 @@ impl Data {
     }
 
     pub(super) fn model_forgone(&mut self, why: &Forgone) {
+        self.fail(why);
         // A turn that was halted is told as such before.
         if let Some(trouble) = Trouble::no_reply(why) {
             self.trouble = Some(trouble);
@@ -178,7 +186,16 @@ impl Data {
         {
             self.blame(failure);
         }
+        self.fail(why);
         self.keep(item, transcript::forgone(why));
+    }
+
+    /// Records why the turn has no answer, where this ends it; the first reason is the
+    /// one to show.
+    fn fail(&mut self, why: &Forgone) {
+        if matches!(why, Forgone::Cancelled | Forgone::Budget) {
+            self.error.get_or_insert_with(|| answer::turn_error(why));
+        }
     }
 
     fn blame(&mut self, failed: Failure) {
@@ -218,7 +235,11 @@ impl Data {
             self.transcript.note("The reply was empty.".into());
             return Judgement::Continue;
         }
-        if self.plan.current().is_none() || self.progress.idled() {
+        let Some(open) = self.plan.current() else { return Judgement::Answered };
+        if self.progress.idled() {
+            let message =
+                format!("phase {open} is still open, and the model stopped working on it");
+            self.error = Some(TurnError { kind: TurnErrorKind::Stuck, message });
             return Judgement::Answered;
         }
         self.transcript.note("The phase is still open.".into());
@@ -232,6 +253,8 @@ impl Data {
         self.transcript.seal();
         let Some(trouble) = &self.trouble else { return Choice::Broken };
         let choice = trouble.choose(&self.used);
+        // Shown if no recovery is left for it.
+        self.error = Some(trouble.turn_error());
         if let Choice::Recover(rule) = choice {
             self.transcript.note(trouble.advice(rule));
             self.used.push(rule);

@@ -5,6 +5,7 @@ use alloc::{format, string::String};
 use pointsman_kernel::{
     agent::{FaultClass, Forgone},
     governor::{Rule, Verdict},
+    turn::{TurnError, TurnErrorKind},
 };
 use serde::{Deserialize, Serialize};
 
@@ -127,15 +128,29 @@ impl Trouble {
         }
     }
 
-    /// Returns what to tell the model.
-    pub(super) fn advice(&self, rule: Recovery) -> String {
-        let what = match self {
+    /// Returns what to tell a person, when nothing is left to try.
+    pub(super) fn turn_error(&self) -> TurnError {
+        let kind = match self {
+            Self::Stuck { .. } | Self::Unusable { .. } => TurnErrorKind::Stuck,
+            Self::NoReply { .. } => TurnErrorKind::Failed,
+        };
+        TurnError { kind, message: self.what() }
+    }
+
+    /// Says what went wrong.
+    fn what(&self) -> String {
+        match self {
             Self::Stuck { failure: Some(it), reason, .. } => {
                 format!("`{}` on {}: {} ({reason})", it.tool, it.target, it.error)
             }
             Self::Stuck { failure: None, reason, .. } => reason.clone(),
             Self::NoReply { message, .. } | Self::Unusable { message } => message.clone(),
-        };
+        }
+    }
+
+    /// Returns what to tell the model.
+    pub(super) fn advice(&self, rule: Recovery) -> String {
+        let what = self.what();
         if let (Recovery::OtherWay, Self::Stuck { advice, .. }) = (rule, self)
             && !advice.is_empty()
         {

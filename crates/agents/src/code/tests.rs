@@ -6,11 +6,12 @@ use alloc::{format, string::String, vec, vec::Vec};
 
 use pointsman_kernel::{
     Rejected,
-    agent::{Answer, FaultClass, Order, Reply, ToolCall, ToolResult},
+    agent::{Agent, Answer, FaultClass, Order, Reply, ToolCall, ToolResult},
     chart::{Disposition, Per},
     event::Scope,
     governor::Permissions,
     run::Run,
+    turn::TurnErrorKind,
 };
 use serde_json::{Value, json};
 
@@ -183,6 +184,7 @@ fn what_cannot_be_recovered_from_is_a_failure() {
         driver.fault(class, false);
         assert_eq!(driver.ended(), Some(Disposition::Failed));
         assert_eq!(driver.state(), "halted_failed");
+        assert_eq!(Code::turn_error(&driver.run.data).unwrap().kind, TurnErrorKind::Failed);
     }
 }
 
@@ -256,6 +258,7 @@ fn a_plan_that_is_not_through_is_no_success() {
     assert_eq!(driver.state(), "streaming_response", "it is told that the phase is open");
     driver.say("Really done.");
     assert_eq!(driver.state(), "idle", "then a person must look");
+    assert_eq!(Code::turn_error(&driver.run.data).unwrap().kind, TurnErrorKind::Stuck);
     driver.give("input_closed", json!(null));
     assert_eq!(driver.ended(), Some(Disposition::Failed));
 }
@@ -312,7 +315,9 @@ fn a_cancelled_turn_waits_for_the_next_prompt() {
     driver.cancel(Scope::Turn);
     assert_eq!(driver.state(), "idle");
     assert!(driver.run.data.transcript.calls().iter().all(|it| it.result.is_some()));
+    assert_eq!(Code::turn_error(&driver.run.data).unwrap().kind, TurnErrorKind::Cancelled);
     driver.give("prompt", json!({"text": "something else"}));
+    assert_eq!(Code::turn_error(&driver.run.data), None);
     assert_eq!(driver.run.data.work.files.len(), 1, "what was changed is not forgotten");
     assert_eq!(driver.state(), "streaming_response");
     driver.cancel(Scope::Run);
