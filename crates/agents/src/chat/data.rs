@@ -28,6 +28,9 @@ pub struct Data {
     /// Whether the last hook did something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hook_acted: Option<bool>,
+    /// What the last hook did, a line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hook_actions: Vec<String>,
 }
 
 /// Why a turn ended without an answer.
