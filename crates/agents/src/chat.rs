@@ -4,7 +4,7 @@ mod data;
 #[cfg(test)]
 mod tests;
 
-use alloc::vec::Vec;
+use alloc::{string::String, vec::Vec};
 
 use pointsman_kernel::{
     agent::{Agent, Answer, BadBody, Forgone, ModelCall, Order, Settled, Visit},
@@ -92,6 +92,9 @@ pub enum Report {
     PostTools {
         /// Whether it did something.
         action_taken: bool,
+        /// What it did, and what came to nothing: a line each.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        actions: Vec<String>,
     },
 }
 
@@ -141,8 +144,8 @@ impl Agent for Chat {
                 data.transcript.record(visit.item, result);
                 OK
             }),
-            _ => answer::own(answer).map(|Report::PostTools { action_taken }| {
-                data.hook_acted = Some(action_taken);
+            _ => answer::own(answer).map(|Report::PostTools { action_taken, actions }| {
+                (data.hook_acted, data.hook_actions) = (Some(action_taken), actions);
                 DONE
             }),
         };
@@ -159,7 +162,7 @@ impl Agent for Chat {
                     data.fail(why);
                 }
             }
-            _ => data.hook_acted = Some(false),
+            _ => (data.hook_acted, data.hook_actions) = (Some(false), Vec::new()),
         }
     }
 

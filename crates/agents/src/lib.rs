@@ -38,5 +38,6 @@ mod testing;
 pub mod transcript;
 
 pub use catalogue::{
-    AGENTS, CHARTS, CHILDREN, EXITED, FROM, ROWS, SIGNALLED, TOOLS, chart, registry, tools,
+    AGENTS, CHARTS, CHILDREN, EXITED, FROM, PLAN_TOOL, ROWS, SIGNALLED, TOOLS, chart, registry,
+    tools,
 };

@@ -29,6 +29,9 @@ pub struct Data {
     /// Whether the last hook did something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hook_acted: Option<bool>,
+    /// What the last hook did, a line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hook_actions: Vec<String>,
 }
 
 /// A tool of a finished batch, as a hook sees it.
