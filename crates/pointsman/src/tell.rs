@@ -44,6 +44,13 @@ pub(crate) fn told(notice: &Notice) -> Option<(Tone, String)> {
             (Tone::Good, format!("  ✓ {}", line(what)))
         }
         Notice::Answered { ok: false, what, .. } => (Tone::Bad, format!("  ✗ {}", line(what))),
+        Notice::Retrying { attempt, wait_ms } => {
+            let wait = words::duration(*wait_ms);
+            (Tone::Warning, format!("  tries again in {wait} (attempt {attempt})"))
+        }
+        Notice::Listens { error: Some(error) } => {
+            (Tone::Bad, format!("  no answer: {}", line(&error.message)))
+        }
         Notice::Warned(verdict) => {
             (Tone::Warning, format!("  governor: {} ({})", line(&verdict.reason), verdict.advice))
         }

@@ -19,7 +19,7 @@ use crate::{
 /// Run an agent to its end: progress on standard error, the result on standard output.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-`research` and charts with the builtin jobs can be run so far. Without `--model`, `quote`
+`research`, `chat`, `code` and charts with the builtin jobs can be run so far. Without `--model`, `quote`
 answers: it is built in, asks no model, and quotes the passages that match.
 
 Nothing but looking is done unasked. What else a run wants to do is asked for at the terminal;
@@ -84,10 +84,16 @@ impl Run {
         }
         let session = globals.session_with(&settled.config)?;
         let host = self.drive.host(&session, &settled)?;
+        // An agent that listens is told its goal, and that this is all.
+        let words = match (chart.jobs(), &self.goal) {
+            ("chat" | "code", Some(goal)) => vec![json!({ "text": goal })],
+            _ => Vec::new(),
+        };
         let start = Start {
             chart,
             source: text.into(),
             config,
+            words,
             goal: self.goal.unwrap_or_default().into(),
             permissions,
             seed: self.seed,
@@ -111,6 +117,9 @@ impl Run {
             return Err(Error::NoGoal { agent: self.agent.clone() });
         };
         let mut config = set;
+        if matches!(chart.jobs(), "chat" | "code") {
+            return Ok(Value::Object(config));
+        }
         config.insert("goal".into(), goal.as_str().into());
         Ok(Value::Object(config))
     }
@@ -119,8 +128,7 @@ impl Run {
 /// Returns what an agent lacks to be run from here; nothing if it can be.
 fn missing(chart: &Chart) -> Option<&'static str> {
     match chart.jobs() {
-        "research" | "builtin" => None,
-        "chat" | "code" => Some("a conversation on the terminal, which does not exist yet"),
+        "research" | "builtin" | "chat" | "code" => None,
         "form" => Some("a browser behind WebDriver, which cannot be reached yet"),
         "explore" => Some("a device behind Appium, which cannot be reached yet"),
         _ => Some("a host for its jobs, which does not exist yet"),

@@ -8,6 +8,7 @@ use pointsman_kernel::{
     erased::Stepped,
     governor::Level,
     id::{At, EffectId},
+    run::Doing,
     view::{view, why},
 };
 use serde_json::Value;
@@ -105,10 +106,20 @@ impl Driver {
         if let Some(progress) = progress {
             self.tell(&Notice::Progressed(progress));
         }
+        for item in &core.items {
+            if let Doing::BackingOff { until } = item.doing
+                && event.get("answered").is_some()
+            {
+                let wait_ms = until.since(core.now);
+                self.tell(&Notice::Retrying { attempt: item.attempt.saturating_add(1), wait_ms });
+            }
+        }
         let view = Box::new(view(&self.chart, core));
         self.tell(&Notice::Persisted { seq: committed.seq(), link: committed.link(), view });
         if let Some(ended) = core.ended {
             self.tell(&Notice::Ended(ended));
+        } else if !stepped.hops.is_empty() && self.listens() {
+            self.tell(&Notice::Listens { error: self.run.turn_error().cloned() });
         }
     }
 
@@ -125,10 +136,11 @@ impl Driver {
         };
         let person = answer.pointer("/own/answered/yes").and_then(Value::as_bool);
         let said = person.map(|yes| if yes { "yes" } else { "no" });
-        let what = fault.or_else(|| text("/tool/output")).or_else(|| text("/model/text")).or(said);
-        let what = what.unwrap_or("").lines().next().unwrap_or("");
+        let output = fault.or_else(|| text("/tool/output")).or_else(|| text("/model/text"));
+        let what = output.or(said).unwrap_or("").lines().next().unwrap_or("");
         let what: String = what.chars().take(SHOWN).collect();
-        self.tell(&Notice::Answered { effect, ok, what: what.into() });
+        let output = output.map(Into::into);
+        self.tell(&Notice::Answered { effect, ok, what: what.into(), output });
         if fault.is_some() {
             self.tell(&Notice::Unsaid(effect));
         }
