@@ -106,7 +106,7 @@ fn closed(chart: &Chart) -> Result<Option<u16>, DriveError> {
 pub struct Conversation {
     run: RunId,
     speaker: Speaker,
-    held: JoinHandle<Result<Outcome, SessionError>>,
+    driving: JoinHandle<Result<Outcome, SessionError>>,
     threads: Handle,
 }
 
@@ -123,10 +123,10 @@ impl Conversation {
 
     /// Waits until the run has ended or was let go of.
     pub async fn outcome(self) -> Result<Outcome, SessionError> {
-        let Self { speaker, held, .. } = self;
+        let Self { speaker, driving, .. } = self;
         // The caller may hold others; this one must not keep the run waiting.
         drop(speaker);
-        held.await.unwrap_or_else(|broken| Err(SessionError::Threads(broken.into())))
+        driving.await.unwrap_or_else(|broken| Err(SessionError::Threads(broken.into())))
     }
 
     /// The same, for callers that do not await.
@@ -176,12 +176,12 @@ impl Session {
         let run = driver.id().clone();
         let speaker = Speaker { words, closed: closed(driver.chart())? };
         let (store, watch) = (Arc::clone(&self.store), host.watch());
-        let held = self.threads.spawn(async move {
+        let driving = self.threads.spawn(async move {
             // Held for as long as it is driven.
             let _hold = hold;
             drive::drive(&mut driver, &store, watch, Company::Talking(heard)).await
         });
         let threads = self.threads.handle().clone();
-        Ok(Conversation { run, speaker, held, threads })
+        Ok(Conversation { run, speaker, driving, threads })
     }
 }
