@@ -89,8 +89,12 @@ fn given(event: u16, body: &Value) -> Value {
     json!({ "given": { "event": event, "body": body } })
 }
 
-/// Returns what a run is told that is to hear these words and then that there are no more.
+/// Returns what a run is told that is to hear these words and then that there are no more;
+/// where there are none, nobody talks with it.
 pub(super) fn said_and_closed(chart: &Chart, words: &[Value]) -> Result<Vec<Value>, DriveError> {
+    if words.is_empty() {
+        return Ok(Vec::new());
+    }
     let closed = closed(chart)?.map(|event| given(event, &Value::Null));
     Ok(words.iter().map(|body| given(0, body)).chain(closed).collect())
 }
