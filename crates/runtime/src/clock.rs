@@ -2,7 +2,7 @@
 
 use std::{
     hash::{BuildHasher, Hasher, RandomState},
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use pointsman_kernel::id::At;
@@ -15,22 +15,26 @@ pub fn now_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Measures a run's time from its first entry. It never falls, whatever the clock does.
+/// Measures a run's time from its first entry. It never falls, and it goes on whatever
+/// becomes of the system's clock: one that is set back would otherwise stop every timeout.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     origin_ms: u64,
     last: At,
+    /// When this clock was made: the run's time then, and a time that nobody can set.
+    made: (At, Instant),
 }
 
 impl Clock {
     /// Returns a clock for a run that was begun at a time and last seen at another.
-    pub const fn new(origin_ms: u64, last: At) -> Self {
-        Self { origin_ms, last }
+    pub fn new(origin_ms: u64, last: At) -> Self {
+        let last = last.max(At(now_ms().saturating_sub(origin_ms)));
+        Self { origin_ms, last, made: (last, Instant::now()) }
     }
 
     /// Returns the time now.
     pub fn now(&mut self) -> At {
-        self.last = self.last.max(At(now_ms().saturating_sub(self.origin_ms)));
+        self.last = self.seen();
         self.last
     }
 
@@ -40,8 +44,16 @@ impl Clock {
     }
 
     /// Returns how long it is until a time.
-    pub fn until(&mut self, at: At) -> Duration {
-        Duration::from_millis(at.since(self.now()))
+    pub fn until(&self, at: At) -> Duration {
+        Duration::from_millis(at.since(self.seen()))
+    }
+
+    fn seen(&self) -> At {
+        let (at, made) = self.made;
+        let passed = u64::try_from(made.elapsed().as_millis()).unwrap_or(u64::MAX);
+        // A machine that slept is seen by the system's clock alone.
+        let wall = At(now_ms().saturating_sub(self.origin_ms));
+        self.last.max(At(at.0.saturating_add(passed))).max(wall)
     }
 }
 

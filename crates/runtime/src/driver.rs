@@ -222,7 +222,8 @@ impl Driver {
     /// Returns whether no event is there to be taken: nothing has come, and it is not
     /// yet time for the run to wake.
     pub fn is_idle(&self) -> bool {
-        self.inbox.is_empty() && self.wakes_at().is_none_or(|at| at > now_ms())
+        let due = |at| self.clock.until(at).is_zero();
+        self.inbox.is_empty() && !self.run.core().wake.is_some_and(due)
     }
 
     /// Returns whether the run is in a state that waits for a word from outside.
