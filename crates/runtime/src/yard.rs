@@ -19,7 +19,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
 use crate::{
     clock::now_ms,
     driver::{Beginning, DriveError, Driver, Site, Standing},
-    store::{RunId, StoreError},
+    store::{Hold, RunId, StoreError},
 };
 
 /// How long the clock's keeper sleeps at most, so that it sees a clock that was set.
@@ -38,9 +38,12 @@ pub enum YardError {
     /// This build refuses the chart that the run was started with.
     #[error("this build refuses the chart of run {0}")]
     Chart(RunId),
-    /// The yard is being closed.
-    #[error("no more runs are taken: the yard is closing")]
-    Closing,
+    /// Somebody else drives the run.
+    #[error("run {0} is being driven by another process")]
+    Held(RunId),
+    /// The yard was closed.
+    #[error("no more runs are taken: the yard is closed")]
+    Closed,
 }
 
 /// What a yard reports of a run that it no longer drives.
@@ -60,6 +63,12 @@ enum Slot {
     Loading(Vec<Value>),
     /// It waits on the disk, until a time if it has one.
     Parked(Option<u64>),
+}
+
+/// The right to drive a run here, while it is driven.
+struct Right {
+    _place: OwnedSemaphorePermit,
+    _hold: Hold,
 }
 
 #[derive(Default)]
@@ -105,20 +114,36 @@ impl Yard {
 
     /// Begins a run; its first entry is on disk when this returns.
     pub async fn begin(&self, beginning: Beginning) -> Result<(), YardError> {
-        let place = self.place().await?;
+        let right = self.right(&beginning.id).await?;
         let id = beginning.id.clone();
         let driver = Driver::begin(self.0.site.clone(), beginning).await?;
         self.slots().runs.insert(id, Slot::Driven(driver.inbox()));
-        self.drive(driver, place);
+        self.drive(driver, right);
         Ok(())
     }
 
-    /// Takes a run that is on the disk already, and parks it until something happens.
+    /// Takes a run that is on the disk already. One that rests is parked until something
+    /// happens; one that was interrupted goes on. A run that is here already stays as it is.
     pub fn adopt(&self, id: RunId) -> Result<(), YardError> {
-        let row = self.0.site.store.run(&id)?;
+        let store = &self.0.site.store;
+        let row = store.run(&id)?;
         let wake = row.wake.map(|wake| row.created_ms.saturating_add(wake));
-        self.park(&mut self.slots(), id, wake);
+        // A run that rests was written down whole with its last entry.
+        let rests = store.snapshot(&id)?.is_some_and(|kept| kept.seq == row.seq);
+        let mut slots = self.slots();
+        if slots.runs.contains_key(&id) {
+            return Ok(());
+        }
+        self.park(&mut slots, id.clone(), wake);
+        if !rests {
+            self.load(&mut slots, id, Vec::new());
+        }
         Ok(())
+    }
+
+    /// Takes no more runs, and wakes none. Those that are driven go on until they rest.
+    pub fn close(&self) {
+        self.0.places.close();
     }
 
     /// Sends an event to a run, which is loaded if it is parked. Returns whether this
@@ -126,7 +151,12 @@ impl Yard {
     pub fn send(&self, id: &RunId, event: Value) -> bool {
         let mut slots = self.slots();
         match slots.runs.get_mut(id) {
-            Some(Slot::Driven(inbox)) => drop(inbox.send(event)),
+            Some(Slot::Driven(inbox)) => {
+                // Whoever drove it may have broken off: then somebody else goes on with it.
+                if let Err(unsent) = inbox.send(event) {
+                    self.load(&mut slots, id.clone(), vec![unsent.0]);
+                }
+            }
             Some(Slot::Loading(waiting)) => waiting.push(event),
             Some(Slot::Parked(_)) => self.load(&mut slots, id.clone(), vec![event]),
             None => return false,
@@ -163,7 +193,7 @@ impl Yard {
         let yard = self.clone();
         tokio::spawn(async move {
             match yard.loaded(id.clone()).await {
-                Ok((driver, place)) => {
+                Ok((driver, right)) => {
                     let mut slots = yard.slots();
                     let inbox = driver.inbox();
                     let slot = slots.runs.insert(id, Slot::Driven(inbox.clone()));
@@ -173,21 +203,25 @@ impl Yard {
                         }
                     }
                     drop(slots);
-                    yard.drive(driver, place);
+                    yard.drive(driver, right);
                 }
                 Err(error) => yard.leave(id, Err(error)),
             }
         });
     }
 
-    async fn loaded(&self, id: RunId) -> Result<(Driver, OwnedSemaphorePermit), YardError> {
-        let place = self.place().await?;
+    async fn loaded(&self, id: RunId) -> Result<(Driver, Right), YardError> {
+        let right = self.right(&id).await?;
         let chart = self.chart(&id)?;
-        Ok((Driver::resume(self.0.site.clone(), chart, id).await?, place))
+        Ok((Driver::resume(self.0.site.clone(), chart, id).await?, right))
     }
 
-    async fn place(&self) -> Result<OwnedSemaphorePermit, YardError> {
-        Arc::clone(&self.0.places).acquire_owned().await.map_err(|_| YardError::Closing)
+    /// Waits for a place, and takes hold of the run.
+    async fn right(&self, id: &RunId) -> Result<Right, YardError> {
+        let place = Arc::clone(&self.0.places).acquire_owned().await;
+        let place = place.map_err(|_| YardError::Closed)?;
+        let hold = self.0.site.store.hold(id)?.ok_or_else(|| YardError::Held(id.clone()))?;
+        Ok(Right { _place: place, _hold: hold })
     }
 
     fn chart(&self, id: &RunId) -> Result<Arc<Chart>, YardError> {
@@ -205,10 +239,10 @@ impl Yard {
     }
 
     /// Drives a run until it ends, fails or can be parked.
-    fn drive(&self, mut driver: Driver, place: OwnedSemaphorePermit) {
+    fn drive(&self, mut driver: Driver, right: Right) {
         let yard = self.clone();
         tokio::spawn(async move {
-            let _place = place;
+            let right = right;
             let id = driver.id().clone();
             loop {
                 if let Standing::Ended(ended) = driver.standing() {
@@ -218,6 +252,8 @@ impl Yard {
                     let mut slots = yard.slots();
                     // Events are sent under the lock: none can slip in between.
                     if driver.is_idle() {
+                        // Whoever loads it next must find it free.
+                        drop(right);
                         yard.park(&mut slots, id, driver.wakes_at());
                         return;
                     }

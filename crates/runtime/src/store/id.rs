@@ -19,6 +19,11 @@ impl RunId {
         Self(text.into())
     }
 
+    /// Returns whether the run is another's child: its name is made from its parent's.
+    pub fn is_child(&self) -> bool {
+        self.0.contains('-')
+    }
+
     /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -10,10 +10,10 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     clock::new_run_id,
-    driver::{Beginning, Site},
+    driver::{Beginning, Driver, Site},
     perform::{Doing, Done, Errand, Perform, Shown, Task},
     store::RunId,
-    yard::{Left, Yard},
+    yard::{Left, Yard, YardError},
 };
 use serde_json::{Value, json};
 
@@ -193,4 +193,50 @@ async fn runs_of_an_earlier_process_are_adopted() {
     assert!(yard.send(&id, closed()));
     let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
     assert_eq!(left.expect("the yard is open").how.ok(), Some(Disposition::Succeeded));
+}
+
+/// Never answers.
+struct Mute;
+
+impl Perform for Mute {
+    fn model(&self) -> &'static str {
+        "nobody"
+    }
+
+    fn perform(&self, _: Errand, _: Task, _: Shown) -> Doing {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_interrupted_run_goes_on_when_it_is_adopted_and_is_free() {
+    let folder = Folder::new("adopted-busy");
+    let store = Arc::new(folder.store());
+    let site = |performer| Site { store: Arc::clone(&store), performer, observers: Vec::new() };
+    let chart = chart(CHART);
+    let id = new_run_id();
+    // Somebody began it, asked a model and was gone.
+    let begun = Driver::begin(site(Arc::new(Mute)), beginning(&chart, CHART, id.clone())).await;
+    let mut driver = begun.unwrap_or_else(|error| panic!("it begins: {error}"));
+    driver.give(&input("hello")).await.unwrap_or_else(|error| panic!("it hears: {error}"));
+    drop(driver);
+
+    let hold = store.hold(&id).expect("it can be asked").expect("it is free");
+    let (yard, mut leaving) = Yard::open(site(Arc::new(World)), 8);
+    yard.adopt(id.clone()).unwrap_or_else(|error| panic!("it is adopted: {error}"));
+    let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it comes back");
+    let how = left.expect("the yard is open").how;
+    assert!(matches!(&how, Err(YardError::Held(run)) if *run == id), "{how:?}");
+
+    drop(hold);
+    yard.adopt(id.clone()).unwrap_or_else(|error| panic!("it is adopted: {error}"));
+    parked(&yard, 1).await;
+    let row = store.run(&id).expect("readable");
+    assert_eq!((&*row.state, row.seq.0), ("waiting", 4), "begun, given, interrupted, answered");
+    yard.adopt(id.clone()).unwrap_or_else(|error| panic!("it is known: {error}"));
+    parked(&yard, 1).await;
+
+    yard.close();
+    let refused = yard.begin(beginning(&chart, CHART, new_run_id())).await;
+    assert!(matches!(refused, Err(YardError::Closed)), "{refused:?}");
 }
