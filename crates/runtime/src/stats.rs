@@ -219,15 +219,27 @@ impl Stats {
             if agent.is_some_and(|agent| agent != &*row.agent) {
                 continue;
             }
-            let source = store.chart_source(&row.id)?;
+            // What is damaged, or was removed a moment ago, must not hide all the others.
+            let unread =
+                |error: &dyn std::fmt::Display| (row.id.as_str().into(), error.to_string());
+            let source = match store.chart_source(&row.id) {
+                Ok(source) => source,
+                Err(error) => {
+                    stats.unreadable.push(unread(&error));
+                    continue;
+                }
+            };
             let chart = charts
                 .entry(source)
                 .or_insert_with_key(|source| verify(source, &pointsman_agents::registry()).ok());
             let Some(chart) = chart else {
-                stats.unreadable.push((row.id.as_str().into(), "its chart is refused".into()));
+                stats.unreadable.push(unread(&"its chart is refused"));
                 continue;
             };
-            match story(chart, &row.id, &store.lines(&row.id, Seq(0))?) {
+            let lines = store.lines(&row.id, Seq(0)).map_err(|error| error.to_string());
+            let told = lines
+                .and_then(|lines| story(chart, &row.id, &lines).map_err(|error| error.to_string()));
+            match told {
                 Ok(told) => {
                     let ended = row.ended.clone().unwrap_or_else(|| "open".into());
                     *stats.dispositions.entry(ended).or_default() += 1;
@@ -235,7 +247,7 @@ impl Stats {
                     stats.add(&told.spent);
                     tally.add(chart, &told);
                 }
-                Err(error) => stats.unreadable.push((row.id.as_str().into(), error.to_string())),
+                Err(error) => stats.unreadable.push(unread(&error)),
             }
         }
         let count = |name: &str| stats.dispositions.get(name).copied().unwrap_or(0);

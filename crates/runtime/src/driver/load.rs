@@ -24,6 +24,9 @@ use crate::{
     store::RunId,
 };
 
+/// This build, by which snapshots are told from those of another.
+const BUILD: &str = env!("CARGO_PKG_VERSION");
+
 /// A run as its journal tells it.
 pub struct Loaded {
     /// The run.
@@ -63,6 +66,8 @@ pub(super) fn questions(
 /// A run and its open orders, as a snapshot holds them.
 #[derive(Deserialize, Serialize)]
 struct Kept {
+    /// The build that made it: what another one made of the journal counts for nothing.
+    build: Box<str>,
     run: Box<RawValue>,
     open: Vec<(EffectId, Box<RawValue>)>,
 }
@@ -197,7 +202,8 @@ impl Driver {
             .chain(new)
             .filter(|(id, _)| items.iter().any(|item| waits_for(item, *id)))
             .filter_map(|(id, order)| Some((id, serde_json::value::to_raw_value(order).ok()?)));
-        let kept = Kept { run: self.run.snapshot().ok()?, open: open.collect() };
+        let kept =
+            Kept { build: BUILD.into(), run: self.run.snapshot().ok()?, open: open.collect() };
         serde_json::to_string(&kept).ok().map(Into::into)
     }
 }
@@ -217,7 +223,10 @@ fn load(site: &Site, chart: &Chart, id: &RunId) -> Result<Loaded, DriveError> {
 fn cached(site: &Site, chart: &Chart, id: &RunId) -> Result<Option<(Seq, Loaded)>, DriveError> {
     let row = row(chart)?;
     let Some(kept) = site.store.snapshot(id)? else { return Ok(None) };
-    let Ok(Kept { run, open }) = serde_json::from_str(&kept.body) else { return Ok(None) };
+    let Ok(Kept { build, run, open }) = serde_json::from_str(&kept.body) else { return Ok(None) };
+    if *build != *BUILD {
+        return Ok(None);
+    }
     let Ok(run) = (row.load)(&run) else { return Ok(None) };
     let fits = run.core().next.0 == kept.seq.0.saturating_add(1);
     let loaded = Loaded { run, link: kept.link, open: open.into_iter().collect() };

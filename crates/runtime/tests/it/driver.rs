@@ -191,7 +191,7 @@ async fn a_run_that_waits_for_a_person_is_let_go() {
 }
 
 #[tokio::test]
-async fn a_journal_that_was_changed_is_not_driven_on() {
+async fn a_journal_that_was_changed_is_not_read() {
     let folder = Folder::new("changed");
     let store = Arc::new(folder.store());
     let mut driver = begin(&store, &World::new(0), new_run_id()).await;
