@@ -23,7 +23,8 @@ impl Which {
     pub(crate) fn find(&self, store: &Store) -> Result<RunRow, Error> {
         let typed = self.0.as_str();
         let runs = store.runs().map_err(Error::Store)?;
-        let newest = runs.first().filter(|_| typed == "last");
+        // A child is its parent's: nobody who says `last` means it.
+        let newest = runs.iter().find(|row| !row.id.is_child()).filter(|_| typed == "last");
         let exact = || runs.iter().find(|row| row.id == self.0);
         if let Some(row) = newest.or_else(exact) {
             return Ok(row.clone());

@@ -10,69 +10,32 @@ use pointsman_kernel::{
     journal::{Entry, body},
 };
 use serde_json::{Value, json};
-use thiserror::Error;
 
 use crate::{
     clock::{entropy, new_run_id, now_ms},
-    driver::{Beginning, DriveError, Driver, Loaded, Site, Standing, fold},
-    host::{self, Host, HostError},
+    driver::{Beginning, Driver, Loaded, Site, Standing, fold},
+    host::{self, Host},
     observe::{Observer, Question},
     perform::{Doing, Errand, Perform, Shown, Task},
-    store::{Prune, Pruned, RunId, Store, StoreError},
+    store::{Hold, Prune, Pruned, RunId, Store},
 };
 
 mod converse;
 mod drive;
+mod error;
 
 pub use converse::{Conversation, Speaker};
-use drive::Company;
 pub use drive::approval;
+pub use error::SessionError;
+
+use drive::Company;
 
 /// How long somebody who drives a run has to take a letter.
 const POSTED: Duration = Duration::from_secs(10);
 
-/// Why a session cannot do what it was asked.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum SessionError {
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The run cannot be driven.
-    #[error(transparent)]
-    Drive(#[from] DriveError),
-    /// The host cannot be set up.
-    #[error(transparent)]
-    Host(#[from] HostError),
-    /// The chart that the run was started with is refused by this build.
-    #[error("this build refuses the chart of run {run}")]
-    Chart {
-        /// The run.
-        run: RunId,
-    },
-    /// Somebody else drives the run.
-    #[error("run {run} is being driven by another process")]
-    Held {
-        /// The run.
-        run: RunId,
-    },
-    /// The configuration is no JSON.
-    #[error("the configuration cannot be written down: {0}")]
-    Config(#[from] serde_json::Error),
-    /// The machine cannot run it.
-    #[error("the program cannot start its threads: {0}")]
-    Threads(#[from] std::io::Error),
-    /// There is no such entry.
-    #[error("run {run} has {has} entries, and entry {} was asked for", .asked.0)]
-    NoSuchEntry {
-        /// The run.
-        run: RunId,
-        /// Its entries.
-        has: usize,
-        /// The entry.
-        asked: Seq,
-    },
-}
+/// How often a run that seems to be held is tried again, and after how long.
+const HOLD_TRIES: u32 = 10;
+const HOLD_PAUSE: Duration = Duration::from_millis(50);
 
 /// A run that is to be started on this machine.
 #[derive(Debug)]
@@ -118,6 +81,8 @@ pub struct Outcome {
 pub enum Posted {
     /// Whoever drives the run has taken it.
     Taken,
+    /// Whoever drives the run has not taken it yet.
+    Held,
     /// It waits for somebody to drive the run.
     Waiting,
 }
@@ -230,9 +195,8 @@ impl Session {
     ) -> Result<Outcome, SessionError> {
         let chart = Arc::new(self.chart(id)?);
         let site = self.site(host, observers);
-        let hold = self.store.hold(id)?;
-        let _hold = hold.ok_or_else(|| SessionError::Held { run: id.clone() })?;
         self.threads.block_on(async {
+            let _hold = self.hold(id).await?;
             let mut driver = Driver::resume(site, chart, id.clone()).await?;
             let company = Company::Attendant(attendant);
             drive::drive(&mut driver, &self.store, host.watch(), company).await
@@ -254,7 +218,7 @@ impl Session {
                 }
                 Ok(Posted::Taken)
             };
-            tokio::time::timeout(POSTED, taken).await.unwrap_or(Ok(Posted::Waiting))
+            tokio::time::timeout(POSTED, taken).await.unwrap_or(Ok(Posted::Held))
         })
     }
 
@@ -283,6 +247,9 @@ impl Session {
     pub fn fork(&self, id: &RunId, at: Option<Seq>) -> Result<RunId, SessionError> {
         let row = self.store.run(id)?;
         let last = if row.ended.is_some() { row.seq.0.saturating_sub(1) } else { row.seq.0 };
+        if last == 0 && at.is_none() {
+            return Err(SessionError::NothingToFork { run: id.clone() });
+        }
         let at = at.unwrap_or(Seq(last));
         if at.0 == 0 || at.0 > row.seq.0 {
             let has = usize::try_from(row.seq.0).unwrap_or(usize::MAX);
@@ -295,6 +262,18 @@ impl Session {
         let child = new_run_id();
         self.threads.block_on(self.store.fork(id, at, child.clone(), begun))?;
         Ok(child)
+    }
+
+    /// Takes hold of a run. Whoever only asks whether somebody holds it does so too, for a
+    /// moment: that is waited for.
+    async fn hold(&self, id: &RunId) -> Result<Hold, SessionError> {
+        for _ in 0..HOLD_TRIES {
+            if let Some(hold) = self.store.hold(id)? {
+                return Ok(hold);
+            }
+            tokio::time::sleep(HOLD_PAUSE).await;
+        }
+        Err(SessionError::Held { run: id.clone() })
     }
 
     fn site(&self, host: &Host, observers: Vec<Arc<dyn Observer>>) -> Site {

@@ -164,6 +164,8 @@ fn say(row: &RunRow, posted: Posted, word: &str, json: bool) -> Result<ExitCode,
         report::data(&format!("cancelled: run {run}\n"))?;
     } else if taken {
         report::data(&format!("run {run} goes on\n"))?;
+    } else if posted == Posted::Held {
+        report::data(&format!("run {run} is being driven, and has not taken it yet\n"))?;
     } else {
         report::data(&format!("nobody drives run {run} now; next: pointsman resume {run}\n"))?;
     }

@@ -37,6 +37,8 @@ enum ChildError {
     Drive(#[from] DriveError),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error("the child is being driven by another process")]
+    Held,
     #[error("the goal cannot be written down: {0}")]
     Goal(#[from] serde_json::Error),
 }
@@ -69,6 +71,7 @@ async fn to_its_end(
         performer: Arc::new(host.clone()),
         observers: Vec::new(),
     };
+    let _hold = store.hold(&id)?.ok_or(ChildError::Held)?;
     let known = store.run(&id);
     let mut driver = match known {
         Ok(_) => Driver::resume(site, Arc::clone(&chart), id.clone()).await?,

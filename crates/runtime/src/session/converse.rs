@@ -127,10 +127,12 @@ impl Conversation {
 
     /// Waits until the run has ended or was let go of.
     pub async fn outcome(self) -> Result<Outcome, SessionError> {
-        let Self { speaker, driving, .. } = self;
+        let Self { run, speaker, driving, .. } = self;
         // The caller may hold others; this one must not keep the run waiting.
         drop(speaker);
-        driving.await.unwrap_or_else(|broken| Err(SessionError::Threads(broken.into())))
+        driving
+            .await
+            .unwrap_or_else(|broken| Err(SessionError::Broke { run, why: broken.to_string() }))
     }
 
     /// The same, for callers that do not await.
@@ -164,8 +166,7 @@ impl Session {
     ) -> Result<Conversation, SessionError> {
         let chart = Arc::new(self.chart(id)?);
         let site = self.site(host, observers);
-        let hold = self.store.hold(id)?;
-        let hold = hold.ok_or_else(|| SessionError::Held { run: id.clone() })?;
+        let hold = self.threads.block_on(self.hold(id))?;
         let driver = self.threads.block_on(Driver::resume(site, chart, id.clone()))?;
         self.talk(host, driver, Some(hold))
     }

@@ -12,9 +12,9 @@ use tokio::{
 
 use super::{Attend, Decision, Outcome, SessionError, converse::Word};
 use crate::{
-    driver::{DriveError, Driver, Standing, answered},
+    driver::{Driver, Standing, answered},
     observe::{Asked, Question},
-    store::{Letter, Store},
+    store::{Letter, RunId, Store},
     watch::{Call, Watch},
 };
 
@@ -38,6 +38,17 @@ impl Company<'_> {
             // Whoever is gone has left.
             Self::Talking(words) => words.recv().await.unwrap_or(Word::Leave),
         }
+    }
+
+    /// Writes down what was said and not heard yet, for whoever goes on with the run.
+    async fn keep(&mut self, run: &RunId, store: &Store) -> Result<(), SessionError> {
+        let Self::Talking(words) = self else { return Ok(()) };
+        while let Ok(word) = words.try_recv() {
+            if let Word::Post(event) = word {
+                store.post(run, &event.to_string()).await?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -66,7 +77,7 @@ pub(super) async fn drive(
         match (driver.standing(), &mut company) {
             (Standing::Ended(_), _) => break,
             (Standing::Asking, Company::Attendant(attendant)) if driver.is_idle() => {
-                if !ask(driver, &mut **attendant).await? {
+                if !ask(driver, store, &mut **attendant).await? {
                     break;
                 }
                 continue;
@@ -109,7 +120,11 @@ pub(super) async fn drive(
         };
         driver.give(&event).await?;
     }
-    Ok(outcome(driver))
+    let outcome = outcome(driver);
+    if !matches!(outcome.standing, Standing::Ended(_)) {
+        company.keep(&outcome.run, store).await?;
+    }
+    Ok(outcome)
 }
 
 fn cancel(scope: &str) -> Value {
@@ -172,12 +187,20 @@ fn is_word(letter: &Letter) -> bool {
 }
 
 /// Puts the open questions to who is there. Returns whether one was answered.
-async fn ask(driver: &mut Driver, attendant: &mut dyn Attend) -> Result<bool, DriveError> {
+async fn ask(
+    driver: &mut Driver,
+    store: &Store,
+    attendant: &mut dyn Attend,
+) -> Result<bool, SessionError> {
     let mut answered = false;
     for question in driver.questions() {
         // Whoever is asked may take their time; nothing else is under way meanwhile.
         let decision = tokio::task::block_in_place(|| attendant.decide(&question));
-        if let Some(decision) = decision {
+        // Somebody else may have spoken meanwhile, and who speaks first is heard first.
+        deliver(store, driver).await?;
+        let open = driver.questions().iter().any(|it| it.effect == question.effect);
+        answered |= !open;
+        if let Some(decision) = decision.filter(|_| open) {
             answered = true;
             driver.give(&approval(&question, &decision)).await?;
         }

@@ -142,7 +142,8 @@ fn words_are_answered_in_turn_and_closing_ends_it() {
 
 #[test]
 fn a_word_to_a_busy_run_waits_and_outlives_the_process() {
-    let script = "[[turn]]\ntext = 'slow'\ndelay_ms = 600000\n[[turn]]\ntext = 'two'\n";
+    let script = "[[turn]]\ntext = 'slow'\ndelay_ms = 600000\n[[turn]]\ntext = 'two'\n\
+                  [[turn]]\ntext = 'three'\n";
     let room = Room::new("busy", script);
     let (talk, heard) = room.begin();
     let (run, speaker) = (talk.run().clone(), talk.speaker());
@@ -151,9 +152,11 @@ fn a_word_to_a_busy_run_waits_and_outlives_the_process() {
     heard.until(|notice| matches!(notice, Notice::Attempted { .. }).then_some(()));
     speaker.say("second");
     speaker.leave();
+    // What is said while it is being let go of is kept too.
+    speaker.say("third");
     let outcome = ended(talk);
     assert_eq!(outcome.standing, Standing::Moving, "it was let go of in the middle");
-    assert_eq!(room.session.store().letters(&run).expect("they can be read").len(), 1);
+    assert_eq!(room.session.store().letters(&run).expect("they can be read").len(), 2);
 
     // Whoever comes back stops the first turn, and the second word is heard.
     let (talk, heard) = room.rejoin(&run);
@@ -162,6 +165,7 @@ fn a_word_to_a_busy_run_waits_and_outlives_the_process() {
     speaker.cancel_turn();
     assert_eq!(heard.listens(), Some(TurnErrorKind::Cancelled));
     assert_eq!(heard.listens(), None, "the second turn went well");
+    assert_eq!(heard.listens(), None, "and so did the third");
     speaker.close();
     assert_eq!(ended(talk).standing, Standing::Ended(Disposition::Succeeded));
 }

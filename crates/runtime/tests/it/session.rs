@@ -16,7 +16,7 @@ use pointsman_runtime::{
     model::{self, Spec},
     observe::{Notice, Observer, Question},
     session::{Attend, Decision, Nobody, Outcome, Posted, Session, SessionError, Start, approval},
-    store::RunId,
+    store::{RunId, Store},
     tool,
 };
 use serde_json::json;
@@ -318,4 +318,74 @@ fn a_child_has_its_own_journal_and_its_calls_are_the_parents() {
     assert_eq!(store.run(&child).expect("it is kept").ended.as_deref(), Some("succeeded"));
     let lines = store.lines(&outcome.run, Seq(0)).expect("readable").join("\n");
     assert!(lines.contains(r#""model_calls":2"#) && lines.contains(r#""tool_calls":1"#), "{lines}");
+}
+
+#[test]
+fn a_child_that_somebody_else_drives_is_left_alone() {
+    let desk = Desk::new("session-child-held");
+    let chart = verify(PARENT, &pointsman_agents::registry());
+    let chart = chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics));
+    // The child's name is known beforehand but for its parent's: hold it as soon as the
+    // parent is there.
+    let journal = desk.session.journal().to_owned();
+    let held = Arc::new(Mutex::new(None));
+    let keeps = Arc::clone(&held);
+    let watch = move |run: &RunId, notice: &Notice| {
+        if let Notice::StateChanged { from: None, .. } = notice {
+            let store = Store::open(&journal).expect("it opens");
+            let child: RunId = format!("{run}-1-0").parse().expect("an id");
+            let hold = store.hold(&child).expect("it can be asked").expect("it is free");
+            *keeps.lock().expect("nobody panics") = Some(hold);
+        }
+    };
+    let start = Start {
+        chart,
+        source: PARENT.into(),
+        config: json!({ "goal": "What is it?" }),
+        words: Vec::new(),
+        goal: "What is it?".into(),
+        permissions: Permissions::allow_all(),
+        seed: Some(7),
+    };
+    let ran = desk.session.run(&desk.host(), start, vec![Arc::new(watch)], &mut Nobody);
+    let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
+    assert!(held.lock().expect("nobody panics").is_some());
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Failed));
+    let child: RunId = format!("{}-1-0", outcome.run).parse().expect("an id");
+    assert!(desk.session.store().run(&child).is_err(), "it was not begun");
+}
+
+/// Is told of a cancel by somebody else while the question is open, and then says yes.
+struct Late<'a> {
+    session: &'a Session,
+    run: Arc<Mutex<Option<RunId>>>,
+}
+
+impl Attend for Late<'_> {
+    fn decide(&mut self, _: &Question) -> Option<Decision> {
+        let run = self.run.lock().expect("nobody panics").clone().expect("it has begun");
+        let store = Store::open(self.session.journal()).expect("it opens");
+        let letter = json!({ "cancelled": { "scope": "run" } }).to_string();
+        let posting = tokio::runtime::Runtime::new().expect("threads");
+        std::thread::scope(|threads| {
+            let posted = threads.spawn(|| posting.block_on(store.post(&run, &letter)));
+            posted.join().expect("nobody panics").expect("it is posted");
+        });
+        Some(Decision { granted: true, reason: "late".into(), remember: None })
+    }
+}
+
+#[test]
+fn who_speaks_first_is_heard_first() {
+    let desk = Desk::new("session-late");
+    let run = Arc::new(Mutex::new(None));
+    let seen = Arc::clone(&run);
+    let watch = move |id: &RunId, _: &Notice| {
+        *seen.lock().expect("nobody panics") = Some(id.clone());
+    };
+    let mut late = Late { session: &desk.session, run };
+    let ran = desk.session.run(&desk.host(), Desk::start(true), vec![Arc::new(watch)], &mut late);
+    let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Cancelled));
+    assert!(!desk.work().join("note.txt").exists(), "the call never ran");
 }

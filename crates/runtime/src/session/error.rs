@@ -1,0 +1,67 @@
+//! Why a session cannot do what it was asked.
+
+use pointsman_kernel::id::Seq;
+use thiserror::Error;
+
+use crate::{
+    driver::DriveError,
+    host::HostError,
+    store::{RunId, StoreError},
+};
+
+/// Why a session cannot do what it was asked.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The run cannot be driven.
+    #[error(transparent)]
+    Drive(#[from] DriveError),
+    /// The host cannot be set up.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// The chart that the run was started with is refused by this build.
+    #[error("this build refuses the chart of run {run}")]
+    Chart {
+        /// The run.
+        run: RunId,
+    },
+    /// Somebody else drives the run.
+    #[error("run {run} is being driven by another process")]
+    Held {
+        /// The run.
+        run: RunId,
+    },
+    /// The configuration is no JSON.
+    #[error("the configuration cannot be written down: {0}")]
+    Config(#[from] serde_json::Error),
+    /// The machine cannot run it.
+    #[error("the program cannot start its threads: {0}")]
+    Threads(#[from] std::io::Error),
+    /// Whoever drove the run broke off, which is a fault in the program.
+    #[error("the program broke off while it drove run {run}; the log says where: {why}")]
+    Broke {
+        /// The run.
+        run: RunId,
+        /// What it says of itself.
+        why: String,
+    },
+    /// A run that ended with its first entry has nothing before its end.
+    #[error("run {run} ended as soon as it began: there is nothing before its end to go on from")]
+    NothingToFork {
+        /// The run.
+        run: RunId,
+    },
+    /// There is no such entry.
+    #[error("run {run} has {has} entries, and entry {} was asked for", .asked.0)]
+    NoSuchEntry {
+        /// The run.
+        run: RunId,
+        /// Its entries.
+        has: usize,
+        /// The entry.
+        asked: Seq,
+    },
+}
