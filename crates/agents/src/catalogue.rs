@@ -38,8 +38,21 @@ pub const ROWS: &[AgentRow] = &[
 ];
 
 /// The tools that a state may allow. Servers that a user configures add theirs.
-pub const TOOLS: &[&str] =
-    &["context.fts_search", "edit", "git", "http_get", "list", "read", "search", "shell", "write"];
+pub const TOOLS: &[&str] = &[
+    "context.fts_search",
+    "edit",
+    "git",
+    "http_get",
+    "list",
+    PLAN_TOOL,
+    "read",
+    "search",
+    "shell",
+    "write",
+];
+
+/// The tool by which a plan is put to a person. It does nothing but be approved.
+pub const PLAN_TOOL: &str = "propose_plan";
 
 /// How the first line of what `shell` answers begins where the command ended by itself.
 pub const EXITED: &str = "exit code ";
@@ -61,6 +74,8 @@ pub fn tools() -> Vec<ToolDecl> {
         command("git", "args"),
         ToolDecl::read("http_get", &["url"]),
         ToolDecl::read("list", &["path"]),
+        // It is new where the plan is, and there is nothing that it could change.
+        ToolDecl { parallel_safe: false, ..ToolDecl::read(PLAN_TOOL, &[]) },
         ToolDecl::read("read", &["path"]),
         ToolDecl { name: "search".into(), ..query },
         command("shell", "command"),

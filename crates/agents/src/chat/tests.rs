@@ -106,9 +106,11 @@ fn a_mutation_runs_the_hook_with_every_tool_of_the_batch() {
             .map(|(name, succeeded)| CompletedTool { name: name.into(), succeeded })
             .into();
         assert_eq!(*driver.order(), Order::own(Task::PostTools { completed_tools }));
-        driver.report(Report::PostTools { action_taken: ok });
+        let actions: Vec<String> = ["committed 1 file".into()].into();
+        driver.report(Report::PostTools { action_taken: ok, actions: actions.clone() });
         assert_eq!(driver.state(), "calling_llm");
         assert_eq!(driver.run.data.hook_acted, Some(ok));
+        assert_eq!(driver.run.data.hook_actions, actions);
     }
 }
 
