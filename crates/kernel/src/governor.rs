@@ -4,6 +4,7 @@
 //! strictest rule wins. A verdict is data: it names its rule, what it saw and where,
 //! and what to do instead, and it is the same on replay.
 
+mod content;
 mod key;
 mod memory;
 mod permission;
