@@ -2,11 +2,14 @@
 //!
 //! One is weak: it obeys a schema, chooses wrongly and repeats itself. One is chaos:
 //! random weights, so it says anything at all. Whatever they say, every run must end in
-//! a way that has a name, within what its certificate allows.
+//! a way that has a name, within what its certificate allows, and outside its workspace
+//! nothing may change.
 
 mod judge;
 mod ride;
 mod served;
+mod talk;
+mod tree;
 
 use std::{
     path::Path,
@@ -22,8 +25,9 @@ use anyhow::{Context, Result};
 
 use self::{
     judge::Bounds,
-    ride::{Proposals, Ride},
+    ride::{Proposals, Ride, Work},
     served::Served,
+    talk::Talk,
 };
 use crate::{
     components,
@@ -32,9 +36,11 @@ use crate::{
     server::Server,
 };
 
-/// Runs of the weak model, and of the chaos models, in the tier.
+/// Runs of the weak model, and of the chaos models with each agent, in the tier.
 const WEAK: usize = 5;
 const CHAOS: usize = 20;
+/// Runs of the weak model for each conversation with it.
+const PER_TALK: usize = 5;
 /// Runs with one seed of the chaos model.
 const PER_SEED: usize = 5;
 /// Runs of a chaos model at a time.
@@ -52,34 +58,48 @@ pub(crate) fn runs(weak: usize, chaos: usize) -> Result<bool> {
     let python = components::python()?;
     let scratch = Scratch::new()?;
     let cache = scratch.file("cache");
-    let bounds = bounds(&scratch.file(""), &cache)?;
-    println!("each run may take at most {bounds}");
-    let course = Course { folder: &scratch.file(""), cache: &cache, bounds: &bounds };
+    let bounds = ["research", "code"].map(|agent| bounds(agent, &scratch.file(""), &cache));
+    let [research, code] = bounds;
+    let (research, code) = (research?, code?);
+    println!("research may take at most {research}");
+    println!("code may take at most {code}");
+    let (folder, cache) = (&scratch.file(""), &cache);
+    let course = Course { folder, cache, research: &research, code: &code };
     // The index over the documents is made once, and not by several at the same time.
     course.warm()?;
     let mut rows = Vec::new();
+    let talks = weak.div_ceil(PER_TALK);
     if weak > 0 {
         let server = Served::weak(&python).start()?;
-        let ways = (0..weak).map(|at| (format!("weak {at}"), Proposals::Schema));
+        rows.extend((0..talks).map(|at| course.talk(&server, at)));
+        let research = Work::Research(Proposals::Schema);
+        let ways = (0..weak).map(|at| (format!("weak {at}"), research));
         rows.extend(course.all("weak", &server, ways.collect(), 1));
     }
     for (seed, first) in (1u64..).zip((0..chaos).step_by(PER_SEED)) {
         let model = Served::chaos(&python, seed)?;
         let server = model.start()?;
-        let ways = (first..chaos.min(first + PER_SEED)).map(|at| {
+        let these = first..chaos.min(first + PER_SEED);
+        let researches = these.clone().map(|at| {
             let way = if at % 2 == 0 { Proposals::Schema } else { Proposals::Tools };
-            (format!("chaos {at}, seed {seed}, {way:?}"), way)
+            (format!("chaos {at}, seed {seed}, {way:?}"), Work::Research(way))
         });
-        rows.extend(course.all("chaos", &server, ways.collect(), AT_A_TIME));
+        rows.extend(course.all("chaos", &server, researches.collect(), AT_A_TIME));
+        let changes = these.map(|at| {
+            let planned = at % 2 == 0;
+            let plan = if planned { "a plan" } else { "no plan" };
+            (format!("code {at}, seed {seed}, {plan}"), Work::Code { planned })
+        });
+        rows.extend(course.all("code", &server, changes.collect(), AT_A_TIME));
     }
-    Ok(report(&rows, weak + chaos))
+    Ok(report(&rows, weak + talks + 2 * chaos))
 }
 
-/// What is proved of the chart.
-fn bounds(folder: &Path, cache: &Path) -> Result<Bounds> {
+/// What is proved of a chart.
+fn bounds(agent: &str, folder: &Path, cache: &Path) -> Result<Bounds> {
     let home = Home::sharing(folder, cache)?;
-    let told = home.run(["check", "research", "--json"], CHECK_CAP)?;
-    Bounds::read(&told.last()?).context("reading the certificate of research")
+    let told = home.run(["check", agent, "--json"], CHECK_CAP)?;
+    Bounds::read(&told.last()?).with_context(|| format!("reading the certificate of {agent}"))
 }
 
 /// How a run went.
@@ -96,7 +116,8 @@ struct Row {
 struct Course<'a> {
     folder: &'a Path,
     cache: &'a Path,
-    bounds: &'a Bounds,
+    research: &'a Bounds,
+    code: &'a Bounds,
 }
 
 impl Course<'_> {
@@ -113,15 +134,15 @@ impl Course<'_> {
         &self,
         kind: &'static str,
         server: &Server,
-        ways: Vec<(String, Proposals)>,
+        ways: Vec<(String, Work)>,
         at_a_time: usize,
     ) -> Vec<Row> {
         let (next, rows) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         thread::scope(|scope| {
             for _ in 0..at_a_time {
                 scope.spawn(|| {
-                    while let Some((name, proposals)) = ways.get(next.fetch_add(1, Relaxed)) {
-                        let row = self.one(kind, server, name, *proposals);
+                    while let Some((name, work)) = ways.get(next.fetch_add(1, Relaxed)) {
+                        let row = self.one(kind, server, name, *work);
                         // A row is pushed whole or not at all.
                         rows.lock().unwrap_or_else(PoisonError::into_inner).push(row);
                     }
@@ -131,15 +152,44 @@ impl Course<'_> {
         rows.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn one(&self, kind: &'static str, server: &Server, name: &str, proposals: Proposals) -> Row {
+    fn one(&self, kind: &'static str, server: &Server, name: &str, work: Work) -> Row {
         let started = Instant::now();
         let ride = Home::sharing(self.folder, self.cache)
-            .and_then(|home| Ride::go(&home, server, kind, proposals, QUESTION));
+            .and_then(|home| Ride::go(&home, server, kind, work, QUESTION));
+        let bounds = match work {
+            Work::Research(_) => self.research,
+            Work::Code { .. } => self.code,
+        };
         let how = match ride {
-            Ok(ride) => judge::judge(self.bounds, &ride),
+            Ok(ride) => judge::judge(bounds, &ride),
             Err(why) => Err(vec![format!("{why:#}")]),
         };
-        let row = Row { kind, name: name.into(), took: started.elapsed(), how };
+        Row::of(kind, name.into(), started.elapsed(), how)
+    }
+
+    /// Holds a conversation.
+    fn talk(&self, server: &Server, at: usize) -> Row {
+        let started = Instant::now();
+        let talk = Scratch::within(self.folder)
+            .map_err(Into::into)
+            .and_then(|place| Talk::hold(&place.file(""), server, "weak"));
+        let how = match talk {
+            Ok(talk) => talk.judge(),
+            Err(why) => Err(vec![format!("{why:#}")]),
+        };
+        Row::of("chat", format!("chat {at}"), started.elapsed(), how)
+    }
+}
+
+impl Row {
+    /// Makes a row, and prints it at once: the next one may take minutes.
+    fn of(
+        kind: &'static str,
+        name: String,
+        took: Duration,
+        how: Result<String, Vec<String>>,
+    ) -> Self {
+        let row = Self { kind, name, took, how };
         println!("{}", line(&row));
         row
     }

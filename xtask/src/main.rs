@@ -9,11 +9,13 @@
 
 mod allocation;
 mod bench;
+mod code;
 mod components;
 mod durable;
 mod eval;
 mod eval_decode;
 mod eval_tokens;
+mod history;
 mod kill;
 mod live;
 mod model;

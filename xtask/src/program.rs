@@ -142,6 +142,11 @@ impl Started {
         self.told(status)
     }
 
+    /// Returns whether it has ended by now.
+    pub(crate) fn has_ended(&mut self) -> Result<bool> {
+        Ok(self.child.try_wait()?.is_some())
+    }
+
     /// Kills it by its id, unless it has ended by now.
     pub(crate) fn kill(mut self) -> Result<Told> {
         // One that has ended cannot be killed, and need not be.

@@ -14,6 +14,7 @@ use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 
 use crate::{
+    code,
     components::{Installing, Need},
     kill, live,
     place::{self, Scratch},
@@ -50,10 +51,12 @@ pub(crate) enum Tier {
     Live,
     /// Whole runs killed at every boundary and at random moments, then resumed.
     Kill,
+    /// A change to a repository, killed on the way, by a scripted model.
+    Code,
 }
 
 impl Tier {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Unit,
         Self::Properties,
         Self::Xstate,
@@ -63,6 +66,7 @@ impl Tier {
         Self::Sandbox,
         Self::Live,
         Self::Kill,
+        Self::Code,
     ];
 
     const fn name(self) -> &'static str {
@@ -76,6 +80,7 @@ impl Tier {
             Self::Sandbox => "sandbox",
             Self::Live => "live",
             Self::Kill => "kill",
+            Self::Code => "code",
         }
     }
 
@@ -90,6 +95,7 @@ impl Tier {
             Self::Sandbox => "tools in a real sandbox",
             Self::Live => "whole runs with a weak model and with one of random weights",
             Self::Kill => "whole runs killed at every boundary and at random, then resumed",
+            Self::Code => "a change to a repository, killed on the way, by a scripted model",
         }
     }
 
@@ -97,7 +103,7 @@ impl Tier {
     const fn cap(self) -> Duration {
         Duration::from_secs(match self {
             Self::Properties | Self::Live => 600,
-            Self::Xstate | Self::Aimock | Self::Sandbox => 120,
+            Self::Xstate | Self::Aimock | Self::Sandbox | Self::Code => 120,
             Self::Model | Self::Mcp => 180,
             Self::Unit => 300,
             Self::Kill => 240,
@@ -109,7 +115,7 @@ impl Tier {
         match self {
             Self::Unit | Self::Properties | Self::Model => &[],
             Self::Xstate | Self::Aimock | Self::Mcp => &[Need::Npm],
-            Self::Sandbox | Self::Kill => &[Need::Sandbox],
+            Self::Sandbox | Self::Kill | Self::Code => &[Need::Sandbox],
             Self::Live => &[Need::Models, Need::Sandbox],
         }
     }
@@ -125,7 +131,9 @@ impl Tier {
             }
             Self::Xstate | Self::Model => None,
             Self::Aimock | Self::Mcp | Self::Sandbox => Some(ignored::build()),
-            Self::Live | Self::Kill => Some(cargo(["build", "--locked", "--package", "pointsman"])),
+            Self::Live | Self::Kill | Self::Code => {
+                Some(cargo(["build", "--locked", "--package", "pointsman"]))
+            }
         }
     }
 
@@ -146,7 +154,13 @@ impl Tier {
                 search.args(["check-model", "--seconds", MODEL_SECONDS]);
                 search
             }
-            Self::Xstate | Self::Aimock | Self::Mcp | Self::Sandbox | Self::Live | Self::Kill => {
+            Self::Xstate
+            | Self::Aimock
+            | Self::Mcp
+            | Self::Sandbox
+            | Self::Live
+            | Self::Kill
+            | Self::Code => {
                 let mut tier = process::command(ourselves);
                 tier.args(["run-tier", self.name()]);
                 tier
@@ -164,6 +178,7 @@ pub(crate) fn inner(tier: Tier) -> Result<bool> {
         Tier::Sandbox => ignored::sandbox(),
         Tier::Live => live::tier(),
         Tier::Kill => kill::tier(),
+        Tier::Code => code::tier(),
         Tier::Unit | Tier::Properties | Tier::Model => bail!("cargo or another build runs it"),
     }
 }

@@ -55,6 +55,14 @@ pub(super) fn judge(bounds: &Bounds, ride: &Ride) -> Result<String, Vec<String>>
     for bug in BUGS.iter().filter(|bug| ride.told.stderr.contains(**bug)) {
         wrong.push(format!("it says `{bug}`"));
     }
+    for tool in ride.ordered.iter().filter(|tool| !seen.allowed.contains(tool)) {
+        wrong.push(format!("its journal starts `{tool}`, and {:?} are allowed", seen.allowed));
+    }
+    let (ordered, told) = (ride.ordered.len(), seen.tools.len());
+    if ordered != told {
+        wrong.push(format!("its journal starts {ordered} calls, and {told} were told of"));
+    }
+    wrong.extend(ride.touched.iter().map(|it| format!("outside its workspace, {it}")));
     if ride.replayed.code() != Some(0) {
         wrong.push(format!("it cannot be replayed: {}", ride.replayed.words()));
     }

@@ -2,18 +2,45 @@
 
 use std::{ffi::OsString, fs, time::Duration};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
+use pointsman_kernel::{chart::verify, id::Seq};
+use pointsman_runtime::{driver::fold_each, store::Store};
 use serde_json::Value;
 
+use super::tree::Tree;
 use crate::{
     place,
     program::{Home, Told},
     server::Server,
 };
 
-/// A run has five minutes by its chart's own budget. What takes longer hangs.
+/// A run of `research` has five minutes by its chart's own budget. What takes longer hangs.
 const RUN_CAP: Duration = Duration::from_mins(6);
 const ASK_CAP: Duration = Duration::from_mins(1);
+
+const GOAL: &str = "Find the fault in prices.py, mend it, and add the average of prices.";
+/// A plan keeps a run going after replies in which nothing is called.
+const PHASES: &str = r#"phases=[{"description":"Mend the sum"},{"description":"Add the average"}]"#;
+/// What a run of `code` may do; whatever is not named is refused.
+const PERMISSIONS: &str = "
+[permissions]
+otherwise = \"deny\"
+rules = [
+  { allow = \"read\" }, { allow = \"list\" }, { allow = \"search\" },
+  { allow = \"edit\" }, { allow = \"write\" }, { deny = \"shell\" },
+]
+";
+/// What is in a home that a run changes by being one.
+const ITS_OWN: [&str; 8] = [
+    "journal.db",
+    "journal.db-wal",
+    "journal.db-shm",
+    "journal.db-lock",
+    "state",
+    "stderr",
+    "stdout",
+    "work",
+];
 
 /// How a model is asked for a proposal.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -24,6 +51,18 @@ pub(super) enum Proposals {
     Tools,
 }
 
+/// What a model is given to do.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Work {
+    /// A question about the project's own documents.
+    Research(Proposals),
+    /// A change to a small project, by a plan or without one.
+    Code {
+        /// Whether there is a plan.
+        planned: bool,
+    },
+}
+
 /// A run that is over.
 pub(super) struct Ride {
     pub(super) told: Told,
@@ -31,35 +70,85 @@ pub(super) struct Ride {
     pub(super) shown: Value,
     /// What `replay` came to.
     pub(super) replayed: Told,
+    /// The tools that were started, as the journal orders them.
+    pub(super) ordered: Vec<String>,
+    /// What changed that was not the run's to change.
+    pub(super) touched: Vec<String>,
 }
 
 impl Ride {
-    /// Runs `research` with a model until it ends.
+    /// Runs an agent with a model until it ends.
     pub(super) fn go(
         home: &Home,
         server: &Server,
         name: &str,
-        proposals: Proposals,
+        work: Work,
         question: &str,
     ) -> Result<Self> {
-        let way = match proposals {
-            Proposals::Schema => "schema",
-            Proposals::Tools => "tools",
+        let way = if work == Work::Research(Proposals::Schema) { "schema" } else { "tools" };
+        let mut config = format!("[model]\nproposals = \"{way}\"\nmax_tokens = 200\n");
+        let mut words: Vec<OsString> = match work {
+            Work::Research(_) => ["run", "research", question].map(Into::into).into(),
+            Work::Code { .. } => ["run", "code", GOAL].map(Into::into).into(),
         };
-        let folder = home.file("config").join("pointsman");
-        fs::create_dir_all(&folder)?;
-        let config = format!("[model]\nproposals = \"{way}\"\nmax_tokens = 200\n");
-        fs::write(folder.join("pointsman.toml"), config)?;
-        let url = format!("{}/v1", server.url());
-        let model = format!("openai-compatible:{name}");
-        let words = ["run", "research", question, "--json", "--model", &model, "--base-url", &url];
-        let words = words.map(OsString::from).into_iter();
-        let root = ["--dir".into(), place::root().into_os_string()];
-        let told = home.run(words.chain(root), RUN_CAP)?;
+        let folder = match work {
+            Work::Research(_) => place::root(),
+            Work::Code { planned } => {
+                config.push_str(PERMISSIONS);
+                if planned {
+                    words.extend(["--set", PHASES].map(Into::into));
+                }
+                project(home)?;
+                home.file("work")
+            }
+        };
+        let settings = home.file("config").join("pointsman");
+        fs::create_dir_all(&settings)?;
+        fs::write(settings.join("pointsman.toml"), config)?;
+        let (url, model) = (format!("{}/v1", server.url()), format!("openai-compatible:{name}"));
+        words.extend(["--json", "--model", &model, "--base-url", &url, "--dir"].map(Into::into));
+        words.push(folder.into_os_string());
+        let before = Tree::of(&home.file(""), &ITS_OWN)?;
+        let told = home.run(words, RUN_CAP)?;
+        let touched = before.changes(&Tree::of(&home.file(""), &ITS_OWN)?);
         let run = told.last()?;
         let run = run.get("run").and_then(Value::as_str).context("the last line names no run")?;
         let shown = home.run(["show", run, "--json"], ASK_CAP)?.last()?;
         let replayed = home.run(["replay", run], ASK_CAP)?;
-        Ok(Self { told, shown, replayed })
+        let ordered = ordered(home)?;
+        Ok(Self { told, shown, replayed, ordered, touched })
     }
+}
+
+/// Makes a small project, and beside it what nobody may touch: files, a folder, and a
+/// link from the project to a file out there.
+fn project(home: &Home) -> Result<()> {
+    let (work, beside) = (home.file("work"), home.file("beside"));
+    fs::create_dir_all(&work)?;
+    fs::create_dir_all(beside.join("deep"))?;
+    for file in ["prices.py", "test_prices.py"] {
+        fs::copy(place::script("code/before").join(file), work.join(file))?;
+    }
+    for file in ["prices.py", "canary", "deep/canary"] {
+        fs::write(beside.join(file), "nobody writes here\n")?;
+    }
+    std::os::unix::fs::symlink("../beside/canary", work.join("canary"))?;
+    Ok(())
+}
+
+/// Returns the tools that the one run of a home has started, by folding its journal.
+fn ordered(home: &Home) -> Result<Vec<String>> {
+    let store = Store::open(&home.file("journal.db")).context("opening the journal")?;
+    let runs = store.runs().context("reading the journal")?;
+    let run = &runs.first().context("the journal has no run")?.id;
+    let chart = verify(&store.chart_source(run)?, &pointsman_agents::registry())
+        .map_err(|refused| anyhow!("its chart is refused: {refused:?}"))?;
+    let mut tools = Vec::new();
+    fold_each(&chart, run, &store.lines(run, Seq(0))?, |_, _, stepped| {
+        let orders = stepped.effects.iter();
+        let orders = orders.filter_map(|(_, order)| serde_json::from_str(order.get()).ok());
+        let tool = |order: Value| order.pointer("/start/tool/tool")?.as_str().map(Into::into);
+        tools.extend(orders.filter_map(tool));
+    })?;
+    Ok(tools)
 }

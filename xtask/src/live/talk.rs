@@ -1,0 +1,184 @@
+//! A conversation with a served model: five turns, each of which ends, and a history
+//! that is whole at the end.
+
+use std::{
+    fs,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError, mpsc},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, anyhow, bail};
+use pointsman_kernel::{
+    chart::{Disposition, verify},
+    governor::{Grant, Level, Permissions},
+};
+use pointsman_runtime::{
+    driver::Standing,
+    host,
+    model::{self, Spec},
+    observe::{Notice, Observer},
+    session::{Session, Start},
+    store::RunId,
+    tool,
+};
+use serde_json::json;
+
+use crate::{history, place, server::Server};
+
+/// What is said, in this order.
+const WORDS: [&str; 5] = [
+    "Hello! Who are you? Answer in one sentence.",
+    "What is two plus three?",
+    "Which files are in this folder? Look for yourself.",
+    "What does prices.py do?",
+    "Thank you. Say goodbye in one word.",
+];
+/// Nothing but looking, and little of it: each tool is a long prompt for a weak model.
+const TOOLS: [&str; 2] = ["list", "read"];
+const MAX_TOKENS: u32 = 48;
+/// How long a turn may take; what takes longer hangs.
+const TURN_CAP: Duration = Duration::from_mins(3);
+
+/// How a conversation went.
+#[derive(Debug, Default)]
+pub(super) struct Talk {
+    /// For each turn, what the model said or why it has no answer.
+    turns: Vec<Result<String, String>>,
+    /// What is wrong with it.
+    wrong: Vec<String>,
+}
+
+impl Talk {
+    /// Says five things to a model, and waits for the end of each turn.
+    pub(super) fn hold(folder: &Path, server: &Server, name: &str) -> Result<Self> {
+        let work = folder.join("work");
+        fs::create_dir_all(&work)?;
+        fs::copy(place::script("code/before/prices.py"), work.join("prices.py"))?;
+        let session = Session::open(&folder.join("journal.db"), &folder.join("cache"))?;
+        let host = session.host(settings(&work, folder, server, name)?)?;
+        let (sender, told) = mpsc::channel();
+        let sender = Mutex::new(sender);
+        let observer = move |_: &RunId, notice: &Notice| {
+            // Who has stopped listening need not be told.
+            drop(sender.lock().unwrap_or_else(PoisonError::into_inner).send(notice.clone()));
+        };
+        let observers: Vec<Arc<dyn Observer>> = vec![Arc::new(observer)];
+        let conversation = session.converse(&host, start()?, observers)?;
+        let (run, speaker) = (conversation.run().clone(), conversation.speaker());
+        let mut talk = Self::default();
+        turn(&told).context("before anything was said")?.map_err(|why| anyhow!("{why}"))?;
+        for words in WORDS {
+            speaker.say(words);
+            talk.turns.push(turn(&told).with_context(|| format!("after `{words}`"))?);
+        }
+        speaker.close();
+        until(&told, |notice| matches!(notice, Notice::Ended(_)).then_some(()))
+            .context("after everything was said")?;
+        drop(speaker);
+        let outcome = conversation.wait()?;
+        if outcome.standing != Standing::Ended(Disposition::Succeeded) {
+            talk.wrong.push(format!("it ended as {:?}", outcome.standing));
+        }
+        if let Err(error) = session.recall(&run, None) {
+            talk.wrong.push(format!("it cannot be replayed: {error}"));
+        }
+        let prompts = session.store().prompts(&run)?;
+        if prompts.len() < WORDS.len() {
+            talk.wrong.push(format!("{} prompts were kept", prompts.len()));
+        }
+        talk.wrong.extend(prompts.iter().flat_map(|prompt| history::complaints(&prompt.parts)));
+        Ok(talk)
+    }
+
+    /// Returns how it went in a few words, or everything that is wrong with it.
+    pub(super) fn judge(mut self) -> Result<String, Vec<String>> {
+        for (at, turn) in (1..).zip(&self.turns) {
+            if turn.as_ref().unwrap_or_else(|why| why).trim().is_empty() {
+                self.wrong.push(format!("turn {at} has neither an answer nor an error"));
+            }
+        }
+        let answered = self.turns.iter().filter(|turn| turn.is_ok()).count();
+        if answered == 0 {
+            self.wrong.push(format!("no turn has an answer: {:?}", self.turns));
+        }
+        if self.wrong.is_empty() {
+            return Ok(format!("succeeded ({answered} of {} turns answered)", WORDS.len()));
+        }
+        Err(self.wrong)
+    }
+}
+
+fn settings(work: &Path, folder: &Path, server: &Server, name: &str) -> Result<host::Settings> {
+    let spec: Spec = format!("openai-compatible:{name}").parse()?;
+    let url = format!("{}/v1", server.url());
+    let mut model = model::Settings::from_env(spec, Some(&url), &|_| None)?;
+    model.max_tokens = MAX_TOKENS;
+    let tools = tool::Settings::over(work, folder.join("index.db"));
+    Ok(host::Settings { model, tools, mcp: None, watch: None })
+}
+
+fn start() -> Result<Start> {
+    let source = pointsman_agents::chat::CHART;
+    let chart = verify(source, &pointsman_agents::registry())
+        .map_err(|refused| anyhow!("the chart is refused: {refused:?}"))?;
+    let allow = |tool: &&str| Grant {
+        tool: (*tool).into(),
+        arguments: Vec::new(),
+        level: Level::Allow,
+        until: None,
+    };
+    let rules = TOOLS.iter().map(allow).collect();
+    Ok(Start {
+        chart,
+        source: source.into(),
+        config: json!({ "tools": TOOLS }),
+        goal: "a conversation".into(),
+        words: Vec::new(),
+        permissions: Permissions { otherwise: Level::Refuse, rules, attended: false },
+        seed: Some(5),
+    })
+}
+
+/// Waits for the end of a turn, and returns its last words or why there are none.
+fn turn(told: &mpsc::Receiver<Notice>) -> Result<Result<String, String>> {
+    let mut said = String::new();
+    let mut asked = None;
+    until(told, |notice| match notice {
+        Notice::Attempted { effect, call: None, .. } => {
+            asked = Some(*effect);
+            None
+        }
+        Notice::Answered { effect, ok: true, output: Some(output), .. }
+            if asked == Some(*effect) =>
+        {
+            said = output.to_string();
+            None
+        }
+        Notice::Listens { error } => Some(error.clone()),
+        _ => None,
+    })
+    .map(|error| {
+        error.map_or(Ok(said), |error| Err(format!("{:?}: {}", error.kind, error.message)))
+    })
+}
+
+/// Waits for a notice, and returns what is made of it.
+fn until<T>(
+    told: &mpsc::Receiver<Notice>,
+    mut wanted: impl FnMut(&Notice) -> Option<T>,
+) -> Result<T> {
+    let since = Instant::now();
+    while let Some(left) = TURN_CAP.checked_sub(since.elapsed()) {
+        match told.recv_timeout(left) {
+            Ok(notice) => {
+                if let Some(found) = wanted(&notice) {
+                    return Ok(found);
+                }
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) => break,
+            Err(mpsc::RecvTimeoutError::Disconnected) => bail!("it went silent"),
+        }
+    }
+    bail!("it takes longer than {} s", TURN_CAP.as_secs())
+}
