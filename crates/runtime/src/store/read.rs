@@ -209,9 +209,8 @@ pub(super) fn lines(
     chain::back(connection, row, first, |seq, cells| {
         let fail = |source| StoreError::sorted(Some(&row.id), Some(seq), source);
         let line = cells.line().map_err(fail)?.map_err(|damage| damaged(seq, damage))?;
-        let link = Link::of(&line).filter(|link| link.seq == seq);
-        match link {
-            Some(link) if Digest::of(line.as_bytes()) == wanted => wanted = link.prev,
+        match Link::of(&line) {
+            Some(it) if it.seq == seq && Digest::of(line.as_bytes()) == wanted => wanted = it.prev,
             _ => return Err(damaged(seq, Damage::Line)),
         }
         lines.push(line);
