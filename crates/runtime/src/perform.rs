@@ -8,7 +8,7 @@ use pointsman_kernel::{
     id::EffectId,
     prompt::Prompt,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
 use crate::store::RunId;
@@ -126,7 +126,9 @@ impl Done {
     }
 
     fn of(kind: &str, answer: Value) -> Self {
-        Self { answer: json!({ kind: answer }), usage: Usage::default() }
+        // Moved, where `json!` would copy it.
+        let answer = Value::Object(Map::from_iter([(kind.into(), answer)]));
+        Self { answer, usage: Usage::default() }
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod artifact;
 mod book;
+mod chain;
 mod error;
 mod export;
 mod hold;

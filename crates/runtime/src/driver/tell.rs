@@ -11,6 +11,7 @@ use pointsman_kernel::{
     run::Doing,
     view::{view, why},
 };
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
@@ -126,7 +127,7 @@ impl Driver {
     /// Tells of an answer, and counts it where it is a tool's.
     fn tell_answer(&mut self, event: &Value) -> Option<Progress> {
         let answered = event.get("answered")?;
-        let effect: EffectId = serde_json::from_value(answered.get("effect")?.clone()).ok()?;
+        let effect = EffectId::deserialize(answered.get("effect")?).ok()?;
         let answer = answered.get("answer")?;
         let text = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str);
         let fault = text("/fault/message");

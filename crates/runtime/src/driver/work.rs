@@ -10,12 +10,13 @@ use pointsman_agents::builtin::{Report, Task as Wanted};
 use pointsman_kernel::{
     agent::{ChildRun, FaultClass, ModelCall, ToolCall},
     erased::Stepped,
+    event::Usage,
     id::EffectId,
     prompt::Prompt,
     run::Item,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{Map, Value, json, value::RawValue};
 use tokio::sync::mpsc;
 
 use super::Driver;
@@ -132,11 +133,21 @@ pub(super) fn poll(
             ),
         };
         working.doing = None;
-        let Done { answer, usage } = done;
-        let event = json!({ "answered": { "effect": effect, "answer": answer, "usage": usage } });
-        return Poll::Ready(Moved::Answered(event));
+        return Poll::Ready(Moved::Answered(event(*effect, done)));
     }
     Poll::Pending
+}
+
+/// Returns the event by which an answer reaches the run. The answer may be long, so it is
+/// moved and not copied; a cost of nothing is not written down.
+fn event(effect: EffectId, Done { answer, usage }: Done) -> Value {
+    let mut answered = Map::new();
+    answered.insert("effect".into(), json!(effect));
+    answered.insert("answer".into(), answer);
+    if usage != Usage::default() {
+        answered.insert("usage".into(), json!(usage));
+    }
+    Value::Object(Map::from_iter([("answered".into(), answered.into())]))
 }
 
 impl Driver {

@@ -206,9 +206,6 @@ pub enum Damage {
     /// The entry is not there.
     #[error("the entry is missing")]
     Missing,
-    /// There is an entry after the last.
-    #[error("there is an entry after the run's last")]
-    Extra,
     /// The line does not have the digest that what comes after it holds.
     #[error("the line is not the one that was written")]
     Line,

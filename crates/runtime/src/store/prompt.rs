@@ -6,7 +6,7 @@ use pointsman_kernel::id::{Digest, EffectId, Seq};
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    Damage, RunId, Store, StoreError, artifact, read,
+    Damage, RunId, RunRow, Store, StoreError, artifact, chain, read,
     seal::{PromptCells, Seal, entry},
 };
 
@@ -25,22 +25,24 @@ impl Store {
     /// Returns the prompts of a run, in order.
     pub fn prompts(&self, id: &RunId) -> Result<Vec<PromptRow>, StoreError> {
         self.readers.read(|connection| {
-            read::run(connection, id)?;
-            prompts(connection, id)
+            let row = read::run(connection, id)?;
+            prompts(connection, &row)
         })
     }
 }
 
-fn prompts(connection: &Connection, id: &RunId) -> Result<Vec<PromptRow>, StoreError> {
+fn prompts(connection: &Connection, row: &RunRow) -> Result<Vec<PromptRow>, StoreError> {
+    let id = &row.id;
     let fail = |source| StoreError::reading(Some(id), source);
     // Each entry knows how many prompts were kept with it, so a lost one is missed.
-    let mut query = connection
-        .prepare_cached("SELECT seq, prompts FROM entry WHERE run = ?1 AND prompts <> 0")
-        .map_err(fail)?;
-    let mut wanted = query
-        .query_map(params![id.as_str()], |row| Ok((entry(row.get(0)?), row.get(1)?)))
-        .and_then(Iterator::collect::<Result<BTreeMap<Seq, i64>, _>>)
-        .map_err(fail)?;
+    let mut wanted: BTreeMap<Seq, i64> = BTreeMap::new();
+    chain::back(connection, row, Seq(1), |seq, cells| {
+        let prompts = cells.prompts().map_err(fail)?;
+        if prompts != 0 {
+            wanted.insert(seq, prompts);
+        }
+        Ok(())
+    })?;
     let mut query = connection
         .prepare_cached(
             "SELECT seq, idx, effect_seq, effect_index, parts, seal FROM prompt

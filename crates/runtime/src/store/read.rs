@@ -6,8 +6,9 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::{
     Damage, RunId, Store, StoreError, artifact,
     book::Book,
+    chain,
     ready::Link,
-    seal::{self, Fixed, Seal, Tip, entry, signed, unsigned},
+    seal::{self, Fixed, Seal, Tip, entry, unsigned},
 };
 
 /// A run as the list shows it.
@@ -204,62 +205,22 @@ pub(super) fn lines(
     // The line of that entry itself is read as well: the next one must link to it.
     let first = after.max(Seq(1));
     let mut lines = Vec::new();
-    let mut next = first;
-    let fail = |seq, source| StoreError::sorted(Some(&row.id), Some(seq), source);
-    let mut query = connection
-        .prepare_cached(
-            "SELECT e.seq, e.line, e.artifact, a.size, a.body
-             FROM entry e LEFT JOIN artifact a ON a.digest = e.artifact
-             WHERE e.run = ?1 AND e.seq >= ?2 ORDER BY e.seq",
-        )
-        .map_err(|source| fail(next, source))?;
-    let mut found = query
-        .query(params![row.id.as_str(), signed(first.0)])
-        .map_err(|source| fail(next, source))?;
-    while let Some(cells) = found.next().map_err(|source| fail(next, source))? {
-        let at = cells.get(0).map(entry).map_err(|source| fail(next, source))?;
-        if at != next {
-            return Err(damaged(next, Damage::Missing));
-        }
-        if at > row.seq {
-            return Err(damaged(at, Damage::Extra));
-        }
-        lines.push(line(cells).map_err(|source| fail(at, source))?.map_err(|e| damaged(at, e))?);
-        next = next.next();
-    }
-    if next != row.seq.next() {
-        return Err(damaged(next, Damage::Missing));
-    }
     let mut wanted = row.link;
-    for line in lines.iter().rev() {
-        next = Seq(next.0.saturating_sub(1));
-        let link = Link::of(line).filter(|link| link.seq == next);
-        match link {
-            Some(link) if Digest::of(line.as_bytes()) == wanted => wanted = link.prev,
-            _ => return Err(damaged(next, Damage::Line)),
+    chain::back(connection, row, first, |seq, cells| {
+        let fail = |source| StoreError::sorted(Some(&row.id), Some(seq), source);
+        let line = cells.line().map_err(fail)?.map_err(|damage| damaged(seq, damage))?;
+        match Link::of(&line) {
+            Some(it) if it.seq == seq && Digest::of(line.as_bytes()) == wanted => wanted = it.prev,
+            _ => return Err(damaged(seq, Damage::Line)),
         }
+        lines.push(line);
+        Ok(())
+    })?;
+    if after >= Seq(1) {
+        lines.pop();
     }
-    if first > Seq(1) || after == Seq(1) {
-        lines.remove(0);
-    }
+    lines.reverse();
     Ok(lines)
-}
-
-/// Takes the line from an entry's row, or from the artifact that it names.
-fn line(cells: &Row<'_>) -> rusqlite::Result<Result<String, Damage>> {
-    let line: Option<String> = cells.get(1)?;
-    let artifact: Option<[u8; 32]> = cells.get(2)?;
-    Ok(match (line, artifact.map(Digest)) {
-        (Some(line), None) => Ok(line),
-        (None, Some(digest)) => {
-            let size: Option<i64> = cells.get(3)?;
-            let body: Option<Vec<u8>> = cells.get(4)?;
-            size.zip(body)
-                .and_then(|(size, body)| artifact::unpack(&digest, size, &body))
-                .ok_or(Damage::Artifact(digest))
-        }
-        _ => Err(Damage::Line),
-    })
 }
 
 fn snapshot(connection: &Connection, row: &RunRow) -> Result<Option<Kept>, StoreError> {
@@ -284,16 +245,13 @@ fn snapshot(connection: &Connection, row: &RunRow) -> Result<Option<Kept>, Store
 
 /// Returns the digest of one entry's line.
 fn link_at(connection: &Connection, row: &RunRow, seq: Seq) -> Result<Digest, StoreError> {
-    let found = connection
-        .prepare_cached("SELECT line, artifact FROM entry WHERE run = ?1 AND seq = ?2")
-        .and_then(|mut query| {
-            query.query_row(params![row.id.as_str(), signed(seq.0)], |cells| {
-                let line: Option<String> = cells.get(0)?;
-                match line {
-                    Some(line) => Ok(Digest::of(line.as_bytes())),
-                    None => cells.get(1).map(Digest),
-                }
-            })
-        });
-    found.map_err(|source| StoreError::sorted(Some(&row.id), Some(seq), source))
+    let mut link = row.link;
+    chain::back(connection, row, seq, |at, cells| {
+        if at == seq {
+            let fail = |source| StoreError::sorted(Some(&row.id), Some(seq), source);
+            link = cells.link().map_err(fail)?;
+        }
+        Ok(())
+    })?;
+    Ok(link)
 }

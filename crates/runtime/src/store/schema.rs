@@ -23,7 +23,7 @@ const PAGE: u64 = 4_096;
 /// The tables, by name. SQLite keeps these texts, and they are compared at each opening.
 ///
 /// There are no further indexes: each would be one more place for damage, and a run is
-/// always asked for by its id.
+/// always asked for by its id. Its entries are found one from the other: see `chain`.
 const TABLES: [(&str, &str); 7] = [
     (
         "run",
@@ -32,17 +32,17 @@ const TABLES: [(&str, &str); 7] = [
     goal TEXT NOT NULL, created_ms INTEGER NOT NULL, parent TEXT, parent_seq INTEGER,
     fixed BLOB NOT NULL,
     seq INTEGER NOT NULL, state TEXT NOT NULL, ended TEXT, wake INTEGER,
-    prompts INTEGER NOT NULL, link BLOB NOT NULL, tip BLOB NOT NULL,
+    prompts INTEGER NOT NULL, link BLOB NOT NULL, tip BLOB NOT NULL, place INTEGER,
     PRIMARY KEY (id)
 ) STRICT, WITHOUT ROWID",
     ),
     (
         "entry",
         "CREATE TABLE entry (
-    run TEXT NOT NULL, seq INTEGER NOT NULL, state TEXT NOT NULL, ended TEXT, wake INTEGER,
-    prompts INTEGER NOT NULL, tip BLOB NOT NULL, line TEXT, artifact BLOB,
-    PRIMARY KEY (run, seq)
-) STRICT, WITHOUT ROWID",
+    place INTEGER PRIMARY KEY, follows INTEGER, run TEXT NOT NULL, seq INTEGER NOT NULL,
+    state TEXT NOT NULL, ended TEXT, wake INTEGER, prompts INTEGER NOT NULL,
+    tip BLOB NOT NULL, line TEXT, artifact BLOB
+) STRICT",
     ),
     (
         "snapshot",

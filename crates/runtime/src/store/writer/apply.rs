@@ -1,5 +1,5 @@
-//! What each job writes. Two statements for a plain entry: the run's row moves on, and
-//! the line is added.
+//! What each job writes. Two statements for a plain entry: the line is added, and the
+//! run's row moves on.
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
@@ -60,33 +60,14 @@ fn append(
 ) -> Result<Committed, Refusal> {
     let fail = |source| spoilt(work.failed(source));
     let append = &ready.append;
-    let (run, seq) = (append.run.as_str(), signed(append.seq.0));
     if let Some(opened) = &ready.opened {
         open(connection, book, ready, opened)?;
-    } else if advance(connection, ready).map_err(fail)? != 1 {
-        return Err(conflict(connection, ready, work));
     }
-    let (line, artifact) =
-        if ready.packed { (None, Some(ready.link.0)) } else { (Some(append.line.as_str()), None) };
-    connection
-        .prepare_cached(
-            "INSERT INTO entry (run, seq, state, ended, wake, prompts, tip, line, artifact)
-             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)",
-        )
-        .and_then(|mut insert| {
-            insert.execute(params![
-                run,
-                seq,
-                &*append.state,
-                ready.ended,
-                ready.wake,
-                ready.prompt_count(),
-                ready.tip.0,
-                line,
-                artifact,
-            ])
-        })
-        .map_err(fail)?;
+    if add(connection, ready).map_err(fail)? != 1 {
+        let error = conflict(connection, ready, work);
+        return Err(Refusal { error, spoilt: ready.opened.is_some() });
+    }
+    advance(connection, ready).map_err(fail)?;
     if let Some(letter) = append.letter {
         take(connection, book, letter).map_err(|refusal| spoilt(refusal.error))?;
     }
@@ -94,13 +75,36 @@ fn append(
     Ok(Committed { seq: append.seq, link: ready.link })
 }
 
-/// Moves a run's row on, and returns how many rows that were. It moves only from the
+/// Adds an entry's row, and returns how many rows that were. It is added only after the
 /// entry before, and only along the chain: no gap, and no second writer.
-fn advance(connection: &Connection, ready: &Ready) -> rusqlite::Result<usize> {
+fn add(connection: &Connection, ready: &Ready) -> rusqlite::Result<usize> {
+    let line = (!ready.packed).then_some(ready.append.line.as_str());
+    connection
+        .prepare_cached(
+            "INSERT INTO entry (follows, run, seq, state, ended, wake, prompts, tip, line, artifact)
+             SELECT place,?1,?2,?3,?4,?5,?6,?7,?8,?9 FROM run
+             WHERE id = ?1 AND seq = ?2 - 1 AND link = ?10",
+        )?
+        .execute(params![
+            ready.append.run.as_str(),
+            signed(ready.append.seq.0),
+            &*ready.append.state,
+            ready.ended,
+            ready.wake,
+            ready.prompt_count(),
+            ready.tip.0,
+            line,
+            ready.packed.then_some(ready.link.0),
+            ready.prev.0,
+        ])
+}
+
+/// Moves a run's row on to the entry that was just added.
+fn advance(connection: &Connection, ready: &Ready) -> rusqlite::Result<()> {
     connection
         .prepare_cached(
             "UPDATE run SET seq = ?2, state = ?3, ended = ?4, wake = ?5, prompts = ?6,
-             link = ?7, tip = ?8 WHERE id = ?1 AND seq = ?2 - 1 AND link = ?9",
+             link = ?7, tip = ?8, place = ?9 WHERE id = ?1",
         )?
         .execute(params![
             ready.append.run.as_str(),
@@ -111,8 +115,9 @@ fn advance(connection: &Connection, ready: &Ready) -> rusqlite::Result<usize> {
             ready.prompt_count(),
             ready.link.0,
             ready.tip.0,
-            ready.prev.0,
+            connection.last_insert_rowid(),
         ])
+        .map(drop)
 }
 
 /// Writes what only some entries have.
@@ -149,7 +154,7 @@ fn beside(connection: &Connection, ready: &Ready) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Writes the row of a run that begins, as its first entry leaves it.
+/// Writes the row of a run that begins, with no entry as yet.
 fn open(
     connection: &Connection,
     book: &mut OpenBook,
@@ -162,7 +167,7 @@ fn open(
         .prepare_cached(
             "INSERT INTO run (id, agent, chart, source, goal, created_ms, parent, parent_seq, fixed,
              seq, state, ended, wake, prompts, link, tip)
-             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,1,?10,?11,?12,?13,?14,?15)",
+             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,0,'',NULL,NULL,0,?10,x'')",
         )
         .and_then(|mut insert| {
             insert.execute(params![
@@ -175,12 +180,7 @@ fn open(
                 parent,
                 parent_seq,
                 fixed.0,
-                &*ready.append.state,
-                ready.ended,
-                ready.wake,
-                ready.prompt_count(),
-                ready.link.0,
-                ready.tip.0,
+                ready.prev.0,
             ])
         })
         .map_err(|source| exists(run, source))?;
@@ -196,15 +196,15 @@ pub(super) fn exists(run: &RunId, source: rusqlite::Error) -> Refusal {
     }
 }
 
-/// Finds out why a row did not move.
-fn conflict(connection: &Connection, ready: &Ready, work: &Work) -> Refusal {
+/// Finds out why an entry was not added.
+fn conflict(connection: &Connection, ready: &Ready, work: &Work) -> StoreError {
     let (run, wanted) = (ready.append.run.clone(), ready.append.seq);
     let found = connection
         .query_row("SELECT seq, link FROM run WHERE id = ?1", params![run.as_str()], |row| {
             Ok((entry(row.get(0)?), Digest(row.get(1)?)))
         })
         .optional();
-    refused(match found {
+    match found {
         Ok(Some((at, link))) if at.next() == wanted && link != ready.prev => {
             let why = "it does not follow the run's last line".into();
             StoreError::Unfit { run, seq: wanted, why }
@@ -212,7 +212,7 @@ fn conflict(connection: &Connection, ready: &Ready, work: &Work) -> Refusal {
         Ok(Some((at, _))) => StoreError::Conflict { run, at, wanted },
         Ok(None) => StoreError::NoSuchRun { run },
         Err(source) => work.failed(source),
-    })
+    }
 }
 
 fn post(
@@ -264,11 +264,18 @@ fn remove(connection: &Connection, book: &mut OpenBook, run: &RunId) -> Result<(
             .and_then(|mut delete| delete.execute(params![run.as_str()]))
             .map_err(|source| spoilt(StoreError::reading(Some(run), source)))
     };
+    // Found from the run's row, so they go first. A place that was damaged leads nowhere.
+    delete(
+        "DELETE FROM entry WHERE run = ?1 AND place IN (
+             WITH RECURSIVE chain (place) AS (
+                 SELECT place FROM run WHERE id = ?1 AND ended IS NOT NULL
+                 UNION SELECT follows FROM entry JOIN chain USING (place) WHERE run = ?1
+             ) SELECT place FROM chain)",
+    )?;
     // Another process may have pruned it first.
     if delete("DELETE FROM run WHERE id = ?1 AND ended IS NOT NULL")? == 0 {
         return Ok(());
     }
-    delete("DELETE FROM entry WHERE run = ?1")?;
     delete("DELETE FROM prompt WHERE run = ?1")?;
     delete("DELETE FROM snapshot WHERE run = ?1")?;
     let letters = delete("DELETE FROM letter WHERE run = ?1")?;

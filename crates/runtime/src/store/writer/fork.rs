@@ -7,7 +7,7 @@ use super::{
     super::{
         Damage, RunId, RunRow, StoreError,
         book::OpenBook,
-        read,
+        chain, read,
         seal::{Fixed, Seal, Tip, signed},
     },
     Refusal,
@@ -27,6 +27,8 @@ pub(in super::super) struct Forking {
     wake: Option<i64>,
     prompts: i64,
     tip: Seal,
+    /// Where the parent's entries lie, the last that is shared first.
+    places: Vec<(Seq, i64)>,
 }
 
 impl Forking {
@@ -47,10 +49,19 @@ impl Forking {
         let damaged = || StoreError::damaged(Some(parent.clone()), Some(at), Damage::Row);
         let shared = usize::try_from(at.0).ok().and_then(|at| lines.get(at.checked_sub(1)?));
         let link = Digest::of(shared.ok_or_else(damaged)?.as_bytes());
+        let mut places = Vec::with_capacity(lines.len());
+        chain::back(connection, &row, Seq(1), |seq, cells| {
+            if seq <= at {
+                let fail = |source| StoreError::sorted(Some(parent), Some(seq), source);
+                places.push((seq, cells.place().map_err(fail)?));
+            }
+            Ok(())
+        })?;
+        let last = places.first().map(|(_, place)| *place);
         let forking = connection
             .query_row(
-                "SELECT state, ended, wake, prompts, tip FROM entry WHERE run = ?1 AND seq = ?2",
-                params![parent.as_str(), signed(at.0)],
+                "SELECT state, ended, wake, prompts, tip FROM entry WHERE place = ?1",
+                params![last],
                 |cells| {
                     Ok(Self {
                         parent: row,
@@ -63,6 +74,7 @@ impl Forking {
                         wake: cells.get(2)?,
                         prompts: cells.get(3)?,
                         tip: Seal(cells.get(4)?),
+                        places,
                     })
                 },
             )
@@ -133,15 +145,7 @@ impl Forking {
                 .and_then(|mut copy| copy.execute(params![parent.id.as_str(), at, child.as_str()]))
                 .map_err(|source| spoilt(StoreError::reading(Some(child), source)))
         };
-        let copied = copy(
-            "INSERT INTO entry (run, seq, state, ended, wake, prompts, tip, line, artifact)
-             SELECT ?3, seq, state, ended, wake, prompts, tip, line, artifact
-             FROM entry WHERE run = ?1 AND seq <= ?2",
-        )?;
-        if i64::try_from(copied) != Ok(at) {
-            // It was pruned a moment ago.
-            return Err(spoilt(StoreError::NoSuchRun { run: parent.id.clone() }));
-        }
+        self.copy_entries(connection)?;
         copy(
             "INSERT INTO prompt (run, seq, idx, effect_seq, effect_index, parts, seal)
              SELECT ?3, seq, idx, effect_seq, effect_index, parts, seal
@@ -149,5 +153,33 @@ impl Forking {
         )?;
         book.book(connection).map_err(spoilt)?.add(child);
         Ok(())
+    }
+
+    /// Copies the entries, each to follow the copy before it.
+    fn copy_entries(&self, connection: &Connection) -> Result<(), Refusal> {
+        let (child, parent) = (self.child.as_str(), &self.parent.id);
+        let fail = |source| spoilt(StoreError::reading(Some(&self.child), source));
+        let mut copy = connection
+            .prepare_cached(
+                "INSERT INTO entry
+                 (follows, run, seq, state, ended, wake, prompts, tip, line, artifact)
+                 SELECT ?4, ?5, seq, state, ended, wake, prompts, tip, line, artifact
+                 FROM entry WHERE place = ?1 AND run = ?2 AND seq = ?3",
+            )
+            .map_err(fail)?;
+        let mut last = None;
+        for (seq, place) in self.places.iter().rev() {
+            let cells = params![place, parent.as_str(), signed(seq.0), last, child];
+            if copy.execute(cells).map_err(fail)? != 1 {
+                // It was pruned a moment ago.
+                return Err(spoilt(StoreError::NoSuchRun { run: parent.clone() }));
+            }
+            last = Some(connection.last_insert_rowid());
+        }
+        connection
+            .prepare_cached("UPDATE run SET place = ?2 WHERE id = ?1")
+            .and_then(|mut update| update.execute(params![child, last]))
+            .map(drop)
+            .map_err(fail)
     }
 }

@@ -84,3 +84,23 @@ async fn artifacts_go_with_the_last_run_that_needs_them_and_the_file_shrinks() {
     assert_eq!(check, "ok");
     assert_eq!(names(&folder.store()), ["child"]);
 }
+
+#[tokio::test]
+async fn a_damaged_run_takes_nothing_of_others_with_it() {
+    let folder = Folder::new("prune-damaged");
+    let store = folder.store();
+    let mut kept = Script::begin("kept", &store, 1).await;
+    kept.until(&store, 4).await;
+    let mut gone = Script::begin("gone", &store, 2).await;
+    gone.until(&store, 3).await;
+    gone.end(&store).await;
+    // Its third entry says that it follows one of the other run.
+    let damage = "UPDATE entry SET follows = 4 WHERE run = 'gone' AND seq = 3";
+    folder.raw().execute_batch(damage).expect("it is done");
+    let pruned = store.prune(Prune { keep: Some(0), ..Prune::default() }).await.expect("it prunes");
+    assert_eq!(went(&pruned), ["gone"]);
+    assert_eq!(store.lines(&kept.run, Seq(0)).expect("readable"), kept.lines);
+    let left = "SELECT count(*) FROM entry WHERE run = 'gone'";
+    let left: i64 = folder.raw().query_row(left, [], |row| row.get(0)).expect("it can be asked");
+    assert_eq!(left, 2, "what nothing leads to stays");
+}

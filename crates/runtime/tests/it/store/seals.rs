@@ -57,7 +57,7 @@ async fn every_column_of_a_run_is_sealed() {
 }
 
 #[tokio::test]
-async fn a_changed_missing_or_added_entry_is_named() {
+async fn a_changed_or_missing_entry_is_named() {
     for (damage, told) in [
         ("UPDATE entry SET line = replace(line, 'goes', 'gose') WHERE seq = 3 AND run = 'one'", 3),
         ("UPDATE entry SET line = replace(line, 'goes', 'gose') WHERE seq = 5 AND run = 'one'", 5),
@@ -65,18 +65,27 @@ async fn a_changed_missing_or_added_entry_is_named() {
         ("DELETE FROM entry WHERE seq = 1 AND run = 'one'", 1),
         ("DELETE FROM entry WHERE seq = 3 AND run = 'one'", 3),
         ("DELETE FROM entry WHERE seq = 5 AND run = 'one'", 5),
-        ("DELETE FROM entry WHERE run = 'one'", 1),
-        (
-            "INSERT INTO entry SELECT run, 6, state, ended, wake, prompts, tip, line, artifact
-             FROM entry WHERE seq = 5 AND run = 'one'",
-            6,
-        ),
+        ("DELETE FROM entry WHERE run = 'one'", 5),
         ("UPDATE entry SET seq = 9 WHERE seq = 2 AND run = 'one'", 2),
+        ("UPDATE entry SET run = 'two' WHERE seq = 2 AND run = 'one'", 2),
+        // Places that lead nowhere, round in a circle, past an entry or to another run.
+        ("UPDATE entry SET follows = NULL WHERE seq = 4 AND run = 'one'", 3),
+        ("UPDATE entry SET follows = 77 WHERE seq = 4 AND run = 'one'", 3),
+        ("UPDATE entry SET follows = place WHERE seq = 4 AND run = 'one'", 3),
+        ("UPDATE entry SET follows = follows - 1 WHERE seq = 4 AND run = 'one'", 3),
+        ("UPDATE entry SET follows = 6 WHERE seq = 2 AND run = 'one'", 1),
+        ("UPDATE run SET place = NULL WHERE id = 'one'", 5),
+        ("UPDATE run SET place = 4 WHERE id = 'one'", 5),
+        ("UPDATE run SET place = 6 WHERE id = 'one'", 5),
     ] {
         let (lines, runs) = after("entries", damage).await;
         assert!(lines.contains(&format!("at entry {told} of run one")), "{damage}: {lines}");
         assert_eq!(runs, None, "the list is whole");
     }
+    // Nothing leads to what was added.
+    let added = "INSERT INTO entry SELECT place + 2, place, run, 6, state, ended, wake, prompts, \
+                 tip, line, artifact FROM entry WHERE seq = 5 AND run = 'one'";
+    assert_eq!(after("added", added).await, ("whole".into(), None));
     let (_, runs) = after("lost", "DELETE FROM run WHERE id = 'one'").await;
     assert!(runs.is_some_and(|told| told.contains("1 runs are there, and 2 were written")));
     let (_, runs) = after("book", "UPDATE book SET runs = 3").await;
