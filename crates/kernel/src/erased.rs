@@ -15,7 +15,7 @@ use crate::{
     governor::Verdict,
     id::{At, Digest, EffectId, Seq},
     job::AgentDecl,
-    journal::digest,
+    journal::digest_of,
     prompt::Prompt,
     replay::{Divergence, fold},
     run::{Core, Run},
@@ -122,13 +122,10 @@ impl<A: Agent> Erased<A> {
             // An effect that is plain data serialises; the type asks for it.
             Some((effect.id, serde_json::value::to_raw_value(&effect.order).ok()?))
         });
-        Stepped {
-            took,
-            effects: effects.collect(),
-            hops: self.out.hops.clone(),
-            verdicts: self.out.verdicts.clone(),
-            digest: digest(&self.out),
-        }
+        let effects: Vec<(EffectId, Box<RawValue>)> = effects.collect();
+        let digest = digest_of(&effects, &self.out.verdicts);
+        let (hops, verdicts) = (self.out.hops.clone(), self.out.verdicts.clone());
+        Stepped { took, effects, hops, verdicts, digest }
     }
 }
 

@@ -15,7 +15,8 @@ use crate::{
     chart::Chart,
     effect::{Hop, Out},
     event::Observed,
-    id::{At, Digest, Seq},
+    governor::Verdict,
+    id::{At, Digest, EffectId, Seq},
     run::Run,
     step::{Rejected, Took, step},
 };
@@ -93,6 +94,18 @@ fn version(line: &str) -> Option<u16> {
 /// Returns the digest of what a step put out.
 pub fn digest<T: Serialize>(out: &Out<T>) -> Digest {
     let bytes = serde_json::to_vec(&(&out.effects, &out.verdicts));
+    Digest::of(&bytes.unwrap_or_default())
+}
+
+/// Returns the same digest of effects whose orders are written out already.
+pub(crate) fn digest_of(effects: &[(EffectId, Box<RawValue>)], verdicts: &[Verdict]) -> Digest {
+    #[derive(Serialize)]
+    struct Written<'a> {
+        id: EffectId,
+        order: &'a RawValue,
+    }
+    let effects: Vec<_> = effects.iter().map(|(id, order)| Written { id: *id, order }).collect();
+    let bytes = serde_json::to_vec(&(effects, verdicts));
     Digest::of(&bytes.unwrap_or_default())
 }
 

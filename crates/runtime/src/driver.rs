@@ -96,6 +96,8 @@ pub struct Beginning {
     pub source: Box<str>,
     /// What it is for, for people.
     pub goal: Box<str>,
+    /// Events that it is to hear when it listens: letters, on disk with its first entry.
+    pub words: Vec<Value>,
     /// Its first event.
     pub begun: Begun,
 }
@@ -135,7 +137,7 @@ pub struct Driver {
 impl Driver {
     /// Begins a run: its first entry is on disk when this returns.
     pub async fn begin(site: Site, beginning: Beginning) -> Result<Self, DriveError> {
-        let Beginning { id, chart, source, goal, begun } = beginning;
+        let Beginning { id, chart, source, goal, words, begun } = beginning;
         let row = row(&chart)?;
         let created_ms = now_ms();
         let opening = Opening {
@@ -144,6 +146,7 @@ impl Driver {
             source,
             goal,
             created_ms,
+            letters: words.iter().map(|word| word.to_string().into()).collect(),
             forked: None,
         };
         let run = (row.start)(&chart);

@@ -156,14 +156,11 @@ impl Session {
         attendant: &mut dyn Attend,
     ) -> Result<Outcome, SessionError> {
         let words = converse::said_and_closed(&start.chart, &start.words)?;
-        let beginning = Self::beginning(host, start)?;
+        let beginning = Beginning { words, ..Self::beginning(host, start)? };
         let site = self.site(host, observers);
         self.threads.block_on(async {
             let _hold = self.store.hold(&beginning.id)?;
             let mut driver = Driver::begin(site, beginning).await?;
-            for word in words {
-                self.store.post(driver.id(), &word.to_string()).await?;
-            }
             let company = Company::Attendant(attendant);
             drive::drive(&mut driver, &self.store, host.watch(), company).await
         })
@@ -182,7 +179,8 @@ impl Session {
             tools: host.decls(),
             config: body(&config)?,
         };
-        Ok(Beginning { id: new_run_id(), chart: Arc::new(chart), source, goal, begun })
+        let (id, chart, words) = (new_run_id(), Arc::new(chart), Vec::new());
+        Ok(Beginning { id, chart, source, goal, words, begun })
     }
 
     /// Goes on with a run that was interrupted, or that waited.

@@ -98,6 +98,8 @@ pub struct Opening {
     pub created_ms: u64,
     /// The run and entry that it was forked from.
     pub forked: Option<(RunId, Seq)>,
+    /// What is said to it from the start: letters that are posted with its first entry.
+    pub letters: Vec<Box<str>>,
 }
 
 /// The right to start the effects of an entry: it is on disk.

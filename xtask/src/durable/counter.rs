@@ -59,7 +59,14 @@ impl Plan {
     pub(super) async fn begin(&self, store: &Arc<Store>) -> Result<Driver> {
         let begun = begun(&self.chart, json!({ "goal": "count" }))?;
         let (chart, source) = (Arc::clone(&self.chart), self.source.clone());
-        let beginning = Beginning { id: new_run_id(), chart, source, goal: "count".into(), begun };
+        let beginning = Beginning {
+            id: new_run_id(),
+            chart,
+            source,
+            goal: "count".into(),
+            words: Vec::new(),
+            begun,
+        };
         Ok(Driver::begin(site(store), beginning).await?)
     }
 }

@@ -67,7 +67,8 @@ async fn fill(yard: &Yard, more: usize, parked: usize) -> Result<()> {
         let begun = begun(&chart, json!({}))?;
         let (id, chart) = (new_run_id(), Arc::clone(&chart));
         let source = (*source).into();
-        let beginning = Beginning { id, chart, source, goal: "talk".into(), begun };
+        let beginning =
+            Beginning { id, chart, source, goal: "talk".into(), words: Vec::new(), begun };
         let yard = yard.clone();
         all.spawn(async move { yard.begin(beginning).await });
         while all.len() >= PLACES {

@@ -78,7 +78,14 @@ impl World {
             observers: Vec::new(),
         };
         let (source, goal) = (source.into(), case.goal.into());
-        let beginning = Beginning { id: new_run_id(), chart: Arc::new(chart), source, goal, begun };
+        let beginning = Beginning {
+            id: new_run_id(),
+            chart: Arc::new(chart),
+            source,
+            goal,
+            words: Vec::new(),
+            begun,
+        };
         let ended = self.threads.block_on(async {
             let mut driver = Driver::begin(site, beginning).await?;
             loop {

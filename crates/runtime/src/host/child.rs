@@ -87,7 +87,11 @@ async fn to_its_end(
                 config: body(&json!({ "goal": child.goal }))?,
             };
             let (source, goal) = ((*source).into(), child.goal.as_str().into());
-            Driver::begin(site, Beginning { id: id.clone(), chart, source, goal, begun }).await?
+            Driver::begin(
+                site,
+                Beginning { id: id.clone(), chart, source, goal, words: Vec::new(), begun },
+            )
+            .await?
         }
         Err(error) => return Err(error.into()),
     };

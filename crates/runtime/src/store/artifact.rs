@@ -25,11 +25,14 @@ impl Packed {
         Self { digest: Digest::of(text.as_bytes()), size, body }
     }
 
-    /// Keeps it. Whoever kept the same text before has done the work.
+    /// Keeps it. Whoever kept the same text before has done the work, unless it was damaged
+    /// since: then this is the one that counts.
     pub(super) fn keep(&self, connection: &Connection) -> rusqlite::Result<()> {
         connection
             .prepare_cached(
-                "INSERT OR IGNORE INTO artifact (digest, size, body) VALUES (?1,?2,?3)",
+                "INSERT INTO artifact (digest, size, body) VALUES (?1,?2,?3)
+                 ON CONFLICT (digest) DO UPDATE SET size = excluded.size, body = excluded.body
+                 WHERE body <> excluded.body OR size <> excluded.size",
             )?
             .execute(params![self.digest.0, self.size, self.body])
             .map(drop)

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 use super::{
     Answer, Damage, LetterId, RunId, Store, StoreError, Work,
     book::Book,
-    gone,
+    gone, read,
     seal::{self, Seal, unsigned},
 };
 use crate::clock::now_ms;
@@ -40,14 +40,17 @@ impl Store {
 
     /// Returns the letters that wait for a run, the oldest first.
     pub fn letters(&self, run: &RunId) -> Result<Vec<Letter>, StoreError> {
-        let mut letters = self.readers.read(all)?;
-        letters.retain(|letter| letter.run == *run);
-        Ok(letters)
+        let letters = self.readers.read(|connection| all(connection, Some(run)))?;
+        Ok(letters.into_iter().filter(|letter| letter.run == *run).collect())
     }
 
     /// Returns whether a letter still waits.
     pub fn has_letter(&self, letter: LetterId) -> Result<bool, StoreError> {
-        Ok(self.readers.read(all)?.iter().any(|found| found.id == letter))
+        Ok(self
+            .readers
+            .read(|connection| all(connection, None))?
+            .iter()
+            .any(|found| found.id == letter))
     }
 
     /// Returns something that tells whether the journal has changed, for next to nothing.
@@ -58,14 +61,15 @@ impl Store {
     }
 }
 
-/// Reads all that wait: they are few, and only together can they be checked.
-fn all(connection: &Connection) -> Result<Vec<Letter>, StoreError> {
+/// Reads all that wait: they are few, and only together can they be checked. One that is
+/// damaged concerns its run alone, if it can be told whose it is.
+fn all(connection: &Connection, asked: Option<&RunId>) -> Result<Vec<Letter>, StoreError> {
     let fail = |source| StoreError::reading(None, source);
     let mut query = connection
         .prepare_cached("SELECT id, run, body, at_ms, seal FROM letter ORDER BY id")
         .map_err(fail)?;
     let mut found = query.query([]).map_err(fail)?;
-    let mut letters = Vec::new();
+    let (mut letters, mut damaged) = (Vec::new(), 0_usize);
     while let Some(row) = found.next().map_err(fail)? {
         let read = || -> rusqlite::Result<_> {
             let run: String = row.get(1)?;
@@ -75,6 +79,11 @@ fn all(connection: &Connection) -> Result<Vec<Letter>, StoreError> {
         let (id, run, body, at_ms, sealed) = read().map_err(fail)?;
         if seal::letter(id, &run, &body, at_ms) != sealed {
             let run = RunId::from_row(run);
+            let anothers = asked.is_some_and(|asked| run != *asked);
+            if anothers && read::run(connection, &run).is_ok() {
+                damaged = damaged.saturating_add(1);
+                continue;
+            }
             return Err(StoreError::damaged(Some(run), None, Damage::Letters));
         }
         letters.push(Letter {
@@ -84,7 +93,7 @@ fn all(connection: &Connection) -> Result<Vec<Letter>, StoreError> {
             at_ms: unsigned(at_ms),
         });
     }
-    if i64::try_from(letters.len()) == Ok(Book::read(connection)?.waiting) {
+    if i64::try_from(letters.len().saturating_add(damaged)) == Ok(Book::read(connection)?.waiting) {
         Ok(letters)
     } else {
         Err(StoreError::damaged(None, None, Damage::Letters))

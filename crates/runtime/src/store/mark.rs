@@ -85,15 +85,20 @@ pub(super) fn reached(journal: &Path) -> Option<Reached> {
     Reached::read(&path(journal))
 }
 
-/// Checks that a journal holds what its mark says was written.
+/// Checks that a journal holds what its mark says was written, and returns its book.
 pub(super) fn check(
     journal: &Path,
     reached: Option<&Reached>,
-    book: &Book,
     connection: &Connection,
-) -> Result<(), StoreError> {
+) -> Result<Book, StoreError> {
+    // The book and the row must be of one moment: another process may be pruning.
+    let moment = connection.unchecked_transaction();
+    let moment = moment.map_err(|source| StoreError::reading(None, source))?;
+    let book = Book::read(&moment)?;
     // The mark of a journal that was removed says nothing of the one in its place.
-    let Some(reached) = reached.filter(|reached| reached.name == book.name) else { return Ok(()) };
+    let Some(reached) = reached.filter(|reached| reached.name == book.name) else {
+        return Ok(book);
+    };
     let behind = || {
         let last = reached.last.clone();
         Err(StoreError::Behind { path: journal.into(), mark: path(journal), last })
@@ -101,8 +106,8 @@ pub(super) fn check(
     if book.version < reached.version {
         return behind();
     }
-    let Some((run, seq)) = &reached.last else { return Ok(()) };
-    let has: Option<i64> = connection
+    let Some((run, seq)) = &reached.last else { return Ok(book) };
+    let has: Option<i64> = moment
         .query_row("SELECT seq FROM run WHERE id = ?1", params![run.as_str()], |row| row.get(0))
         .optional()
         .map_err(|source| StoreError::reading(Some(run), source))?;
@@ -110,7 +115,7 @@ pub(super) fn check(
         Some(has) if unsigned(has) < seq.0 => behind(),
         // It was pruned since, or else it was lost.
         None if book.version == reached.version => behind(),
-        _ => Ok(()),
+        _ => Ok(book),
     }
 }
 

@@ -105,8 +105,7 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<(Connection, Mark),
     }
     settings(&connection, options).map_err(fail)?;
     check_tables(&connection)?;
-    let book = Book::read(&connection)?;
-    mark::check(path, reached.as_ref(), &book, &connection)?;
+    let book = mark::check(path, reached.as_ref(), &connection)?;
     connection.set_db_config(closing, false).map_err(fail)?;
     Ok((connection, Mark::new(path, &book)))
 }

@@ -6,6 +6,7 @@
 
 mod apply;
 mod fork;
+mod transaction;
 
 use std::sync::{
     Mutex, PoisonError, TryLockError,
@@ -13,7 +14,7 @@ use std::sync::{
     mpsc::Receiver,
 };
 
-use rusqlite::{Connection, ErrorCode, TransactionBehavior, ffi};
+use rusqlite::{Connection, ErrorCode, ffi};
 use tokio::sync::oneshot;
 
 use pointsman_kernel::id::Seq;
@@ -23,6 +24,7 @@ use super::{
     options::Fault, ready::Ready,
 };
 pub(super) use fork::Forking;
+use transaction::Transaction;
 
 /// Something for the writer to do, and who is to be told.
 pub(super) struct Job {
@@ -198,8 +200,7 @@ impl Writer {
         let all = |error: &dyn Fn(&Work) -> StoreError| {
             Went::Well(batch.iter().map(|job| Err(error(&job.work))).collect())
         };
-        let began = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
-        let transaction = match began {
+        let transaction = match Transaction::begin(&self.connection) {
             Ok(transaction) => transaction,
             // Nothing was begun, so nothing is unsure: the next batch may succeed.
             Err(source) => {
@@ -211,7 +212,7 @@ impl Writer {
         let mut answers = Answers::with_capacity(batch.len());
         let mut last = None;
         for job in batch {
-            match apply::apply(&transaction, &mut book, &job.work) {
+            match apply::apply(transaction.connection, &mut book, &job.work) {
                 Ok(done) => {
                     if let (Answer::Committed(_), (Some(run), Some(seq))) =
                         (&done, job.work.place())
@@ -225,7 +226,7 @@ impl Writer {
                 Err(Refusal { error, .. }) => return Went::Well(vec![Err(error)]),
             }
         }
-        let version = match book.close(&transaction) {
+        let version = match book.close(transaction.connection) {
             Ok(version) => version,
             Err(_) if batch.len() > 1 => return Went::Spoilt,
             Err(source) => {
@@ -242,7 +243,10 @@ impl Writer {
             }
         };
         let Err(source) = result else {
-            self.mark.set(version, last.map(|(run, seq)| (run.clone(), seq)));
+            // Where everybody was refused nothing was written, and the mark stays.
+            if version.is_some() || last.is_some() {
+                self.mark.set(version, last.map(|(run, seq)| (run.clone(), seq)));
+            }
             return Went::Well(answers);
         };
         // A full disk rolls the transaction back: what is there is known.
@@ -284,14 +288,24 @@ impl Shared {
     }
 }
 
-/// Gives free pages back to the disk. It waits for nobody: what a reader still needs is
-/// given back at a later checkpoint.
+/// Gives free pages back to the disk, some at a time, so that no other process waits for
+/// long. It waits for nobody itself: what a reader still needs is given back at a later
+/// checkpoint.
 fn shrink(connection: &Connection) -> rusqlite::Result<()> {
-    let mut vacuum = connection.prepare("PRAGMA incremental_vacuum")?;
-    let mut pages = vacuum.query([])?;
-    // Each step frees one page.
-    while pages.next()?.is_some() {}
-    drop(pages);
-    drop(vacuum);
+    let free = |connection: &Connection| -> rusqlite::Result<i64> {
+        connection.query_row("PRAGMA freelist_count", [], |row| row.get(0))
+    };
+    let mut left = free(connection)?;
+    while left > 0 {
+        let mut vacuum = connection.prepare("PRAGMA incremental_vacuum(2000)")?;
+        let mut pages = vacuum.query([])?;
+        // Each step frees one page.
+        while pages.next()?.is_some() {}
+        let now = free(connection)?;
+        if now >= left {
+            break;
+        }
+        left = now;
+    }
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }

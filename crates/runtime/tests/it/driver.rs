@@ -93,7 +93,14 @@ fn site(store: &Arc<Store>, world: &Arc<World>) -> Site {
 
 async fn begin_with(site: Site, chart: (Arc<Chart>, &str), id: RunId, begun: Begun) -> Driver {
     let (chart, source) = chart;
-    let beginning = Beginning { id, chart, source: source.into(), goal: "goal".into(), begun };
+    let beginning = Beginning {
+        id,
+        chart,
+        source: source.into(),
+        goal: "goal".into(),
+        words: Vec::new(),
+        begun,
+    };
     let begun = Driver::begin(site, beginning).await;
     begun.unwrap_or_else(|error| panic!("it begins: {error}"))
 }

@@ -102,6 +102,7 @@ impl Desk {
             chart: verified,
             source: chart.into(),
             config: json!({ "goal": "x" }),
+            words: Vec::new(),
             goal: "x".into(),
             permissions: Permissions::allow_all(),
             seed: Some(7),

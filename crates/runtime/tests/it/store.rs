@@ -126,6 +126,7 @@ fn opening(created_ms: u64) -> Opening {
         source: "chart = \"research\"".into(),
         goal: "find it".into(),
         created_ms,
+        letters: Vec::new(),
         forked: None,
     }
 }

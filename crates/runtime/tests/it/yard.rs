@@ -100,7 +100,14 @@ fn beginning(chart: &Arc<Chart>, source: &str, id: RunId) -> Beginning {
         tools: Vec::new(),
         config: body(&json!({ "goal": "" })).expect("it is JSON"),
     };
-    Beginning { id, chart: Arc::clone(chart), source: source.into(), goal: "".into(), begun }
+    Beginning {
+        id,
+        chart: Arc::clone(chart),
+        source: source.into(),
+        goal: "".into(),
+        words: Vec::new(),
+        begun,
+    }
 }
 
 fn input(text: &str) -> Value {

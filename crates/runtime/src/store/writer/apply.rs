@@ -64,12 +64,22 @@ fn append(
         open(connection, book, ready, opened)?;
     }
     if add(connection, ready).map_err(fail)? != 1 {
-        let error = conflict(connection, ready, work);
-        return Err(Refusal { error, spoilt: ready.opened.is_some() });
+        let refusal = conflict(connection, ready, work);
+        return Err(Refusal { spoilt: refusal.spoilt || ready.opened.is_some(), ..refusal });
     }
     advance(connection, ready).map_err(fail)?;
+    if let Some(Opened { opening, .. }) = &ready.opened {
+        for body in &opening.letters {
+            post(connection, book, &append.run, body, signed(opening.created_ms))
+                .map_err(|refusal| spoilt(refusal.error))?;
+        }
+    }
     if let Some(letter) = append.letter {
         take(connection, book, letter).map_err(|refusal| spoilt(refusal.error))?;
+    }
+    if ready.ended.is_some() {
+        // Nobody will take what still waits for it.
+        forget_letters(connection, book, &append.run)?;
     }
     beside(connection, ready).map_err(fail)?;
     Ok(Committed { seq: append.seq, link: ready.link })
@@ -197,7 +207,7 @@ pub(super) fn exists(run: &RunId, source: rusqlite::Error) -> Refusal {
 }
 
 /// Finds out why an entry was not added.
-fn conflict(connection: &Connection, ready: &Ready, work: &Work) -> StoreError {
+fn conflict(connection: &Connection, ready: &Ready, work: &Work) -> Refusal {
     let (run, wanted) = (ready.append.run.clone(), ready.append.seq);
     let found = connection
         .query_row("SELECT seq, link FROM run WHERE id = ?1", params![run.as_str()], |row| {
@@ -207,11 +217,12 @@ fn conflict(connection: &Connection, ready: &Ready, work: &Work) -> StoreError {
     match found {
         Ok(Some((at, link))) if at.next() == wanted && link != ready.prev => {
             let why = "it does not follow the run's last line".into();
-            StoreError::Unfit { run, seq: wanted, why }
+            refused(StoreError::Unfit { run, seq: wanted, why })
         }
-        Ok(Some((at, _))) => StoreError::Conflict { run, at, wanted },
-        Ok(None) => StoreError::NoSuchRun { run },
-        Err(source) => work.failed(source),
+        Ok(Some((at, _))) => refused(StoreError::Conflict { run, at, wanted }),
+        Ok(None) => refused(StoreError::NoSuchRun { run }),
+        // SQLite may have rolled the whole transaction back.
+        Err(source) => spoilt(work.failed(source)),
     }
 }
 
@@ -278,9 +289,24 @@ fn remove(connection: &Connection, book: &mut OpenBook, run: &RunId) -> Result<(
     }
     delete("DELETE FROM prompt WHERE run = ?1")?;
     delete("DELETE FROM snapshot WHERE run = ?1")?;
-    let letters = delete("DELETE FROM letter WHERE run = ?1")?;
-    let book = book.book(connection).map_err(spoilt)?;
-    book.remove(run);
-    book.waiting = book.waiting.saturating_sub(i64::try_from(letters).unwrap_or(i64::MAX));
+    forget_letters(connection, book, run)?;
+    book.book(connection).map_err(spoilt)?.remove(run);
+    Ok(())
+}
+
+/// Removes the letters of a run that will take no more.
+fn forget_letters(
+    connection: &Connection,
+    book: &mut OpenBook,
+    run: &RunId,
+) -> Result<(), Refusal> {
+    let letters = connection
+        .prepare_cached("DELETE FROM letter WHERE run = ?1")
+        .and_then(|mut delete| delete.execute(params![run.as_str()]))
+        .map_err(|source| spoilt(StoreError::reading(Some(run), source)))?;
+    if letters > 0 {
+        let book = book.book(connection).map_err(spoilt)?;
+        book.waiting = book.waiting.saturating_sub(i64::try_from(letters).unwrap_or(i64::MAX));
+    }
     Ok(())
 }

@@ -120,3 +120,16 @@ async fn a_fork_shares_the_past_and_goes_its_own_way() {
     }
     assert_eq!(store.runs().expect("readable").len(), 3);
 }
+
+#[tokio::test]
+async fn a_damaged_text_is_mended_by_whoever_keeps_it_again() {
+    let folder = Folder::new("artifact-mended");
+    let store = folder.store();
+    Script::begin("one", &store, 5).await;
+    let flipped = folder.raw().execute("UPDATE artifact SET body = zeroblob(length(body))", []);
+    assert!(flipped.expect("it is done") > 0);
+    assert!(store.chart_source(&id("one")).is_err());
+    Script::begin("two", &store, 6).await;
+    assert_eq!(store.chart_source(&id("two")).expect("it is whole"), "chart = \"research\"");
+    assert!(store.chart_source(&id("one")).is_ok(), "it is the same text");
+}

@@ -1,8 +1,8 @@
 //! Letters, holds and the watch: what processes that share a journal say to each other.
 
-use pointsman_runtime::store::StoreError;
+use pointsman_runtime::store::{Opening, Store, StoreError};
 
-use super::{Folder, Script, id};
+use super::{Folder, Script, id, opening};
 
 #[tokio::test]
 async fn a_letter_waits_until_an_entry_takes_it() {
@@ -50,6 +50,44 @@ async fn a_letter_waits_until_an_entry_takes_it() {
         let error = ours.letters(&script.run).expect_err("it is damaged").to_string();
         assert!(error.contains("its letters are not those that were written"), "{error}");
     }
+}
+
+#[tokio::test]
+async fn a_damaged_letter_concerns_its_run_alone() {
+    let folder = Folder::new("letters-damaged");
+    let store = folder.store();
+    for name in ["one", "two"] {
+        Script::begin(name, &store, 5).await;
+        store.post(&id(name), name).await.expect("it is posted");
+    }
+    folder.raw().execute("UPDATE letter SET body = 'twp' WHERE run = 'two'", []).expect("done");
+    assert_eq!(store.letters(&id("one")).expect("it is whole").len(), 1);
+    assert!(store.letters(&id("two")).is_err());
+    // Of one that is nobody's, nobody knows whose it was.
+    folder.raw().execute("UPDATE letter SET run = 'twp' WHERE run = 'two'", []).expect("done");
+    assert!(store.letters(&id("one")).is_err());
+}
+
+#[tokio::test]
+async fn words_are_there_with_the_first_entry_and_gone_with_the_last() {
+    let folder = Folder::new("letters-first");
+    let store = folder.store();
+    let mut script = Script::new("one");
+    let first = script.next("it begins");
+    let letters = vec!["hello".into(), "and farewell".into()];
+    let opening = Opening { letters, ..opening(5) };
+    store.begin(first, opening).await.expect("it begins").seq();
+    let bodies = |store: &Store| -> Vec<String> {
+        let letters = store.letters(&id("one")).expect("readable");
+        letters.iter().map(|letter| letter.body.to_string()).collect()
+    };
+    assert_eq!(bodies(&store), ["hello", "and farewell"]);
+    script.end(&store).await;
+    assert_eq!(bodies(&store), [""; 0]);
+    // The count of those that wait is right: a new one is found.
+    Script::begin("two", &store, 6).await;
+    store.post(&id("two"), "x").await.expect("it is posted");
+    assert_eq!(store.letters(&id("two")).expect("readable").len(), 1);
 }
 
 #[test]
