@@ -11,6 +11,8 @@ mod setup;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use tests::well_formed;
 pub(crate) use {
     condense::shorten as bound,
     context::{Heard, SUMMARY},

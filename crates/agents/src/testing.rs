@@ -12,13 +12,14 @@ use alloc::{
 
 use pointsman_kernel::{
     Rejected, Took,
-    agent::{Agent, Answer, Fault, FaultClass, Order, ToolResult},
+    agent::{Agent, Answer, Fault, FaultClass, Order, ToolResult, Visit},
     chart::{Chart, Disposition, verify},
     effect::{Effect, EffectKind, Out},
     event::{Begun, Event, Observed, Scope, Usage},
     governor::{Permissions, Rule, Verdict},
     id::{At, EffectId},
     job::{AgentDecl, Child, Registry},
+    prompt::Prompt,
     run::{Doing, Run},
     step,
     tool::ToolDecl,
@@ -218,6 +219,16 @@ where
     /// Returns the order that was started last.
     pub(crate) fn order(&self) -> &Order<A::Task> {
         self.running().last().expect("something is under way").1
+    }
+
+    /// Renders the prompt of the model call that is under way, as a host would.
+    pub(crate) fn prompt(&self) -> Prompt {
+        let core = &self.run.core;
+        let Order::Model(call) = self.order() else { panic!("no model is asked") };
+        let state = self.chart.state(core.state).expect("the run is somewhere");
+        let attempt = core.items.get(usize::from(call.item)).map_or(0, |item| item.attempt);
+        let (job, item, entered, now) = (call.job, call.item, core.entered, core.now);
+        A::prompt(&self.run.data, &Visit { state, job, item, attempt, entered, now })
     }
 
     /// Returns the rules that ruled so far.

@@ -1,5 +1,9 @@
 //! Scripts for the chat agent: turns, attempts, batches, hooks, cancels.
 
+mod edges;
+mod overflow;
+mod prompts;
+
 use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
 
 use pointsman_kernel::{

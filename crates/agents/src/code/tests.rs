@@ -1,6 +1,10 @@
 //! Scripts for the code agent: rounds, recoveries, phases, permissions.
 
+mod edges;
 mod governed;
+mod plans;
+mod prompts;
+mod recoveries;
 
 use alloc::{format, string::String, vec, vec::Vec};
 

@@ -56,7 +56,7 @@ fn write_golden_journals() {
 
 fn scripts() -> Vec<(&'static str, World)> {
     vec![
-        ("chat-1-tools-and-hook", chat()),
+        ("chat-2-tools-and-hook", chat()),
         ("code-1-two-phases", code()),
         ("code-1-recovers", code_recovers()),
         ("research-1-answered", research()),

@@ -172,8 +172,8 @@ fn is_setting(words: &[String]) -> bool {
 fn starts(words: &[String], with: &[&str]) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
     let Some((wanted, more)) = with.split_first() else { return false };
-    let name = program.rsplit('/').next().unwrap_or(program);
-    if name != *wanted {
+    let base = |path: &str| path.rsplit('/').next().unwrap_or_default().to_string();
+    if base(program) != base(wanted) {
         return false;
     }
     // `cargo +nightly test`, `mvn -q test`, `make -j4 check`, `go -C x test`.

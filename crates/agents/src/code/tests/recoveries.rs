@@ -1,0 +1,71 @@
+//! Recovery by the class of the error: a row each.
+
+use super::*;
+
+/// Fails the same call three times, and returns the rule that was chosen and its note.
+fn recovered(tool: &str, error: &str) -> (Recovery, String) {
+    let mut driver = begun(json!({}));
+    for _ in 0..3 {
+        round(&mut driver, call(tool, json!({"path": "a.rs", "command": "x"})), false, error);
+    }
+    assert_eq!(driver.state(), "streaming_response", "{error}");
+    let [rule] = driver.run.data.used[..] else { panic!("one rule helps: {error}") };
+    (rule, notes(&driver.run.data)[0].into())
+}
+
+#[test]
+fn each_class_has_its_rule() {
+    let rows = [
+        ("edit", "`a.rs` has changed since it was read", Recovery::ReRead, "Read it again"),
+        ("write", "the file was modified since", Recovery::ReRead, "Read it again"),
+        ("edit", "`old` was not found; the nearest is line 3", Recovery::WriteInstead, "line 3"),
+        ("shell", "stopped after 100 ms, its time limit", Recovery::LongerTime, "smaller pieces"),
+        ("write", "No space left on device", Recovery::Wait, "Wait before you try it again"),
+        ("shell", "fork: Cannot allocate memory", Recovery::Wait, "free what you used"),
+        (
+            "read",
+            "the program broke off while it did this",
+            Recovery::OtherWay,
+            "the program broke off",
+        ),
+        ("shell", "exit code 2\nno such option", Recovery::OtherWay, "Do not repeat it"),
+    ];
+    for (tool, error, rule, words) in rows {
+        let (chosen, note) = recovered(tool, error);
+        assert_eq!(chosen, rule, "{tool}: {error}");
+        assert!(note.contains(words), "{note}");
+    }
+}
+
+#[test]
+fn each_class_of_a_model_that_gives_no_reply_has_its_rule() {
+    let rows = [
+        (FaultClass::Timeout, Some(Recovery::LongerTime)),
+        (FaultClass::RateLimited, Some(Recovery::Wait)),
+        (FaultClass::Unavailable, Some(Recovery::Wait)),
+        (FaultClass::Resource, Some(Recovery::Wait)),
+        (FaultClass::Gone, Some(Recovery::ReRead)),
+        (FaultClass::Other, Some(Recovery::OtherWay)),
+        (FaultClass::Forbidden, None),
+        (FaultClass::Invalid, None),
+        (FaultClass::TooLong, None),
+        (FaultClass::Limit, None),
+        (FaultClass::Contract, None),
+    ];
+    for (class, rule) in rows {
+        let mut driver = begun(json!({}));
+        driver.fault(class, false);
+        assert_eq!(driver.run.data.used.first().copied(), rule, "{class:?}");
+        let ended = rule.is_none().then_some(Disposition::Failed);
+        assert_eq!(driver.ended(), ended, "{class:?}");
+    }
+}
+
+#[test]
+fn each_rule_helps_once_and_a_second_time_is_the_end() {
+    let mut driver = begun(json!({}));
+    driver.fault(FaultClass::Timeout, false);
+    assert_eq!(driver.state(), "streaming_response");
+    driver.fault(FaultClass::Timeout, false);
+    assert_eq!(driver.state(), "halted");
+}
