@@ -74,6 +74,9 @@ fn comments_and_order_stay_and_what_denies_comes_first() {
     assert_eq!(order, [Level::Refuse, Level::Allow, Level::Allow, Level::Ask]);
     remember(&file, &rule("edit", Level::Allow), None).expect("it is written");
     assert_eq!(rules(&file).last(), Some(&rule("edit", Level::Allow)));
+    let text = fs::read_to_string(&file).expect("it is there");
+    let last = "    { ask = \"shell\" },\n    { allow = \"edit\" },\n]\n";
+    assert!(text.contains(last), "{text}");
 }
 
 #[test]
