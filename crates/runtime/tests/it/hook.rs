@@ -85,12 +85,12 @@ impl Desk {
         );
         for (at, (tool, arguments)) in calls.iter().enumerate() {
             let next = if at + 1 == calls.len() { "done".into() } else { format!("s{}", at + 1) };
-            chart.push_str(&format!(
+            chart.extend([format!(
                 "[state.s{at}]\nrun = \"tool.call\"\ntimeout = \"30s\"\ntools = [\"{tool}\"]\n\
                  with = {{ tool = \"{tool}\", args = {}, into = \"x\" }}\non.ok = \"{next}\"\n\
                  on.failed = \"failed\"\non.denied = \"failed\"\non.stuck = \"failed\"\n",
                 inline(arguments)
-            ));
+            )]);
         }
         chart.push_str(
             "[state.done]\nfinal = \"succeeded\"\n[state.failed]\nfinal = \"failed\"\n\
@@ -112,7 +112,7 @@ impl Desk {
     }
 
     /// Runs the hook after a run's calls, and returns its report.
-    fn hook(&self, host: &Host, run: &RunId, tools: &[&str]) -> (bool, String) {
+    fn hook(host: &Host, run: &RunId, tools: &[&str]) -> (bool, String) {
         let tool = |name: &&str| json!({ "name": name, "succeeded": true });
         let completed: Vec<Value> = tools.iter().map(tool).collect();
         let task = Task::Own(json!({ "post_tools": { "completed_tools": completed } }));
@@ -128,7 +128,7 @@ impl Desk {
     }
 
     fn commit(&self, run: &RunId) -> (bool, String) {
-        self.hook(&self.host(Hooks::default(), Spec::quote()), run, &["edit"])
+        Self::hook(&self.host(Hooks::default(), Spec::quote()), run, &["edit"])
     }
 }
 
@@ -232,7 +232,7 @@ fn outside_a_repository_and_turned_off_nothing_happens() {
     let run = desk.run(&[edit("a.txt", "one", "two")]);
     let off = Hooks { commit: false, ..Hooks::default() };
     let host = desk.host(off, Spec::quote());
-    assert_eq!(desk.hook(&host, &run, &["edit"]), (false, String::new()));
+    assert_eq!(Desk::hook(&host, &run, &["edit"]), (false, String::new()));
     assert_eq!(desk.log(), ["first"]);
 }
 
@@ -251,7 +251,7 @@ fn a_model_writes_the_message_and_a_plain_one_stands_in() {
         let run = desk.run(&[edit("a.txt", "one", "two")]);
         let model = script(&desk.folder.0, &answer);
         let hooks = Hooks { message_ms: 300, ..Hooks::default() };
-        let (acted, said) = desk.hook(&desk.host(hooks, model), &run, &["edit"]);
+        let (acted, said) = Desk::hook(&desk.host(hooks, model), &run, &["edit"]);
         assert!(acted, "{name}: {said}");
         assert_eq!(desk.log(), [wanted, "first"], "{name}");
     }
@@ -287,7 +287,7 @@ fn commands_run_after_the_tools_they_are_for() {
         command("sleep 60", &[], Some(200)),
     ];
     let host = desk.host(Hooks { after_tools, ..Hooks::default() }, Spec::quote());
-    let (acted, said) = desk.hook(&host, &run, &["edit", "read"]);
+    let (acted, said) = Desk::hook(&host, &run, &["edit", "read"]);
     assert!(acted, "{said}");
     assert!(said.contains("`echo broken >&2; exit 3` failed: exit code 3:"), "{said}");
     assert!(said.contains("`sleep 60` failed: it was stopped after 200 ms"), "{said}");
