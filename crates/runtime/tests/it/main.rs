@@ -5,7 +5,6 @@ mod config;
 mod decode;
 mod driver;
 mod fts;
-mod hook;
 mod mcp;
 mod model;
 mod remember;

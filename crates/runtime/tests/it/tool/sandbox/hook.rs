@@ -154,6 +154,7 @@ fn script(folder: &Path, answer: &Value) -> Spec {
 }
 
 #[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn what_the_run_changed_is_committed_once() {
     let desk = Desk::with_git("once");
     let run = desk.run(&[
@@ -177,6 +178,7 @@ fn what_the_run_changed_is_committed_once() {
 }
 
 #[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn nothing_of_a_persons_is_swept_in() {
     let desk = Desk::with_git("sweep");
     desk.put("b.txt", "b\n");
@@ -203,6 +205,7 @@ fn nothing_of_a_persons_is_swept_in() {
 }
 
 #[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn what_is_staged_is_left_to_the_person() {
     let desk = Desk::with_git("staged");
     desk.put("c.txt", "mine\n");
@@ -215,6 +218,7 @@ fn what_is_staged_is_left_to_the_person() {
 }
 
 #[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn what_the_runs_own_commands_changed_goes_with_it() {
     let desk = Desk::with_git("commands");
     let command = ("shell", json!({ "command": "sed -i s/two/2/ a.txt" }));
@@ -224,6 +228,7 @@ fn what_the_runs_own_commands_changed_goes_with_it() {
 }
 
 #[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn outside_a_repository_and_turned_off_nothing_happens() {
     let desk = Desk::new("outside");
     let run = desk.run(&[edit("a.txt", "one", "two")]);
@@ -237,6 +242,7 @@ fn outside_a_repository_and_turned_off_nothing_happens() {
 }
 
 #[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn a_model_writes_the_message_and_a_plain_one_stands_in() {
     let long = "x".repeat(100);
     for (name, answer, wanted) in [
@@ -258,6 +264,7 @@ fn a_model_writes_the_message_and_a_plain_one_stands_in() {
 }
 
 #[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn a_commit_that_fails_is_told_and_leaves_nothing_staged() {
     let desk = Desk::with_git("fails");
     let run = desk.run(&[edit("a.txt", "one", "two")]);
@@ -271,6 +278,7 @@ fn a_commit_that_fails_is_told_and_leaves_nothing_staged() {
 }
 
 #[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn commands_run_after_the_tools_they_are_for() {
     let desk = Desk::with_git("after");
     let run = desk.run(&[edit("a.txt", "one", "two")]);
