@@ -191,32 +191,38 @@ fn dated(rule: &mut dyn TableLike, until: Option<u64>) -> Result<(), String> {
     Ok(())
 }
 
-/// Puts a rule into a list, on a line of its own where the others have one.
+/// Puts a rule into a list, on a line of its own where the others have one. What stands
+/// behind the rule before it on the same line, such as a comment, stays there.
 fn insert(list: &mut Array, place: usize, rule: InlineTable) {
-    let prefix =
-        |value: &Value| value.decor().prefix().and_then(|it| it.as_str()).map(String::from);
-    let own_lines = list.iter().next().and_then(prefix).filter(|prefix| prefix.contains('\n'));
     let place = place.min(list.len());
+    let first = list.iter().next().map(prefix).unwrap_or_default();
     let mut value = Value::from(rule);
-    match own_lines {
-        Some(prefix) => {
-            let indent: String = prefix.rsplit('\n').next().unwrap_or_default().into();
-            value.decor_mut().set_prefix(format!("\n{indent}"));
-            // The end of the last line belongs to what closes the list.
-            if place == list.len() && !list.trailing_comma() {
-                list.set_trailing_comma(true);
-            }
-            list.insert_formatted(place, value);
+    let Some((_, indent)) = first.rsplit_once('\n') else {
+        value.decor_mut().set_prefix(if place == 0 { "" } else { " " });
+        if let Some(next) = list.get_mut(place).filter(|_| place == 0) {
+            next.decor_mut().set_prefix(" ");
         }
-        None => {
-            let prefix = if place == 0 { "" } else { " " };
-            value.decor_mut().set_prefix(prefix);
-            if place == 0
-                && let Some(next) = list.get_mut(0)
-            {
-                next.decor_mut().set_prefix(" ");
-            }
-            list.insert_formatted(place, value);
-        }
+        list.insert_formatted(place, value);
+        return;
+    };
+    // The line before the new one ends in what belongs to the one that comes behind it.
+    let behind = match list.get(place) {
+        Some(next) => prefix(next),
+        None => list.trailing().as_str().unwrap_or_default().to_owned(),
+    };
+    let (same_line, rest) = behind.split_once('\n').unwrap_or_default();
+    value.decor_mut().set_prefix(format!("{same_line}\n{indent}"));
+    let rest = format!("\n{rest}");
+    if let Some(next) = list.get_mut(place) {
+        next.decor_mut().set_prefix(rest);
+    } else {
+        list.set_trailing(rest);
+        list.set_trailing_comma(true);
     }
+    list.insert_formatted(place, value);
+}
+
+/// Returns what stands before a value.
+fn prefix(value: &Value) -> String {
+    value.decor().prefix().and_then(|it| it.as_str()).unwrap_or_default().to_owned()
 }

@@ -222,8 +222,8 @@ impl Driver {
         }
         let errand = Errand { run: self.id.clone(), effect: id, again };
         // Models and tools show how far they have come, and only to those who watch.
-        let shows = matches!(task, Task::Model(_) | Task::Tool(_));
-        let watched = shows && !self.site.observers.is_empty();
+        let watched =
+            matches!(task, Task::Model(_) | Task::Tool(_)) && !self.site.observers.is_empty();
         let (shown, pieces) = if watched {
             let (saying, pieces) = mpsc::unbounded_channel();
             (Shown::to(saying), Some(pieces))

@@ -85,7 +85,7 @@ pub(super) async fn after_tools(host: Host, errand: Errand, batch: Value) -> Don
         let ran = host.0.tools.own_command(&command.run, (COMPLETED, &known), limit).await;
         let name = &command.run;
         match ran {
-            Ok(_) => {
+            Ok(()) => {
                 acted = true;
                 actions.push(format!("ran `{name}`"));
             }

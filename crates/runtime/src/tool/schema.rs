@@ -186,5 +186,8 @@ fn takes(parameters: &Value) -> String {
         let kind = schema.get("type").and_then(Value::as_str).unwrap_or("any");
         format!("`{name}` ({kind}, {})", if must(name) { "required" } else { "optional" })
     };
-    properties.iter().map(one).collect::<Vec<_>>().join(", ")
+    // By name, whatever order the members of an object are kept in.
+    let mut takes: Vec<String> = properties.iter().map(one).collect();
+    takes.sort_unstable();
+    takes.join(", ")
 }

@@ -8,7 +8,7 @@ use std::sync::{
 use serde::Deserialize;
 
 use super::{
-    Said, Settings, ToolSpec, edit, files, folder::Folder, fts, http, limits::Limits, look, plan,
+    Said, Settings, ToolSpec, edit, files, folder::Folder, fts, http, limits::Limits, look,
     sandbox::Sandbox, schema,
 };
 
@@ -58,10 +58,6 @@ impl Shared {
 
     pub(super) fn edit(&self, arguments: edit::Edit, going: &dyn Fn() -> bool) -> Said {
         edit::edit(&self.folder, self.limits(), &arguments, going)
-    }
-
-    pub(super) fn plan(&self, _: plan::ProposePlan, _: &dyn Fn() -> bool) -> Said {
-        plan::approved()
     }
 
     pub(super) fn passages(&self, Query { query }: Query, going: &dyn Fn() -> bool) -> Said {

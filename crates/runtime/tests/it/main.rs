@@ -6,7 +6,6 @@ mod converse;
 mod decode;
 mod driver;
 mod fts;
-mod hook;
 mod mcp;
 mod model;
 mod remember;

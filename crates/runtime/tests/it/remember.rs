@@ -1,6 +1,10 @@
 //! A rule that is remembered: in the file that people write, and for as long as it holds.
 
-use std::{fs, path::PathBuf, time::Duration};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use pointsman_kernel::governor::{Grant, Level};
 use pointsman_runtime::config::{Config, ConfigError, Origin, remember, rule};
@@ -18,7 +22,7 @@ fn shell(command: &str) -> Grant {
     Grant { arguments, ..rule("shell", Level::Allow) }
 }
 
-fn rules(file: &PathBuf) -> Vec<Grant> {
+fn rules(file: &Path) -> Vec<Grant> {
     let config = Config::read(file, Origin::User).expect("it is sound").expect("it is there");
     config.permissions.rules.into_iter().map(|dated| dated.grant).collect()
 }
@@ -74,6 +78,9 @@ fn comments_and_order_stay_and_what_denies_comes_first() {
     assert_eq!(order, [Level::Refuse, Level::Allow, Level::Allow, Level::Ask]);
     remember(&file, &rule("edit", Level::Allow), None).expect("it is written");
     assert_eq!(rules(&file).last(), Some(&rule("edit", Level::Allow)));
+    let text = fs::read_to_string(&file).expect("it is there");
+    let last = "    { ask = \"shell\" },\n    { allow = \"edit\" },\n]\n";
+    assert!(text.contains(last), "{text}");
 }
 
 #[test]
@@ -95,14 +102,15 @@ fn other_ways_to_write_a_list_work_too() {
 #[test]
 fn a_rule_holds_as_long_as_it_says() {
     let (_folder, file) = file("until");
-    remember(&file, &shell("make *"), Some(Duration::from_secs(3600))).expect("it is written");
+    remember(&file, &shell("make *"), Some(Duration::from_hours(1))).expect("it is written");
     let config = || Config::read(&file, Origin::User).expect("sound").expect("there").permissions;
     let permissions = config().permissions(Vec::new(), true);
     let left = permissions.rules.first().and_then(|rule| rule.until).expect("it ends");
     assert!((3_590_000..=3_601_000).contains(&left.0), "{left:?}");
+    let ends = config().rules[0].until_ms;
     // A longer time takes its place, a shorter one does not, and for good is for good.
-    remember(&file, &shell("make *"), Some(Duration::from_secs(60))).expect("it is written");
-    assert!(config().rules[0].until_ms == Some(config().rules[0].until_ms.expect("it ends")));
+    remember(&file, &shell("make *"), Some(Duration::from_mins(1))).expect("it is written");
+    assert_eq!(config().rules[0].until_ms, ends);
     remember(&file, &shell("make *"), None).expect("it is written");
     assert_eq!((config().rules.len(), config().rules[0].until_ms), (1, None));
     let past = "[permissions]\nrules = [{ allow = \"shell\", until = 2020-01-01 }, \

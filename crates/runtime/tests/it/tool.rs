@@ -9,7 +9,6 @@ mod files;
 mod http;
 mod look;
 mod probe;
-mod progress;
 mod sandbox;
 
 use std::{fs, path::PathBuf};

@@ -193,18 +193,14 @@ async fn message(
         Prompt { system: SYSTEM.into(), messages: vec![Message::User(asked)], ..Prompt::default() };
     let question = Question { prompt, tools: Vec::new(), key: format!("{errand}-message") };
     let limit = Duration::from_millis(hooks.message_ms);
-    match tokio::time::timeout(limit, host.0.model.ask(question, Shown::nobody())).await {
-        Ok(done) => {
-            *usage = Usage { model_calls: 1, ..done.usage };
-            let text =
-                done.answer.pointer("/model/text").and_then(|it| String::deserialize(it).ok());
-            text.as_deref().and_then(tidy).unwrap_or(plain)
-        }
-        Err(_) => {
-            tracing::warn!(limit_ms = hooks.message_ms, "a model took too long over a message");
-            plain
-        }
-    }
+    let asking = tokio::time::timeout(limit, host.0.model.ask(question, Shown::nobody()));
+    let Ok(done) = asking.await else {
+        tracing::warn!(limit_ms = hooks.message_ms, "a model took too long over a message");
+        return plain;
+    };
+    *usage = Usage { model_calls: 1, ..done.usage };
+    let text = done.answer.pointer("/model/text").and_then(|it| String::deserialize(it).ok());
+    text.as_deref().and_then(tidy).unwrap_or(plain)
 }
 
 /// Returns the first line of a text as a message, if it has one.

@@ -131,7 +131,7 @@ fn nearest(lines: &[&str], wanted: &[&str]) -> Option<(usize, usize)> {
         })
         .collect();
     let (mut shared, mut all) = (0_usize, 0_usize);
-    let (mut best, mut place) = (LEAST.saturating_sub(1), None);
+    let (mut best, mut place, mut place_begins) = (LEAST.saturating_sub(1), None, true);
     for (at, (more_shared, more)) in counted.iter().enumerate() {
         shared = shared.saturating_add(*more_shared);
         all = all.saturating_add(*more);
@@ -142,8 +142,10 @@ fn nearest(lines: &[&str], wanted: &[&str]) -> Option<(usize, usize)> {
         let end = at.saturating_add(1);
         let Some(start) = end.checked_sub(size) else { continue };
         let likeness = shared.min(total).saturating_mul(200) / all.saturating_add(total).max(1);
-        if likeness > best {
-            (best, place) = (likeness, Some((start, end)));
+        // Of several that are as like, the one that begins with words.
+        let begins = counted.get(start).is_some_and(|(shared, _)| *shared > 0);
+        if likeness > best || likeness == best && begins && !place_begins {
+            (best, place, place_begins) = (likeness, Some((start, end)), begins);
         }
     }
     place

@@ -12,11 +12,11 @@ fn lines_have_their_numbers() {
     desk.put("a.txt", "one\ntwo\nthree\n");
     assert_eq!(
         desk.does("read", json!({ "path": "a.txt" })),
-        "     1\tone\n     2\ttwo\n     3\tthree\n[content cbc8ad34c1ca5d3a]\n"
+        "     1\tone\n     2\ttwo\n     3\tthree\n[content 10e1a16f0805bd71]\n"
     );
     assert_eq!(
         desk.does("read", json!({ "path": "a.txt", "from": 2, "to": 2 })),
-        "     2\ttwo\n[lines 2 to 2 of 3]\n[content cbc8ad34c1ca5d3a]\n"
+        "     2\ttwo\n[lines 2 to 2 of 3]\n[content 10e1a16f0805bd71]\n"
     );
     let far = json!({ "path": "a.txt", "from": 3, "to": 99 });
     assert!(desk.does("read", far).starts_with("     3\tthree\n"));

@@ -1,6 +1,8 @@
 //! Commands in the sandbox, in both kinds of it, and without any.
 
 mod git;
+mod hook;
+mod progress;
 mod stop;
 
 use std::{
