@@ -135,6 +135,16 @@ pub struct Driver {
 impl Driver {
     /// Begins a run: its first entry is on disk when this returns.
     pub async fn begin(site: Site, beginning: Beginning) -> Result<Self, DriveError> {
+        Self::begin_told(site, beginning, Vec::new()).await
+    }
+
+    /// Begins a run that is told something first: these events wait for it as letters, on
+    /// disk together with its first entry.
+    pub async fn begin_told(
+        site: Site,
+        beginning: Beginning,
+        letters: Vec<Box<str>>,
+    ) -> Result<Self, DriveError> {
         let Beginning { id, chart, source, goal, begun } = beginning;
         let row = row(&chart)?;
         let created_ms = now_ms();
@@ -145,6 +155,7 @@ impl Driver {
             goal,
             created_ms,
             forked: None,
+            letters,
         };
         let run = (row.start)(&chart);
         let clock = Clock::new(created_ms, run.core().now);

@@ -195,10 +195,8 @@ impl Session {
         let site = self.site(host, observers);
         self.threads.block_on(async {
             let _hold = self.store.hold(&beginning.id)?;
-            let mut driver = Driver::begin(site, beginning).await?;
-            for word in words {
-                self.store.post(driver.id(), &word.to_string()).await?;
-            }
+            let letters = words.iter().map(|word| word.to_string().into()).collect();
+            let mut driver = Driver::begin_told(site, beginning, letters).await?;
             let company = Company::Attendant(attendant);
             drive::drive(&mut driver, &self.store, host.watch(), company).await
         })

@@ -97,6 +97,9 @@ pub struct Opening {
     pub created_ms: u64,
     /// The run and entry that it was forked from.
     pub forked: Option<(RunId, Seq)>,
+    /// Letters that wait for it from the beginning: on disk with its first entry or not
+    /// at all, so that no run begins and has lost what it was begun for.
+    pub letters: Vec<Box<str>>,
 }
 
 /// The right to start the effects of an entry: it is on disk.

@@ -127,6 +127,7 @@ fn opening(created_ms: u64) -> Opening {
         goal: "find it".into(),
         created_ms,
         forked: None,
+        letters: Vec::new(),
     }
 }
 

@@ -185,6 +185,10 @@ fn open(
         })
         .map_err(|source| exists(run, source))?;
     book.book(connection).map_err(spoilt)?.add(run);
+    for letter in &opening.letters {
+        post(connection, book, run, letter, signed(opening.created_ms))
+            .map_err(|refusal| spoilt(refusal.error))?;
+    }
     Ok(())
 }
 
