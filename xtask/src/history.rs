@@ -63,10 +63,9 @@ mod tests {
     #[track_caller]
     fn check(messages: &[Message], words: &str) {
         let json = |message| serde_json::to_string(message).expect("plain data").into();
-        let ends = ["{}".into(), "{}".into()];
-        let [first, last] = ends;
+        let end = || Arc::from("{}");
         let parts: Vec<Arc<str>> =
-            [first].into_iter().chain(messages.iter().map(json)).chain([last]).collect();
+            [end()].into_iter().chain(messages.iter().map(json)).chain([end()]).collect();
         assert_eq!(complaints(&parts).join("; "), words);
     }
 

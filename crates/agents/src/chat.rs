@@ -55,8 +55,13 @@ const MUTATION: JobDecl = JobDecl {
     ],
     ..JobDecl::JOIN
 };
-const HOOK: JobDecl =
-    JobDecl { name: "hook.post_tools", outcomes: &[("done", Influence::None)], ..JobDecl::RUN };
+const HOOK: JobDecl = JobDecl {
+    name: "hook.post_tools",
+    outcomes: &[("done", Influence::None)],
+    // A commit's message may be asked of a model.
+    worst: Charges { model_calls: 1, tool_calls: 0, interactions: 0 },
+    ..JobDecl::RUN
+};
 /// Every job of the agent.
 pub const JOBS: &[JobDecl] = &[REPLY, SORT, CALL, MUTATION, HOOK];
 

@@ -26,7 +26,7 @@ use crate::{
     model::{self, Model, ModelError, Question},
     perform::{Doing, Done, Errand, Perform, Shown, Task},
     store::Store,
-    tool::{self, ToolError, ToolSpec, Tools},
+    tool::{self, ToolError, ToolSpec, Tools, plan},
     watch::{self, Watch},
 };
 
@@ -217,7 +217,8 @@ impl Perform for Host {
         match task {
             Task::Model(prompt) => {
                 let offered = |spec: &ToolSpec| prompt.tools.contains(&spec.name);
-                let tools = self.specs().into_iter().filter(offered).collect();
+                let known = self.specs().into_iter().chain([plan::phase_complete()]);
+                let tools = known.filter(offered).collect();
                 self.0.model.ask(Question { prompt, tools, key: errand.to_string() }, shown)
             }
             Task::Tool(call) => {

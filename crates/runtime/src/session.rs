@@ -16,12 +16,12 @@ use crate::{
     driver::{Beginning, Driver, Loaded, Site, Standing, fold},
     host::{self, Host},
     observe::{Observer, Question},
-    perform::{Doing, Errand, Perform, Shown, Task},
     store::{Hold, Prune, Pruned, RunId, Store},
 };
 
 mod converse;
 mod drive;
+mod end;
 mod error;
 
 pub use converse::{Conversation, Speaker};
@@ -225,14 +225,8 @@ impl Session {
     pub fn cancel(&self, id: &RunId) -> Result<Posted, SessionError> {
         let event = json!({ "cancelled": { "scope": "run" } });
         let Some(_hold) = self.store.hold(id)? else { return self.post(id, &event) };
-        let chart = Arc::new(self.chart(id)?);
-        let store = Arc::clone(&self.store);
-        let site = Site { store, performer: Arc::new(Idle), observers: Vec::new() };
-        self.threads.block_on(async {
-            let mut driver = Driver::resume(site, chart, id.clone()).await?;
-            driver.give(&event).await?;
-            Ok(Posted::Taken)
-        })
+        self.threads.block_on(end::end(&self.store, id))?;
+        Ok(Posted::Taken)
     }
 
     /// Removes runs that have ended, or tells which would go.
@@ -296,9 +290,7 @@ impl Session {
     }
 
     fn chart(&self, id: &RunId) -> Result<Chart, SessionError> {
-        let source = self.store.chart_source(id)?;
-        verify(&source, &pointsman_agents::registry())
-            .map_err(|_| SessionError::Chart { run: id.clone() })
+        chart(&self.store, id)
     }
 
     /// Sets a host up for a run.
@@ -320,20 +312,14 @@ impl Session {
     }
 }
 
+/// Returns the chart that a run was started with.
+fn chart(store: &Store, id: &RunId) -> Result<Chart, SessionError> {
+    let source = store.chart_source(id)?;
+    verify(&source, &pointsman_agents::registry())
+        .map_err(|_| SessionError::Chart { run: id.clone() })
+}
+
 /// Returns the version of the library that keeps the journals.
 pub fn sqlite_version() -> &'static str {
     rusqlite::version()
-}
-
-/// Does nothing: for a run that is only to be ended.
-struct Idle;
-
-impl Perform for Idle {
-    fn model(&self) -> &'static str {
-        "nobody"
-    }
-
-    fn perform(&self, _: Errand, _: Task, _: Shown) -> Doing {
-        Box::pin(std::future::pending())
-    }
 }

@@ -15,7 +15,7 @@ mod http;
 mod limits;
 mod look;
 mod own;
-mod plan;
+pub(crate) mod plan;
 mod process;
 pub mod sandbox;
 mod schema;

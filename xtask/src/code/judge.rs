@@ -10,8 +10,8 @@ const TESTS: usize = 4;
 /// What the model must have been told on the way, and why.
 const HEARD: [(&str, &str); 4] = [
     ("does not stand in `prices.py`", "that its edit does not fit"),
-    ("result = price", "which lines come nearest"),
-    ("write the whole file", "how to recover"),
+    ("the nearest lines are", "which lines come nearest"),
+    ("This did not work: `edit` on prices.py", "how to recover"),
     (WHY_NOT, "why it may not do what it wants"),
 ];
 /// What the report must say.

@@ -53,10 +53,12 @@ impl Project {
     /// Makes the tests take long, or no longer.
     pub(super) fn linger(&self, long: bool) -> Result<()> {
         let file = self.folder.join(LINGER);
-        match long {
-            true => fs::write(file, "").context("slowing the tests down"),
-            false if file.exists() => fs::remove_file(file).context("letting the tests go on"),
-            false => Ok(()),
+        if long {
+            fs::write(file, "").context("slowing the tests down")
+        } else if file.exists() {
+            fs::remove_file(file).context("letting the tests go on")
+        } else {
+            Ok(())
         }
     }
 

@@ -157,7 +157,7 @@ fn mechanical(dropped: &[Message]) -> String {
         match message {
             Message::Summary { text } => before.clone_from(text),
             Message::User { text } => {
-                lines.push(format!("- asked: {}", first_line(text, MAX_LINE)))
+                lines.push(format!("- asked: {}", first_line(text, MAX_LINE)));
             }
             Message::Note { text } => lines.push(format!("- told: {}", first_line(text, MAX_LINE))),
             Message::Assistant { text, calls } => {

@@ -1,7 +1,7 @@
 //! The loop of one run on this machine: its events, letters from other processes, the
 //! watch over the machine, Ctrl-C, and whoever is there to be asked.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use tokio::{
@@ -10,7 +10,7 @@ use tokio::{
     time::{Interval, MissedTickBehavior, interval},
 };
 
-use super::{Attend, Decision, Outcome, SessionError, converse::Word};
+use super::{Attend, Decision, Outcome, SessionError, converse::Word, end::end_children};
 use crate::{
     driver::{Driver, Standing, answered},
     observe::{Asked, Question},
@@ -57,7 +57,7 @@ impl Company<'_> {
 /// end, lets go of it as it is.
 pub(super) async fn drive(
     driver: &mut Driver,
-    store: &Store,
+    store: &Arc<Store>,
     watch: Option<Watch>,
     mut company: Company<'_>,
 ) -> Result<Outcome, SessionError> {
@@ -121,7 +121,9 @@ pub(super) async fn drive(
         driver.give(&event).await?;
     }
     let outcome = outcome(driver);
-    if !matches!(outcome.standing, Standing::Ended(_)) {
+    if matches!(outcome.standing, Standing::Ended(_)) {
+        end_children(store, &outcome.run).await?;
+    } else {
         company.keep(&outcome.run, store).await?;
     }
     Ok(outcome)

@@ -74,6 +74,20 @@ impl Store {
         })
     }
 
+    /// Returns the children of a run, and theirs, that have not ended.
+    pub fn open_children(&self, id: &RunId) -> Result<Vec<RunId>, StoreError> {
+        // Their names begin with its own: `.` is the letter after `-`.
+        let (from, to) = (format!("{id}-"), format!("{id}."));
+        self.readers.read(|connection| {
+            let fail = |source| StoreError::reading(Some(id), source);
+            let mut query = connection
+                .prepare_cached("SELECT id FROM run WHERE id > ?1 AND id < ?2 AND ended IS NULL")
+                .map_err(fail)?;
+            let found = query.query_map(params![from, to], |row| row.get(0).map(RunId::from_row));
+            found.and_then(Iterator::collect).map_err(fail)
+        })
+    }
+
     /// Returns one run.
     pub fn run(&self, id: &RunId) -> Result<RunRow, StoreError> {
         self.readers.read(|connection| run(connection, id))

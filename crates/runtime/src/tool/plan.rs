@@ -1,6 +1,6 @@
 //! `propose_plan`: puts a plan to a person. It does nothing: that it may run is the yes.
 
-use pointsman_agents::PLAN_TOOL;
+use pointsman_agents::{PLAN_TOOL, code::PHASE_COMPLETE};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -46,6 +46,27 @@ pub(super) fn spec() -> ToolSpec {
             "description": "The phases, the first one first.",
         } }),
         &["phases"],
+    )
+}
+
+/// Returns what models are told of `phase_complete`. No tool has this name: the agent takes
+/// the call itself, and no host ever sees one.
+pub(crate) fn phase_complete() -> ToolSpec {
+    schema::spec(
+        PHASE_COMPLETE,
+        "Says that the open phase is over. A success is not believed while the last tests failed.",
+        json!({
+            "success": { "type": "boolean", "description": "Whether it did what it was for." },
+            "phase": {
+                "type": "integer", "minimum": 1,
+                "description": "The phase that is meant; the open one if it is left out.",
+            },
+            "blockers": {
+                "type": "array", "items": { "type": "string" },
+                "description": "What stood in the way, where it did not.",
+            },
+        }),
+        &["success"],
     )
 }
 

@@ -17,8 +17,8 @@ use pointsman_runtime::{
     host::{self, Host},
     model::{self, Spec},
     observe::{Notice, Observer},
-    session::{Conversation, Decision, Outcome, Session, Start},
-    store::RunId,
+    session::{Conversation, Decision, Nobody, Outcome, Session, Start},
+    store::{RunId, Store},
     tool,
 };
 use serde_json::json;
@@ -62,10 +62,10 @@ impl Room {
         self.folder.0.join("work")
     }
 
-    fn begin(&self) -> (Conversation, Heard) {
+    fn start() -> Start {
         let source = pointsman_agents::chat::CHART;
         let chart = verify(source, &pointsman_agents::registry()).expect("it verifies");
-        let start = Start {
+        Start {
             chart,
             source: source.into(),
             config: json!({}),
@@ -73,9 +73,12 @@ impl Room {
             goal: "talk".into(),
             permissions: Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true },
             seed: Some(7),
-        };
+        }
+    }
+
+    fn begin(&self) -> (Conversation, Heard) {
         let (observer, heard) = Heard::new();
-        let begun = self.session.converse(&self.host(), start, vec![observer]);
+        let begun = self.session.converse(&self.host(), Self::start(), vec![observer]);
         (begun.unwrap_or_else(|error| panic!("it begins: {error}")), heard)
     }
 
@@ -200,4 +203,28 @@ fn a_question_is_answered_by_who_talks() {
     // Whoever drops everything has left; the run is as it was.
     drop(speaker);
     assert_eq!(ended(talk).standing, Standing::Waiting);
+}
+
+/// A run that was killed right after its first entry must still know what it is for.
+#[test]
+fn what_a_run_is_told_first_is_on_disk_with_its_first_entry() {
+    let room = Room::new("told", "[[turn]]\ntext = 'well'\n");
+    let (sender, waiting) = mpsc::channel();
+    let (journal, sender) = (room.folder.journal(), std::sync::Mutex::new(sender));
+    let observer = move |run: &RunId, notice: &Notice| {
+        if let Notice::Persisted { seq, .. } = notice
+            && seq.0 == 1
+        {
+            let store = Store::open(&journal).expect("it opens");
+            let letters = store.letters(run).expect("they can be read").len();
+            let sender = sender.lock().expect("nobody panics");
+            sender.send(letters).expect("somebody waits for it");
+        }
+    };
+    let start = Start { words: vec![json!({ "text": "hello" })], ..Room::start() };
+    let outcome = room.session.run(&room.host(), start, vec![Arc::new(observer)], &mut Nobody);
+    let outcome = outcome.unwrap_or_else(|error| panic!("it runs: {error}"));
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
+    // The word, and that there are no more.
+    assert_eq!(waiting.recv_timeout(SOON), Ok(2));
 }

@@ -1,6 +1,7 @@
 //! What this crate promises, through its public face.
 
 mod asking;
+mod children;
 mod config;
 mod converse;
 mod decode;

@@ -274,92 +274,16 @@ ended Succeeded"
     );
 }
 
-/// Has another agent answer its goal.
-const PARENT: &str = r#"
-chart     = "parent"
-version   = 1
-start     = "asking"
-authority = "propose"
-
-[any]
-cancel = "cancelled"
-
-[state.asking]
-run     = "agent"
-with    = { chart = "research", goal = "{goal}", into = "result" }
-timeout = "1m"
-on.succeeded    = "done"
-on.child_failed = "failed"
-on.failed       = "failed"
-
-[state.done]
-final = "succeeded"
-[state.failed]
-final = "failed"
-[state.cancelled]
-final = "cancelled"
-"#;
-
-#[test]
-fn a_child_has_its_own_journal_and_its_calls_are_the_parents() {
-    let desk = Desk::new("session-child");
-    std::fs::write(desk.work().join("a.md"), "The oven is lit at four.\n").expect("written");
-    let chart = verify(PARENT, &pointsman_agents::registry());
-    let chart = chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics));
-    let goal = "When is the oven lit?";
-    let start = Start {
-        chart,
-        source: PARENT.into(),
-        config: json!({ "goal": goal }),
-        words: Vec::new(),
-        goal: goal.into(),
-        permissions: Permissions::allow_all(),
-        seed: Some(7),
-    };
-    let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Nobody);
-    let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
-    assert!(outcome.result.is_some_and(|text| text.contains("a.md:1")));
-    let store = desk.session.store();
-    let child: RunId = format!("{}-1-0", outcome.run).parse().expect("an id");
-    assert_eq!(store.run(&child).expect("it is kept").ended.as_deref(), Some("succeeded"));
-    let lines = store.lines(&outcome.run, Seq(0)).expect("readable").join("\n");
-    assert!(lines.contains(r#""model_calls":2"#) && lines.contains(r#""tool_calls":1"#), "{lines}");
-}
-
-#[test]
-fn a_child_that_somebody_else_drives_is_left_alone() {
-    let desk = Desk::new("session-child-held");
-    let chart = verify(PARENT, &pointsman_agents::registry());
-    let chart = chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics));
-    // The child's name is known beforehand but for its parent's: hold it as soon as the
-    // parent is there.
-    let journal = desk.session.journal().to_owned();
-    let held = Arc::new(Mutex::new(None));
-    let keeps = Arc::clone(&held);
-    let watch = move |run: &RunId, notice: &Notice| {
-        if let Notice::StateChanged { from: None, .. } = notice {
-            let store = Store::open(&journal).expect("it opens");
-            let child: RunId = format!("{run}-1-0").parse().expect("an id");
-            let hold = store.hold(&child).expect("it can be asked").expect("it is free");
-            *keeps.lock().expect("nobody panics") = Some(hold);
-        }
-    };
-    let start = Start {
-        chart,
-        source: PARENT.into(),
-        config: json!({ "goal": "What is it?" }),
-        words: Vec::new(),
-        goal: "What is it?".into(),
-        permissions: Permissions::allow_all(),
-        seed: Some(7),
-    };
-    let ran = desk.session.run(&desk.host(), start, vec![Arc::new(watch)], &mut Nobody);
-    let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
-    assert!(held.lock().expect("nobody panics").is_some());
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Failed));
-    let child: RunId = format!("{}-1-0", outcome.run).parse().expect("an id");
-    assert!(desk.session.store().run(&child).is_err(), "it was not begun");
+/// Posts a letter as another process would.
+pub(crate) fn post(journal: &Path, run: &RunId, event: &serde_json::Value) {
+    let store = Store::open(journal).expect("it opens");
+    std::thread::scope(|threads| {
+        let posting = threads.spawn(|| {
+            let threads = tokio::runtime::Runtime::new().expect("threads");
+            threads.block_on(store.post(run, &event.to_string()))
+        });
+        posting.join().expect("nobody panics").expect("it is posted");
+    });
 }
 
 /// Is told of a cancel by somebody else while the question is open, and then says yes.
@@ -371,13 +295,7 @@ struct Late<'a> {
 impl Attend for Late<'_> {
     fn decide(&mut self, _: &Question) -> Option<Decision> {
         let run = self.run.lock().expect("nobody panics").clone().expect("it has begun");
-        let store = Store::open(self.session.journal()).expect("it opens");
-        let letter = json!({ "cancelled": { "scope": "run" } }).to_string();
-        let posting = tokio::runtime::Runtime::new().expect("threads");
-        std::thread::scope(|threads| {
-            let posted = threads.spawn(|| posting.block_on(store.post(&run, &letter)));
-            posted.join().expect("nobody panics").expect("it is posted");
-        });
+        post(self.session.journal(), &run, &json!({ "cancelled": { "scope": "run" } }));
         Some(Decision { granted: true, reason: "late".into(), remember: None })
     }
 }

@@ -292,7 +292,7 @@ fn nested(commands: Vec<(Vec<String>, Joint)>) -> Vec<(Vec<String>, Joint)> {
         && matches!(shell.rsplit('/').next(), Some("sh" | "bash" | "dash" | "zsh"))
         && matches!(option.as_str(), "-c" | "-lc" | "-ec")
     {
-        return split(&line.to_string());
+        return split(&line.clone());
     }
     commands
 }

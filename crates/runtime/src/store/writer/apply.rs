@@ -68,12 +68,6 @@ fn append(
         return Err(Refusal { spoilt: refusal.spoilt || ready.opened.is_some(), ..refusal });
     }
     advance(connection, ready).map_err(fail)?;
-    if let Some(Opened { opening, .. }) = &ready.opened {
-        for body in &opening.letters {
-            post(connection, book, &append.run, body, signed(opening.created_ms))
-                .map_err(|refusal| spoilt(refusal.error))?;
-        }
-    }
     if let Some(letter) = append.letter {
         take(connection, book, letter).map_err(|refusal| spoilt(refusal.error))?;
     }
@@ -195,6 +189,10 @@ fn open(
         })
         .map_err(|source| exists(run, source))?;
     book.book(connection).map_err(spoilt)?.add(run);
+    for letter in &opening.letters {
+        post(connection, book, run, letter, signed(opening.created_ms))
+            .map_err(|refusal| spoilt(refusal.error))?;
+    }
     Ok(())
 }
 

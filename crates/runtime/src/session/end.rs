@@ -1,0 +1,47 @@
+//! Ending runs that nobody drives: one that is cancelled, and the children of one that has
+//! ended. Nothing that was under way is done again.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::{SessionError, chart};
+use crate::{
+    driver::{Driver, Site},
+    perform::{Doing, Errand, Perform, Shown, Task},
+    store::{RunId, Store},
+};
+
+/// Ends a run that is held by the caller.
+pub(super) async fn end(store: &Arc<Store>, id: &RunId) -> Result<(), SessionError> {
+    let chart = Arc::new(chart(store, id)?);
+    let performer = Arc::new(Idle);
+    let site = Site { store: Arc::clone(store), performer, observers: Vec::new() };
+    let mut driver = Driver::resume(site, chart, id.clone()).await?;
+    Ok(driver.give(&json!({ "cancelled": { "scope": "run" } })).await?)
+}
+
+/// Ends the children of a run that has ended: an attempt that was stopped leaves one
+/// behind, and nobody will ask for its answer.
+pub(super) async fn end_children(store: &Arc<Store>, id: &RunId) -> Result<(), SessionError> {
+    for child in store.open_children(id)? {
+        // Whoever holds it sees to it.
+        if let Some(_hold) = store.hold(&child)? {
+            end(store, &child).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Does nothing: for a run that is only to be ended.
+struct Idle;
+
+impl Perform for Idle {
+    fn model(&self) -> &'static str {
+        "nobody"
+    }
+
+    fn perform(&self, _: Errand, _: Task, _: Shown) -> Doing {
+        Box::pin(std::future::pending())
+    }
+}

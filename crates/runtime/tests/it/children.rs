@@ -1,0 +1,136 @@
+//! Child runs: a journal of their own, one driver, and an end no later than the parent's.
+
+use std::sync::{Arc, Mutex};
+
+use pointsman_kernel::{
+    chart::{Disposition, verify},
+    governor::{Level, Permissions},
+};
+use pointsman_runtime::{
+    driver::Standing,
+    observe::Notice,
+    session::{Nobody, Start},
+    store::{RunId, Store},
+};
+use serde_json::json;
+
+use crate::session::{Desk, post};
+
+/// Has another agent answer its goal.
+const PARENT: &str = r#"
+chart     = "parent"
+version   = 1
+start     = "asking"
+authority = "propose"
+
+[any]
+cancel = "cancelled"
+
+[state.asking]
+run     = "agent"
+with    = { chart = "research", goal = "{goal}", into = "result" }
+timeout = "1m"
+on.succeeded    = "done"
+on.child_failed = "failed"
+on.failed       = "failed"
+
+[state.done]
+final = "succeeded"
+[state.failed]
+final = "failed"
+[state.cancelled]
+final = "cancelled"
+"#;
+
+#[test]
+fn a_child_has_its_own_journal_and_its_calls_are_the_parents() {
+    let desk = Desk::new("session-child");
+    std::fs::write(desk.work().join("a.md"), "The oven is lit at four.\n").expect("written");
+    let chart = verify(PARENT, &pointsman_agents::registry());
+    let chart = chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics));
+    let goal = "When is the oven lit?";
+    let start = Start {
+        chart,
+        source: PARENT.into(),
+        config: json!({ "goal": goal }),
+        words: Vec::new(),
+        goal: goal.into(),
+        permissions: Permissions::allow_all(),
+        seed: Some(7),
+    };
+    let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Nobody);
+    let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
+    assert!(outcome.result.is_some_and(|text| text.contains("a.md:1")));
+    let store = desk.session.store();
+    let child: RunId = format!("{}-1-0", outcome.run).parse().expect("an id");
+    assert_eq!(store.run(&child).expect("it is kept").ended.as_deref(), Some("succeeded"));
+    let lines = store.lines(&outcome.run, Seq(0)).expect("readable").join("\n");
+    assert!(lines.contains(r#""model_calls":2"#) && lines.contains(r#""tool_calls":1"#), "{lines}");
+}
+
+#[test]
+fn a_child_that_somebody_else_drives_is_left_alone() {
+    let desk = Desk::new("session-child-held");
+    let chart = verify(PARENT, &pointsman_agents::registry());
+    let chart = chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics));
+    // The child's name is known beforehand but for its parent's: hold it as soon as the
+    // parent is there.
+    let journal = desk.session.journal().to_owned();
+    let held = Arc::new(Mutex::new(None));
+    let keeps = Arc::clone(&held);
+    let watch = move |run: &RunId, notice: &Notice| {
+        if let Notice::StateChanged { from: None, .. } = notice {
+            let store = Store::open(&journal).expect("it opens");
+            let child: RunId = format!("{run}-1-0").parse().expect("an id");
+            let hold = store.hold(&child).expect("it can be asked").expect("it is free");
+            *keeps.lock().expect("nobody panics") = Some(hold);
+        }
+    };
+    let start = Start {
+        chart,
+        source: PARENT.into(),
+        config: json!({ "goal": "What is it?" }),
+        words: Vec::new(),
+        goal: "What is it?".into(),
+        permissions: Permissions::allow_all(),
+        seed: Some(7),
+    };
+    let ran = desk.session.run(&desk.host(), start, vec![Arc::new(watch)], &mut Nobody);
+    let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
+    assert!(held.lock().expect("nobody panics").is_some());
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Failed));
+    let child: RunId = format!("{}-1-0", outcome.run).parse().expect("an id");
+    assert!(desk.session.store().run(&child).is_err(), "it was not begun");
+}
+
+#[test]
+fn the_children_of_a_run_end_with_it() {
+    let desk = Desk::new("session-child-left");
+    let chart = verify(PARENT, &pointsman_agents::registry());
+    let chart = chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics));
+    // Cancelled as soon as the child is there.
+    let journal = desk.session.journal().to_owned();
+    let told = Mutex::new(false);
+    let watch = move |run: &RunId, notice: &Notice| {
+        let mut told = told.lock().expect("nobody panics");
+        if matches!(notice, Notice::Attempted { .. }) && !*told {
+            *told = true;
+            post(&journal, run, &json!({ "cancelled": { "scope": "run" } }));
+        }
+    };
+    let start = Start {
+        chart,
+        source: PARENT.into(),
+        config: json!({ "goal": "What is it?" }),
+        words: Vec::new(),
+        goal: "What is it?".into(),
+        permissions: Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true },
+        seed: Some(7),
+    };
+    let ran = desk.session.run(&desk.host(), start, vec![Arc::new(watch)], &mut Nobody);
+    let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
+    assert!(matches!(outcome.standing, Standing::Ended(_)), "{:?}", outcome.standing);
+    let runs = desk.session.store().runs().expect("readable");
+    assert!(runs.iter().all(|row| row.ended.is_some()), "{runs:?}");
+}
