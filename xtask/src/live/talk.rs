@@ -115,7 +115,8 @@ fn settings(work: &Path, folder: &Path, server: &Server, name: &str) -> Result<h
     let mut model = model::Settings::from_env(spec, Some(&url), &|_| None)?;
     model.max_tokens = MAX_TOKENS;
     let tools = tool::Settings::over(work, folder.join("index.db"));
-    Ok(host::Settings { model, tools, mcp: None, watch: None })
+    let (hooks, instructions) = (host::Hooks::default(), host::Instructions::default());
+    Ok(host::Settings { model, tools, mcp: None, watch: None, hooks, instructions })
 }
 
 fn start() -> Result<Start> {
