@@ -12,6 +12,7 @@ pub mod fts;
 mod git;
 mod grant;
 mod http;
+mod ignored;
 mod limits;
 mod look;
 mod own;
