@@ -1,6 +1,7 @@
 //! Commands in the sandbox, in both kinds of it, and without any.
 
 mod git;
+mod links;
 mod stop;
 
 use std::{
