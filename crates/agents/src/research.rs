@@ -29,7 +29,7 @@ use serde_json::value::RawValue;
 pub use config::Limits;
 pub use data::{Cause, Data, Finding, Stopped};
 pub use decision::{Decision, Unusable, read};
-pub use offer::{Offer, Offered, SEARCH};
+pub use offer::{MAX_TOOLS, Offer, Offered, SEARCH};
 
 use crate::answer;
 

@@ -91,7 +91,6 @@ impl Drive {
 
     /// Returns the MCP servers of the folder, and which of them are approved.
     pub(crate) fn servers(&self, config: &Config) -> Result<Option<Approved>, Error> {
-        let names: Vec<String> = config.mcp.approve.iter().chain(&self.mcp).cloned().collect();
         let Some(file) = mcp::Config::find(&self.dir) else {
             return match self.mcp.first() {
                 Some(name) => Err(Error::NoServers { name: name.clone(), dir: self.dir.clone() }),
@@ -99,11 +98,10 @@ impl Drive {
             };
         };
         let servers = mcp::Config::read(&file).map_err(Error::Mcp)?;
-        let servers = servers.believing(config.mcp.believe.iter().map(String::as_str));
-        // What the user approves for every folder need not be in each of them.
-        let listed =
-            |name: &String| servers.names().any(|it| it == name) || self.mcp.contains(name);
-        let names = names.into_iter().filter(listed).collect();
+        let servers = servers.believing(&config.mcp.believe);
+        // On the command line a name is enough: whoever types it sees what it is for.
+        let mut names = servers.approved(&config.mcp.approve);
+        names.extend(self.mcp.iter().cloned());
         let mut limits = McpLimits::default();
         limits.call = config.mcp.call_ms.map_or(limits.call, ms);
         limits.start = config.mcp.start_ms.map_or(limits.start, ms);

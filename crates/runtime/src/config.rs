@@ -10,6 +10,7 @@ mod hooks;
 mod keys;
 mod read;
 mod remember;
+mod under;
 
 use std::{
     fs, io,
@@ -281,61 +282,6 @@ impl Config {
     pub fn find(folder: &Path) -> Option<PathBuf> {
         let folder = folder.canonicalize().ok()?;
         folder.ancestors().map(|folder| folder.join(FILE)).find(|file| file.is_file())
-    }
-
-    /// Puts a repository's settings over a user's: plain values win, permissions may
-    /// only become stricter.
-    #[must_use]
-    pub fn under(self, repository: Self) -> Self {
-        let Self { model, limits, permissions, watch, hooks, chat, code, .. } = repository;
-        let (own, mine) = (self.model, self.limits);
-        let strictest = match (self.permissions.otherwise, permissions.otherwise) {
-            (Some(one), Some(two)) => Some(one.max(two)),
-            (one, two) => one.or(two),
-        };
-        Self {
-            model: ModelConfig {
-                spec: model.spec.or(own.spec),
-                base_url: own.base_url,
-                max_tokens: model.max_tokens.or(own.max_tokens),
-                temperature: model.temperature.or(own.temperature),
-                native_tools: model.native_tools.or(own.native_tools),
-                prices: model.prices.or(own.prices),
-                connect_ms: model.connect_ms.or(own.connect_ms),
-                idle_ms: model.idle_ms.or(own.idle_ms),
-                answer_bytes: model.answer_bytes.or(own.answer_bytes),
-            },
-            limits: LimitsConfig {
-                output_bytes: limits.output_bytes.or(mine.output_bytes),
-                file_bytes: limits.file_bytes.or(mine.file_bytes),
-                results: limits.results.or(mine.results),
-                look_ms: limits.look_ms.or(mine.look_ms),
-                shell_ms: limits.shell_ms.or(mine.shell_ms),
-                shell_max_ms: limits.shell_max_ms.or(mine.shell_max_ms),
-                http_ms: limits.http_ms.or(mine.http_ms),
-                http_bytes: limits.http_bytes.or(mine.http_bytes),
-                redirects: limits.redirects.or(mine.redirects),
-            },
-            permissions: PermissionsConfig {
-                otherwise: strictest,
-                repository: permissions.repository,
-                ..self.permissions
-            },
-            watch: WatchConfig {
-                cpu: watch.cpu.or(self.watch.cpu),
-                memory: watch.memory.or(self.watch.memory),
-                disk_free: watch.disk_free.or(self.watch.disk_free),
-                every_ms: watch.every_ms.or(self.watch.every_ms),
-                longest_ms: watch.longest_ms.or(self.watch.longest_ms),
-            },
-            journal: self.journal,
-            log: self.log,
-            sandbox: self.sandbox,
-            mcp: self.mcp,
-            hooks: self.hooks.under(&hooks),
-            chat: self.chat.under(chat),
-            code: self.code.under(code),
-        }
     }
 
     /// Returns for which agents the workspace's instructions are read.

@@ -9,7 +9,7 @@ mod tests;
 
 use std::{path::PathBuf, sync::Arc};
 
-use pointsman_agents::PLAN_TOOL;
+use pointsman_agents::{PLAN_TOOL, research::MAX_TOOLS};
 use pointsman_kernel::{
     agent::{FaultClass, ToolCall},
     governor::{Level, Permissions},
@@ -152,11 +152,32 @@ impl Host {
         config
     }
 
-    /// Returns the tools of which some call may run: in a conversation also those that a
-    /// person is asked for, if one is there. Only `code` has plans to propose.
+    /// Returns the tools that an agent is offered. Of more than fit into a prompt the first
+    /// are kept: the host's own come before those of servers.
     fn offer(&self, agent: &str, permissions: &Permissions) -> Value {
         let plain = agent == "research";
-        let asked = permissions.attended && !plain;
+        let tools = self.fitting(agent, permissions).into_iter().map(|spec| {
+            let ToolSpec { name, about, parameters } = spec;
+            if plain {
+                json!({ "name": name, "about": about, "parameters": parameters })
+            } else {
+                json!(name)
+            }
+        });
+        tools.take(most(agent)).collect()
+    }
+
+    /// Returns the tools that an agent could call and is not told of, because there are
+    /// more than it takes.
+    pub fn left_out(&self, agent: &str, permissions: &Permissions) -> Vec<Box<str>> {
+        let tools = self.fitting(agent, permissions).into_iter().skip(most(agent));
+        tools.map(|spec| spec.name).collect()
+    }
+
+    /// Returns the tools of which some call may run: in a conversation also those that a
+    /// person is asked for, if one is there. Only `code` has plans to propose.
+    fn fitting(&self, agent: &str, permissions: &Permissions) -> Vec<ToolSpec> {
+        let asked = permissions.attended && agent != "research";
         let yes = |level: Level| if asked && level == Level::Ask { Level::Allow } else { level };
         let mut permissions = permissions.clone();
         permissions.otherwise = yes(permissions.otherwise);
@@ -166,15 +187,7 @@ impl Host {
         let fits = |spec: &ToolSpec| {
             permissions.permits_unasked(&spec.name) && (&*spec.name != PLAN_TOOL || agent == "code")
         };
-        let tools = self.specs().into_iter().filter(fits).map(|spec| {
-            let ToolSpec { name, about, parameters } = spec;
-            if plain {
-                json!({ "name": name, "about": about, "parameters": parameters })
-            } else {
-                json!(name)
-            }
-        });
-        tools.collect()
+        self.specs().into_iter().filter(fits).collect()
     }
 
     /// Returns the MCP servers that are not used, and why.
@@ -232,6 +245,11 @@ impl Perform for Host {
             },
         }
     }
+}
+
+/// Returns how many tools an agent takes.
+fn most(agent: &str) -> usize {
+    if agent == "research" { MAX_TOOLS } else { usize::MAX }
 }
 
 /// Does what an agent asks of its host. A task that no host knows is a fault: it would

@@ -44,6 +44,8 @@ pub struct McpLimits {
     pub pages: usize,
     /// Bytes of a tool's description that are kept.
     pub about: usize,
+    /// Bytes of a tool's schema; a tool with a longer one is left out.
+    pub schema: usize,
 }
 
 impl Default for McpLimits {
@@ -59,6 +61,7 @@ impl Default for McpLimits {
             tools: 256,
             pages: 64,
             about: 4 * 1024,
+            schema: 64 * 1024,
         }
     }
 }

@@ -23,12 +23,14 @@ mod converse;
 mod drive;
 mod end;
 mod error;
+mod threads;
 
 pub use converse::{Conversation, Speaker};
 pub use drive::approval;
 pub use error::SessionError;
 
 use drive::Company;
+use threads::Threads;
 
 /// How long somebody who drives a run has to take a letter.
 const POSTED: Duration = Duration::from_secs(10);
@@ -131,13 +133,13 @@ pub struct Session {
     store: Arc<Store>,
     journal: PathBuf,
     cache: PathBuf,
-    threads: tokio::runtime::Runtime,
+    threads: Threads,
 }
 
 impl Session {
     /// Opens the journals in one file, with a folder for what can be made anew.
     pub fn open(journal: &Path, cache: &Path) -> Result<Self, SessionError> {
-        let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let threads = Threads::start()?;
         let store = Arc::new(Store::open(journal)?);
         Ok(Self { store, journal: journal.into(), cache: cache.into(), threads })
     }

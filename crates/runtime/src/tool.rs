@@ -12,6 +12,7 @@ pub mod fts;
 mod git;
 mod grant;
 mod http;
+mod ignored;
 mod limits;
 mod look;
 mod own;
@@ -285,15 +286,31 @@ impl Tools {
         shown: &Shown,
         ready: impl FnOnce(&Shared) -> Result<sandbox::Confined, Said> + Send + 'static,
     ) -> Done {
-        let on = Arc::clone(&self.0);
-        // The sandbox may have to be tried first, and that waits.
-        match tokio::task::spawn_blocking(move || ready(&on)).await {
-            Ok(Ok(confined)) => {
+        match self.ready(ready).await {
+            Ok(confined) => {
                 let bytes = self.0.settings.limits.output_bytes;
                 done(shell::run(confined, limit, bytes, shown).await)
             }
-            Ok(Err(said)) => done(said),
-            Err(error) => Done::fault(FaultClass::Other, true, &error.to_string()),
+            Err(said) => done(said),
+        }
+    }
+
+    /// Makes a command ready. The sandbox may have to be tried first, and the workspace
+    /// is looked at: both wait, and neither for ever.
+    async fn ready(
+        &self,
+        ready: impl FnOnce(&Shared) -> Result<sandbox::Confined, Said> + Send + 'static,
+    ) -> Result<sandbox::Confined, Said> {
+        let (on, limits) = (Arc::clone(&self.0), &self.0.settings.limits);
+        let limit = limits.look().saturating_add(Duration::from_millis(limits.sandbox_ms));
+        let made = tokio::task::spawn_blocking(move || ready(&on));
+        match tokio::time::timeout(limit, made).await {
+            Ok(Ok(made)) => made,
+            Ok(Err(error)) => Err(Said::no(format!("the sandbox cannot be set up: {error}"))),
+            Err(_) => {
+                let ms = limit.as_millis();
+                Err(Said::no(format!("the sandbox was not set up in {ms} ms; nothing was run")))
+            }
         }
     }
 

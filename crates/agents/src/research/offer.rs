@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 /// The tool that searches the documents.
 pub const SEARCH: &str = "context.fts_search";
 /// Tools that a run can be offered.
-const MAX_TOOLS: usize = 64;
+pub const MAX_TOOLS: usize = 64;
 /// Bytes of a tool's name.
 const MAX_NAME: usize = 128;
 /// Bytes of what is said of a tool: it is one line of every prompt.

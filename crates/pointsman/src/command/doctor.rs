@@ -163,10 +163,14 @@ impl Doctor {
                 checks.push(Check::ok("mcp", format!("{name} is approved")));
             } else {
                 let would = listed.summary(name).unwrap_or_default();
+                let key = listed.key(name).unwrap_or_default();
                 checks.push(Check::warn(
                     "mcp",
                     format!("{name} is not approved; it would {would}"),
-                    format!("if you trust it: `--mcp {name}`, or `approve` in your own file"),
+                    format!(
+                        "if you trust it: `--mcp {name}` for a run, or in your own file `[mcp]` \
+                         with `approve = [{key:?}]`"
+                    ),
                 ));
             }
         }

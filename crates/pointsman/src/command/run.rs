@@ -14,6 +14,8 @@ use crate::{
     place::{self, Globals},
     report::{self, Error},
     rules::Rules,
+    tell::note,
+    words,
 };
 
 /// Run an agent to its end: progress on standard error, the result on standard output.
@@ -84,6 +86,11 @@ impl Run {
         }
         let session = globals.session_with(&settled.config)?;
         let host = self.drive.host(&session, &settled)?;
+        let left_out = host.left_out(chart.jobs(), &permissions);
+        if !left_out.is_empty() && !self.settings.iter().any(|(key, _)| key == "tools") {
+            let (count, names) = (left_out.len(), words::line(&left_out.join(", "), 400));
+            note(&format!("{count} tools are not offered, more than the agent takes: {names}"));
+        }
         // An agent that listens is told its goal, and that this is all.
         let words = match (chart.jobs(), &self.goal) {
             ("chat" | "code", Some(goal)) => vec![json!({ "text": goal })],

@@ -74,8 +74,13 @@ fn doctor_says_what_is_wrong() {
     home.write(".mcp.json", "{\"mcpServers\":{\"files\":{\"command\":\"serve-files\"}}}");
     let (code, said) = checks(&[]);
     assert_eq!((code, &find(&said, "mcp")["status"]), (0, &"warn".into()), "{said}");
+    let hint = find(&said, "mcp")["hint"].as_str().expect("it has one").to_owned();
     home.write("config/pointsman/pointsman.toml", "[mcp]\napprove = [\"files\"]\n");
-    assert_eq!(find(&checks(&[]).1, "mcp")["status"], "ok");
+    assert_eq!(find(&checks(&[]).1, "mcp")["status"], "warn", "a name alone approves nothing");
+    assert_eq!(find(&checks(&["--mcp", "files"]).1, "mcp")["status"], "ok");
+    let line = hint.split('`').find(|it| it.starts_with("approve = ")).expect("the line to add");
+    home.write("config/pointsman/pointsman.toml", &format!("[mcp]\n{line}\n"));
+    assert_eq!(find(&checks(&[]).1, "mcp")["status"], "ok", "{line}");
     home.write("state/pointsman/journal.db", "this is no journal, and is long enough to tell");
     let (code, said) = checks(&[]);
     assert_eq!((code, &find(&said, "journal")["status"]), (1, &"fail".into()), "{said}");

@@ -1,19 +1,45 @@
 //! What a host tells agents of itself.
 
-use std::{fs, path::PathBuf, sync::Arc};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
+use pointsman_agents::research::MAX_TOOLS;
 use pointsman_kernel::governor::{Grant, Level, Permissions};
 use serde_json::{Value, json};
 
-use super::{Host, Settings};
+use super::{Approved, Host, Settings};
 use crate::{
     config::rule,
+    mcp::{self, McpLimits},
     model::{self, Spec},
     store::Store,
     tool,
 };
 
+/// A server with seventy tools.
+const MANY: &str = r#"
+while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case $line in
+    *'"method":"initialize"'*) result='{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"many","version":"1"}}' ;;
+    *'"method":"tools/list"'*)
+      result=
+      for n in $(seq 10 79); do result="$result,{\"name\":\"t$n\",\"inputSchema\":{}}"; done
+      result="{\"tools\":[${result#,}]}" ;;
+    *) continue ;;
+  esac
+  printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$result"
+done
+"#;
+
 async fn host(name: &str) -> (Host, PathBuf) {
+    hosting(name, |_| None).await
+}
+
+async fn hosting(name: &str, servers: impl FnOnce(&Path) -> Option<Approved>) -> (Host, PathBuf) {
     let folder = std::env::temp_dir().join(format!("pointsman-host-{name}-{}", std::process::id()));
     drop(fs::remove_dir_all(&folder));
     fs::create_dir_all(folder.join("work")).expect("it is made");
@@ -21,7 +47,7 @@ async fn host(name: &str) -> (Host, PathBuf) {
     let settings = Settings {
         model: model::Settings::new(Spec::quote()),
         tools: tool::Settings::over(folder.join("work"), folder.join("index.db")),
-        mcp: None,
+        mcp: servers(&folder),
         watch: None,
         hooks: super::Hooks::default(),
         instructions: super::Instructions { chat: true, code: false },
@@ -55,6 +81,29 @@ async fn agents_are_offered_what_they_may_call() {
     assert_eq!(tools(&host, "research", &with(true, rules())), ["read", "shell"]);
     let research = tools(&host, "research", &Permissions::allow_all());
     assert!(!research.contains(&"propose_plan".to_owned()), "{research:?}");
+    drop(fs::remove_dir_all(&folder));
+}
+
+#[tokio::test]
+async fn more_tools_than_an_agent_takes_are_left_out_and_named() {
+    let servers = |folder: &Path| {
+        fs::write(folder.join("many.sh"), MANY).expect("it is written");
+        let list = json!({ "mcpServers": { "many": { "command": "sh", "args": ["many.sh"] } } });
+        fs::write(folder.join(".mcp.json"), list.to_string()).expect("it is written");
+        let config = mcp::Config::read(&folder.join(".mcp.json")).expect("it can be read");
+        Some(Approved { config, names: vec!["many".into()], limits: McpLimits::default() })
+    };
+    let (host, folder) = hosting("many", servers).await;
+    let permissions = Permissions::allow_all();
+    let (offered, left_out) =
+        (tools(&host, "research", &permissions), host.left_out("research", &permissions));
+    let own = host.0.tools.specs().len() - 1;
+    assert_eq!((offered.len(), left_out.len()), (MAX_TOOLS, own + 70 - MAX_TOOLS));
+    assert!(offered.iter().take(own).all(|name| !name.starts_with("mcp.")), "{offered:?}");
+    assert_eq!(left_out.last().map(|name| &**name), Some("mcp.many.t79"));
+    assert_eq!(tools(&host, "chat", &permissions).len(), own + 70);
+    assert!(host.left_out("chat", &permissions).is_empty());
+    drop(host);
     drop(fs::remove_dir_all(&folder));
 }
 

@@ -9,15 +9,21 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use pointsman_kernel::{id::Digest, json::canonical_body};
 use serde_json::value::RawValue;
 
 use super::{McpError, source::Source, template::Template};
+
+/// Digits of the digest in a key.
+const KEY: usize = 32;
 
 /// The servers that a file lists.
 #[derive(Clone, Debug)]
 pub struct Config {
     file: PathBuf,
     servers: BTreeMap<String, Entry>,
+    /// By what a person approves each of them.
+    keys: BTreeMap<String, String>,
     believed: BTreeSet<String>,
 }
 
@@ -56,7 +62,9 @@ impl Config {
         let listed = top.get("mcpServers").ok_or_else(|| {
             source.error(whole, "", "there is no `mcpServers` object in it".into())
         })?;
-        let servers = source.object(listed, "mcpServers")?.into_iter().map(|(name, raw)| {
+        let listed = source.object(listed, "mcpServers")?;
+        let keys = listed.iter().map(|(name, raw)| (name.clone(), key(path, name, raw))).collect();
+        let servers = listed.into_iter().map(|(name, raw)| {
             if name.is_empty() || name.contains(char::is_control) {
                 let why = "a server's name must be readable".into();
                 return Err(source.error(raw, &format!("mcpServers.{}", name.escape_debug()), why));
@@ -65,15 +73,31 @@ impl Config {
             Ok((name, entry))
         });
         let servers = servers.collect::<Result<_, McpError>>()?;
-        Ok(Self { file: path.into(), servers, believed: BTreeSet::new() })
+        Ok(Self { file: path.into(), servers, keys, believed: BTreeSet::new() })
     }
 
-    /// Believes what these servers say of their own tools: which only look, and which may
-    /// be called twice. A setting of the person's; never read from the list itself.
+    /// Believes what servers say of their own tools: which only look, and which may be
+    /// called twice. They are named by their keys; a setting of the person's, never read
+    /// from the list itself.
     #[must_use]
-    pub fn believing<'a>(mut self, servers: impl IntoIterator<Item = &'a str>) -> Self {
-        self.believed.extend(servers.into_iter().map(str::to_owned));
+    pub fn believing(mut self, keys: &[String]) -> Self {
+        self.believed.extend(self.approved(keys));
         self
+    }
+
+    /// Returns the servers that a person has approved by their keys.
+    ///
+    /// A name alone approves nothing: any repository can call a server by a name that
+    /// its reader trusts elsewhere.
+    pub fn approved(&self, keys: &[String]) -> Vec<String> {
+        let approved = self.keys.iter().filter(|(_, key)| keys.contains(key));
+        approved.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Returns by what a person approves a server for good: its name, and a digest of the
+    /// file's place and of all that the file says of the server.
+    pub fn key(&self, name: &str) -> Option<&str> {
+        self.keys.get(name).map(String::as_str)
     }
 
     /// Returns the names of the servers.
@@ -129,6 +153,15 @@ impl Entry {
             Self::Address { url, headers } => [url].into_iter().chain(headers.values()).collect(),
         }
     }
+}
+
+/// Returns the key of an entry. Its spaces and the order of its keys do not count.
+fn key(file: &Path, name: &str, entry: &RawValue) -> String {
+    let file = file.canonicalize().unwrap_or_else(|_| file.into());
+    let said = canonical_body(entry).map_or_else(|_| entry.get().into(), |it| it.get().to_owned());
+    let parts = [file.as_os_str().as_encoded_bytes(), name.as_bytes(), said.as_bytes()];
+    let digest: String = Digest::of(&parts.join(&0)).to_string().chars().take(KEY).collect();
+    format!("{name}@{digest}")
 }
 
 /// Shows a word so that nothing in it can pass for something else.

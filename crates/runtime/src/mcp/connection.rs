@@ -27,13 +27,8 @@ use tokio::time::timeout;
 use super::{
     McpError, McpLimits,
     launch::{By, Launch},
-    printable,
     process::{Process, Start},
-    start_of,
 };
-
-/// Bytes of a reason that is told: a server could put anything into it.
-const REASON: usize = 600;
 
 /// A connection. Dropping it ends the requests and kills the program behind it.
 #[derive(Debug)]
@@ -76,7 +71,7 @@ impl Connection {
                 match greet(client, transport, limits.start).await {
                     Ok(service) => Ok(Self { service, process: Some(process) }),
                     Err(error) => {
-                        let stderr = launch.hide(process.last_words(limits.stop).await);
+                        let stderr = launch.hide_end(&process.last_words(limits.stop).await);
                         Err(error.told(launch, stderr))
                     }
                 }
@@ -125,7 +120,7 @@ impl Connection {
             }
             Err(_) => Trouble::Slow(limits.start),
         };
-        Err(trouble.told(launch, launch.hide(self.last_words(limits.stop).await)))
+        Err(trouble.told(launch, launch.hide_end(&self.last_words(limits.stop).await)))
     }
 
     /// Calls a tool by the server's own name for it. Dropping the future tells the server
@@ -175,7 +170,7 @@ enum Trouble {
 impl Trouble {
     fn told(self, launch: &Launch, stderr: String) -> McpError {
         match self {
-            Self::Broken(why) => McpError::Broken { why: launch.hide(why), stderr },
+            Self::Broken(why) => McpError::Broken { why: launch.told(&why), stderr },
             Self::Slow(after) => McpError::Slow { after, stderr },
         }
     }
@@ -234,7 +229,7 @@ fn cause(error: &DynamicTransportError) -> String {
     }
 }
 
-/// Says an error with its causes, each once.
+/// Says an error with its causes, each once. Whoever tells it hides and cuts it first.
 fn chain(error: &(dyn Error + 'static)) -> String {
     let mut said = error.to_string();
     let mut cause = error.source();
@@ -246,5 +241,5 @@ fn chain(error: &(dyn Error + 'static)) -> String {
         }
         cause = error.source();
     }
-    printable(start_of(&said, REASON))
+    said
 }

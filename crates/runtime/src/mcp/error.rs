@@ -58,6 +58,8 @@ pub enum McpError {
     Unapproved {
         /// The server.
         name: String,
+        /// By what it is approved for good.
+        key: String,
         /// What approving it would do.
         summary: String,
     },
@@ -117,9 +119,10 @@ impl McpError {
             Self::Unset { variable, .. } => {
                 Some(format!("set it, or give a default in the file: `${{{variable}:-value}}`"))
             }
-            Self::Unapproved { name, .. } => {
-                Some(format!("if you trust it, approve it with `--mcp {name}`"))
-            }
+            Self::Unapproved { name, key, .. } => Some(format!(
+                "if you trust it, approve it for this run with `--mcp {name}`, or for good in your \
+                 own file: `[mcp]` with `approve = [{key:?}]`"
+            )),
             Self::Start { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 Some("install it, or give its full path in `command`".into())
             }

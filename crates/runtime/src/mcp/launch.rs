@@ -3,16 +3,19 @@
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use reqwest::{
     Url,
     header::{HeaderName, HeaderValue},
 };
+use rmcp::model::Tool;
 
 use super::{
     McpError,
     config::Entry,
+    printable, start_of,
     template::{Template, is_secret},
 };
 
@@ -37,6 +40,13 @@ const INHERITED: [&str; 14] = [
 
 /// The shortest value that is worth hiding; a shorter one would blot out ordinary words.
 const SHORTEST_SECRET: usize = 6;
+
+/// The shortest end of one that is worth hiding where a text begins within it.
+const SHORTEST_END: usize = 3;
+/// What stands for a secret.
+const HIDDEN: &str = "[hidden]";
+/// Bytes of a reason that is told: a server could put anything into it.
+const REASON: usize = 600;
 
 /// A server, ready to be started.
 #[derive(Debug)]
@@ -95,15 +105,77 @@ impl Launch {
                     .collect::<Result<_, _>>()?,
             },
         };
-        let names = entry.templates().into_iter().flat_map(Template::variables);
-        let secrets = names.filter(|name| is_secret(name)).filter_map(lookup);
-        Ok(Self { by, secrets: secrets.filter(|value| value.len() >= SHORTEST_SECRET).collect() })
+        Ok(Self { secrets: secrets(entry, &by, lookup), by })
     }
 
     /// Hides the secrets that the server was given, wherever it repeats them.
     pub(super) fn hide(&self, text: String) -> String {
-        self.secrets.iter().fold(text, |text, secret| text.replace(secret, "[hidden]"))
+        self.secrets.iter().fold(text, |text, secret| text.replace(secret, HIDDEN))
     }
+
+    /// Hides them in the end of a longer text, which may begin within one of them.
+    pub(super) fn hide_end(&self, text: &str) -> String {
+        let text = self.hide(text.into());
+        let begun = self.secrets.iter().flat_map(|secret| {
+            let ends = secret.char_indices().skip(1).filter_map(|(at, _)| secret.get(at..));
+            ends.filter(|end| end.len() >= SHORTEST_END && text.starts_with(end)).map(str::len)
+        });
+        match begun.max().and_then(|begun| text.get(begun..)) {
+            Some(rest) => format!("{HIDDEN}{rest}"),
+            None => text,
+        }
+    }
+
+    /// Returns a reason as it is told: without secrets, and not without end. It is cut
+    /// last, or half a secret could be left.
+    pub(super) fn told(&self, reason: &str) -> String {
+        start_of(&self.hide(printable(reason)), REASON).into()
+    }
+
+    /// Hides them in what a server says of a tool.
+    pub(super) fn hide_in(&self, tool: &mut Tool) {
+        tool.description = tool.description.take().map(|it| self.hide(it.into_owned()).into());
+        tool.title = tool.title.take().map(|it| self.hide(it));
+        let Ok(schema) = serde_json::to_string(&*tool.input_schema) else { return };
+        let hidden = self.hide(schema.clone());
+        if hidden != schema {
+            // What is no schema any more without its secrets is none to offer.
+            tool.input_schema = Arc::new(serde_json::from_str(&hidden).unwrap_or_default());
+        }
+    }
+}
+
+/// Returns what must never be told, the longest first: variables and values of the
+/// environment by their names, and of a request every header and what is secret in its
+/// address.
+fn secrets(entry: &Entry, by: &By, lookup: impl Fn(&str) -> Option<String>) -> Vec<String> {
+    let variables = entry.templates().into_iter().flat_map(Template::variables);
+    let mut secrets: Vec<String> =
+        variables.filter(|name| is_secret(name)).filter_map(lookup).collect();
+    match by {
+        By::Program { env, .. } => {
+            let named = env.iter().filter(|(name, _)| is_secret(name));
+            secrets.extend(named.map(|(_, value)| value.clone()));
+        }
+        By::Address { url, headers } => {
+            for value in headers.values().filter_map(|value| value.to_str().ok()) {
+                // Without the word before it too, as in `Bearer KEY`.
+                secrets.extend(value.split_whitespace().last().map(str::to_owned));
+                secrets.push(value.into());
+            }
+            if let Ok(url) = Url::parse(url) {
+                secrets.extend(url.password().map(str::to_owned));
+                let pairs = url.query().unwrap_or_default().split('&');
+                let pairs = pairs.filter_map(|pair| pair.split_once('='));
+                let named = pairs.filter(|(name, _)| is_secret(name));
+                secrets.extend(named.map(|(_, value)| value.to_owned()));
+            }
+        }
+    }
+    secrets.retain(|secret| secret.len() >= SHORTEST_SECRET);
+    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    secrets.dedup();
+    secrets
 }
 
 fn address(template: &Template, url: &str) -> Result<String, McpError> {
@@ -162,6 +234,38 @@ mod tests {
         assert_eq!(env.last().unwrap(), &("KEY".to_owned(), "sk-12345".to_owned()));
         assert_eq!(named.hide("my key is sk-12345!".into()), "my key is [hidden]!");
         assert_eq!(plain.hide("my key is sk-12345!".into()), "my key is sk-12345!");
+    }
+
+    #[test]
+    fn what_is_written_out_in_an_entry_is_hidden_too() {
+        let program = r#"{"command": "x", "env": {"API_TOKEN": "literal-1", "LOG": "verbose-1"}}"#;
+        let program = launch(program).unwrap();
+        assert_eq!(program.hide("literal-1 verbose-1".into()), "[hidden] verbose-1");
+        let web = r#"{"url": "http://u:word-123@x/?api_key=query-1&page=seventeen",
+                      "headers": {"Authorization": "Bearer head-1", "X-Team": "team-12"}}"#;
+        let web = launch(web).unwrap();
+        let said = "head-1, Bearer head-1, team-12, word-123, query-1, seventeen";
+        let hidden = "[hidden], [hidden], [hidden], [hidden], [hidden], seventeen";
+        assert_eq!(web.hide(said.into()), hidden);
+    }
+
+    #[test]
+    fn no_half_of_a_secret_is_told() {
+        let server = r#"{"command": "x", "env": {"KEY": "abcdef-123456"}}"#;
+        let launch = launch(server).unwrap();
+        assert_eq!(launch.hide_end("f-123456 is wrong"), "[hidden] is wrong");
+        assert_eq!(launch.hide_end("56 is wrong"), "56 is wrong");
+        let long = format!("{}abcdef-123456", "x".repeat(REASON - 8));
+        let told = launch.told(&long);
+        assert!(told.ends_with("x[hidden]"), "{told}");
+        assert_eq!(launch.told("abc\u{1b}def-123456"), "[hidden]");
+        let mut tool: Tool = serde_json::from_value(serde_json::json!({
+            "name": "t", "title": "abcdef-123456", "description": "say abcdef-123456",
+            "inputSchema": {"type": "object", "description": "abcdef-123456"}
+        }))
+        .unwrap();
+        launch.hide_in(&mut tool);
+        assert!(!serde_json::to_string(&tool).unwrap().contains("abcdef"), "{tool:?}");
     }
 
     #[test]

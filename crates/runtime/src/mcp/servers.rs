@@ -78,8 +78,10 @@ impl Servers {
                 let believed = config.believes(name);
                 starting.push(Server::start(name, label, entry, config.file(), believed, limits));
             } else {
-                let error = McpError::Unapproved { name: name.clone(), summary: entry.summary() };
-                refused.push((name.clone(), error));
+                let key = config.key(name).unwrap_or_default().to_owned();
+                let (name, summary) = (name.clone(), entry.summary());
+                let error = McpError::Unapproved { name: name.clone(), key, summary };
+                refused.push((name, error));
             }
         }
         let mut servers = Vec::new();
@@ -228,7 +230,10 @@ impl Server {
         connection: &Connection,
         limits: &McpLimits,
     ) -> Result<Vec<Refused>, McpError> {
-        let (tools, more) = connection.tools(&self.launch, limits).await?;
+        let (mut tools, more) = connection.tools(&self.launch, limits).await?;
+        for tool in &mut tools {
+            self.launch.hide_in(tool);
+        }
         let (tools, left_out) = offered(&self.label, self.believed, tools, limits);
         self.tools = tools;
         let of = |tool: String| format!("{}/{}", self.name, printable(&tool));
@@ -284,8 +289,9 @@ impl Server {
             _ => repeatable,
         };
         let stderr = connection.last_words(limits.stop).await;
-        let why = McpError::Broken { why: reason(error), stderr };
-        let message = self.launch.hide(format!("the MCP server `{}` is lost: {why}", self.name));
+        let stderr = self.launch.hide_end(&stderr);
+        let why = McpError::Broken { why: self.launch.told(&reason(error)), stderr };
+        let message = format!("the MCP server `{}` is lost: {why}", self.name);
         fault(class, repeatable, hint, message)
     }
 }

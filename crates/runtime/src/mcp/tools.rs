@@ -66,6 +66,12 @@ pub(super) fn offered(
     for (tool, name) in tools.into_iter().zip(names) {
         let name = format!("{prefix}{name}");
         let parameters = Value::Object(tool.input_schema.as_ref().clone());
+        let size = serde_json::to_string(&parameters).map_or(usize::MAX, |text| text.len());
+        if size > limits.schema {
+            let why = format!("it has {size} bytes, and the limit is {}", limits.schema);
+            left_out.push((tool.name.into_owned(), McpError::Schema { why }));
+            continue;
+        }
         // A schema is checked with what it says itself: nothing is fetched for it.
         let check = match jsonschema::options().offline().build(&parameters) {
             Ok(check) => check,
@@ -200,10 +206,15 @@ mod tests {
         let list = json!([
             {"name": "odd", "inputSchema": {"type": "nothing"}},
             {"name": "far", "inputSchema": {"$ref": "https://example.org/schema.json"}},
-            {"name": "good", "inputSchema": {"type": "object"}}
+            {"name": "good", "inputSchema": {"type": "object"}},
+            {"name": "vast", "inputSchema": {"type": "object", "title": "x".repeat(200)}}
         ]);
-        let (offered, left_out) = offered("s", false, tools(list), &McpLimits::default());
+        let limits = McpLimits { schema: 200, ..McpLimits::default() };
+        let (offered, left_out) = offered("s", false, tools(list), &limits);
         assert_eq!(offered.iter().map(|tool| &*tool.original).collect::<Vec<_>>(), ["good"]);
-        assert_eq!(left_out.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), ["far", "odd"]);
+        assert_eq!(
+            left_out.iter().map(|(name, _)| &**name).collect::<Vec<_>>(),
+            ["far", "odd", "vast"]
+        );
     }
 }

@@ -102,6 +102,10 @@ fn reply(
         Stopped::Broken => {
             return invalid(true, &format!("the model wrote something unusable ({word})"));
         }
+        Stopped::Off => {
+            let message = format!("the provider broke the reply off ({word})");
+            return Err(fault(settings, FaultClass::Unavailable, true, &message));
+        }
     }
     if let Some(refusal) = &decoded.refusal
         && decoded.text.trim().is_empty()
@@ -190,20 +194,50 @@ enum Stopped {
     Short,
     Blocked,
     Broken,
+    Off,
 }
 
+/// Knows every word that says that a reply is not whole or not sound. A word that nobody
+/// knows is taken for a good end: providers have many, and new ones come.
 fn stopped(word: &str) -> Stopped {
     match word {
         "length"
         | "max_tokens"
         | "max_output_tokens"
+        | "model_length"
         | "incomplete"
         | "model_context_window_exceeded" => Stopped::Short,
-        "content_filter" | "refusal" | "safety" | "recitation" | "blocklist"
-        | "prohibited_content" | "spii" | "language" | "image_safety" => Stopped::Blocked,
-        "malformed_function_call" | "unexpected_tool_call" | "too_many_tool_calls" => {
-            Stopped::Broken
-        }
+        "content_filter"
+        | "content_filtered"
+        | "refusal"
+        | "safety"
+        | "recitation"
+        | "blocklist"
+        | "prohibited_content"
+        | "spii"
+        | "language"
+        | "image_safety"
+        | "image_prohibited_content"
+        | "image_recitation"
+        | "guardrail_intervened"
+        | "error_toxic" => Stopped::Blocked,
+        "malformed_function_call"
+        | "malformed_response"
+        | "malformed_model_output"
+        | "malformed_tool_use"
+        | "missing_thought_signature"
+        | "unexpected_tool_call"
+        | "too_many_tool_calls"
+        | "other"
+        | "image_other"
+        | "no_image" => Stopped::Broken,
+        "insufficient_system_resource"
+        | "abort"
+        | "aborted"
+        | "cancelled"
+        | "error"
+        | "failed"
+        | "timeout" => Stopped::Off,
         _ => Stopped::Well,
     }
 }

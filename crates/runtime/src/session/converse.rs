@@ -186,7 +186,7 @@ impl Session {
             let _hold = hold;
             drive::drive(&mut driver, &store, watch, Company::Talking(heard)).await
         });
-        let threads = self.threads.handle().clone();
+        let threads = self.threads.clone();
         Ok(Conversation { run, speaker, driving, threads })
     }
 }

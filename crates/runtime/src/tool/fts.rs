@@ -12,10 +12,13 @@ use std::{
     time::UNIX_EPOCH,
 };
 
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use thiserror::Error;
 
-use super::folder::Folder;
+use super::{
+    folder::{Folder, FolderError},
+    ignored::walk,
+};
 use chunk::{Chunk, chunks};
 use rank::Weights;
 
@@ -26,7 +29,7 @@ const PASSAGES: usize = 8;
 /// Pieces that are looked at for them.
 const LOOKED_AT: i64 = 200;
 /// The format of the index. Another one is made anew.
-const FORMAT: i64 = 2;
+const FORMAT: i64 = 3;
 
 /// Why the index cannot be used.
 #[derive(Debug, Error)]
@@ -74,11 +77,16 @@ pub struct Index {
 const TABLES: &str = "
 DROP TABLE IF EXISTS file;
 DROP TABLE IF EXISTS chunk;
-CREATE TABLE file (path TEXT PRIMARY KEY, stamp TEXT NOT NULL) STRICT;
+CREATE TABLE file (
+    path TEXT PRIMARY KEY, stamp TEXT NOT NULL, first INTEGER NOT NULL, next INTEGER NOT NULL
+) STRICT;
 CREATE VIRTUAL TABLE chunk USING fts5 (
     text, heading, path UNINDEXED, line UNINDEXED, tokenize = 'porter unicode61'
 );
 ";
+/// Forgets the pieces of a file. They are found by their numbers: to look for its path
+/// would go through every piece of every file.
+const FORGET: &str = "DELETE FROM chunk WHERE rowid >= ?1 AND rowid < ?2";
 
 impl Index {
     /// Opens the index, or makes it. It is a cache: a broken one may be deleted.
@@ -121,7 +129,7 @@ impl Index {
             rows.collect::<Result<_, _>>()?
         };
         let changes = self.connection.transaction()?;
-        for entry in ignore::WalkBuilder::new(root).require_git(false).build().flatten() {
+        for entry in walk(root, false, None).flatten() {
             // What was taken in so far is kept when it is given up.
             if !going() {
                 changes.commit()?;
@@ -139,17 +147,17 @@ impl Index {
             if known.remove(path).is_some_and(|before| before == stamp) {
                 continue;
             }
-            changes.execute("DELETE FROM chunk WHERE path = ?1", params![path])?;
-            // A file that vanished or is no text has nothing to be found.
-            let read = folder.read(Path::new(path), MAX_FILE);
-            if let Some(text) = read.ok().and_then(|bytes| String::from_utf8(bytes).ok()) {
-                insert(&changes, path, &text)?;
-            }
-            changes.execute("INSERT OR REPLACE INTO file VALUES (?1, ?2)", params![path, stamp])?;
+            forget(&changes, path)?;
+            // One that cannot be read just now is tried again the next time.
+            let Some(text) = content(folder.read(Path::new(path), MAX_FILE)) else { continue };
+            let (first, next) = insert(&changes, path, &text)?;
+            changes.execute(
+                "INSERT INTO file VALUES (?1, ?2, ?3, ?4)",
+                params![path, stamp, first, next],
+            )?;
         }
         for gone in known.keys() {
-            changes.execute("DELETE FROM chunk WHERE path = ?1", params![gone])?;
-            changes.execute("DELETE FROM file WHERE path = ?1", params![gone])?;
+            forget(&changes, gone)?;
         }
         changes.commit()?;
         Ok(())
@@ -212,11 +220,68 @@ fn stamp(metadata: &fs::Metadata) -> String {
     format!("{}-{}", modified.map_or(0, |at| at.as_nanos()), metadata.len())
 }
 
-fn insert(changes: &rusqlite::Transaction<'_>, path: &str, text: &str) -> rusqlite::Result<()> {
-    let mut insert = changes
-        .prepare_cached("INSERT INTO chunk (text, heading, path, line) VALUES (?1, ?2, ?3, ?4)")?;
-    for Chunk { line, heading, text } in chunks(path, text) {
-        insert.execute(params![text, heading, path, i64::try_from(line).unwrap_or(i64::MAX)])?;
+/// Returns a file's text; what is no text has nothing to be found. Nothing is known of a
+/// file that could not be read.
+fn content(read: Result<Vec<u8>, FolderError>) -> Option<String> {
+    read.ok().map(|bytes| String::from_utf8(bytes).unwrap_or_default())
+}
+
+/// Forgets a file and its pieces. Somebody else may have taken it in meanwhile, so what
+/// is forgotten is what the index says now.
+fn forget(changes: &Transaction<'_>, path: &str) -> rusqlite::Result<()> {
+    let mut file =
+        changes.prepare_cached("DELETE FROM file WHERE path = ?1 RETURNING first, next")?;
+    let pieces = file.query_row(params![path], |row| Ok((row.get(0)?, row.get(1)?)));
+    let pieces: Option<(i64, i64)> = pieces.optional()?;
+    if let Some((first, next)) = pieces {
+        changes.prepare_cached(FORGET)?.execute(params![first, next])?;
     }
     Ok(())
+}
+
+/// Takes in a file's pieces. Returns the number of the first and the one after the last:
+/// in one transaction they follow one another.
+fn insert(changes: &Transaction<'_>, path: &str, text: &str) -> rusqlite::Result<(i64, i64)> {
+    let mut insert = changes
+        .prepare_cached("INSERT INTO chunk (text, heading, path, line) VALUES (?1, ?2, ?3, ?4)")?;
+    let mut pieces = None;
+    for Chunk { line, heading, text } in chunks(path, text) {
+        insert.execute(params![text, heading, path, i64::try_from(line).unwrap_or(i64::MAX)])?;
+        let number = changes.last_insert_rowid();
+        let (first, _) = pieces.unwrap_or((number, number));
+        pieces = Some((first, number.saturating_add(1)));
+    }
+    Ok(pieces.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+
+    /// Returns how many steps it takes to forget one file among so many.
+    fn steps(files: usize) -> i32 {
+        let mut index = Index::open(Path::new(":memory:")).expect("it opens");
+        let changes = index.connection.transaction().expect("it begins");
+        for n in 0..files {
+            insert(&changes, &format!("{n}.md"), "Some words.\n").expect("it is taken in");
+        }
+        let (first, next) = insert(&changes, "last.md", "Other words.\n").expect("it is taken in");
+        let mut forget = changes.prepare(FORGET).expect("it is sound");
+        assert_eq!(forget.execute(params![first, next]), Ok(1));
+        forget.get_status(StatementStatus::VmStep)
+    }
+
+    #[test]
+    fn only_a_file_that_was_read_is_known() {
+        assert_eq!(content(Ok(b"words".to_vec())).as_deref(), Some("words"));
+        assert_eq!(content(Ok(vec![0xff])).as_deref(), Some(""));
+        assert_eq!(content(Err(FolderError::Missing { path: "a".into() })), None);
+    }
+
+    #[test]
+    fn forgetting_a_file_does_not_take_longer_where_there_are_many() {
+        assert_eq!(steps(2000), steps(10));
+    }
 }

@@ -8,7 +8,7 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, sinks::Lossy};
 use serde::Deserialize;
 
-use super::{Said, folder::Folder, limits::Limits};
+use super::{Said, folder::Folder, ignored::walk, limits::Limits};
 
 /// Characters of a line that are shown.
 const WIDTH: usize = 300;
@@ -38,18 +38,6 @@ pub(super) struct Search {
     glob: Option<String>,
 }
 
-/// Walks a folder: hidden files are shown, git's own and ignored ones are not.
-fn walk(root: &Path, depth: Option<usize>) -> ignore::Walk {
-    ignore::WalkBuilder::new(root)
-        .hidden(false)
-        .require_git(false)
-        .follow_links(false)
-        .max_depth(depth)
-        .sort_by_file_name(Ord::cmp)
-        .filter_entry(|entry| entry.file_name() != ".git")
-        .build()
-}
-
 /// Returns the files and folders below a path, one per line; folders end in `/`.
 pub(super) fn list(
     folder: &Folder,
@@ -66,7 +54,7 @@ pub(super) fn list(
     }
     let depth = arguments.depth.unwrap_or(DEPTH);
     let (mut lines, mut more) = (Vec::new(), 0_usize);
-    for entry in walk(&folder.root().join(&start), Some(depth)).flatten() {
+    for entry in walk(&folder.root().join(&start), true, Some(depth)).flatten() {
         if !going() {
             return Said::no("the listing was stopped");
         }
@@ -126,7 +114,7 @@ pub(super) fn search(
     if is_file {
         found.file(folder, &mut searcher, &matcher, &start, going);
     } else {
-        for entry in walk(&root, None).flatten() {
+        for entry in walk(&root, true, None).flatten() {
             if !going() {
                 return Said::no("the search was stopped");
             }

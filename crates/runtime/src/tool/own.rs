@@ -1,7 +1,7 @@
 //! What the host itself runs over a workspace, for no model: git and the user's commands,
 //! in the same sandbox as the tools.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{path::Path, time::Duration};
 
 use super::{
     Said, Tools,
@@ -81,10 +81,7 @@ impl Tools {
         limit: Duration,
         bytes: usize,
     ) -> Result<Ran, String> {
-        let on = Arc::clone(&self.0);
-        // The sandbox may have to be tried first, and that waits.
-        let ready = tokio::task::spawn_blocking(move || ready(&on)).await;
-        let confined = ready.map_err(|error| error.to_string())?.map_err(|said| said.output)?;
+        let confined = self.ready(ready).await.map_err(|said| said.output)?;
         let ran = process::run(confined, limit, bytes, &Shown::nobody()).await;
         ran.map_err(|error| format!("it cannot be started: {error}"))
     }

@@ -1,6 +1,17 @@
 //! A confined process from its start to its end, whoever gives up first.
 
-use std::{io, process::ExitStatus, process::Stdio, time::Duration};
+#[cfg(target_os = "linux")]
+pub(super) mod left;
+#[cfg(not(target_os = "linux"))]
+#[path = "process/elsewhere.rs"]
+pub(super) mod left;
+
+use std::{
+    io,
+    process::{ExitStatus, Stdio},
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -54,12 +65,13 @@ pub(super) async fn run(
         .kill_on_drop(true)
         .spawn()?;
     let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-    let group = Group { leader, scratch };
+    let group = Group { leader, scratch, ended: AtomicBool::new(false) };
     let (mut stdout, mut stderr) = (Kept::new(bytes), Kept::new(bytes));
     let (mut out, mut err) = (child.stdout.take(), child.stderr.take());
     let ended = tokio::time::timeout(limit, async {
         let end = async {
             let status = child.wait().await;
+            group.ended.store(true, Ordering::Relaxed);
             // What it left behind would hold the pipes open.
             group.stop();
             status
@@ -94,17 +106,27 @@ async fn drain(stream: Option<&mut (impl AsyncRead + Unpin)>, kept: &mut Kept, s
 struct Group {
     leader: Option<Pid>,
     scratch: Option<Scratch>,
+    /// Whether the leader has been waited for: its number may be a stranger's then.
+    ended: AtomicBool,
 }
 
 impl Group {
     fn stop(&self) {
-        if let Some(leader) = self.leader {
+        // Without a pid namespace, a process can leave the group. All that do are below
+        // the leader, as long as it is there, and those that keep their environment have
+        // a mark.
+        let (leader, scratch) = (self.leader, self.scratch.as_ref());
+        if let (Some(leader), Some(_), false) =
+            (leader, scratch, self.ended.load(Ordering::Relaxed))
+        {
+            left::stop_below(leader);
+        }
+        if let Some(leader) = leader {
             // There may be nothing left to stop.
             kill_process_group(leader, Signal::KILL).ok();
         }
-        // Without a pid namespace, a process can leave the group; it keeps the mark.
-        if let Some(scratch) = &self.scratch {
-            marked::stop(scratch.path());
+        if let Some(scratch) = scratch {
+            left::stop_marked(scratch.path());
         }
     }
 }
@@ -113,44 +135,4 @@ impl Drop for Group {
     fn drop(&mut self) {
         self.stop();
     }
-}
-
-#[cfg(target_os = "linux")]
-mod marked {
-    //! Finds processes by the folder for temporary files in their environment.
-
-    use std::{fs, os::unix::ffi::OsStrExt, path::Path};
-
-    use rustix::process::{Pid, Signal, kill_process};
-
-    /// How often to look again: a process may start another while it is stopped.
-    const ROUNDS: usize = 10;
-
-    /// Stops every process that was started with this folder.
-    pub(super) fn stop(scratch: &Path) {
-        let mark = [b"TMPDIR=", scratch.as_os_str().as_bytes()].concat();
-        for _ in 0..ROUNDS {
-            let mut found = false;
-            for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
-                let name = process.file_name();
-                let Some(id) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
-                let Ok(environment) = fs::read(process.path().join("environ")) else { continue };
-                let is_ours = environment.split(|byte| *byte == 0).any(|entry| entry == mark);
-                if is_ours && let Some(pid) = Pid::from_raw(id) {
-                    found |= kill_process(pid, Signal::KILL).is_ok();
-                }
-            }
-            if !found {
-                return;
-            }
-        }
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-mod marked {
-    //! Nothing to find: only landlock leaves marks.
-
-    /// Stops nothing.
-    pub(super) fn stop(_: &std::path::Path) {}
 }

@@ -90,9 +90,41 @@ pub enum SandboxError {
         /// The workspace.
         root: PathBuf,
     },
+    /// What stands for git's files cannot be kept apart.
+    #[error(
+        "no command runs in {}, because `.git` there is {found}: put the folder itself there, or \
+         remove it", root.display()
+    )]
+    Git {
+        /// The workspace.
+        root: PathBuf,
+        /// What it is.
+        found: &'static str,
+    },
+    /// A path of the policy leads elsewhere.
+    #[error(
+        "no command runs here, because {} leads out of {} through a link, and commands can make \
+         links there: put a folder there, or take the path out of `[sandbox]`",
+        path.display(), ground.display()
+    )]
+    Link {
+        /// The path.
+        path: PathBuf,
+        /// Where it should stay.
+        ground: PathBuf,
+    },
     /// The folder for temporary files cannot be made.
     #[error("the folder for temporary files cannot be made: {0}")]
     Scratch(#[source] std::io::Error),
+}
+
+/// What a command may do to git's own files.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Git {
+    /// Read them.
+    Looks,
+    /// Write them too, except for what could run programs later.
+    Writes,
 }
 
 /// The sandbox in use.
@@ -137,7 +169,7 @@ impl Sandbox {
         &self,
         policy: &SandboxPolicy,
         (root, folder): (&Path, &Path),
-        git: bool,
+        git: Git,
         program: &[&OsStr],
     ) -> Result<Confined, SandboxError> {
         let place = Place::of(policy, root, git)?;
@@ -182,13 +214,17 @@ fn passed(names: &[String]) -> impl Iterator<Item = (&String, OsString)> {
     names.iter().filter_map(|name| Some((name, env::var_os(name)?)))
 }
 
-/// Confines this process with landlock and becomes the program that the arguments name.
+/// Runs the program that the arguments name, confined with landlock, and ends as it does.
 ///
 /// A program calls this first when its first argument is [`HELPER`], with the arguments
-/// after it. It returns only if that fails; nothing has been run then.
+/// after it, and ends with what it returns.
 pub fn helper_main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    let why = landlock::become_program(arguments);
-    // Where nobody listens, the exit code says it.
-    drop(writeln!(std::io::stderr(), "the sandbox cannot be entered: {why}"));
-    ExitCode::from(125)
+    match landlock::helped(arguments) {
+        Ok(code) => code,
+        Err(why) => {
+            // Where nobody listens, the exit code says it.
+            drop(writeln!(std::io::stderr(), "the sandbox cannot be entered: {why}"));
+            ExitCode::from(125)
+        }
+    }
 }

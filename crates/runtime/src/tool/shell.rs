@@ -10,7 +10,7 @@ use super::{
     folder::Folder,
     limits::Limits,
     process::{self, Ran},
-    sandbox::{Confined, Sandbox, SandboxError},
+    sandbox::{Confined, Git, Sandbox, SandboxError},
 };
 use crate::perform::Shown;
 
@@ -44,7 +44,9 @@ impl Shell {
         let cwd = folder.inside(&self.cwd).map_err(Said::no)?;
         folder.folder(&cwd).map_err(Said::no)?;
         let program = ["sh", "-c", &self.command].map(OsStr::new);
-        sandbox.command(&settings.sandbox, (folder.root(), &cwd), false, &program).map_err(refused)
+        sandbox
+            .command(&settings.sandbox, (folder.root(), &cwd), Git::Looks, &program)
+            .map_err(refused)
     }
 }
 

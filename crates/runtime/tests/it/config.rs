@@ -185,6 +185,34 @@ fn a_repository_turns_hooks_off_and_never_on() {
 }
 
 #[test]
+fn a_repository_only_makes_limits_and_the_watch_stricter() {
+    let user = "[model]\nprices = { input = \"3\", output = \"15\" }\n\
+        [limits]\noutput = \"8KiB\"\nresults = 300\nshell_timeout = \"5m\"\n\
+        [watch]\ncpu = 50\ndisk_free = \"10GB\"\nevery = \"7s\"\n";
+    let repository = "[model]\nprices = { input = \"0\", output = \"0\" }\n\
+        [limits]\noutput = \"1MiB\"\nresults = 100\nshell_timeout = \"10h\"\nfile = \"9GB\"\n\
+        look_timeout = \"1s\"\nshell_timeout_max = \"10h\"\n\
+        [watch]\ncpu = 90\nmemory = 100\ndisk_free = \"1GB\"\nevery = \"1ms\"\nlongest = \"1m\"\n";
+    let parse = |text: &str, origin| Config::parse(text, origin).expect("it is sound");
+    let user = parse(user, Origin::User);
+    let both = user.clone().under(parse(repository, Origin::Repository));
+    assert_eq!(both.model.prices, Some((3_000_000, 15_000_000)));
+    assert_eq!(both.limits.output_bytes, Some(8 << 10));
+    assert_eq!(both.limits.results, Some(100));
+    assert_eq!(both.limits.shell_ms, Some(300_000));
+    // Where the user has set nothing, the usual value is the most.
+    assert_eq!(both.limits.file_bytes, Some(4 << 20));
+    assert_eq!(both.limits.look_ms, Some(1_000));
+    assert_eq!(both.limits.shell_max_ms, Some(600_000));
+    assert_eq!((both.watch.cpu, both.watch.memory), (Some(50), Some(85)));
+    assert_eq!(both.watch.disk_free, Some(10_000_000_000));
+    assert_eq!((both.watch.every_ms, both.watch.longest_ms), (Some(7_000), Some(60_000)));
+    assert_eq!(user.clone().under(Config::default()), user);
+    let priced = parse("[model]\nprices = { input = \"1\", output = \"2\" }", Origin::Repository);
+    assert_eq!(Config::default().under(priced).model.prices, Some((1_000_000, 2_000_000)));
+}
+
+#[test]
 fn the_nearest_file_is_found_and_a_missing_one_settles_nothing() {
     let folder = std::env::temp_dir().join(format!("pointsman-config-{}", std::process::id()));
     let deep = folder.join("a/b");

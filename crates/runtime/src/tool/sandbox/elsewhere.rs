@@ -1,6 +1,6 @@
 //! Landlock where there is none: it says so, and nothing runs.
 
-use std::{ffi::OsString, path::Path};
+use std::{ffi::OsString, path::Path, process::ExitCode};
 
 use super::place::Place;
 
@@ -17,6 +17,6 @@ pub(super) fn arguments(_: &Place, _: &Path) -> Vec<OsString> {
 }
 
 /// Says why nothing was run.
-pub(super) fn become_program(_: impl Iterator<Item = OsString>) -> String {
-    WHY.into()
+pub(super) fn helped(_: impl Iterator<Item = OsString>) -> Result<ExitCode, String> {
+    Err(WHY.into())
 }

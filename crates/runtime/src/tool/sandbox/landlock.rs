@@ -2,18 +2,35 @@
 //!
 //! It is a fallback. What lies in the workspace cannot be taken back from it, so git's
 //! own files can be written; of the network, only TCP is shut off.
+//!
+//! The helper is two processes. The outer one keeps the family together: whatever a
+//! command leaves behind becomes its child, and is stopped before it ends itself. The
+//! inner one gives everything up and becomes the program.
 
-use std::{ffi::OsString, path::Path, process::Command};
+use std::{
+    convert::Infallible,
+    env,
+    ffi::OsString,
+    os::unix::process::{CommandExt, ExitStatusExt},
+    path::Path,
+    process::{Command, ExitCode, ExitStatus},
+};
+
+use rustix::process::{
+    Signal, WaitOptions, getpid, kill_process, set_child_subreaper,
+    set_parent_process_death_signal, wait,
+};
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr,
     RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 
-use super::place::Place;
+use super::{super::process::left, place::Place};
 
-/// Devices that commands write to without a thought.
-const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/tty"];
+/// Devices that commands write to without a thought. Not the terminal: whoever opens it
+/// can type into the shell of the person who started us.
+const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full"];
 /// What they read beside the system's folders. Not `/proc`: landlock does not keep the
 /// environment of other processes from being read there, and keys are in it.
 const READ: &[&str] = &["/dev/random", "/dev/urandom"];
@@ -85,23 +102,54 @@ fn told(mut arguments: impl Iterator<Item = OsString>) -> Result<Told, String> {
     Err("there is no program to run".into())
 }
 
-/// Gives everything else up and becomes the program; returns why it could not.
-pub(super) fn become_program(arguments: impl Iterator<Item = OsString>) -> String {
-    match confined(arguments) {
-        Ok(never) => match never {},
-        Err(why) => why,
+/// The first argument of the inner process.
+const INNER: &str = "--inner";
+/// Processes that are collected in the end; more than that are left to the system.
+const COLLECTED: usize = 10_000;
+
+/// Runs a program with everything else given up; returns how it ended, or why it could
+/// not be run.
+pub(super) fn helped(mut arguments: impl Iterator<Item = OsString>) -> Result<ExitCode, String> {
+    // A command whose parent is gone has nobody to answer to.
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())?;
+    let first = arguments.next().ok_or("there is no program to run")?;
+    if first == INNER {
+        match become_program(arguments)? {}
     }
+    keep([first].into_iter().chain(arguments))
 }
 
-fn confined(arguments: impl Iterator<Item = OsString>) -> Result<std::convert::Infallible, String> {
-    use std::os::unix::process::CommandExt;
+/// Starts the inner process and waits for it; what it leaves behind is stopped.
+fn keep(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode, String> {
+    set_child_subreaper(Some(getpid())).map_err(|error| error.to_string())?;
+    let ours = env::current_exe().map_err(|error| error.to_string())?;
+    let mut inner = Command::new(ours);
+    inner.args([super::HELPER, INNER]).args(arguments);
+    let status = inner.status().map_err(|error| error.to_string());
+    left::stop_below(getpid());
+    for _ in 0..COLLECTED {
+        // Until nothing is left that has ended.
+        if !matches!(wait(WaitOptions::NOHANG), Ok(Some(_))) {
+            break;
+        }
+    }
+    status.map(ended)
+}
 
+/// Ends as the program did: by the same signal, or with the same code.
+fn ended(status: ExitStatus) -> ExitCode {
+    if let Some(signal) = status.signal().and_then(Signal::from_named_raw) {
+        // Where that signal does not end us, the code says it as shells do.
+        kill_process(getpid(), signal).ok();
+    }
+    let code = status.code().or_else(|| status.signal()?.checked_add(128));
+    ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX))
+}
+
+/// Gives everything else up and becomes the program; returns why it could not.
+fn become_program(arguments: impl Iterator<Item = OsString>) -> Result<Infallible, String> {
     let Told { network, read, write, program } = told(arguments)?;
     let [name, rest @ ..] = program.as_slice() else { return Err("there is no program".into()) };
-    // A command whose parent is gone has nobody to answer to.
-    let dies =
-        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
-    dies.map_err(|error| error.to_string())?;
     let status = ruleset(network)
         .and_then(|rules| rules.add_rules(path_beneath_rules(read, AccessFs::from_read(ABI::V9))))
         .and_then(|rules| rules.add_rules(path_beneath_rules(write, AccessFs::from_all(ABI::V9))))

@@ -1,12 +1,16 @@
 //! What a sandboxed command finds around it.
 
 use std::{
-    env, fs, io,
+    env,
+    fs::{self, File},
+    io::{self, Read},
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
 };
 
-use super::{SandboxError, SandboxPolicy};
+use rustix::fs::{Mode, OFlags};
+
+use super::{Git, SandboxError, SandboxPolicy};
 use crate::clock::entropy;
 
 /// Folders of the system that hold programs and what they need.
@@ -57,6 +61,9 @@ const ETC: &[&str] = &[
     "timezone",
 ];
 
+/// Bytes of a file that holds one path.
+const LONGEST: u64 = 4096;
+
 /// The paths of one command: what it reads and what it writes.
 #[derive(Debug)]
 pub(super) struct Place {
@@ -74,7 +81,7 @@ pub(super) struct Place {
 
 impl Place {
     /// Returns what a command finds. Git's files are there to be written only for git.
-    pub(super) fn of(policy: &SandboxPolicy, root: &Path, git: bool) -> Result<Self, SandboxError> {
+    pub(super) fn of(policy: &SandboxPolicy, root: &Path, git: Git) -> Result<Self, SandboxError> {
         let home = env::var_os("HOME").map(PathBuf::from).and_then(|home| home.canonicalize().ok());
         // Where there is no home, the root of all files stands for it.
         let home = home.unwrap_or_else(|| "/".into());
@@ -85,23 +92,68 @@ impl Place {
         let etc = ETC.iter().map(|name| Path::new("/etc").join(name));
         let shown = |path: &PathBuf| path.exists() && !home.starts_with(path);
         let mut read_only: Vec<PathBuf> = system.chain(etc).filter(shown).collect();
-        let (mut writable, mut kept) = (policy.writable.clone(), Vec::new());
-        let outside = git_outside(root);
-        if git {
-            writable.extend(outside);
-        } else {
-            read_only.extend(outside);
-            kept.push(root.join(".git"));
+        let (mut writable, mut kept) = (Vec::new(), Vec::new());
+        let own = own_git(root)?;
+        let outside = own.as_deref().and_then(|own| git_outside(root, own));
+        match git {
+            Git::Looks => {
+                kept.extend(own);
+                // Kept too, so that it is shown where the folder for temporary files would
+                // cover it.
+                kept.extend(outside.clone());
+                read_only.extend(outside);
+            }
+            Git::Writes => {
+                // What is written there would run when a person next uses git.
+                for folder in own.iter().chain(&outside) {
+                    kept.extend(["hooks", "config"].map(|name| folder.join(name)));
+                }
+                writable.extend(outside);
+            }
         }
+        let grounds: Vec<&Path> =
+            [root].into_iter().chain(policy.writable.iter().map(PathBuf::as_path)).collect();
         for path in &policy.read_only {
+            let Some(path) = real(path, &grounds)? else { continue };
             let list = if path.starts_with(root) { &mut kept } else { &mut read_only };
-            list.push(path.clone());
+            list.push(path);
         }
-        for list in [&mut read_only, &mut writable, &mut kept] {
+        for path in &policy.writable {
+            writable.extend(real(path, &grounds)?);
+        }
+        for list in [&mut read_only, &mut kept] {
             list.retain(|path| path.exists());
         }
         Ok(Self { root: root.into(), read_only, writable, kept, network: policy.network })
     }
+}
+
+/// Returns where a path of the policy really is; nothing if nothing is there.
+///
+/// Commands write on some grounds, and may have put a link where the policy means a
+/// folder: what it leads to is shown only if it lies on the same ground.
+fn real(path: &Path, grounds: &[&Path]) -> Result<Option<PathBuf>, SandboxError> {
+    let Ok(real) = path.canonicalize() else { return Ok(None) };
+    for ground in grounds.iter().filter(|ground| path != **ground && path.starts_with(ground)) {
+        if !ground.canonicalize().is_ok_and(|ground| real.starts_with(ground)) {
+            return Err(SandboxError::Link { path: path.into(), ground: ground.into() });
+        }
+    }
+    Ok(Some(real))
+}
+
+/// Returns the workspace's `.git`, if there is one. It is mounted by its name, so a link
+/// that a command has put there would show what lies behind it.
+fn own_git(root: &Path) -> Result<Option<PathBuf>, SandboxError> {
+    let own = root.join(".git");
+    let found = match fs::symlink_metadata(&own) {
+        Ok(found) if found.is_dir() || found.is_file() => return Ok(Some(own)),
+        Ok(found) if found.is_symlink() => "a link",
+        Ok(_) => "neither a folder nor a file",
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(_) => "nothing that can be looked at",
+    };
+    Err(SandboxError::Git { root: root.into(), found })
 }
 
 /// Returns where git's files are if the workspace is a linked worktree.
@@ -109,18 +161,27 @@ impl Place {
 /// A file named `.git` says where they are, and any command could have made one up to
 /// be shown another folder. So the word of the folder itself is needed too: it names
 /// the worktree that it belongs to, and lies where no command can write.
-fn git_outside(root: &Path) -> Vec<PathBuf> {
-    let own = root.join(".git");
-    let line = |path: &Path| fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
-    let found = || {
-        let named = line(&own)?;
-        let folder = root.join(named.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
-        let back = PathBuf::from(line(&folder.join("gitdir"))?);
-        let common = folder.join(line(&folder.join("commondir"))?).canonicalize().ok()?;
-        let is_git = common.join("objects").is_dir() && folder.starts_with(&common);
-        (is_git && back.canonicalize().ok()? == own && !folder.starts_with(root)).then_some(common)
-    };
-    found().into_iter().collect()
+fn git_outside(root: &Path, own: &Path) -> Option<PathBuf> {
+    let named = line(own)?;
+    let folder = root.join(named.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
+    let back = PathBuf::from(line(&folder.join("gitdir"))?);
+    let common = folder.join(line(&folder.join("commondir"))?).canonicalize().ok()?;
+    let is_git = common.join("objects").is_dir() && folder.starts_with(&common);
+    (is_git && back.canonicalize().ok()? == own && !folder.starts_with(root)).then_some(common)
+}
+
+/// Reads a file that holds one path. Anybody may have put a pipe or a device there, or a
+/// file without end: none of them is waited for.
+fn line(path: &Path) -> Option<String> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let file = File::from(file);
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    file.take(LONGEST).read_to_string(&mut text).ok()?;
+    Some(text.trim().to_owned())
 }
 
 /// A folder for temporary files that goes when it is let go of.

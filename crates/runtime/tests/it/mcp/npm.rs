@@ -70,7 +70,9 @@ async fn everything_over_stdio_lists_and_answers() {
 #[ignore = "needs npm MCP servers: cargo xtask test --only mcp"]
 async fn everything_is_believed_when_a_person_says_so() {
     let project = everything("npm-hints");
-    let config = project.config().believing(["everything"]);
+    let config = project.config();
+    let key = config.key("everything").expect("it is listed").to_owned();
+    let config = config.believing(&[key]);
     let connected = Servers::connect(&config, &["everything".into()], &McpLimits::default()).await;
     let decls = connected.servers.decls();
     let echo = decls.iter().find(|decl| &*decl.name == "mcp.everything.echo").expect("echo");

@@ -65,8 +65,32 @@ async fn a_listed_server_is_not_started_until_it_is_approved() {
     assert!(unlisted.ends_with(".mcp.json lists no server `other`; it lists `sh`"), "{unlisted}");
     let would = "it would run `sh server.sh` and be given UNSET_HERE";
     assert_eq!(why, &format!("not approved, so not started; {would}"));
-    assert_eq!(hint.as_deref(), Some("if you trust it, approve it with `--mcp sh`"));
+    let hint = hint.as_deref().unwrap_or_default();
+    let config = project.config();
+    let line = format!("`approve = [\"{}\"]`", config.key("sh").expect("it is listed"));
+    assert!(hint.contains("`--mcp sh`") && hint.ends_with(&line), "{hint}");
     assert!(!project.path().join("pid").exists(), "it was started");
+}
+
+#[test]
+fn an_approval_is_bound_to_the_file_and_to_what_it_says() {
+    let entry = json!({ "command": "sh", "args": ["server.sh"], "env": { "A": "b" } });
+    let project = |name, entry: &Value| Project::new(name, json!({ "sh": entry, "x": entry }));
+    let (here, elsewhere) = (project("key-here", &entry), project("key-elsewhere", &entry));
+    let key = here.config().key("sh").expect("it is listed").to_owned();
+    let approved = |project: &Project, key: &str| project.config().approved(&[key.to_owned()]);
+    assert_eq!(approved(&here, &key), ["sh"]);
+    assert!(approved(&here, "sh").is_empty(), "a name alone approves nothing");
+    assert!(approved(&elsewhere, &key).is_empty(), "another file has another server");
+    let list = here.path().join(".mcp.json");
+    let write = |text: &str| fs::write(&list, text).expect("it is written");
+    write(
+        r#"{"mcpServers": {"sh": {"env": {"A": "b"}, "args":
+        ["server.sh"],   "command": "sh"}}}"#,
+    );
+    assert_eq!(approved(&here, &key), ["sh"], "spaces and order do not count");
+    write(r#"{"mcpServers": {"sh": {"command": "sh", "args": ["evil.sh"], "env": {"A": "b"}}}}"#);
+    assert!(approved(&here, &key).is_empty(), "what it says has changed");
 }
 
 #[tokio::test]

@@ -196,3 +196,20 @@ async fn refusals_and_filters_are_no_replies() {
     let broken = json!({ "candidates": [{ "finishReason": "MALFORMED_FUNCTION_CALL" }] });
     assert_eq!(kind_of("gemini:m", &events(&[broken])).await, (FaultClass::Invalid, true));
 }
+
+#[tokio::test]
+async fn a_reply_that_ended_badly_is_no_reply_whatever_it_says() {
+    for (word, expected) in [
+        ("insufficient_system_resource", (FaultClass::Unavailable, true)),
+        ("abort", (FaultClass::Unavailable, true)),
+        ("error", (FaultClass::Unavailable, true)),
+        ("OTHER", (FaultClass::Invalid, true)),
+        ("MALFORMED_RESPONSE", (FaultClass::Invalid, true)),
+        ("guardrail_intervened", (FaultClass::Invalid, false)),
+    ] {
+        let chat = text(Protocol::OpenAiChat).replace("\"stop\"", &format!("\"{word}\""));
+        assert_eq!(kind_of("openai-compatible:m", &chat).await, expected, "{word}");
+        let gemini = text(Protocol::GeminiGenerate).replace("\"STOP\"", &format!("\"{word}\""));
+        assert_eq!(kind_of("gemini:m", &gemini).await, expected, "{word}");
+    }
+}

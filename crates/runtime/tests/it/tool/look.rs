@@ -1,5 +1,7 @@
 //! `list`, `search` and `context.fts_search`.
 
+use std::{fs, os::unix::fs::symlink, path::Path, process::Command};
+
 use serde_json::json;
 
 use super::{Desk, wait};
@@ -98,4 +100,70 @@ fn a_look_that_takes_too_long_is_stopped() {
         let said = wait(desk.call(tool, arguments));
         assert_eq!(said.output, "it took longer than 0 ms and was stopped; ask for less", "{tool}");
     }
+}
+
+#[test]
+fn a_list_of_ignored_files_that_is_no_plain_file_counts_for_nothing() {
+    for (name, target) in [("pipe", None), ("zero", Some("/dev/zero"))] {
+        let desk = Desk::with(&format!("ignore-{name}"), |settings| {
+            settings.limits.look_ms = 20_000;
+        });
+        desk.put("sub/a.md", "A needle in the hay.\n");
+        desk.put(".gitignore", "*.log\n");
+        desk.put("sub/run.log", "needle\n");
+        for list in [".ignore", "sub/.gitignore", ".git/info/exclude"] {
+            let path = desk.root.join(list);
+            fs::create_dir_all(path.parent().expect("it has a folder")).expect("it is made");
+            match target {
+                Some(target) => symlink(target, path).expect("it is made"),
+                None => mkfifo(&path),
+            }
+        }
+        let (said, found) = (desk.does("list", json!({ "depth": 9 })), "sub/a.md");
+        assert!(said.contains(found) && !said.contains("run.log"), "{name}: {said}");
+        let said = desk.does("search", json!({ "query": "needle", "path": "sub" }));
+        assert_eq!(said, "sub/a.md:1: A needle in the hay.", "{name}");
+        let said = desk.does("context.fts_search", json!({ "query": "needle hay" }));
+        assert_eq!(said, "sub/a.md:1: A needle in the hay.", "{name}");
+    }
+}
+
+#[test]
+fn lists_of_ignored_files_are_honoured_as_git_does() {
+    let desk = Desk::new("ignore");
+    desk.put(".gitignore", "*.log\nbuild/\n/only-here\n");
+    desk.put(".git/info/exclude", "private.txt\n");
+    desk.put("sub/.gitignore", "!keep.log\nlocal\n");
+    desk.put("sub/.ignore", "quiet\n");
+    for path in [
+        "a.log",
+        "only-here",
+        "private.txt",
+        "build/out",
+        "sub/keep.log",
+        "sub/drop.log",
+        "sub/local",
+        "sub/only-here",
+        "sub/quiet",
+        "sub/deep/local",
+        "plain",
+    ] {
+        desk.put(path, "text\n");
+    }
+    let said = desk.does("list", json!({ "depth": 9 }));
+    let files: Vec<&str> = said.lines().filter(|line| !line.contains(".git")).collect();
+    assert_eq!(
+        files,
+        ["plain", "sub/", "sub/.ignore", "sub/deep/", "sub/keep.log", "sub/only-here"]
+    );
+    let said = desk.does("list", json!({ "path": "sub" }));
+    assert!(said.contains("sub/keep.log") && !said.contains("drop.log"), "{said}");
+    // A list as long as this is none that a person wrote.
+    desk.put(".gitignore", format!("plain\n{}", "#\n".repeat(1 << 20)));
+    assert!(desk.does("list", json!({})).contains("plain"));
+}
+
+fn mkfifo(path: &Path) {
+    let made = Command::new("mkfifo").arg(path).status().expect("it runs");
+    assert!(made.success());
 }

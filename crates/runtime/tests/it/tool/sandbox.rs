@@ -2,6 +2,7 @@
 
 mod git;
 mod hook;
+mod links;
 mod progress;
 mod stop;
 

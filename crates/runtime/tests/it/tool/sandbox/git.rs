@@ -1,6 +1,9 @@
 //! `git`, and what commands may do to its files.
 
-use std::{fs, os::unix::fs::PermissionsExt};
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt, symlink},
+};
 
 use serde_json::{Value, json};
 
@@ -99,6 +102,48 @@ fn a_command_cannot_change_gits_own_files() {
     fails(&desk, "rm -rf .git");
     fails(&desk, "mv .git elsewhere");
     assert!(sh(&desk, "git log --oneline").1.contains("First"), "reading it is fine");
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn git_leaves_no_hook_and_no_setting_behind() {
+    for kind in KINDS {
+        let desk = repository(kind, "git-hook");
+        desk.put("hook.sh", "#!/bin/sh\ntouch sprung\n");
+        desk.does("git", git(&["add", "hook.sh"]));
+        let hook = desk.root.join(".git/hooks/pre-commit");
+        for arguments in [
+            &["mv", "hook.sh", ".git/hooks/pre-commit"][..],
+            &["mv", "--", "hook.sh", ".git/hooks/pre-commit"],
+            &["mv", "hook.sh", "./.GIT/hooks/pre-commit"],
+            &["mv", "hook.sh", ":(top).git/hooks/pre-commit"],
+        ] {
+            let said = desk.refuses("git", git(arguments));
+            assert!(said.contains("git's own files"), "{kind}: {said}");
+        }
+        symlink(".git/hooks", desk.root.join("away")).expect("it is made");
+        let said = desk.refuses("git", git(&["mv", "hook.sh", "away/pre-commit"]));
+        assert!(said.contains("git's own files"), "{kind}: {said}");
+        assert!(!hook.exists(), "{kind}");
+    }
+    // A filter of the repository runs as part of git, and still cannot reach them.
+    let desk = repository("bubblewrap", "git-filter");
+    let config = desk.text(".git/config");
+    let filter = "sh -c 'echo x >> .git/config; echo x > .git/hooks/pre-commit; cat'";
+    let config = format!("{config}[filter \"x\"]\n\tclean = \"{filter}\"\n");
+    desk.put(".git/config", &config);
+    desk.put(".gitattributes", "*.txt filter=x\n");
+    desk.put("b.txt", "two\n");
+    desk.does("git", git(&["add", "b.txt"]));
+    assert_eq!(desk.text(".git/config"), config);
+    assert!(!desk.root.join(".git/hooks/pre-commit").exists());
+    // What only looks cannot write any of them.
+    let looks = config.replace(".git/hooks/pre-commit", ".git/looked");
+    desk.put(".git/config", &looks);
+    desk.put("b.txt", "six\n");
+    desk.does("git", git(&["diff"]));
+    desk.does("git", git(&["status"]));
+    assert!(!desk.root.join(".git/looked").exists());
 }
 
 #[test]

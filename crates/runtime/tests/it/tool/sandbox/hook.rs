@@ -104,6 +104,7 @@ impl Desk {
             config: json!({ "goal": "x" }),
             words: Vec::new(),
             goal: "x".into(),
+            words: Vec::new(),
             permissions: Permissions::allow_all(),
             seed: Some(7),
         };

@@ -4,11 +4,15 @@ use std::{fs, thread, time::Duration};
 
 use serde_json::json;
 
-use super::{super::wait, KINDS, desk, works};
+use super::{super::wait, KINDS, desk, fails, works};
 
-/// Sleepers that try to be left behind: in the background, and in a session of their own.
+/// Sleepers that try to be left behind: in the background, in a session of their own, and
+/// without the environment they were given.
 fn sleepers(mark: &str) -> String {
-    format!("sleep {mark}1 & setsid sleep {mark}2 & (setsid sleep {mark}3 &) ; touch started")
+    format!(
+        "sleep {mark}1 & setsid sleep {mark}2 & (setsid sleep {mark}3 &) ; \
+         (setsid env -i sleep {mark}5 &) ; touch started"
+    )
 }
 
 /// Returns whether a process has this in its command line.
@@ -78,6 +82,18 @@ fn what_a_command_leaves_in_the_background_ends_with_it() {
         let said = works(&desk, &format!("{}; echo over", sleepers(&mark)));
         assert_eq!(said, "exit code 0\nover\n", "{kind}");
         until("the end of all", || !runs(&mark));
+    }
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn a_command_that_a_signal_ends_is_told_so() {
+    for kind in KINDS {
+        let said = fails(&desk(kind, "signal"), "kill -TERM $$");
+        // Bubblewrap gives the code that shells give.
+        let expected =
+            if kind == "landlock" { "stopped by signal 15\n" } else { "exit code 143\n" };
+        assert_eq!(said, expected, "{kind}");
     }
 }
 

@@ -1,0 +1,123 @@
+//! Which files a walk leaves out, by the lists that a workspace holds of them.
+//!
+//! `.gitignore`, `.ignore` and `.git/info/exclude` come from whoever wrote the workspace,
+//! and from the commands that ran in it. Only a plain file of a sensible size is read as
+//! such a list: a pipe would be waited for without end, and a device read without end.
+
+use std::{
+    collections::HashMap,
+    fs::{self, File},
+    io::Read,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use ignore::{
+    Match, Walk, WalkBuilder,
+    gitignore::{Gitignore, GitignoreBuilder},
+};
+use rustix::fs::{Mode, OFlags};
+
+/// Bytes and lines of a list. A longer one counts for nothing: compiling it takes time
+/// and memory that grow with it.
+const LONGEST: (u64, usize) = (256 << 10, 8192);
+
+/// Walks a folder in the order of names, without git's own files and without what is
+/// ignored. Links are not followed.
+pub(super) fn walk(start: &Path, hidden: bool, depth: Option<usize>) -> Walk {
+    let lists = Lists { global: Gitignore::global().0, read: Mutex::default() };
+    WalkBuilder::new(start)
+        .standard_filters(false)
+        .hidden(!hidden)
+        .follow_links(false)
+        .max_depth(depth)
+        .sort_by_file_name(Ord::cmp)
+        .filter_entry(move |entry| {
+            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            entry.file_name() != ".git" && !lists.leave_out(entry.path(), is_folder)
+        })
+        .build()
+}
+
+/// The lists of all folders that were come by.
+struct Lists {
+    /// The person's own, for every workspace.
+    global: Gitignore,
+    read: Mutex<HashMap<PathBuf, Arc<Listed>>>,
+}
+
+/// What one folder lists.
+struct Listed {
+    plain: Gitignore,
+    git: Gitignore,
+    exclude: Gitignore,
+    is_repository: bool,
+}
+
+impl Lists {
+    /// Returns whether a path is ignored. The nearest list that speaks of it decides;
+    /// `.ignore` comes before git's, and git's count up to the root of its repository.
+    fn leave_out(&self, path: &Path, is_folder: bool) -> bool {
+        let ruled = |list: &Gitignore| match list.matched(path, is_folder) {
+            Match::None => None,
+            Match::Ignore(_) => Some(true),
+            Match::Whitelist(_) => Some(false),
+        };
+        let (mut by_git, mut inside) = (None, true);
+        for folder in path.ancestors().skip(1) {
+            let listed = self.of(folder);
+            if let Some(out) = ruled(&listed.plain) {
+                return out;
+            }
+            if inside {
+                by_git = by_git.or_else(|| ruled(&listed.git)).or_else(|| ruled(&listed.exclude));
+            }
+            inside &= !listed.is_repository;
+        }
+        by_git.or_else(|| ruled(&self.global)).unwrap_or(false)
+    }
+
+    fn of(&self, folder: &Path) -> Arc<Listed> {
+        // Whoever panicked here has left the lists as they were.
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(listed) = read.get(folder) {
+            return Arc::clone(listed);
+        }
+        let listed = Arc::new(Listed {
+            plain: list(folder, ".ignore"),
+            git: list(folder, ".gitignore"),
+            exclude: list(folder, ".git/info/exclude"),
+            is_repository: fs::symlink_metadata(folder.join(".git")).is_ok(),
+        });
+        read.insert(folder.into(), Arc::clone(&listed));
+        listed
+    }
+}
+
+/// Reads a folder's list; one that cannot be used is empty.
+fn list(folder: &Path, name: &str) -> Gitignore {
+    let Some(text) = text(&folder.join(name)) else { return Gitignore::empty() };
+    let mut builder = GitignoreBuilder::new(folder);
+    for line in text.trim_start_matches('\u{feff}').lines() {
+        // A line that is no pattern counts for nothing; the others do.
+        builder.add_line(None, line).ok();
+    }
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
+}
+
+fn text(path: &Path) -> Option<String> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let file = File::from(file);
+    let mut bytes = Vec::new();
+    if file.metadata().ok()?.is_file() {
+        file.take(LONGEST.0.saturating_add(1)).read_to_end(&mut bytes).ok()?;
+    }
+    let fits = u64::try_from(bytes.len()).is_ok_and(|size| size <= LONGEST.0);
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    if !fits || text.lines().nth(LONGEST.1).is_some() {
+        tracing::warn!(path = %path.display(), "too long for a list of ignored files: not used");
+        return None;
+    }
+    Some(text)
+}
