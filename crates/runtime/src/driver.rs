@@ -15,7 +15,7 @@ use std::{collections::BTreeMap, future::poll_fn, sync::Arc};
 
 use pointsman_kernel::{
     Took,
-    chart::{Chart, Disposition, Does},
+    chart::{Chart, Disposition, Does, State},
     erased::{AgentRow, AnyRun, NotStepped, Stepped},
     event::Begun,
     id::{Digest, EffectId, Seq},
@@ -202,7 +202,7 @@ impl Driver {
             return Standing::Asking;
         }
         let awaits = self.chart.state(core.state);
-        match awaits.map(pointsman_kernel::chart::State::does) {
+        match awaits.map(State::does) {
             Some(Does::Await { timeout: Some(_), .. }) => Standing::Moving,
             _ => Standing::Waiting,
         }
@@ -223,6 +223,13 @@ impl Driver {
     /// yet time for the run to wake.
     pub fn is_idle(&self) -> bool {
         self.inbox.is_empty() && self.wakes_at().is_none_or(|at| at > now_ms())
+    }
+
+    /// Returns whether the run is in a state that waits for a word from outside.
+    pub fn listens(&self) -> bool {
+        let core = self.run.core();
+        let state = self.chart.state(core.state);
+        core.ended.is_none() && matches!(state.map(State::does), Some(Does::Await { .. }))
     }
 
     /// Returns when the run wants to be woken, in milliseconds since 1970.
@@ -366,7 +373,7 @@ impl Driver {
 }
 
 /// Returns the row of the agent whose jobs a chart uses.
-fn row(chart: &Chart) -> Result<&'static AgentRow, DriveError> {
+pub(crate) fn row(chart: &Chart) -> Result<&'static AgentRow, DriveError> {
     let row = pointsman_agents::ROWS.iter().find(|row| row.decl.name == chart.jobs());
     row.ok_or_else(|| DriveError::NoAgent(chart.jobs().into()))
 }

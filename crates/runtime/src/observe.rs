@@ -5,6 +5,7 @@ use pointsman_kernel::{
     chart::Disposition,
     governor::{Level, Verdict},
     id::{At, Digest, EffectId, Seq},
+    turn::TurnError,
     view::RunView,
 };
 
@@ -38,6 +39,8 @@ pub enum Notice {
         attempt: u16,
         /// What it does, in a few words.
         what: Box<str>,
+        /// The call, where it is a tool's.
+        call: Option<Box<ToolCall>>,
     },
     /// An effect was answered.
     Answered {
@@ -47,6 +50,15 @@ pub enum Notice {
         ok: bool,
         /// What came back, in a few words.
         what: Box<str>,
+        /// All of it, where it is a tool's result or a model's text.
+        output: Option<Box<str>>,
+    },
+    /// What failed is tried again after a while.
+    Retrying {
+        /// The attempt that comes next.
+        attempt: u16,
+        /// Milliseconds until then.
+        wait_ms: u64,
     },
     /// The governor ruled something short of the end.
     Warned(Verdict),
@@ -64,9 +76,17 @@ pub enum Notice {
         /// The run after it.
         view: Box<RunView>,
     },
+    /// The run is at something new, in a line: the phase of a plan.
+    Stage(Box<str>),
     /// A person is asked.
     Asked(Question),
-    /// A model has written a piece of text. It is not kept before the reply is finished.
+    /// The run waits for a word: a turn is over, or none has begun.
+    Listens {
+        /// Why the turn has no answer, where it has none.
+        error: Option<TurnError>,
+    },
+    /// A model or a tool has written a piece of text. It is not kept before the answer is
+    /// there.
     Said {
         /// The effect.
         effect: EffectId,

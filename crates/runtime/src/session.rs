@@ -8,6 +8,7 @@ use pointsman_kernel::{
     governor::{Grant, Permissions},
     id::{Digest, Seq},
     journal::{Entry, body},
+    turn::TurnError,
 };
 use serde_json::{Value, json};
 use thiserror::Error;
@@ -21,8 +22,12 @@ use crate::{
     store::{Prune, Pruned, RunId, Store, StoreError},
 };
 
+mod converse;
 mod drive;
+mod spoken;
 
+pub use converse::{Conversation, Speaker};
+use drive::Company;
 pub use drive::approval;
 
 /// How long somebody who drives a run has to take a letter.
@@ -82,6 +87,9 @@ pub struct Start {
     pub config: Value,
     /// What it is for, for people.
     pub goal: Box<str>,
+    /// What is said to an agent that listens: the bodies of its first event. In a
+    /// [`run`](Session::run) it hears these and then that there is no more.
+    pub words: Vec<Value>,
     /// What may run unasked.
     pub permissions: Permissions,
     /// Where the jitter between attempts comes from; drawn if it is not given.
@@ -105,6 +113,8 @@ pub struct Outcome {
     pub elapsed_ms: u64,
     /// What it has come to.
     pub result: Option<String>,
+    /// Why its last turn has no answer, where it has none.
+    pub error: Option<TurnError>,
 }
 
 /// What became of an event that was posted.
@@ -184,7 +194,23 @@ impl Session {
         observers: Vec<Arc<dyn Observer>>,
         attendant: &mut dyn Attend,
     ) -> Result<Outcome, SessionError> {
-        let Start { chart, source, config, goal, permissions, seed } = start;
+        let words = converse::said_and_closed(&start.chart, &start.words)?;
+        let beginning = Self::beginning(host, start)?;
+        let site = self.site(host, observers);
+        self.threads.block_on(async {
+            let _hold = self.store.hold(&beginning.id)?;
+            let mut driver = Driver::begin(site, beginning).await?;
+            for word in words {
+                self.store.post(driver.id(), &word.to_string()).await?;
+            }
+            let company = Company::Attendant(attendant);
+            drive::drive(&mut driver, &self.store, host.watch(), company).await
+        })
+    }
+
+    /// Returns a run that is to begin, with all that the host has to say of it.
+    fn beginning(host: &Host, start: Start) -> Result<Beginning, SessionError> {
+        let Start { chart, source, config, goal, permissions, seed, .. } = start;
         let config = host.configure(chart.jobs(), config, &permissions);
         let begun = Begun {
             chart: chart.name().into(),
@@ -195,14 +221,7 @@ impl Session {
             tools: host.decls(),
             config: body(&config)?,
         };
-        let chart = Arc::new(chart);
-        let beginning = Beginning { id: new_run_id(), chart, source, goal, begun };
-        let site = self.site(host, observers);
-        self.threads.block_on(async {
-            let _hold = self.store.hold(&beginning.id)?;
-            let mut driver = Driver::begin(site, beginning).await?;
-            drive::drive(&mut driver, &self.store, host.watch(), attendant).await
-        })
+        Ok(Beginning { id: new_run_id(), chart: Arc::new(chart), source, goal, begun })
     }
 
     /// Goes on with a run that was interrupted, or that waited.
@@ -219,7 +238,8 @@ impl Session {
         let _hold = hold.ok_or_else(|| SessionError::Held { run: id.clone() })?;
         self.threads.block_on(async {
             let mut driver = Driver::resume(site, chart, id.clone()).await?;
-            drive::drive(&mut driver, &self.store, host.watch(), attendant).await
+            let company = Company::Attendant(attendant);
+            drive::drive(&mut driver, &self.store, host.watch(), company).await
         })
     }
 

@@ -8,6 +8,7 @@ use pointsman_kernel::{
     erased::Stepped,
     governor::Level,
     id::{At, EffectId},
+    run::Doing,
     view::{view, why},
 };
 use serde_json::Value;
@@ -32,6 +33,7 @@ pub(super) struct Tally {
     calls: u64,
     files: BTreeSet<String>,
     recent: VecDeque<bool>,
+    stage: Option<Box<str>>,
 }
 
 impl Tally {
@@ -92,6 +94,14 @@ impl Driver {
             });
             entered = why.at;
         }
+        let stage: Option<Box<str>> = self.run.stage().map(Into::into);
+        if stage != self.tally.stage {
+            self.tally.stage.clone_from(&stage);
+            if let Some(stage) = stage {
+                self.tell(&Notice::Stage(stage));
+            }
+        }
+        let core = self.run.core();
         for verdict in why.verdicts {
             let stuck = !verdict.rule.is_permission() && verdict.level >= Level::Refuse;
             self.tell(&if stuck { Notice::Stuck(verdict) } else { Notice::Warned(verdict) });
@@ -105,10 +115,20 @@ impl Driver {
         if let Some(progress) = progress {
             self.tell(&Notice::Progressed(progress));
         }
+        for item in &core.items {
+            if let Doing::BackingOff { until } = item.doing
+                && event.get("answered").is_some()
+            {
+                let wait_ms = until.since(core.now);
+                self.tell(&Notice::Retrying { attempt: item.attempt.saturating_add(1), wait_ms });
+            }
+        }
         let view = Box::new(view(&self.chart, core));
         self.tell(&Notice::Persisted { seq: committed.seq(), link: committed.link(), view });
         if let Some(ended) = core.ended {
             self.tell(&Notice::Ended(ended));
+        } else if !stepped.hops.is_empty() && self.listens() {
+            self.tell(&Notice::Listens { error: self.run.turn_error().cloned() });
         }
     }
 
@@ -125,10 +145,14 @@ impl Driver {
         };
         let person = answer.pointer("/own/answered/yes").and_then(Value::as_bool);
         let said = person.map(|yes| if yes { "yes" } else { "no" });
-        let what = fault.or_else(|| text("/tool/output")).or_else(|| text("/model/text")).or(said);
-        let what = what.unwrap_or("").lines().next().unwrap_or("");
+        let output = fault.or_else(|| text("/tool/output")).or_else(|| text("/model/text"));
+        let hook = answer.pointer("/own/post_tools/actions").and_then(Value::as_array);
+        let hook = hook.map(|actions| actions.iter().filter_map(Value::as_str).collect::<Vec<_>>());
+        let hook = hook.map(|actions| actions.join("; "));
+        let what = output.or(said).or(hook.as_deref()).unwrap_or("").lines().next().unwrap_or("");
         let what: String = what.chars().take(SHOWN).collect();
-        self.tell(&Notice::Answered { effect, ok, what: what.into() });
+        let output = output.map(Into::into);
+        self.tell(&Notice::Answered { effect, ok, what: what.into(), output });
         if fault.is_some() {
             self.tell(&Notice::Unsaid(effect));
         }

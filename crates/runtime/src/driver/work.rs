@@ -203,7 +203,11 @@ impl Driver {
             let what: String = self.words(&start).chars().take(SHOWN).collect();
             let waits = |item: &&Item| super::load::waits_for(item, id);
             let attempt = self.run.core().items.iter().find(waits).map_or(1, |item| item.attempt);
-            self.tell(&Notice::Attempted { effect: id, attempt, what: what.into() });
+            let call = match &start {
+                Start::Tool(call) => Some(Box::new(call.clone())),
+                Start::Model(_) | Start::Child(_) | Start::Own { .. } => None,
+            };
+            self.tell(&Notice::Attempted { effect: id, attempt, what: what.into(), call });
         }
         let errand = Errand { run: self.id.clone(), effect: id, again };
         // Models and tools show how far they have come, and only to those who watch.

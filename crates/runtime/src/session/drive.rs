@@ -6,67 +6,98 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::{
     signal::unix::{SignalKind, signal},
+    sync::mpsc,
     time::{Interval, MissedTickBehavior, interval},
 };
 
-use super::{Attend, Decision, Outcome, SessionError};
+use super::{Attend, Decision, Outcome, SessionError, converse::Word};
 use crate::{
     driver::{DriveError, Driver, Standing, answered},
     observe::{Asked, Question},
-    store::{self, Store},
+    store::{Letter, Store},
     watch::{Call, Watch},
 };
 
 /// Time between two looks for letters.
 const POST: Duration = Duration::from_millis(200);
 
+/// Who is there while a run is driven.
+pub(super) enum Company<'a> {
+    /// Somebody who is asked when nothing else is under way, or nobody. The run is let go
+    /// of when it waits for anything else.
+    Attendant(&'a mut dyn Attend),
+    /// Somebody who talks with it, and goes on doing so until it ends or they leave.
+    Talking(mpsc::UnboundedReceiver<Word>),
+}
+
+impl Company<'_> {
+    /// Waits for the next word; whoever is only asked says none.
+    async fn word(&mut self) -> Word {
+        match self {
+            Self::Attendant(_) => std::future::pending().await,
+            // Whoever is gone has left.
+            Self::Talking(words) => words.recv().await.unwrap_or(Word::Leave),
+        }
+    }
+}
+
 /// Drives a run until it ends or waits for somebody who is not there. Ctrl-C cancels it
-/// in good order; a second one, or the system's request to end, lets go of it as it is.
+/// in good order, or the turn of a conversation; a second one, or the system's request to
+/// end, lets go of it as it is.
 pub(super) async fn drive(
     driver: &mut Driver,
     store: &Store,
     watch: Option<Watch>,
-    attendant: &mut dyn Attend,
+    mut company: Company<'_>,
 ) -> Result<Outcome, SessionError> {
     let mut watch = watch.map(|watch| watch.taking_over(driver.run().core().paused));
-    let mut post = Post { watch: store.watch()?, store };
+    let mut changes = store.watch()?;
     let mut rounds = every(POST);
     let mut looks = every(watch.as_ref().map_or(Duration::from_hours(1), Watch::every));
     // Listened to from here on, so that none is missed while a step is written.
     let mut interrupts = signal(SignalKind::interrupt())?;
     let mut terminations = signal(SignalKind::terminate())?;
     let mut cancelled = false;
-    post.deliver(driver).await?;
+    deliver(store, driver).await?;
     loop {
-        match driver.standing() {
-            Standing::Ended(_) => break,
-            Standing::Asking if driver.is_idle() => {
-                if !ask(driver, attendant).await? {
+        if driver.listens() && hear(store, driver).await? {
+            continue;
+        }
+        match (driver.standing(), &mut company) {
+            (Standing::Ended(_), _) => break,
+            (Standing::Asking, Company::Attendant(attendant)) if driver.is_idle() => {
+                if !ask(driver, &mut **attendant).await? {
                     break;
                 }
                 continue;
             }
             // Only the watch lets a paused run go on; where there is none, somebody else must.
-            Standing::Waiting
+            (Standing::Waiting, Company::Attendant(_))
                 if driver.is_idle() && !(driver.run().core().paused && watch.is_some()) =>
             {
                 break;
             }
-            Standing::Moving | Standing::Asking | Standing::Waiting => {}
+            _ => {}
         }
         let event = tokio::select! {
             event = driver.next() => event,
-            Some(()) = interrupts.recv() => {
-                if cancelled {
-                    break;
+            word = company.word() => match heard(word, driver, store).await? {
+                Heard::Event(event) => event,
+                Heard::Nothing => continue,
+                Heard::Farewell => break,
+            },
+            Some(()) = interrupts.recv() => match &company {
+                Company::Talking(_) if driver.is_under_way() => cancel("turn"),
+                Company::Attendant(_) if !cancelled => {
+                    cancelled = true;
+                    cancel("run")
                 }
-                cancelled = true;
-                json!({ "cancelled": { "scope": "run" } })
-            }
+                _ => break,
+            },
             Some(()) = terminations.recv() => break,
             _ = rounds.tick() => {
-                if post.watch.changed()? {
-                    post.deliver(driver).await?;
+                if changes.changed()? {
+                    deliver(store, driver).await?;
                 }
                 continue;
             }
@@ -81,6 +112,37 @@ pub(super) async fn drive(
     Ok(outcome(driver))
 }
 
+fn cancel(scope: &str) -> Value {
+    json!({ "cancelled": { "scope": scope } })
+}
+
+/// What a word comes to.
+enum Heard {
+    Event(Value),
+    Nothing,
+    Farewell,
+}
+
+async fn heard(word: Word, driver: &mut Driver, store: &Store) -> Result<Heard, SessionError> {
+    Ok(match word {
+        Word::Post(event) => {
+            store.post(driver.id(), &event.to_string()).await?;
+            Heard::Nothing
+        }
+        // Whoever listens already has nothing to stop.
+        Word::CancelTurn if driver.listens() => Heard::Nothing,
+        Word::CancelTurn => Heard::Event(cancel("turn")),
+        Word::Decide(effect, decision) => {
+            let mut asked = driver.questions().into_iter();
+            // One that is answered or too late is no question any more.
+            asked
+                .find(|question| question.effect == effect)
+                .map_or(Heard::Nothing, |question| Heard::Event(approval(&question, &decision)))
+        }
+        Word::Leave => Heard::Farewell,
+    })
+}
+
 fn every(period: Duration) -> Interval {
     let mut ticks = interval(period);
     // What was missed while a step was written need not be made up for.
@@ -88,19 +150,25 @@ fn every(period: Duration) -> Interval {
     ticks
 }
 
-/// Letters from other processes.
-struct Post<'s> {
-    store: &'s Store,
-    watch: store::Watch,
+/// Delivers the letters that do not wait for the run to listen: approvals, cancels.
+async fn deliver(store: &Store, driver: &mut Driver) -> Result<(), SessionError> {
+    for letter in store.letters(driver.id())?.iter().filter(|it| !is_word(it)) {
+        driver.take(letter).await?;
+    }
+    Ok(())
 }
 
-impl Post<'_> {
-    async fn deliver(&self, driver: &mut Driver) -> Result<(), SessionError> {
-        for letter in self.store.letters(driver.id())? {
-            driver.take(&letter).await?;
-        }
-        Ok(())
-    }
+/// Delivers the oldest word to a run that listens; returns whether there was one.
+async fn hear(store: &Store, driver: &mut Driver) -> Result<bool, SessionError> {
+    let letters = store.letters(driver.id())?;
+    let Some(word) = letters.iter().find(|it| is_word(it)) else { return Ok(false) };
+    driver.take(word).await?;
+    Ok(true)
+}
+
+/// Returns whether a letter holds something that a run must listen for.
+fn is_word(letter: &Letter) -> bool {
+    serde_json::from_str::<Value>(&letter.body).is_ok_and(|event| event.get("given").is_some())
 }
 
 /// Puts the open questions to who is there. Returns whether one was answered.
@@ -143,5 +211,6 @@ fn outcome(driver: &Driver) -> Outcome {
         questions: driver.questions(),
         elapsed_ms: core.now.0,
         result: driver.run().result(),
+        error: driver.run().turn_error().cloned(),
     }
 }

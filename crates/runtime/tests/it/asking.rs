@@ -82,7 +82,15 @@ fn start(source: &str, goal: &str, permissions: Permissions) -> Start {
     let chart = verify(source, &pointsman_agents::registry());
     let chart = chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics));
     let config = json!({ "goal": goal });
-    Start { chart, source: source.into(), config, goal: goal.into(), permissions, seed: Some(7) }
+    Start {
+        chart,
+        source: source.into(),
+        config,
+        words: Vec::new(),
+        goal: goal.into(),
+        permissions,
+        seed: Some(7),
+    }
 }
 
 fn asks(attended: bool) -> Permissions {

@@ -2,6 +2,7 @@
 
 mod asking;
 mod config;
+mod converse;
 mod decode;
 mod driver;
 mod fts;

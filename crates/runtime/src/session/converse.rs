@@ -1,0 +1,187 @@
+//! Conversations: words go to a run at any time, and what happens is told to those who
+//! watch it.
+//!
+//! A word is posted before anything else, so it outlives the process; the run hears it
+//! when it next listens.
+
+use std::sync::Arc;
+
+use pointsman_kernel::{chart::Chart, id::EffectId};
+use serde_json::{Value, json};
+use tokio::{runtime::Handle, sync::mpsc, task::JoinHandle};
+
+use super::{
+    Decision, Outcome, Session, SessionError, Start,
+    drive::{self, Company},
+};
+use crate::{
+    driver::{DriveError, Driver, row},
+    host::Host,
+    observe::Observer,
+    store::RunId,
+};
+
+/// The event by which an agent learns that nothing more will be said.
+const CLOSED: &str = "input_closed";
+
+/// What can be said to a run that is being driven.
+#[derive(Clone, Debug)]
+pub(super) enum Word {
+    /// An event to be posted; the run hears it when it listens.
+    Post(Value),
+    /// Stop what is under way and listen.
+    CancelTurn,
+    /// A person's answer to a question.
+    Decide(EffectId, Decision),
+    /// Let go of the run as it is.
+    Leave,
+}
+
+/// Says things to a run. It can be cloned and sent about; when the last one is gone, the
+/// run is let go of.
+#[derive(Clone, Debug)]
+pub struct Speaker {
+    words: mpsc::UnboundedSender<Word>,
+    closed: Option<u16>,
+}
+
+impl Speaker {
+    /// Says something in plain words. While the run is busy it waits its turn.
+    pub fn say(&self, text: &str) {
+        self.give(&json!({ "text": text }));
+    }
+
+    /// Says something that is more than words: the body of the agent's first event.
+    pub fn give(&self, body: &Value) {
+        self.send(Word::Post(given(0, body)));
+    }
+
+    /// Stops what is under way; the conversation is kept, and the run listens again.
+    pub fn cancel_turn(&self) {
+        self.send(Word::CancelTurn);
+    }
+
+    /// Answers a question.
+    pub fn decide(&self, effect: EffectId, decision: Decision) {
+        self.send(Word::Decide(effect, decision));
+    }
+
+    /// Says that nothing more will be said: the run ends once it has heard everything.
+    pub fn close(&self) {
+        if let Some(event) = self.closed {
+            self.send(Word::Post(given(event, &Value::Null)));
+        }
+    }
+
+    /// Lets go of the run as it is. It can be gone on with later.
+    pub fn leave(&self) {
+        self.send(Word::Leave);
+    }
+
+    fn send(&self, word: Word) {
+        // A run that has ended hears nothing more; its outcome says so.
+        drop(self.words.send(word));
+    }
+}
+
+/// Returns the event by which a run is given something.
+fn given(event: u16, body: &Value) -> Value {
+    json!({ "given": { "event": event, "body": body } })
+}
+
+/// Returns what a run is told that is to hear these words and then that there are no more.
+pub(super) fn said_and_closed(chart: &Chart, words: &[Value]) -> Result<Vec<Value>, DriveError> {
+    let closed = closed(chart)?.map(|event| given(event, &Value::Null));
+    Ok(words.iter().map(|body| given(0, body)).chain(closed).collect())
+}
+
+/// Returns the event that closes the input, by its place among the agent's events.
+fn closed(chart: &Chart) -> Result<Option<u16>, DriveError> {
+    let events = row(chart)?.decl.events;
+    Ok((0..).zip(events).find(|(_, name)| **name == CLOSED).map(|(event, _)| event))
+}
+
+/// A run that somebody talks with.
+#[derive(Debug)]
+pub struct Conversation {
+    run: RunId,
+    speaker: Speaker,
+    held: JoinHandle<Result<Outcome, SessionError>>,
+    threads: Handle,
+}
+
+impl Conversation {
+    /// Returns the run.
+    pub const fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// Returns what says things to it.
+    pub fn speaker(&self) -> Speaker {
+        self.speaker.clone()
+    }
+
+    /// Waits until the run has ended or was let go of.
+    pub async fn outcome(self) -> Result<Outcome, SessionError> {
+        let Self { speaker, held, .. } = self;
+        // The caller may hold others; this one must not keep the run waiting.
+        drop(speaker);
+        held.await.unwrap_or_else(|broken| Err(SessionError::Threads(broken.into())))
+    }
+
+    /// The same, for callers that do not await.
+    pub fn wait(self) -> Result<Outcome, SessionError> {
+        let threads = self.threads.clone();
+        threads.block_on(self.outcome())
+    }
+}
+
+impl Session {
+    /// Begins a run to talk with. Its first entry is on disk when this returns.
+    pub fn converse(
+        &self,
+        host: &Host,
+        start: Start,
+        observers: Vec<Arc<dyn Observer>>,
+    ) -> Result<Conversation, SessionError> {
+        let beginning = Self::beginning(host, start)?;
+        let site = self.site(host, observers);
+        let hold = self.store.hold(&beginning.id)?;
+        let driver = self.threads.block_on(Driver::begin(site, beginning))?;
+        self.talk(host, driver, hold)
+    }
+
+    /// Goes on with a conversation.
+    pub fn rejoin(
+        &self,
+        host: &Host,
+        id: &RunId,
+        observers: Vec<Arc<dyn Observer>>,
+    ) -> Result<Conversation, SessionError> {
+        let chart = Arc::new(self.chart(id)?);
+        let site = self.site(host, observers);
+        let hold = self.store.hold(id)?;
+        let hold = hold.ok_or_else(|| SessionError::Held { run: id.clone() })?;
+        let driver = self.threads.block_on(Driver::resume(site, chart, id.clone()))?;
+        self.talk(host, driver, Some(hold))
+    }
+
+    fn talk<H: Send + 'static>(
+        &self,
+        host: &Host,
+        mut driver: Driver,
+        hold: H,
+    ) -> Result<Conversation, SessionError> {
+        let (words, heard) = mpsc::unbounded_channel();
+        let run = driver.id().clone();
+        let speaker = Speaker { words, closed: closed(driver.chart())? };
+        let (store, watch) = (Arc::clone(&self.store), host.watch());
+        let held = self.threads.spawn(async move {
+            // Held for as long as it is driven.
+            let _hold = hold;
+            drive::drive(&mut driver, &store, watch, Company::Talking(heard)).await
+        });
+        let threads = self.threads.handle().clone();
+        Ok(Conversation { run, speaker, held, threads })
+    }
+}
