@@ -33,12 +33,16 @@ fn object(notice: &Notice) -> Option<(&'static str, Value)> {
             });
             ("state", fields)
         }
-        Notice::Attempted { effect, attempt, what } => {
+        Notice::Attempted { effect, attempt, what, .. } => {
             ("attempt", json!({ "effect": effect.to_string(), "attempt": attempt, "what": what }))
         }
-        Notice::Answered { effect, ok, what } => {
+        Notice::Answered { effect, ok, what, .. } => {
             ("answer", json!({ "effect": effect.to_string(), "ok": ok, "what": what }))
         }
+        Notice::Retrying { attempt, wait_ms } => {
+            ("retry", json!({ "attempt": attempt, "wait_ms": wait_ms }))
+        }
+        Notice::Listens { error } => ("listens", json!({ "error": error })),
         Notice::Warned(verdict) => ("warning", plain(verdict)),
         Notice::Stuck(verdict) => ("stuck", plain(verdict)),
         Notice::Progressed(progress) => (
@@ -53,6 +57,7 @@ fn object(notice: &Notice) -> Option<(&'static str, Value)> {
         Notice::Persisted { seq, link, view } => {
             ("persisted", json!({ "seq": seq, "link": link, "view": view }))
         }
+        Notice::Stage(stage) => ("stage", json!({ "stage": stage })),
         Notice::Asked(question) => ("asked", asked(question)),
         Notice::Paused(why) => ("paused", json!({ "why": why })),
         Notice::Resumed => ("resumed", json!({})),
