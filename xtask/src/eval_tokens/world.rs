@@ -98,7 +98,7 @@ impl Perform for Played {
         self.persona.name()
     }
 
-    fn perform(&self, errand: Errand, task: Task, _: Shown) -> Doing {
+    fn perform(&self, errand: Errand, task: Task, shown: Shown) -> Doing {
         match task {
             Task::Model(prompt) => {
                 let reply = self.persona.reply(self.case, &prompt);
@@ -108,7 +108,7 @@ impl Perform for Played {
             }
             Task::Tool(call) => {
                 let tools = self.tools.clone();
-                Box::pin(async move { tools.call(&call, &errand.to_string()).await })
+                Box::pin(async move { tools.call(&call, &errand.to_string(), &shown).await })
             }
             Task::Own(task) => {
                 let text = |at: &str| task.pointer(at).and_then(Value::as_str).map(str::to_owned);
