@@ -61,13 +61,13 @@ impl Calling {
     pub(super) fn started(&mut self, effect: EffectId, call: &ToolCall) {
         let at = At::Running(Instant::now(), String::new());
         let ended = |it: &Called| matches!(it.at, At::Ended(..));
-        match self.0.iter_mut().find(|it| it.call.id == call.id && !ended(it)) {
-            Some(called) => (called.effect, called.at) = (Some(effect), at),
-            None => {
-                let (call, effect) = (call.clone(), Some(effect));
-                self.0.push(Called { call, effect, asked: false, at });
-            }
+        let known = self.0.iter_mut().find(|it| it.call.id == call.id && !ended(it));
+        if let Some(called) = known {
+            (called.effect, called.at) = (Some(effect), at);
+            return;
         }
+        let (call, effect) = (call.clone(), Some(effect));
+        self.0.push(Called { call, effect, asked: false, at });
     }
 
     /// A call has said something. Returns whether there is such a call.

@@ -176,12 +176,12 @@ impl Session {
         let run = driver.id().clone();
         let speaker = Speaker { words, closed: closed(driver.chart())? };
         let (store, watch) = (Arc::clone(&self.store), host.watch());
-        let held = self.threads.spawn(async move {
+        let driven = self.threads.spawn(async move {
             // Held for as long as it is driven.
             let _hold = hold;
             drive::drive(&mut driver, &store, watch, Company::Talking(heard)).await
         });
         let threads = self.threads.handle().clone();
-        Ok(Conversation { run, speaker, held, threads })
+        Ok(Conversation { run, speaker, held: driven, threads })
     }
 }
