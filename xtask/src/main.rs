@@ -23,6 +23,7 @@ mod place;
 mod process;
 mod program;
 mod random;
+mod record;
 mod server;
 mod shipped;
 mod soak;
@@ -68,6 +69,8 @@ enum Command {
     /// Judges what is recorded: trajectories of agents, answers of providers.
     #[command(subcommand)]
     Eval(Eval),
+    /// Plays a conversation on a terminal and draws it: `docs/pictures/chat.svg`.
+    Record,
     /// One tier, as the process that `test` starts for it.
     #[command(hide = true)]
     RunTier { tier: Tier },
@@ -149,6 +152,7 @@ fn main() -> ExitCode {
         Command::Eval(Eval::Stuck { data }) => eval::stuck(&data),
         Command::Eval(Eval::Decode { data, splits }) => eval_decode::decode(&data, splits),
         Command::Eval(Eval::Tokens) => eval_tokens::tokens(),
+        Command::Record => record::record(),
         Command::RunTier { tier } => tiers::inner(tier),
         Command::CountServer { port, file } => kill::counter::serve(port, &file),
         Command::BenchStepInner { json } => bench::step_inner(json.as_deref()),

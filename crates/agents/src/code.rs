@@ -192,6 +192,10 @@ impl Agent for Code {
         u32::try_from(data.plan.records.len()).unwrap_or(u32::MAX)
     }
 
+    fn stage(data: &Data) -> Option<String> {
+        data.plan.stage()
+    }
+
     fn is_turn(data: &Data, visit: &Visit<'_>) -> bool {
         visit.job != PROPOSE_ID
             || !data.context.is_summary(&data.setup, &data.transcript, visit.attempt)

@@ -93,6 +93,13 @@ pub trait Agent: Sized + Send + Sync + 'static {
         None
     }
 
+    /// Returns what the run is at, in a line for people, where there is more to say than
+    /// its state: the phase of a plan.
+    fn stage(data: &Self::Data) -> Option<String> {
+        let _ = data;
+        None
+    }
+
     /// Returns why the last turn has no answer, for agents that hold a conversation.
     fn turn_error(data: &Self::Data) -> Option<&TurnError> {
         let _ = data;

@@ -52,6 +52,9 @@ pub trait AnyRun: Send {
     /// Returns what the run has come to.
     fn result(&self) -> Option<String>;
 
+    /// Returns what the run is at, in a line, where there is more to say than its state.
+    fn stage(&self) -> Option<String>;
+
     /// Returns why the last turn has no answer, if it has none.
     fn turn_error(&self) -> Option<&TurnError>;
 
@@ -169,6 +172,10 @@ impl<A: Agent> AnyRun for Erased<A> {
 
     fn result(&self) -> Option<String> {
         A::result(&self.run.data)
+    }
+
+    fn stage(&self) -> Option<String> {
+        A::stage(&self.run.data)
     }
 
     fn turn_error(&self) -> Option<&TurnError> {

@@ -1,14 +1,15 @@
 //! The commands, one file each.
 
 mod answer;
+mod chat;
 mod check;
 mod decode;
 mod doctor;
+mod dry;
 mod explain;
 mod graph;
 mod init;
 mod manual;
-mod plan;
 mod replay;
 mod resume;
 mod run;
@@ -26,6 +27,7 @@ use crate::{place::Globals, report::Error};
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Chat(chat::Chat),
     Run(run::Run),
     Runs(runs::Runs),
     Show(show::Show),
@@ -53,6 +55,7 @@ impl Command {
     /// Runs it and returns the exit code.
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         match self {
+            Self::Chat(chat) => chat.run(globals),
             Self::Run(run) => run.run(globals),
             Self::Runs(runs) => runs.run(globals),
             Self::Show(show) => show.run(globals),

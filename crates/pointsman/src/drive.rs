@@ -4,7 +4,7 @@
 use std::{path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
 use clap::Args;
-use pointsman_kernel::chart::Disposition;
+use pointsman_kernel::{chart::Disposition, turn::TurnErrorKind};
 use pointsman_runtime::{
     config::{Config, LimitsConfig, ModelConfig},
     driver::Standing,
@@ -153,10 +153,7 @@ impl Drive {
             None if self.json => observers.push(Arc::new(Lines)),
             None => observers.push(Arc::new(Plain)),
         }
-        #[cfg(debug_assertions)]
-        if let Some(die) = crate::die::Die::from_env() {
-            observers.push(Arc::new(die));
-        }
+        observers.extend(others());
         let attendant: Box<dyn Attend> = if person::is_there() && !unattended {
             Box::new(Person::watching(live.clone()))
         } else {
@@ -164,6 +161,15 @@ impl Drive {
         };
         Audience { observers, attendant, live }
     }
+}
+
+/// Returns those who watch every run beside those who show it.
+pub(crate) fn others() -> Vec<Arc<dyn Observer>> {
+    #[cfg(debug_assertions)]
+    if let Some(die) = crate::die::Die::from_env() {
+        return vec![Arc::new(die)];
+    }
+    Vec::new()
 }
 
 fn ms(ms: u64) -> Duration {
@@ -210,6 +216,17 @@ pub(crate) fn finish(
         live.close();
     }
     drop(audience);
+    conclude(session, outcome, json, true)
+}
+
+/// Says how a run stands, with its result where that was not said before, and returns the
+/// exit code that says so.
+pub(crate) fn conclude(
+    session: &Session,
+    outcome: &Outcome,
+    json: bool,
+    with_result: bool,
+) -> Result<ExitCode, Error> {
     let ended = match outcome.standing {
         Standing::Ended(ended) => Some(ended),
         _ => None,
@@ -225,27 +242,36 @@ pub(crate) fn finish(
             "elapsed_ms": outcome.elapsed_ms,
             "result": outcome.result,
             "questions": questions,
+            "error": outcome.error,
         });
         report::data(&format!("{said}\n"))?;
     } else {
-        if let Some(result) = &outcome.result {
+        if let Some(result) = outcome.result.as_ref().filter(|_| with_result) {
             report::data(&format!("{result}\n"))?;
         }
         told(session, outcome, ended, let_go);
     }
-    // Whoever lets go with Ctrl-C wanted it cancelled.
-    let code = if let_go {
-        words::exit_code(Some(Disposition::Cancelled))
-    } else {
-        words::exit_code(ended)
+    let code = match ended {
+        // Whoever lets go with Ctrl-C wanted it cancelled.
+        _ if let_go => words::exit_code(Some(Disposition::Cancelled)),
+        Some(Disposition::Succeeded) if owes(outcome) => {
+            words::exit_code(Some(Disposition::Failed))
+        }
+        ended => words::exit_code(ended),
     };
     Ok(ExitCode::from(code))
+}
+
+/// Returns whether a conversation owes an answer, however well it ended.
+fn owes(outcome: &Outcome) -> bool {
+    outcome.error.as_ref().is_some_and(|it| it.kind != TurnErrorKind::Cancelled)
 }
 
 /// Tells people how a run stands and what to do next.
 fn told(session: &Session, outcome: &Outcome, ended: Option<Disposition>, let_go: bool) {
     let run = &outcome.run;
     let how = match ended {
+        Some(Disposition::Succeeded) if owes(outcome) => "ended without an answer",
         Some(ended) => words::disposition(ended),
         None if let_go => "let go of, still under way",
         None if outcome.questions.is_empty() => "waiting for something from outside",

@@ -9,6 +9,7 @@ use pointsman_runtime::{
     host::HostError,
     mcp::McpError,
     model::ModelError,
+    plan::PlanError,
     session::SessionError,
     store::{ExportError, StoreError},
     tool::ToolError,
@@ -73,6 +74,26 @@ pub(crate) enum Error {
     /// The agent needs a goal.
     #[error("`{agent}` needs a goal")]
     NoGoal {
+        /// The agent.
+        agent: String,
+    },
+    /// There is no conversation.
+    #[error("there is no conversation yet")]
+    NoTalks,
+    /// The run is no conversation.
+    #[error("run {run} is no conversation: it is a run of `{agent}`")]
+    NoTalker {
+        /// The run.
+        run: String,
+        /// Its agent.
+        agent: String,
+    },
+    /// A plan cannot be used.
+    #[error(transparent)]
+    Plan(PlanError),
+    /// Only `code` has a plan.
+    #[error("`{agent}` takes no plan")]
+    NoPlan {
         /// The agent.
         agent: String,
     },
@@ -221,9 +242,14 @@ impl Error {
             }
             Self::NoSuchCode { .. } => "`pointsman explain` lists them all".into(),
             Self::NotYet { .. } => {
-                "so far `research` and charts with `jobs = \"builtin\"` can be run".into()
+                "so far `chat`, `code`, `research` and charts with `jobs = \"builtin\"` can be run"
+                    .into()
             }
             Self::NoGoal { agent } => format!("write `pointsman run {agent} \"GOAL\"`"),
+            Self::NoTalks => "begin one: `pointsman chat`".into(),
+            Self::NoTalker { run, .. } => format!("`pointsman resume {run}` goes on with it"),
+            Self::Plan(error) => error.hint().into(),
+            Self::NoPlan { .. } => "leave `--plan` out, or run `code`".into(),
             Self::NoHome => "set POINTSMAN_JOURNAL to a file".into(),
             Self::NoSuchRun { none: true, .. } => {
                 "there are no runs yet: `pointsman run research \"QUESTION\"` makes one".into()

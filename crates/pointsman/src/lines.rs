@@ -57,6 +57,7 @@ fn object(notice: &Notice) -> Option<(&'static str, Value)> {
         Notice::Persisted { seq, link, view } => {
             ("persisted", json!({ "seq": seq, "link": link, "view": view }))
         }
+        Notice::Stage(stage) => ("stage", json!({ "stage": stage })),
         Notice::Asked(question) => ("asked", asked(question)),
         Notice::Paused(why) => ("paused", json!({ "why": why })),
         Notice::Resumed => ("resumed", json!({})),

@@ -116,7 +116,7 @@ fn picture(seen: &Arc<Mutex<Seen>>) -> ProgressStyle {
 }
 
 /// Tells what was used of a budget, such as `decisions 3/20` or `time 0:42/5:00`.
-fn budget_used(budget: &BudgetView, passed: Duration) -> String {
+pub(crate) fn budget_used(budget: &BudgetView, passed: Duration) -> String {
     let used = budget.max.saturating_sub(budget.left);
     if budget.charge == Some(Charge::Time) {
         let passed = u64::try_from(passed.as_millis()).unwrap_or(u64::MAX);

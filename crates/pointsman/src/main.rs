@@ -1,13 +1,16 @@
 //! Shows. The command line: it reads what people type, asks the libraries, and
 //! prints what they say. It decides nothing.
 
+mod calls;
 mod chart;
+mod chat;
 mod command;
 #[cfg(debug_assertions)]
 mod die;
 mod draw;
 mod drive;
 mod error;
+mod line;
 mod lines;
 mod live;
 mod log;
@@ -15,6 +18,7 @@ mod person;
 mod place;
 mod report;
 mod rules;
+mod screen;
 mod tell;
 mod which;
 mod words;

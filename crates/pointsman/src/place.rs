@@ -7,8 +7,9 @@ use std::{
 };
 
 use clap::Args;
+use pointsman_kernel::governor::Grant;
 use pointsman_runtime::{
-    config::{Config, FILE, Origin},
+    config::{self, Config, FILE, Origin},
     session::Session,
 };
 
@@ -62,6 +63,13 @@ pub(crate) fn user_file() -> Option<PathBuf> {
     Some(folder("XDG_CONFIG_HOME", ".config").ok()?.join(FILE))
 }
 
+/// Keeps a rule in the user's own settings, for every run from now on.
+pub(crate) fn remember(rule: &Grant) -> Result<PathBuf, Error> {
+    let file = user_file().ok_or(Error::NoHome)?;
+    config::remember(&file, rule, None).map_err(Error::Config)?;
+    Ok(file)
+}
+
 /// Returns the user's own settings.
 pub(crate) fn user() -> Result<Settled, Error> {
     let Some(file) = user_file() else { return Ok(Settled::default()) };
@@ -102,6 +110,11 @@ impl Globals {
     pub(crate) fn session_with(&self, config: &Config) -> Result<Session, Error> {
         let cache = folder("XDG_CACHE_HOME", ".cache")?;
         Session::open(&self.journal(config)?, &cache).map_err(Error::Session)
+    }
+
+    /// Returns where the lines are kept that were typed at the prompt.
+    pub(crate) fn history() -> Result<PathBuf, Error> {
+        Ok(folder("XDG_STATE_HOME", ".local/state")?.join("history"))
     }
 
     /// Returns what to log, if anything.

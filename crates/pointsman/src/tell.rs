@@ -7,7 +7,7 @@ use pointsman_runtime::{
     store::RunId,
 };
 
-use crate::words;
+use crate::{line::Ink, words};
 
 /// Characters of a line about a call or its answer.
 const MOST: usize = 160;
@@ -25,6 +25,19 @@ pub(crate) enum Tone {
     Warning,
     /// Something that went wrong.
     Bad,
+}
+
+impl Tone {
+    /// Returns the ink that says it.
+    pub(crate) const fn ink(self) -> Ink {
+        match self {
+            Self::Step => Ink::Accent,
+            Self::Aside => Ink::Plain,
+            Self::Good => Ink::Dim,
+            Self::Warning => Ink::Warning,
+            Self::Bad => Ink::Bad,
+        }
+    }
 }
 
 /// Tells a notice in a line; some are not worth one.
@@ -69,6 +82,7 @@ pub(crate) fn told(notice: &Notice) -> Option<(Tone, String)> {
             let asks = if question.call().is_some() { "asks for" } else { "asks:" };
             (Tone::Warning, format!("  {asks} {}", asked(question)))
         }
+        Notice::Stage(stage) => (Tone::Step, format!("● {}", line(stage))),
         Notice::Paused(why) => (Tone::Warning, format!("  paused: {}", line(why))),
         Notice::Resumed => (Tone::Aside, "  goes on".into()),
         Notice::Refused(why) => (Tone::Warning, format!("  refused: {}", line(why))),

@@ -14,6 +14,7 @@
 //! - [`tool`]: what a run may do to the world.
 //! - [`mcp`]: tools that other programs offer.
 //! - [`model`]: what providers send, decoded.
+//! - [`plan`]: the phases of a task, from a file that a person wrote.
 //! - [`watch`]: when the machine runs short, starts are stopped for a while.
 //! - [`clock`]: the only calls to the clock, and the only randomness.
 
@@ -25,6 +26,7 @@ pub mod mcp;
 pub mod model;
 pub mod observe;
 pub mod perform;
+pub mod plan;
 mod platform;
 pub mod session;
 pub mod stats;

@@ -108,9 +108,9 @@ impl Model {
                 Box::pin(async move { script.answer(&question.prompt, &shown).await })
             }
             Kind::Quote => Box::pin(async move {
-                let text = quote::answer(&question.prompt);
-                shown.show(&text);
-                Done::text(&text)
+                let reply = quote::reply(&question.prompt);
+                shown.show(&reply.text);
+                Done::reply(&reply)
             }),
         }
     }

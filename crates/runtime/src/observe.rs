@@ -76,6 +76,8 @@ pub enum Notice {
         /// The run after it.
         view: Box<RunView>,
     },
+    /// The run is at something new, in a line: the phase of a plan.
+    Stage(Box<str>),
     /// A person is asked.
     Asked(Question),
     /// The run waits for a word: a turn is over, or none has begun.

@@ -8,6 +8,7 @@ use pointsman_kernel::{
     governor::{Grant, Permissions},
     id::{Digest, Seq},
     journal::{Entry, body},
+    turn::TurnError,
 };
 use serde_json::{Value, json};
 
@@ -23,6 +24,7 @@ mod converse;
 mod drive;
 mod end;
 mod error;
+mod spoken;
 mod threads;
 
 pub use converse::{Conversation, Speaker};
@@ -76,6 +78,8 @@ pub struct Outcome {
     pub elapsed_ms: u64,
     /// What it has come to.
     pub result: Option<String>,
+    /// Why its last turn has no answer, where it has none.
+    pub error: Option<TurnError>,
 }
 
 /// What became of an event that was posted.

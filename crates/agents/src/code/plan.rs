@@ -145,6 +145,13 @@ impl Plan {
         (number <= self.phases.len()).then_some(number)
     }
 
+    /// Returns the phase that is open, in a line for people.
+    pub fn stage(&self) -> Option<String> {
+        let number = self.current().filter(|_| self.started.is_some())?;
+        let what = &self.phases.get(number.saturating_sub(1))?.description;
+        Some(format!("phase {number} of {}: {what}", self.phases.len()))
+    }
+
     /// Starts the phase that comes next, and returns what to tell the model of it.
     pub(super) fn open(&mut self, now: At) -> Option<String> {
         let number = self.current().filter(|_| self.started.is_none())?;

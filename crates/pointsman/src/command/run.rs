@@ -1,13 +1,14 @@
 //! `pointsman run`: run an agent or a chart to its end.
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
-use pointsman_kernel::chart::Chart;
-use pointsman_runtime::session::Start;
+use pointsman_agents::code::Phase;
+use pointsman_kernel::chart::{Budget, Chart};
+use pointsman_runtime::{plan, session::Start};
 use serde_json::{Map, Value, json};
 
-use super::plan;
+use super::dry;
 use crate::{
     chart::Source,
     drive::{Drive, finish},
@@ -21,8 +22,11 @@ use crate::{
 /// Run an agent to its end: progress on standard error, the result on standard output.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-`research`, `chat`, `code` and charts with the builtin jobs can be run so far. Without `--model`, `quote`
-answers: it is built in, asks no model, and quotes the passages that match.
+`research`, `chat`, `code` and charts with the builtin jobs can be run so far. Without `--model`,
+`quote` answers: it is built in, asks no model, and quotes the passages that match.
+
+`code` works in phases: those of `--plan`, or those that the model proposes and you approve. A plan
+is a TOML file of `[[phase]] description = \"…\"`, or a list `1. …`, `2. …` with `(10 min)` behind.
 
 Nothing but looking is done unasked. What else a run wants to do is asked for at the terminal;
 without one the run waits, and `pointsman approve` or `pointsman deny` answers.
@@ -34,6 +38,7 @@ Examples:
   pointsman run research \"Which tests replay journals?\" --dir ~/src/project --json
   pointsman run my-agent.toml \"Write a haiku\" --model ollama:llama3.2
   pointsman run my-agent.toml --set tone=dry --allow 'shell:command=cargo *' --deny git
+  pointsman run code \"Make the tests pass\" --plan plan.md --allow 'shell:command=cargo test*'
   pointsman run research \"…\" --dry-run
 
 Exit codes: 0 succeeded, 1 failed, 2 usage or configuration, 3 waiting for a person, 4 budget,
@@ -49,6 +54,9 @@ pub(crate) struct Run {
     /// Set a slot of the chart, or a key of the agent's configuration; JSON or text.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = pair)]
     settings: Vec<(String, Value)>,
+    /// The phases of the work, for `code`: a TOML file, or an enumerated list.
+    #[arg(long, value_name = "FILE")]
+    plan: Option<PathBuf>,
     /// Where the waiting times between attempts come from; drawn if it is not given.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -77,12 +85,13 @@ impl Run {
         if let Some(missing) = missing(&chart) {
             return Err(Error::NotYet { agent: self.agent, missing });
         }
-        let config = self.config(&chart)?;
+        let phases = self.phases(&chart)?;
+        let config = self.config(&chart, &phases)?;
         let settled = place::settled(&self.drive.dir)?;
         let attended = !self.rules.unattended;
         let permissions = settled.config.permissions.permissions(self.rules.grants(), attended);
         if self.only_plan {
-            return plan::show(&chart, &permissions, &self.drive, &settled);
+            return dry::show(&chart, &permissions, &self.drive, &settled, &phases);
         }
         let session = globals.session_with(&settled.config)?;
         let host = self.drive.host(&session, &settled)?;
@@ -113,8 +122,18 @@ impl Run {
         finish(&session, &outcome, audience, self.drive.json)
     }
 
-    /// Returns the agent's configuration: the goal, and what `--set` says.
-    fn config(&self, chart: &Chart) -> Result<Value, Error> {
+    /// Returns the phases of the plan that was given.
+    fn phases(&self, chart: &Chart) -> Result<Vec<Phase>, Error> {
+        let Some(path) = &self.plan else { return Ok(Vec::new()) };
+        if chart.jobs() != "code" {
+            return Err(Error::NoPlan { agent: self.agent.clone() });
+        }
+        let budget = chart.budgets().iter().find(|budget| budget.name() == "phases");
+        plan::read(path, budget.map_or(u64::MAX, Budget::max)).map_err(Error::Plan)
+    }
+
+    /// Returns the agent's configuration: the goal, the plan, and what `--set` says.
+    fn config(&self, chart: &Chart, phases: &[Phase]) -> Result<Value, Error> {
         let set: Map<String, Value> = self.settings.iter().cloned().collect();
         if chart.jobs() == "builtin" {
             let goal = self.goal.as_deref().unwrap_or_default();
@@ -124,6 +143,9 @@ impl Run {
             return Err(Error::NoGoal { agent: self.agent.clone() });
         };
         let mut config = set;
+        if !phases.is_empty() {
+            config.insert("phases".into(), json!(phases));
+        }
         if matches!(chart.jobs(), "chat" | "code") {
             return Ok(Value::Object(config));
         }

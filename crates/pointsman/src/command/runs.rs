@@ -103,7 +103,7 @@ impl Runs {
     }
 }
 
-fn object(row: &RunRow) -> serde_json::Value {
+pub(super) fn object(row: &RunRow) -> serde_json::Value {
     json!({
         "run": row.id.as_str(),
         "agent": row.agent,
@@ -117,7 +117,7 @@ fn object(row: &RunRow) -> serde_json::Value {
     })
 }
 
-fn table(rows: &[RunRow], now: u64) -> String {
+pub(super) fn table(rows: &[RunRow], now: u64) -> String {
     let cells = |row: &RunRow| {
         [
             row.id.to_string(),

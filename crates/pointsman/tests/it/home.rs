@@ -1,6 +1,12 @@
 //! A home of its own for a test: documents, a journal, settings, and what is shown of them.
 
-use std::{fs, path::PathBuf, process::Command};
+use std::{
+    ffi::OsString,
+    fs,
+    io::Write as _,
+    path::PathBuf,
+    process::{Command, Output, Stdio},
+};
 
 use serde_json::Value;
 
@@ -43,6 +49,13 @@ pub(crate) struct Shown {
     pub(crate) err: String,
 }
 
+impl Shown {
+    fn of(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("it is text");
+        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+}
+
 pub(crate) struct Home(Folder);
 
 impl Home {
@@ -76,17 +89,41 @@ impl Home {
             .args(arguments)
             .current_dir(&self.0.0)
             .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", &self.0.0)
-            .env("XDG_STATE_HOME", self.path("state"))
-            .env("XDG_CACHE_HOME", self.path("cache"))
-            .env("XDG_CONFIG_HOME", self.path("config"))
+            .envs(self.variables())
             .envs(variables.iter().copied())
-            .stdin(std::process::Stdio::null())
+            .stdin(Stdio::null())
             .output()
             .expect("it starts");
-        let text = |bytes| String::from_utf8(bytes).expect("it is text");
-        Shown { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+        Shown::of(output)
+    }
+
+    /// Returns the variables that every command has here.
+    pub(crate) fn variables(&self) -> [(&'static str, OsString); 5] {
+        [
+            ("PATH", std::env::var_os("PATH").unwrap_or_default()),
+            ("HOME", self.path("").into()),
+            ("XDG_STATE_HOME", self.path("state").into()),
+            ("XDG_CACHE_HOME", self.path("cache").into()),
+            ("XDG_CONFIG_HOME", self.path("config").into()),
+        ]
+    }
+
+    /// Runs the command with something to read.
+    pub(crate) fn reading(&self, input: &str, arguments: &[&str]) -> Shown {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_pointsman"))
+            .args(arguments)
+            .current_dir(&self.0.0)
+            .env_clear()
+            .envs(self.variables())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut stdin = child.stdin.take().expect("it reads");
+        stdin.write_all(input.as_bytes()).expect("it is read");
+        drop(stdin);
+        Shown::of(child.wait_with_output().expect("it ends"))
     }
 
     pub(crate) fn pointsman(&self, arguments: &[&str]) -> (i32, String, String) {

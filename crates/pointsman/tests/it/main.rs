@@ -1,6 +1,7 @@
 //! The binary as people meet it: standard output, standard error, exit code.
 
 mod asking;
+mod chat;
 mod commands;
 mod decode;
 mod faulty;
@@ -10,6 +11,7 @@ mod run;
 mod schema;
 mod settings;
 mod svg;
+mod terminal;
 mod tidy;
 
 use std::{

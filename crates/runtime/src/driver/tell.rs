@@ -34,6 +34,7 @@ pub(super) struct Tally {
     calls: u64,
     files: BTreeSet<String>,
     recent: VecDeque<bool>,
+    stage: Option<Box<str>>,
 }
 
 impl Tally {
@@ -94,6 +95,14 @@ impl Driver {
             });
             entered = why.at;
         }
+        let stage: Option<Box<str>> = self.run.stage().map(Into::into);
+        if stage != self.tally.stage {
+            self.tally.stage.clone_from(&stage);
+            if let Some(stage) = stage {
+                self.tell(&Notice::Stage(stage));
+            }
+        }
+        let core = self.run.core();
         for verdict in why.verdicts {
             let stuck = !verdict.rule.is_permission() && verdict.level >= Level::Refuse;
             self.tell(&if stuck { Notice::Stuck(verdict) } else { Notice::Warned(verdict) });
@@ -138,7 +147,10 @@ impl Driver {
         let person = answer.pointer("/own/answered/yes").and_then(Value::as_bool);
         let said = person.map(|yes| if yes { "yes" } else { "no" });
         let output = fault.or_else(|| text("/tool/output")).or_else(|| text("/model/text"));
-        let what = output.or(said).unwrap_or("").lines().next().unwrap_or("");
+        let hook = answer.pointer("/own/post_tools/actions").and_then(Value::as_array);
+        let hook = hook.map(|actions| actions.iter().filter_map(Value::as_str).collect::<Vec<_>>());
+        let hook = hook.map(|actions| actions.join("; "));
+        let what = output.or(said).or(hook.as_deref()).unwrap_or("").lines().next().unwrap_or("");
         let what: String = what.chars().take(SHOWN).collect();
         let output = output.map(Into::into);
         self.tell(&Notice::Answered { effect, ok, what: what.into(), output });

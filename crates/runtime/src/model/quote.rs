@@ -2,16 +2,66 @@
 //!
 //! It makes the first command work with nothing installed, and says what it is.
 
-use pointsman_kernel::prompt::{Message, Prompt};
-use serde_json::json;
+use pointsman_kernel::{
+    agent::{Reply, ToolCall},
+    prompt::{Message, Prompt},
+};
+use serde_json::{Value, json, value::to_raw_value};
 
 use crate::tool::fts::words;
 
 /// Passages that an answer quotes.
 const QUOTED: usize = 5;
 
+/// The search that it can ask for in a conversation.
+const SEARCH: &str = "context.fts_search";
+/// What it says of itself.
+const NOTE: &str = "(Quoted by the built-in answerer; no model was asked.)";
+
+/// Answers a prompt. In a conversation it asks for a search first; elsewhere it is given
+/// what was found.
+pub(super) fn reply(prompt: &Prompt) -> Reply {
+    let talks = prompt.schema.is_none() && prompt.tools.iter().any(|tool| **tool == *SEARCH);
+    if !talks {
+        return said(answer(prompt));
+    }
+    let lately = |message: &&Message| matches!(message, Message::User(_));
+    let spoken = prompt.messages.iter().rev().take_while(lately).count();
+    let (before, asked) = prompt.messages.split_at(prompt.messages.len().saturating_sub(spoken));
+    if let Some(Message::Tool { .. }) = before.last() {
+        return said(quoted(before));
+    }
+    // What follows a question is the host's; what comes before the first one is, too.
+    let question = if before.is_empty() { asked.last() } else { asked.first() };
+    let Some(Message::User(question)) = question else { return said(quoted(&[])) };
+    let Ok(arguments) = to_raw_value(&json!({ "query": question })) else {
+        return said(quoted(&[]));
+    };
+    let call = ToolCall { id: "quote_1".into(), tool: SEARCH.into(), arguments };
+    Reply { text: String::new(), calls: vec![call] }
+}
+
+fn said(text: String) -> Reply {
+    Reply { text, calls: Vec::new() }
+}
+
+/// Quotes what the last search of a conversation found.
+fn quoted(messages: &[Message]) -> String {
+    let last = messages.iter().rposition(|it| matches!(it, Message::Assistant { .. }));
+    let found = messages.get(last.unwrap_or(0)..).unwrap_or_default();
+    let query = found.iter().find_map(|message| match message {
+        Message::Assistant { calls, .. } => {
+            let arguments: Value = serde_json::from_str(calls.first()?.arguments.get()).ok()?;
+            Some(words(arguments.get("query")?.as_str()?))
+        }
+        _ => None,
+    });
+    let passages = passages(found, &query.unwrap_or_default());
+    format!("{}\n\n{NOTE}", listed(&passages))
+}
+
 /// Answers a prompt by quoting from the results in it.
-pub fn answer(prompt: &Prompt) -> String {
+fn answer(prompt: &Prompt) -> String {
     let passages = best(prompt);
     if prompt.schema.is_none() {
         return match passages.len() {
@@ -20,14 +70,16 @@ pub fn answer(prompt: &Prompt) -> String {
             count => format!("{count} passages speak of the question."),
         };
     }
-    let answer = if passages.is_empty() {
-        "No passage in these documents matches the question.".to_owned()
-    } else {
-        let quotes: Vec<String> = passages.iter().map(|passage| format!("- {passage}")).collect();
-        format!("These passages match best:\n\n{}", quotes.join("\n"))
-    };
-    let note = "(Quoted by the built-in answerer; no model was asked.)";
-    json!({ "action": "finish", "final": format!("{answer}\n\n{note}") }).to_string()
+    let text = format!("{}\n\n{NOTE}", listed(&passages));
+    json!({ "action": "finish", "final": text }).to_string()
+}
+
+fn listed(passages: &[&str]) -> String {
+    if passages.is_empty() {
+        return "No passage in these documents matches the question.".into();
+    }
+    let quotes: Vec<String> = passages.iter().map(|passage| format!("- {passage}")).collect();
+    format!("These passages match best:\n\n{}", quotes.join("\n"))
 }
 
 /// Returns the passages that share a word with the question, in the search's order.
@@ -36,10 +88,13 @@ fn best(prompt: &Prompt) -> Vec<&str> {
         Message::User(text) => Some(words(text)),
         _ => None,
     });
-    let question = question.unwrap_or_default();
+    passages(&prompt.messages, &question.unwrap_or_default())
+}
+
+/// Returns the passages in some results that share one of these words.
+fn passages<'a>(messages: &'a [Message], question: &[String]) -> Vec<&'a str> {
     let mut found: Vec<&str> = Vec::new();
-    let lines = prompt
-        .messages
+    let lines = messages
         .iter()
         .filter_map(|message| match message {
             Message::Tool { result, .. } if result.ok => Some(result.output.lines()),
@@ -85,5 +140,23 @@ mod tests {
         let prompt = Prompt { messages, schema: Some(json!({})), ..Prompt::default() };
         assert_eq!(best(&prompt), ["a.md:3: A passage that matches."]);
         assert!(answer(&prompt).contains("finish"));
+    }
+
+    #[test]
+    fn in_a_conversation_it_searches_and_then_quotes() {
+        let mut messages = vec![Message::User("AGENTS.md says this".into())];
+        messages.push(Message::User("Who sets the points?".into()));
+        let tools = vec![Box::from(SEARCH)];
+        let mut prompt = Prompt { messages, tools, ..Prompt::default() };
+        let Reply { calls, .. } = reply(&prompt);
+        assert_eq!(calls[0].arguments.get(), r#"{"query":"Who sets the points?"}"#);
+        prompt.messages.push(Message::Assistant { text: String::new(), calls });
+        let output = "a.md:3: The pointsman sets the points.\nb.md:1: Nothing.".into();
+        let result = ToolResult { ok: true, output, mutated: false };
+        prompt.messages.push(Message::Tool { id: "quote_1".into(), result });
+        prompt.messages.push(Message::User("advice".into()));
+        let Reply { text, calls } = reply(&prompt);
+        assert!(calls.is_empty() && text.contains("a.md:3") && !text.contains("b.md"), "{text}");
+        assert!(text.contains("no model was asked"));
     }
 }

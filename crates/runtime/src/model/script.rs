@@ -35,6 +35,9 @@ struct Turn {
     fault: Option<Failed>,
     #[serde(default)]
     delay_ms: u64,
+    /// Time between two words of the text.
+    #[serde(default)]
+    piece_ms: u64,
     #[serde(default)]
     usage: Counted,
 }
@@ -111,7 +114,7 @@ impl Script {
         let money = self.prices.map_or(0, |prices| prices.of(turn.usage.input, turn.usage.output));
         let tokens = turn.usage.input.saturating_add(turn.usage.output);
         let usage = Usage { tokens, money, ..Usage::default() };
-        turn.done(place, shown).costing(usage)
+        turn.done(place, shown).await.costing(usage)
     }
 
     fn take(&self, last: &str) -> Result<(usize, Turn), String> {
@@ -134,7 +137,7 @@ impl Script {
 impl Turn {
     fn check(&self) -> Result<(), String> {
         let speaks = self.text.is_some() || !self.calls.is_empty();
-        if speaks == self.fault.is_some() {
+        if speaks == self.fault.is_some() && (self.text.is_none() || !self.calls.is_empty()) {
             return Err("a turn has `text`, `calls` or both, or else a `fault`".into());
         }
         if self.when.as_ref().is_some_and(String::is_empty) {
@@ -143,8 +146,10 @@ impl Turn {
         if self.calls.iter().any(|call| call.tool.is_empty()) {
             return Err("a call has no `tool`".into());
         }
-        if self.delay_ms > LONGEST_DELAY_MS {
-            return Err(format!("`delay_ms` is more than {LONGEST_DELAY_MS}, an hour"));
+        for (name, ms) in [("delay_ms", self.delay_ms), ("piece_ms", self.piece_ms)] {
+            if ms > LONGEST_DELAY_MS {
+                return Err(format!("`{name}` is more than {LONGEST_DELAY_MS}, an hour"));
+            }
         }
         let ids: Vec<&String> = self.calls.iter().filter_map(|call| call.id.as_ref()).collect();
         if ids.iter().enumerate().any(|(at, id)| ids.iter().take(at).any(|other| other == id)) {
@@ -153,14 +158,17 @@ impl Turn {
         Ok(())
     }
 
-    fn done(self, place: usize, shown: &Shown) -> Done {
-        if let Some(Failed { class, message, repeatable, hint_ms }) = self.fault {
-            let message = if message.is_empty() { "the script says so".into() } else { message };
-            return Done::failed(Fault { class, repeatable, hint_ms, message });
-        }
+    async fn done(self, place: usize, shown: &Shown) -> Done {
         let text = self.text.unwrap_or_default();
         for word in text.split_inclusive(' ') {
             shown.show(word);
+            if self.piece_ms > 0 {
+                tokio::time::sleep(Duration::from_millis(self.piece_ms)).await;
+            }
+        }
+        if let Some(Failed { class, message, repeatable, hint_ms }) = self.fault {
+            let message = if message.is_empty() { "the script says so".into() } else { message };
+            return Done::failed(Fault { class, repeatable, hint_ms, message });
         }
         let mut calls = Vec::new();
         for (at, call) in self.calls.into_iter().enumerate() {

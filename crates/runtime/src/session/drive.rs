@@ -236,5 +236,6 @@ fn outcome(driver: &Driver) -> Outcome {
         questions: driver.questions(),
         elapsed_ms: core.now.0,
         result: driver.run().result(),
+        error: driver.run().turn_error().cloned(),
     }
 }

@@ -79,7 +79,12 @@ fn a_wrong_script_is_refused_with_file_and_line() {
         ("b.toml", "[[turn]]\ntext = \"a", 2, ""),
         ("b.jsonl", "{\"text\": \"a\"}\n{\"text\": 1}\n", 2, "invalid type"),
         ("b.jsonl", "{\"text\": \"a\"}\n\n{\"text\"", 3, "EOF"),
-        ("b.jsonl", "{\"text\": \"a\", \"fault\": {\"class\": \"other\"}}", 1, "a turn has"),
+        (
+            "b.jsonl",
+            "{\"calls\": [{\"tool\": \"a\"}], \"fault\": {\"class\": \"other\"}}",
+            1,
+            "a turn has",
+        ),
         ("b.jsonl", "{\"when\": \"\", \"text\": \"a\"}", 1, "`when` is empty"),
         ("b.jsonl", "{\"calls\": [{\"tool\": \"\"}]}", 1, "no `tool`"),
         ("b.jsonl", "{\"calls\": [{\"tool\": \"a\", \"arguments\": []}]}", 1, "expected a map"),

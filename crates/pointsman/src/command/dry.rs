@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use pointsman_agents::code::Phase;
 use pointsman_kernel::{
     chart::{Chart, Per, Tools},
     governor::{Grant, Level, Permissions},
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::run::json_line;
 use crate::{
+    calls,
     drive::Drive,
     place::Settled,
     report::{self, Error},
@@ -23,6 +25,7 @@ pub(super) fn show(
     permissions: &Permissions,
     drive: &Drive,
     settled: &Settled,
+    phases: &[Phase],
 ) -> Result<ExitCode, Error> {
     let model = drive.model(&settled.config.model)?;
     // The index is kept in memory: a plan leaves no file behind.
@@ -56,6 +59,7 @@ pub(super) fn show(
             "certificate": certificate,
             "tools": listed,
             "permissions": permissions,
+            "phases": phases,
         }))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -83,6 +87,14 @@ pub(super) fn show(
         words::grouped(certificate.tool_calls),
         words::duration(certificate.time_ms),
     ));
+    if !phases.is_empty() {
+        line("\nPhases:".into());
+    }
+    for (number, phase) in (1..).zip(phases) {
+        let time = phase.expected_ms.map(words::duration);
+        let time = time.map_or_else(String::new, |time| format!(" (about {time})"));
+        line(format!("  {number}. {}{time}", words::line(&phase.description, 200)));
+    }
     line("\nTools that the states may call:".into());
     if states.is_empty() {
         line("  none".into());
@@ -112,8 +124,5 @@ const fn level(level: Level) -> &'static str {
 }
 
 fn rule(grant: &Grant) -> String {
-    let with: Vec<String> =
-        grant.arguments.iter().map(|(name, pattern)| format!("{name} = {pattern}")).collect();
-    let with = if with.is_empty() { String::new() } else { format!(" with {}", with.join(", ")) };
-    format!("{} {}{with}", level(grant.level), grant.tool)
+    format!("{} {}", level(grant.level), calls::rule(grant))
 }

@@ -1,0 +1,89 @@
+//! Calls of tools as people read them: in a line, whole, and as the change they make.
+
+use pointsman_kernel::{agent::ToolCall, governor::Grant};
+use pointsman_runtime::tool;
+use serde_json::{Map, Value};
+
+use crate::{
+    line::{Ink, Line},
+    words,
+};
+
+/// Arguments that say by themselves what a call is about.
+const SPEAKING: [&str; 6] = ["command", "path", "url", "query", "pattern", "args"];
+/// Characters of a call in a line.
+const MOST: usize = 100;
+/// Lines of a call that is shown whole.
+const WHOLE: usize = 60;
+/// Lines of a change that was made.
+const CHANGED: usize = 8;
+
+/// Returns a call in a few words: the tool, and the argument that says the most.
+pub(crate) fn title(call: &ToolCall) -> String {
+    let arguments: Map<String, Value> =
+        serde_json::from_str(call.arguments.get()).unwrap_or_default();
+    let said = SPEAKING.iter().find_map(|name| match arguments.get(*name)? {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(list) => {
+            let words: Option<Vec<&str>> = list.iter().map(Value::as_str).collect();
+            Some(words?.join(" "))
+        }
+        _ => None,
+    });
+    let said = said.unwrap_or_else(|| {
+        if arguments.is_empty() { String::new() } else { call.arguments.get().to_owned() }
+    });
+    words::line(&format!("{} {said}", call.tool), MOST)
+}
+
+/// Returns a call as somebody must see it who is to decide on it.
+pub(crate) fn whole(call: &ToolCall) -> Vec<Line> {
+    let head = Line::of(Ink::Bold, &call.tool);
+    let lines: Vec<Line> = match tool::describe(call) {
+        Some(text) => text.lines().map(signed).collect(),
+        None => pretty(call).lines().map(|line| Line::of(Ink::Plain, line)).collect(),
+    };
+    let over = lines.len().saturating_sub(WHOLE);
+    let more = (over > 0).then(|| Line::of(Ink::Dim, &format!("… and {over} lines more")));
+    // Some descriptions begin with the tool's name.
+    let named = lines.first().is_some_and(|line| line.text().starts_with(&call.tool));
+    let head = (!named).then_some(head);
+    head.into_iter().chain(lines.into_iter().take(WHOLE)).chain(more).collect()
+}
+
+/// Returns the change that a call made, where it is one that can be shown in a few lines.
+pub(crate) fn change(call: &ToolCall) -> Vec<Line> {
+    if call.tool != "edit" {
+        return Vec::new();
+    }
+    let text = tool::describe(call).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().skip(1).collect();
+    let over = lines.len().saturating_sub(CHANGED);
+    let more = (over > 0).then(|| Line::of(Ink::Dim, &format!("… and {over} lines more")));
+    lines.into_iter().take(CHANGED).map(signed).chain(more).collect()
+}
+
+/// Returns a rule as people read it.
+pub(crate) fn rule(grant: &Grant) -> String {
+    let with: Vec<String> =
+        grant.arguments.iter().map(|(name, pattern)| format!("{name} = {pattern}")).collect();
+    let with = if with.is_empty() { String::new() } else { format!(" with {}", with.join(", ")) };
+    format!("{}{with}", words::line(&grant.tool, MOST))
+}
+
+/// Returns a line of a description, in the ink that its sign asks for.
+fn signed(line: &str) -> Line {
+    let ink = match line.as_bytes().first() {
+        Some(b'+') => Ink::Good,
+        Some(b'-') => Ink::Bad,
+        _ => Ink::Plain,
+    };
+    Line::of(ink, line)
+}
+
+/// Returns arguments as people read them.
+fn pretty(call: &ToolCall) -> String {
+    let json = call.arguments.get();
+    let value = serde_json::from_str::<Value>(json).ok();
+    value.and_then(|value| serde_json::to_string_pretty(&value).ok()).unwrap_or_else(|| json.into())
+}

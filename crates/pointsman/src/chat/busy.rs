@@ -1,0 +1,268 @@
+//! While a run is busy: what it does is shown, its questions are put, and what is typed
+//! meanwhile waits for its turn.
+
+use std::{collections::VecDeque, io, sync::mpsc::TryRecvError, time::Duration};
+
+use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use pointsman_runtime::observe::{Notice, Question};
+
+use super::{room::Talk, slash::Slash, turn::Turn};
+use crate::{
+    line::{Ink, Line, width},
+    person::{self, Came, Dialogue},
+    screen::Screen,
+    words,
+};
+
+/// Time between two looks at what happened.
+const LOOK: Duration = Duration::from_millis(40);
+/// Characters of a queued message that are shown.
+const QUEUED: usize = 200;
+
+/// Why nothing more is to be watched.
+pub(super) enum After {
+    /// The run listens; this was typed and not sent.
+    Listens(String),
+    /// The person leaves.
+    Left,
+    /// The run has ended, or nobody drives it any more.
+    Over,
+}
+
+/// A run that is busy, and somebody who watches it.
+pub(super) struct Busy<'a> {
+    talk: &'a mut Talk,
+    screen: Screen,
+    turn: Turn,
+    typed: String,
+    questions: VecDeque<Question>,
+    dialogue: Option<Dialogue>,
+    cancelled: bool,
+    left: bool,
+}
+
+impl<'a> Busy<'a> {
+    /// Watches until the run listens and has heard everything, or it is over.
+    pub(super) fn watch(talk: &'a mut Talk, typed: String) -> io::Result<After> {
+        let questions = VecDeque::from(std::mem::take(&mut talk.questions));
+        let screen = Screen::take()?;
+        let turn = Turn::new();
+        let (dialogue, cancelled, left) = (None, false, false);
+        let mut busy = Self { talk, screen, turn, typed, questions, dialogue, cancelled, left };
+        for question in &busy.questions {
+            if let Some(call) = question.call() {
+                busy.turn.calling().asked(call);
+            }
+        }
+        loop {
+            if let Some(over) = busy.hear()? {
+                return Ok(over);
+            }
+            busy.ask()?;
+            busy.draw()?;
+            if event::poll(LOOK)? {
+                busy.take(event::read()?)?;
+            }
+            if busy.left {
+                return Ok(After::Left);
+            }
+        }
+    }
+
+    /// Takes everything that has happened.
+    fn hear(&mut self) -> io::Result<Option<After>> {
+        loop {
+            let notice = match self.talk.notices.try_recv() {
+                Ok(notice) => notice,
+                Err(TryRecvError::Empty) => return Ok(None),
+                Err(TryRecvError::Disconnected) => return Ok(Some(After::Over)),
+            };
+            if matches!(notice, Notice::StateChanged { .. }) && self.talk.listens {
+                self.talk.listens = false;
+                self.heard()?;
+            }
+            let shown = self.turn.take(&notice, Screen::columns());
+            if !shown.struck.is_empty() {
+                self.screen.strike(&shown.struck)?;
+            }
+            self.screen.say(&shown.lines)?;
+            match notice {
+                Notice::Asked(question) => self.questions.push_back(question),
+                // Who is asked no longer needs to answer.
+                Notice::Unsaid(effect) => self.withdraw(|it| it.effect == effect),
+                Notice::Refused(_) => self.heard()?,
+                Notice::Ended(_) => return Ok(Some(After::Over)),
+                Notice::Listens { .. } => {
+                    self.talk.listens = true;
+                    self.withdraw(|_| true);
+                    if self.talk.unheard.is_empty() {
+                        self.screen.say(&[Line::default()])?;
+                        return Ok(Some(After::Listens(std::mem::take(&mut self.typed))));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The run has heard the oldest message: a turn begins. One that waited is shown now.
+    fn heard(&mut self) -> io::Result<()> {
+        self.turn = Turn::new();
+        self.cancelled = false;
+        if self.talk.unheard.is_empty() {
+            return Ok(());
+        }
+        let (text, seen) = self.talk.unheard.remove(0);
+        if !seen {
+            self.screen.say(&message(&text))?;
+        }
+        Ok(())
+    }
+
+    fn withdraw(&mut self, gone: impl Fn(&Question) -> bool) {
+        self.questions.retain(|question| !gone(question));
+        if self.dialogue.as_ref().is_some_and(|dialogue| gone(dialogue.question())) {
+            self.dialogue = None;
+        }
+    }
+
+    /// Puts the next question, unless one is being put.
+    fn ask(&mut self) -> io::Result<()> {
+        if self.dialogue.is_none()
+            && let Some(question) = self.questions.pop_front()
+        {
+            let dialogue = Dialogue::new(question);
+            self.screen.say(&dialogue.about())?;
+            self.dialogue = Some(dialogue);
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        let mut lines = self.turn.live(self.dialogue.is_some());
+        let mut cursor = None;
+        let queued = self.talk.unheard.iter().filter(|(_, seen)| !seen);
+        for (text, _) in queued {
+            let text = words::line(text, QUEUED);
+            lines.push(Line::of(Ink::Dim, &format!("  queued: {text}")));
+        }
+        if let Some(dialogue) = &self.dialogue {
+            let (choices, column) = dialogue.choices();
+            lines.extend(choices);
+            cursor = column;
+        } else if !self.typed.is_empty() {
+            let (line, column) = typing(&self.typed, Screen::columns());
+            lines.push(line);
+            cursor = Some(column);
+        }
+        self.screen.draw(&lines, cursor)
+    }
+
+    fn take(&mut self, event: Event) -> io::Result<()> {
+        match event {
+            Event::Key(key) if key.kind != KeyEventKind::Release => self.key(key),
+            Event::Paste(text) => {
+                match &mut self.dialogue {
+                    Some(dialogue) => dialogue.paste(&text),
+                    None => self.typed.push_str(&text.replace('\r', "\n")),
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn key(&mut self, key: KeyEvent) -> io::Result<()> {
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        match key.code {
+            KeyCode::Char('c') if control => self.cancel(),
+            KeyCode::Char('d') if control && self.typed.is_empty() => self.left = true,
+            _ if self.dialogue.is_some() => return self.answer(key),
+            KeyCode::Enter if key.modifiers.contains(KeyModifiers::ALT) => self.typed.push('\n'),
+            KeyCode::Enter if self.typed.ends_with('\\') => {
+                self.typed.pop();
+                self.typed.push('\n');
+            }
+            KeyCode::Enter => return self.send(),
+            KeyCode::Backspace => drop(self.typed.pop()),
+            KeyCode::Char('u') if control => self.typed.clear(),
+            KeyCode::Char(c) if !control => self.typed.push(c),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Cancels the turn; who wants that twice leaves.
+    fn cancel(&mut self) {
+        if self.cancelled {
+            self.left = true;
+        }
+        self.cancelled = true;
+        self.turn.cancel();
+        self.talk.speaker.cancel_turn();
+    }
+
+    /// Sends what was typed. It waits until the run listens.
+    fn send(&mut self) -> io::Result<()> {
+        let typed = std::mem::take(&mut self.typed);
+        match Slash::read(&typed) {
+            Some(Slash::Cancel) => self.cancel(),
+            Some(Slash::Quit) => self.left = true,
+            Some(_) => {
+                let note = "while a turn goes on there are /cancel and /quit";
+                self.screen.say(&[Line::of(Ink::Dim, note)])?;
+            }
+            None if typed.trim().is_empty() => {}
+            None => self.talk.say(&typed, false),
+        }
+        Ok(())
+    }
+
+    /// Gives a key to the question that is being put.
+    fn answer(&mut self, key: KeyEvent) -> io::Result<()> {
+        let Some(dialogue) = &mut self.dialogue else { return Ok(()) };
+        match dialogue.key(key) {
+            Came::More => {}
+            Came::Later => {
+                self.screen.say(&[Line::of(Ink::Dim, "  left for later")])?;
+                self.left = true;
+            }
+            Came::Decided(decision, kept) => {
+                let question = dialogue.question().clone();
+                let kept = kept.as_ref().map(person::keep);
+                let lines: Vec<Line> =
+                    std::iter::once(person::told(&decision)).chain(kept).collect();
+                self.screen.say(&lines)?;
+                if let Some(call) = question.call().filter(|_| !decision.granted) {
+                    self.turn.calling().denied(call, &decision.reason);
+                }
+                self.talk.speaker.decide(question.effect, decision);
+                self.dialogue = None;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns a message as it stands in a conversation.
+fn message(text: &str) -> Vec<Line> {
+    let lines = text.lines().enumerate().map(|(at, line)| {
+        Line::of(Ink::Accent, if at == 0 { "› " } else { "· " }).and(Ink::Plain, line)
+    });
+    std::iter::once(Line::default()).chain(lines).collect()
+}
+
+/// Returns the end of what is being typed, and where the cursor stands.
+fn typing(typed: &str, columns: usize) -> (Line, usize) {
+    let last = typed.rsplit('\n').next().unwrap_or_default();
+    let sign = if typed.contains('\n') { "· " } else { "› " };
+    let mut shown = last;
+    while width(shown) + 3 > columns {
+        let mut rest = shown.chars();
+        rest.next();
+        shown = rest.as_str();
+    }
+    let line = Line::of(Ink::Accent, sign).and(Ink::Plain, shown);
+    let column = line.width();
+    (line, column)
+}

@@ -1,0 +1,117 @@
+//! The prompt: a line that can be edited, with history and more than one line.
+
+use std::{
+    borrow::Cow,
+    fs,
+    sync::{Arc, atomic::AtomicBool},
+};
+
+use crossterm::event::{KeyCode, KeyModifiers};
+use reedline::{
+    EditCommand, Emacs, FileBackedHistory, Prompt, PromptEditMode, PromptHistorySearch, Reedline,
+    ReedlineEvent, Signal, ValidationResult, Validator, default_emacs_keybindings,
+};
+
+use crate::{
+    place::Globals,
+    report::{Error, coloured},
+};
+
+/// Lines that are remembered.
+const REMEMBERED: usize = 1_000;
+
+/// What a person did at the prompt.
+pub(super) enum Typed {
+    /// A line, or more of them.
+    Line(String),
+    /// They want to leave.
+    Leave,
+    /// Something happened to the run; this was typed so far.
+    Stirred(String),
+}
+
+/// The prompt.
+pub(super) struct Editor(Reedline);
+
+impl Editor {
+    /// Makes a prompt. Without a place for its history it remembers this session alone.
+    pub(super) fn new() -> Self {
+        let mut keys = default_emacs_keybindings();
+        let newline = ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
+        keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline.clone());
+        keys.add_binding(KeyModifiers::SHIFT, KeyCode::Enter, newline.clone());
+        keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('j'), newline);
+        let mut line = Reedline::create()
+            .with_edit_mode(Box::new(Emacs::new(keys)))
+            .with_validator(Box::new(Backslash))
+            .with_ansi_colors(coloured())
+            .use_bracketed_paste(true);
+        let history = Globals::history().ok().and_then(|file| {
+            fs::create_dir_all(file.parent()?).ok()?;
+            FileBackedHistory::with_file(REMEMBERED, file).ok()
+        });
+        if let Some(history) = history {
+            line = line.with_history(Box::new(history));
+        }
+        Self(line)
+    }
+
+    /// Waits for a line, beginning with what was typed before. It is also over when
+    /// somebody says that something happened.
+    pub(super) fn read(
+        self,
+        unfinished: &str,
+        stirred: Option<&Arc<AtomicBool>>,
+    ) -> Result<(Self, Typed), Error> {
+        let signal = stirred.map_or_else(Arc::default, Arc::clone);
+        let mut line = self.0.with_break_signal(signal);
+        let typed = vec![EditCommand::Clear, EditCommand::InsertString(unfinished.into())];
+        line.run_edit_commands(&typed);
+        let typed = match line.read_line(&Sign) {
+            Ok(Signal::Success(line)) => Typed::Line(line.replace("\\\n", "\n")),
+            Ok(Signal::ExternalBreak(line)) => Typed::Stirred(line),
+            Ok(_) => Typed::Leave,
+            Err(source) => {
+                let source = std::io::Error::other(source);
+                return Err(Error::Read { path: "the terminal".into(), source });
+            }
+        };
+        // A history that cannot be written is no reason to stop.
+        drop(line.sync_history());
+        Ok((Self(line), typed))
+    }
+}
+
+/// A line that ends with a backslash goes on.
+struct Backslash;
+
+impl Validator for Backslash {
+    fn validate(&self, line: &str) -> ValidationResult {
+        if line.ends_with('\\') { ValidationResult::Incomplete } else { ValidationResult::Complete }
+    }
+}
+
+/// What stands before a line.
+struct Sign;
+
+impl Prompt for Sign {
+    fn render_prompt_left(&self) -> Cow<'_, str> {
+        "".into()
+    }
+
+    fn render_prompt_right(&self) -> Cow<'_, str> {
+        "".into()
+    }
+
+    fn render_prompt_indicator(&self, _: PromptEditMode) -> Cow<'_, str> {
+        "› ".into()
+    }
+
+    fn render_prompt_multiline_indicator(&self) -> Cow<'_, str> {
+        "· ".into()
+    }
+
+    fn render_prompt_history_search_indicator(&self, search: PromptHistorySearch) -> Cow<'_, str> {
+        format!("search `{}`: ", search.term).into()
+    }
+}

@@ -1,0 +1,259 @@
+//! A conversation without a screen: each line that is read is a message, and answers are
+//! printed as they are. Questions are put only to somebody who types.
+
+use std::{
+    collections::BTreeSet,
+    io::{self, IsTerminal, Write as _},
+    process::ExitCode,
+    sync::mpsc::{self, RecvTimeoutError, TryRecvError},
+    time::Duration,
+};
+
+use pointsman_kernel::{governor::Level, id::EffectId};
+use pointsman_runtime::{
+    observe::{Notice, Question},
+    session::Decision,
+    store::RunRow,
+};
+
+use super::{
+    past,
+    room::{Room, Talk, reader},
+};
+use crate::{
+    calls,
+    drive::conclude,
+    line::Line,
+    report::{self, Error},
+    tell::{note, told},
+    words,
+};
+
+/// Time between two looks at what was read and what happened.
+const LOOK: Duration = Duration::from_millis(40);
+/// Lines that may wait to be said: more are read when these were.
+const AHEAD: usize = 64;
+
+/// Says lines until there are no more, and prints what is answered.
+pub(crate) fn lines(
+    room: &Room<'_>,
+    resumed: Option<&RunRow>,
+    message: Option<String>,
+    json: bool,
+) -> Result<ExitCode, Error> {
+    let typed = io::stdin().is_terminal() && !json;
+    let calls = BTreeSet::new();
+    let mut pipe = Pipe { room, held: None, question: None, typed, json, calls };
+    if let Some(row) = resumed {
+        let (mut talk, recalled) = room.rejoin(row)?;
+        if !json {
+            for line in past::last(&recalled.messages()) {
+                note(&line.text());
+            }
+        }
+        for question in std::mem::take(&mut talk.questions) {
+            pipe.asked(question);
+        }
+        pipe.held = Some(talk);
+    }
+    if let Some(message) = message {
+        pipe.say(&message)?;
+    }
+    let (sender, typed) = mpsc::sync_channel(AHEAD);
+    reader(sender);
+    pipe.prompt();
+    loop {
+        match typed.recv_timeout(LOOK) {
+            Ok(line) => {
+                let read = |source| Error::Read { path: "standard input".into(), source };
+                pipe.line(&line.map_err(read)?)?;
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        if pipe.hear(None)? {
+            return pipe.end();
+        }
+    }
+    // Nothing more will be said, and nobody is there who could answer a question.
+    pipe.typed = false;
+    if let Some(talk) = &pipe.held {
+        talk.speaker.close();
+        while !pipe.hear(Some(LOOK))? {}
+    }
+    pipe.end()
+}
+
+struct Pipe<'a> {
+    room: &'a Room<'a>,
+    held: Option<Talk>,
+    question: Option<Question>,
+    /// Whether somebody types the lines.
+    typed: bool,
+    json: bool,
+    /// Calls of tools that run: what they give back is no answer.
+    calls: BTreeSet<EffectId>,
+}
+
+impl Pipe<'_> {
+    /// Takes a line: an answer where one is wanted, else a message.
+    fn line(&mut self, line: &str) -> Result<(), Error> {
+        if let Some(question) = self.question.take_if(|_| self.typed) {
+            match decision(&question, line) {
+                Some(decision) => {
+                    if let Some(talk) = &self.held {
+                        talk.speaker.decide(question.effect, decision);
+                    }
+                }
+                None => self.asked(question),
+            }
+            return Ok(());
+        }
+        if !line.trim().is_empty() {
+            self.say(line)?;
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, text: &str) -> Result<(), Error> {
+        match &mut self.held {
+            Some(talk) => talk.say(text, true),
+            None => self.held = Some(self.room.begin(text)?),
+        }
+        Ok(())
+    }
+
+    /// Takes what has happened; waits for it, if it is to. Returns whether that was the end.
+    fn hear(&mut self, wait: Option<Duration>) -> Result<bool, Error> {
+        let mut wait = wait;
+        loop {
+            let Some(talk) = &mut self.held else { return Ok(false) };
+            let heard = match wait.take() {
+                Some(wait) => match talk.notices.recv_timeout(wait) {
+                    Err(RecvTimeoutError::Timeout) => return Ok(false),
+                    heard => heard.map_err(|_| TryRecvError::Disconnected),
+                },
+                None => talk.notices.try_recv(),
+            };
+            match heard {
+                Err(TryRecvError::Empty) => return Ok(false),
+                Err(TryRecvError::Disconnected) => return Ok(true),
+                Ok(notice) => {
+                    if self.take(notice)? {
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Prints answers to standard output, and beside them the rest that is worth a line.
+    fn print(&mut self, notice: &Notice) -> Result<(), Error> {
+        let line = match notice {
+            Notice::Attempted { effect, call: Some(_), .. } => {
+                self.calls.insert(*effect);
+                told(notice)
+            }
+            Notice::Answered { effect, ok: true, output, .. } => {
+                if self.calls.remove(effect) {
+                    told(notice)
+                } else {
+                    let text = output.as_deref().map(str::trim).filter(|text| !text.is_empty());
+                    return text.map_or(Ok(()), |text| {
+                        report::data(&format!("{}\n", words::harmless(text)))
+                    });
+                }
+            }
+            // What asking comes to is told by the question.
+            Notice::Warned(verdict) if verdict.level == Level::Ask => None,
+            Notice::Attempted { .. } | Notice::StateChanged { .. } => None,
+            notice => told(notice),
+        };
+        if let Some((_, line)) = line {
+            note(&line);
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, notice: Notice) -> Result<bool, Error> {
+        if !self.json {
+            self.print(&notice)?;
+        }
+        match notice {
+            Notice::Ended(_) => return Ok(true),
+            Notice::Asked(question) => self.asked(question),
+            Notice::Persisted { view, .. } => {
+                let rests = |doing| matches!(doing, "asking" | "done");
+                let stuck = view.items.iter().any(|item| item.doing == "asking")
+                    && view.items.iter().all(|item| rests(item.doing));
+                if let Some(talk) = self.held.as_ref().filter(|_| stuck && !self.typed) {
+                    // The rest was posted: whoever goes on with the run says it.
+                    talk.speaker.leave();
+                }
+            }
+            Notice::Listens { .. } => {
+                self.question = None;
+                let said = self.held.as_mut().map(|talk| {
+                    talk.listens = true;
+                    talk.unheard.is_empty()
+                });
+                if said.unwrap_or(true) {
+                    self.prompt();
+                }
+            }
+            Notice::StateChanged { .. } => {
+                if let Some(talk) = self.held.as_mut().filter(|talk| talk.listens) {
+                    talk.listens = false;
+                    talk.unheard.drain(..talk.unheard.len().min(1));
+                }
+            }
+            _ => {}
+        }
+        Ok(false)
+    }
+
+    /// Puts a question to somebody who types.
+    fn asked(&mut self, question: Question) {
+        if self.typed {
+            if let Some(call) = question.call() {
+                let lines = calls::whole(call);
+                note(&lines.iter().map(Line::text).collect::<Vec<_>>().join("\n"));
+            }
+            note("Type `y`, or `n` and a reason:");
+        }
+        self.question = Some(question);
+    }
+
+    fn prompt(&self) {
+        if self.typed {
+            drop(write!(io::stderr(), "> "));
+        }
+    }
+
+    fn end(self) -> Result<ExitCode, Error> {
+        let Some(Talk { conversation, speaker, .. }) = self.held else {
+            if !self.json {
+                note("nothing was said");
+            }
+            return Ok(ExitCode::SUCCESS);
+        };
+        drop(speaker);
+        let outcome = conversation.wait().map_err(Error::Session)?;
+        conclude(self.room.session, &outcome, self.json, false)
+    }
+}
+
+/// Reads an answer; nothing if it is none.
+fn decision(question: &Question, line: &str) -> Option<Decision> {
+    let line = line.trim();
+    let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let granted = match word.to_ascii_lowercase().as_str() {
+        "y" | "yes" => true,
+        "n" | "no" => false,
+        _ => return None,
+    };
+    let unsaid = if granted { "granted at the terminal" } else { "denied at the terminal" };
+    let rest = rest.trim();
+    let reason = if rest.is_empty() && question.call().is_some() { unsaid } else { rest };
+    Some(Decision { granted, reason: reason.into(), remember: None })
+}

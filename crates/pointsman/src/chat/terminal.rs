@@ -1,0 +1,231 @@
+//! A conversation on a terminal: a prompt while the run listens, and while it is busy
+//! what it does, with keys that are not lost.
+
+use std::{io, process::ExitCode, sync::atomic::Ordering};
+
+use pointsman_runtime::{session::Outcome, store::RunRow};
+
+use super::{
+    busy::{After, Busy},
+    editor::{Editor, Typed},
+    past,
+    room::{Room, Talk},
+    slash::{HELP, Slash},
+};
+use crate::{
+    drive::conclude,
+    line::{Ink, Line},
+    report::{Error, coloured},
+    tell::note,
+    which::Which,
+    words,
+};
+
+/// What the prompt decides on.
+enum Next {
+    Say(String),
+    Do(Slash),
+    Leave,
+    Look(String),
+}
+
+/// Holds conversations until the person leaves. The first is one that is gone on with, or
+/// begins with the first message.
+pub(crate) fn talk(
+    room: &Room<'_>,
+    resumed: Option<&RunRow>,
+    message: Option<String>,
+) -> Result<ExitCode, Error> {
+    let mut held = resumed.map(|row| join(room, row)).transpose()?;
+    let mut message = message;
+    let mut editor = Editor::new();
+    let mut unfinished = String::new();
+    loop {
+        let busy = held.as_ref().is_some_and(|talk| !talk.listens || !talk.unheard.is_empty());
+        let next = if busy {
+            Next::Look(std::mem::take(&mut unfinished))
+        } else if let Some(message) = message.take() {
+            say(&[Line::of(Ink::Accent, "› ").and(Ink::Plain, &message)]);
+            Next::Say(message)
+        } else {
+            let stirred = held.as_ref().map(|talk| &talk.stirred);
+            if let Some(stirred) = stirred {
+                stirred.store(false, Ordering::Relaxed);
+            }
+            let (same, typed) = editor.read(&std::mem::take(&mut unfinished), stirred)?;
+            editor = same;
+            match typed {
+                Typed::Leave => Next::Leave,
+                Typed::Stirred(typed) => Next::Look(typed),
+                Typed::Line(line) => match Slash::read(&line) {
+                    Some(slash) => Next::Do(slash),
+                    None if line.trim().is_empty() => continue,
+                    None => Next::Say(line),
+                },
+            }
+        };
+        let typed = match next {
+            Next::Leave => return leave(held),
+            Next::Do(slash) => {
+                if slash == Slash::Quit {
+                    return leave(held);
+                }
+                held = command(room, held, &slash)?;
+                continue;
+            }
+            Next::Say(text) => {
+                match &mut held {
+                    Some(talk) => talk.say(&text, true),
+                    None => held = Some(room.begin(&text)?),
+                }
+                String::new()
+            }
+            Next::Look(typed) => typed,
+        };
+        let Some(talk) = &mut held else { continue };
+        match Busy::watch(talk, typed).map_err(terminal)? {
+            After::Listens(typed) => unfinished = typed,
+            After::Left => return leave(held),
+            After::Over => {
+                let outcome = end(held)?;
+                return outcome.map_or(Ok(ExitCode::SUCCESS), |outcome| {
+                    conclude(room.session, &outcome, false, false)
+                });
+            }
+        }
+    }
+}
+
+fn terminal(source: io::Error) -> Error {
+    Error::Write { path: "the terminal".into(), source }
+}
+
+/// Goes on with a conversation, and shows the end of what was said.
+fn join(room: &Room<'_>, row: &RunRow) -> Result<Talk, Error> {
+    let (talk, recalled) = room.rejoin(row)?;
+    let mut lines = match &row.ended {
+        Some(how) => {
+            let new = talk.run();
+            vec![Line::of(
+                Ink::Dim,
+                &format!("run {} has ended ({how}); it goes on as {new}", row.id),
+            )]
+        }
+        None => vec![Line::of(Ink::Dim, &format!("goes on with run {}", row.id))],
+    };
+    lines.extend(past::last(&recalled.messages()));
+    lines.extend(recalled.plan().iter().flat_map(past::plan));
+    lines.push(Line::default());
+    say(&lines);
+    Ok(talk)
+}
+
+/// Does what a command of the prompt says.
+fn command(room: &Room<'_>, held: Option<Talk>, slash: &Slash) -> Result<Option<Talk>, Error> {
+    let lines = match slash {
+        Slash::Help => {
+            let about = |(name, about): (&str, &str)| {
+                Line::of(Ink::Accent, &format!("  {name:<15}")).and(Ink::Plain, about)
+            };
+            let keys = "Alt-Enter or a `\\` at the end begins another line. While a turn goes on, \
+                        what you type waits for its end. Ctrl-C cancels the turn, or leaves.";
+            HELP.into_iter().map(about).chain([Line::of(Ink::Dim, keys)]).collect()
+        }
+        Slash::Tools => {
+            let tool = |spec: pointsman_runtime::tool::ToolSpec| {
+                let name = Line::of(Ink::Accent, &format!("  {:<20}", spec.name));
+                name.and(Ink::Plain, &words::line(&spec.about, 200))
+            };
+            room.host.specs().into_iter().map(tool).collect()
+        }
+        Slash::Plan => match &held {
+            Some(talk) => {
+                let recalled = room.session.recall(talk.run(), None).map_err(Error::Session)?;
+                let lines = recalled.plan().map(|plan| past::plan(&plan));
+                lines.unwrap_or_else(|| vec![Line::of(Ink::Dim, "there is no plan")])
+            }
+            None => vec![Line::of(Ink::Dim, "there is no plan")],
+        },
+        Slash::New => {
+            drop(end(held)?);
+            say(&[Line::of(Ink::Dim, "the next message begins another conversation")]);
+            return Ok(None);
+        }
+        Slash::Resume(typed) => return resume(room, held, typed.as_deref()),
+        Slash::Cancel => vec![Line::of(Ink::Dim, "nothing is under way")],
+        Slash::Unknown(name) => {
+            vec![Line::of(Ink::Bad, &format!("there is no /{name}; /help lists what there is"))]
+        }
+        Slash::Quit => Vec::new(),
+    };
+    say(&lines);
+    Ok(held)
+}
+
+/// Leaves one conversation for another.
+fn resume(room: &Room<'_>, held: Option<Talk>, typed: Option<&str>) -> Result<Option<Talk>, Error> {
+    let store = room.session.store();
+    let found = match typed {
+        Some(typed) => match typed.parse::<Which>() {
+            Ok(which) => which.find(store),
+            Err(_) => Err(Error::NoSuchRun { typed: typed.into(), none: false }),
+        },
+        None => room.newest(),
+    };
+    let row = match found {
+        Ok(row) => row,
+        Err(error) => {
+            say(&trouble(&error));
+            return Ok(held);
+        }
+    };
+    if held.as_ref().is_some_and(|talk| *talk.run() == row.id) {
+        say(&[Line::of(Ink::Dim, "this is that conversation")]);
+        return Ok(held);
+    }
+    drop(end(held)?);
+    match join(room, &row) {
+        Ok(talk) => Ok(Some(talk)),
+        Err(error) => {
+            say(&trouble(&error));
+            Ok(None)
+        }
+    }
+}
+
+fn trouble(error: &Error) -> Vec<Line> {
+    let hint = error.hint().map(|hint| Line::of(Ink::Dim, &hint));
+    std::iter::once(Line::of(Ink::Bad, &error.to_string())).chain(hint).collect()
+}
+
+/// Lets go of a conversation, and returns how it stands.
+fn end(held: Option<Talk>) -> Result<Option<Outcome>, Error> {
+    let Some(Talk { conversation, speaker, .. }) = held else { return Ok(None) };
+    speaker.leave();
+    drop(speaker);
+    conversation.wait().map(Some).map_err(Error::Session)
+}
+
+/// Leaves, and says how to come back.
+fn leave(held: Option<Talk>) -> Result<ExitCode, Error> {
+    let Some(outcome) = end(held)? else { return Ok(ExitCode::SUCCESS) };
+    let run = &outcome.run;
+    if !outcome.questions.is_empty() {
+        for question in &outcome.questions {
+            note(&crate::tell::open_question(question));
+        }
+        note(&format!("next: pointsman approve {run}   or   pointsman deny {run}"));
+    }
+    say(&[Line::of(Ink::Dim, &format!("left; next: pointsman chat --resume {run}"))]);
+    let waits = !outcome.questions.is_empty();
+    Ok(ExitCode::from(if waits { words::exit_code(None) } else { 0 }))
+}
+
+/// Writes lines while nothing is redrawn.
+fn say(lines: &[Line]) {
+    for line in lines {
+        for row in line.wrapped(crate::screen::Screen::columns()) {
+            note(&row.painted(coloured()));
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! What a person sees of a turn: rows that stay, and rows that change while it goes on.
+
+use std::time::{Duration, Instant};
+
+use pointsman_kernel::{governor::Level, id::EffectId, turn::TurnErrorKind, view::BudgetView};
+use pointsman_runtime::observe::Notice;
+
+use super::{calling::Calling, text::Text};
+use crate::{
+    line::{Ink, Line},
+    live::budget_used,
+    tell, words,
+};
+
+/// The pictures of the spinner.
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+/// Time that each of them is shown.
+const TICK: Duration = Duration::from_millis(120);
+
+/// A turn as it is seen.
+pub(super) struct Turn {
+    calling: Calling,
+    text: Text,
+    /// Whose text is being written.
+    writer: Option<EffectId>,
+    /// What was written for it in this attempt, so that it is not shown twice.
+    streamed: String,
+    doing: String,
+    since: Instant,
+    /// When the next attempt starts, and which it is.
+    again: Option<(Instant, u16)>,
+    budgets: Vec<BudgetView>,
+    cancelling: bool,
+}
+
+/// What a notice comes to on the screen.
+#[derive(Debug, Default)]
+pub(super) struct Shown {
+    /// These rows no longer count.
+    pub(super) struck: Vec<Line>,
+    /// These lines stay.
+    pub(super) lines: Vec<Line>,
+}
+
+impl Turn {
+    pub(super) fn new() -> Self {
+        Self {
+            calling: Calling::default(),
+            text: Text::default(),
+            writer: None,
+            streamed: String::new(),
+            doing: "starts".into(),
+            since: Instant::now(),
+            again: None,
+            budgets: Vec::new(),
+            cancelling: false,
+        }
+    }
+
+    /// The person wants it to stop.
+    pub(super) const fn cancel(&mut self) {
+        self.cancelling = true;
+    }
+
+    /// Returns the calls that are under way or asked about.
+    pub(super) const fn calling(&mut self) -> &mut Calling {
+        &mut self.calling
+    }
+
+    /// Takes a notice.
+    pub(super) fn take(&mut self, notice: &Notice, columns: usize) -> Shown {
+        let mut shown = Shown::default();
+        match notice {
+            Notice::StateChanged { .. } => {
+                shown.lines = self.calling.over();
+                self.again = None;
+            }
+            Notice::Attempted { effect, call: Some(call), .. } => {
+                self.calling.started(*effect, call);
+                self.does("");
+            }
+            Notice::Attempted { effect, what, .. } => {
+                (self.writer, self.again) = (Some(*effect), None);
+                self.streamed.clear();
+                self.does(what);
+            }
+            Notice::Said { effect, text } => {
+                let is_call = self.calling.said(*effect, text);
+                let text = Some(text).filter(|_| !is_call).map_or("", |text| text);
+                self.streamed.push_str(text);
+                shown.lines = self.text.write(text, columns);
+            }
+            Notice::Answered { effect, ok, what, output } => {
+                if self.calling.ended(*effect, *ok, what) {
+                    shown.lines = self.calling.finished();
+                } else if *ok {
+                    shown.lines = self.answered(output.as_deref(), columns);
+                    // What a hook did has no text of its own.
+                    if output.is_none() && !what.is_empty() {
+                        let line = Line::of(Ink::Good, "  ✓ ").and(Ink::Dim, what);
+                        shown.lines.push(line);
+                    }
+                } else {
+                    shown = self.discarded();
+                    shown
+                        .lines
+                        .push(Line::of(Ink::Bad, &format!("  ✗ {}", words::line(what, 400))));
+                }
+            }
+            Notice::Unsaid(effect) => {
+                if self.calling.stopped(*effect) {
+                    shown.lines = self.calling.finished();
+                } else if self.writer == Some(*effect) {
+                    shown = self.discarded();
+                }
+            }
+            Notice::Retrying { attempt, wait_ms } => {
+                self.again = Some((Instant::now() + Duration::from_millis(*wait_ms), *attempt));
+            }
+            Notice::Persisted { view, .. } => self.budgets.clone_from(&view.budgets),
+            Notice::Asked(question) => {
+                if let Some(call) = question.call() {
+                    self.calling.asked(call);
+                }
+            }
+            Notice::Listens { error } => {
+                shown.lines = self.calling.over();
+                shown.lines.extend(self.text.end());
+                if let Some(error) = error {
+                    shown.lines.extend(trouble(error.kind, &error.message));
+                }
+            }
+            _ => {}
+        }
+        shown.lines.extend(aside(notice));
+        shown
+    }
+
+    fn does(&mut self, what: &str) {
+        self.doing = what.into();
+        self.since = Instant::now();
+    }
+
+    /// Ends a model's text. What was not shown piece by piece is shown now: the last piece
+    /// may come together with the answer.
+    fn answered(&mut self, output: Option<&str>, columns: usize) -> Vec<Line> {
+        let mut lines = Vec::new();
+        let rest = output.and_then(|output| output.strip_prefix(self.streamed.as_str()));
+        if let Some(rest) = rest.filter(|rest| !rest.is_empty()) {
+            lines = self.text.write(rest, columns);
+        }
+        lines.extend(self.text.end());
+        lines
+    }
+
+    /// Takes back what was written, and says so.
+    fn discarded(&mut self) -> Shown {
+        if self.text.is_empty() {
+            return Shown::default();
+        }
+        let (struck, left) = self.text.discard();
+        let left = left.map(|row| row.inked(Ink::Struck));
+        let note = Line::of(Ink::Dim, "  discarded: what is written above does not count");
+        Shown { struck, lines: left.into_iter().chain([note]).collect() }
+    }
+
+    /// Returns the rows that change, as they are now.
+    pub(super) fn live(&self, asking: bool) -> Vec<Line> {
+        let mut lines: Vec<Line> = self.text.open().into_iter().collect();
+        lines.extend(self.calling.live());
+        if !asking {
+            lines.push(self.status());
+        }
+        lines
+    }
+
+    fn status(&self) -> Line {
+        let passed = self.since.elapsed();
+        let picture = usize::try_from(passed.as_millis() / TICK.as_millis()).unwrap_or(0);
+        let picture = SPINNER.get(picture % SPINNER.len()).copied().unwrap_or_default();
+        let line = Line::of(Ink::Accent, &format!("{picture} "));
+        if self.cancelling {
+            return line.and(Ink::Warning, "cancels the turn").and(Ink::Dim, " · Ctrl-C leaves");
+        }
+        let line = if let Some((at, attempt)) = self.again {
+            let left = at.saturating_duration_since(Instant::now());
+            let left = u64::try_from(left.as_millis().div_ceil(1_000)).unwrap_or(u64::MAX);
+            line.and(Ink::Warning, &format!("tries again in {left} s (attempt {attempt})"))
+        } else {
+            let ms = u64::try_from(passed.as_millis()).unwrap_or(u64::MAX);
+            let doing = match self.calling.running() {
+                0 if self.text.is_empty() => self.doing.clone(),
+                0 => "writes".into(),
+                count => {
+                    let count = u64::try_from(count).unwrap_or(u64::MAX);
+                    format!("runs {}", words::counted(count, "call"))
+                }
+            };
+            line.and(Ink::Plain, &doing).and(Ink::Dim, &format!(" {}", words::stopwatch(ms)))
+        };
+        let mut line = line;
+        for budget in self.budgets.iter().filter(|budget| budget.left < budget.max) {
+            line = line.and(Ink::Dim, &format!(" · {}", budget_used(budget, Duration::ZERO)));
+        }
+        line.and(Ink::Dim, " · Ctrl-C cancels")
+    }
+}
+
+/// Returns why a turn has no answer, and what to do next.
+fn trouble(kind: TurnErrorKind, message: &str) -> Vec<Line> {
+    let (ink, what, next) = match kind {
+        TurnErrorKind::Cancelled => {
+            let next = "The conversation goes on: say what to do instead.";
+            (Ink::Warning, "cancelled: the turn was stopped".to_owned(), next)
+        }
+        TurnErrorKind::Stuck => {
+            let next = "Say what to do instead; a new message starts afresh.";
+            (Ink::Bad, format!("stuck: {message}"), next)
+        }
+        TurnErrorKind::Budget => {
+            let next = "A new message has the whole budget again; `go on` will do.";
+            (Ink::Bad, format!("budget: {message}"), next)
+        }
+        _ => {
+            let next = "Say it again to try once more, or leave and choose another `--model`.";
+            (Ink::Bad, format!("no answer: {message}"), next)
+        }
+    };
+    vec![Line::default(), Line::of(ink, &what), Line::of(Ink::Dim, next)]
+}
+
+/// Returns what is worth a line beside text and calls.
+fn aside(notice: &Notice) -> Option<Line> {
+    let shown = match notice {
+        // What is asked for is asked in so many words.
+        Notice::Warned(verdict) if verdict.level == Level::Ask => None,
+        Notice::Warned(_)
+        | Notice::Stuck(_)
+        | Notice::Stage(_)
+        | Notice::Paused(_)
+        | Notice::Resumed
+        | Notice::Refused(_) => tell::told(notice),
+        _ => None,
+    };
+    shown.map(|(tone, line)| Line::of(tone.ink(), &line))
+}

@@ -1,0 +1,125 @@
+//! Conversations without a terminal: lines in, answers out; and plans.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::home::Home;
+
+const MODEL: [&str; 3] = ["chat", "--model", "script:script.toml"];
+
+fn told(home: &Home, input: &str, arguments: &[&str]) -> String {
+    let shown = home.reading(input, arguments);
+    let code = shown.code.expect("it was not killed");
+    home.redacted(&format!("exit {code}\n--- stdout\n{}--- stderr\n{}", shown.out, shown.err))
+}
+
+#[test]
+fn lines_are_messages_and_answers_are_printed() {
+    let home = Home::new("piped");
+    home.write(
+        "script.toml",
+        "[[turn]]\ntext = 'I look.'\n\
+         calls = [{ tool = 'read', arguments = { path = 'docs/signals.md' } }]\n\
+         [[turn]]\ntext = 'Red means stop.'\n[[turn]]\ntext = 'Green means go.'\n",
+    );
+    assert_snapshot!("piped", told(&home, "What is red?\n\nAnd green?\n", &MODEL));
+    assert_snapshot!("piped_list", told(&home, "", &["chat", "--list"]));
+    assert_eq!(home.pointsman(&["replay", "last"]).0, 0);
+    // A conversation that was closed goes on in a run of its own.
+    home.write("script.toml", "[[turn]]\ntext = 'Yellow means slow.'\n");
+    let more = [&MODEL[..], &["--resume"]].concat();
+    assert_snapshot!("piped_resumed", told(&home, "And yellow?\n", &more));
+}
+
+#[test]
+fn without_a_model_it_searches_and_says_so() {
+    let home = Home::new("piped-quote");
+    assert_snapshot!(
+        "piped_quote",
+        told(&home, "Who sets the points?\n", &["chat", "--dir", "docs"])
+    );
+}
+
+#[test]
+fn json_tells_the_same_as_a_run() {
+    let home = Home::new("piped-json");
+    home.write("script.toml", "[[turn]]\ntext = 'Hello.'\n");
+    let shown = home.reading("Hi\n", &[&MODEL[..], &["--json"]].concat());
+    assert_eq!((shown.code, shown.err.as_str()), (Some(0), ""), "{}", shown.out);
+    let lines: Vec<Value> =
+        shown.out.lines().map(|line| serde_json::from_str(line).expect("it is JSON")).collect();
+    let (last, before) = lines.split_last().expect("there are lines");
+    assert_eq!((&last["disposition"], &last["result"]), (&"succeeded".into(), &"Hello.".into()));
+    let events: Vec<&str> = before.iter().filter_map(|line| line["event"].as_str()).collect();
+    for event in ["state", "attempt", "answer", "listens", "persisted", "ended"] {
+        assert!(events.contains(&event), "{events:?}");
+    }
+}
+
+#[test]
+fn a_question_waits_for_a_person_and_so_does_the_rest() {
+    let home = Home::new("piped-asks");
+    home.write(
+        "script.toml",
+        "[[turn]]\ncalls = [{ tool = 'write', arguments = { path = 'a.txt', content = 'x' } }]\n\
+         [[turn]]\ntext = 'Done.'\n[[turn]]\ntext = 'More.'\n",
+    );
+    assert_snapshot!("piped_asks", told(&home, "Write\nAnd more\n", &MODEL));
+    assert!(!home.path("a.txt").exists());
+    assert_eq!(home.pointsman(&["approve", "last"]).0, 0);
+    home.write("script.toml", "[[turn]]\ntext = 'Done.'\n[[turn]]\ntext = 'More.'\n");
+    let (code, out, err) = home.pointsman(&["resume", "last", "--model", "script:script.toml"]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(home.path("a.txt").exists());
+    assert!(out.contains("More."), "what was said before is answered: {out}{err}");
+}
+
+#[test]
+fn what_goes_wrong_is_told() {
+    let home = Home::new("piped-wrong");
+    home.write("script.toml", "[[turn]]\nfault = { class = 'forbidden', message = 'no key' }\n");
+    assert_snapshot!("piped_fault", told(&home, "Hi\n", &MODEL));
+    assert_snapshot!("piped_nothing", told(&home, "", &MODEL));
+    let id = home.research("Who sets the points?");
+    assert_snapshot!("no_talker", told(&home, "", &["chat", "--resume", &id]));
+    assert_snapshot!("no_such_talk", told(&home, "", &["chat", "--resume", "nosuchrun"]));
+    let empty = Home::new("piped-none");
+    assert_snapshot!("no_talks", told(&empty, "", &["chat", "--resume"]));
+    assert_snapshot!("no_talks_list", told(&empty, "", &["chat", "--list"]));
+}
+
+#[test]
+fn plans_are_read_with_their_mistakes() {
+    let home = Home::new("plans");
+    home.write("plan.md", "# Plan\n\n1. Find it (10 min)\n3. Mend it\n");
+    home.write("good.md", "# Plan\n\n1. Find it (10 min)\n2. Mend it\n");
+    home.write("plan.toml", "[[phase]]\ndescription = \"Find it\"\n\n[[phase]]\nwhat = 1\n");
+    home.write("long.md", &(1..=21).map(|n| format!("{n}. Step\n")).collect::<String>());
+    let run = |plan: &str| home.shown(&["run", "code", "Mend it", "--plan", plan, "--dry-run"]);
+    assert_snapshot!("plan_number", run("plan.md"));
+    assert_snapshot!("plan_toml", run("plan.toml"));
+    assert_snapshot!("plan_missing", run("nowhere.md"));
+    assert_snapshot!("plan_long", run("long.md"));
+    assert!(run("good.md").contains("  1. Find it (about 10 min)\n  2. Mend it\n"));
+    assert_snapshot!("plan_agent", home.shown(&["run", "research", "x", "--plan", "plan.md"]));
+}
+
+#[test]
+fn code_shows_its_phases_and_reports() {
+    let home = Home::new("phases");
+    home.write("plan.md", "1. Look\n2. Tell\n");
+    home.write(
+        "script.toml",
+        "[[turn]]\ntext = 'I look.'\n\
+         calls = [{ tool = 'read', arguments = { path = 'docs/signals.md' } }]\n\
+         [[turn]]\ncalls = [{ tool = 'phase_complete', arguments = { success = true } }]\n\
+         [[turn]]\ntext = 'Red means stop.'\n\
+         calls = [{ tool = 'phase_complete', arguments = { success = true } }]\n\
+         [[turn]]\ntext = 'All is told.'\n",
+    );
+    let run = ["run", "code", "Say what red means", "--plan", "plan.md"];
+    assert_snapshot!(
+        "code_phases",
+        home.shown(&[&run[..], &["--model", "script:script.toml"]].concat())
+    );
+}

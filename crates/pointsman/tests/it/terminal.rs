@@ -1,0 +1,160 @@
+//! The screen as a person sees it: the program on a terminal of its own, keys that are
+//! typed, and waiting for what is shown.
+
+mod chats;
+mod permits;
+mod returns;
+
+use std::{
+    io::{Read, Write},
+    num::NonZeroU16,
+    sync::{
+        Arc, Condvar, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+use crate::home::Home;
+
+/// How long something may take to appear.
+const SOON: Duration = Duration::from_secs(30);
+
+const ROWS: u16 = 40;
+const COLUMNS: u16 = 100;
+
+pub(crate) const CTRL_C: &str = "\x03";
+pub(crate) const CTRL_D: &str = "\x04";
+pub(crate) const ENTER: &str = "\r";
+
+/// The program on a terminal.
+pub(crate) struct Terminal {
+    child: Box<dyn Child + Send + Sync>,
+    keys: Arc<Mutex<Box<dyn Write + Send>>>,
+    seen: Arc<(Mutex<vt100::Parser>, Condvar)>,
+    over: Arc<AtomicBool>,
+    _master: Box<dyn MasterPty + Send>,
+}
+
+impl Terminal {
+    /// Starts the program in a home, with colours or without.
+    pub(crate) fn start(home: &Home, arguments: &[&str]) -> Self {
+        let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).expect("there are terminals");
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_pointsman"));
+        command.env_clear();
+        command.args(arguments);
+        command.cwd(home.path(""));
+        for (name, value) in home.variables() {
+            command.env(name, value);
+        }
+        command.env("TERM", "xterm-256color");
+        let child = pair.slave.spawn_command(command).expect("it starts");
+        drop(pair.slave);
+        let mut shown = pair.master.try_clone_reader().expect("it can be read");
+        let keys = pair.master.take_writer().expect("it can be written to");
+        let keys = Arc::new(Mutex::new(keys));
+        let (rows, columns) = (NonZeroU16::new(ROWS), NonZeroU16::new(COLUMNS));
+        let parser =
+            vt100::Parser::new(rows.expect("it is not 0"), columns.expect("it is not 0"), 1_000);
+        let seen = Arc::new((Mutex::new(parser), Condvar::new()));
+        let over = Arc::new(AtomicBool::new(false));
+        let (reads, types, ends) = (Arc::clone(&seen), Arc::clone(&keys), Arc::clone(&over));
+        thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(count @ 1..) = shown.read(&mut buffer) {
+                take(&reads, &types, &buffer[..count]);
+            }
+            ends.store(true, Ordering::Relaxed);
+            reads.1.notify_all();
+        });
+        Self { child, keys, seen, over, _master: pair.master }
+    }
+
+    /// Types something.
+    pub(crate) fn keys(&self, typed: &str) {
+        let mut keys = self.keys.lock().expect("nobody panicked");
+        keys.write_all(typed.as_bytes()).and_then(|()| keys.flush()).expect("it is read");
+    }
+
+    /// Returns what is on the screen.
+    pub(crate) fn screen(&self) -> String {
+        self.seen.0.lock().expect("nobody panicked").screen().contents()
+    }
+
+    /// Waits until the screen is as it should be, and returns it.
+    #[track_caller]
+    pub(crate) fn until(&self, what: &str, is: impl Fn(&vt100::Screen) -> bool) -> String {
+        let since = Instant::now();
+        let mut parser = self.seen.0.lock().expect("nobody panicked");
+        while !is(parser.screen()) {
+            let over = self.over.load(Ordering::Relaxed);
+            let shown = parser.screen().contents();
+            assert!(!over, "it ended before {what} was seen:\n{shown}");
+            assert!(since.elapsed() < SOON, "{what} was not seen:\n{shown}");
+            let waited = self.seen.1.wait_timeout(parser, Duration::from_millis(100));
+            parser = waited.expect("nobody panicked").0;
+        }
+        parser.screen().contents()
+    }
+
+    /// Waits until a text is on the screen, and returns all of it.
+    #[track_caller]
+    pub(crate) fn shows(&self, text: &str) -> String {
+        self.until(text, |screen| screen.contents().contains(text))
+    }
+
+    /// Waits until the cursor stands at an empty prompt, which is the last row.
+    #[track_caller]
+    pub(crate) fn prompts(&self) -> String {
+        self.until("a prompt", |screen| {
+            let (row, column) = screen.cursor_position();
+            let line = screen.rows(0, COLUMNS).nth(row.into()).unwrap_or_default();
+            column == 2 && line.trim_end() == "›" && !screen.hide_cursor()
+        })
+    }
+
+    /// Waits for the end, and returns the exit code and the screen.
+    #[track_caller]
+    pub(crate) fn ends(mut self) -> (u32, String) {
+        let since = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().expect("it can be waited for") {
+                // What it wrote last may still be on its way.
+                while !self.over.load(Ordering::Relaxed) && since.elapsed() < SOON {
+                    thread::sleep(Duration::from_millis(5));
+                }
+                return (status.exit_code(), self.screen());
+            }
+            assert!(since.elapsed() < SOON, "it does not end:\n{}", self.screen());
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // One that has ended cannot be killed, and need not be.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// Takes what was written, and answers as a terminal does that is asked for its cursor.
+fn take(seen: &(Mutex<vt100::Parser>, Condvar), keys: &Mutex<Box<dyn Write + Send>>, bytes: &[u8]) {
+    const WHERE: &[u8] = b"\x1b[6n";
+    let mut rest = bytes;
+    let mut parser = seen.0.lock().expect("nobody panicked");
+    while let Some(at) = rest.windows(WHERE.len()).position(|part| part == WHERE) {
+        parser.process(&rest[..at]);
+        rest = &rest[at + WHERE.len()..];
+        let (row, column) = parser.screen().cursor_position();
+        let mut keys = keys.lock().expect("nobody panicked");
+        drop(write!(keys, "\x1b[{};{}R", row + 1, column + 1).and_then(|()| keys.flush()));
+    }
+    parser.process(rest);
+    seen.1.notify_all();
+}

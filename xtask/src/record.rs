@@ -1,0 +1,93 @@
+//! A recording of `pointsman chat` for the README: a scene that is played on a terminal
+//! of its own, with a scripted model, and drawn as one moving picture.
+
+mod picture;
+mod stage;
+
+use std::{fs, process::Command, time::Duration};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::place::{self, Scratch};
+use stage::Stage;
+
+/// Bytes that the picture may have.
+const LARGEST: usize = 300_000;
+/// How long something may take to appear.
+const SOON: Duration = Duration::from_secs(60);
+
+/// One thing that happens in the scene.
+enum Beat {
+    /// A person types, key by key.
+    Types(&'static str),
+    /// A key is pressed.
+    Presses(&'static str),
+    /// This must be seen before the scene goes on.
+    Sees(&'static str),
+    /// Nothing happens, so that people can read.
+    Rests(u64),
+}
+
+use Beat::{Presses, Rests, Sees, Types};
+
+/// The scene: a question, a look at files, an edit that is allowed, a command that is not.
+const SCENE: &[Beat] = &[
+    Sees("answers."),
+    Rests(800),
+    Types("Why does a train run past a red signal? Mend it."),
+    Rests(400),
+    Presses("\r"),
+    Sees("[y]es, once"),
+    Rests(2_600),
+    Presses("y"),
+    Sees("rm -r notes"),
+    Sees("[y]es, once"),
+    Rests(1_800),
+    Presses("n"),
+    Sees("Because"),
+    Types("keep my notes"),
+    Rests(500),
+    Presses("\r"),
+    Sees("Anything else?"),
+    Rests(1_800),
+    Presses("\x04"),
+    Sees("left; next:"),
+    Rests(3_000),
+];
+
+/// Plays the scene and writes the picture.
+pub(crate) fn record() -> Result<bool> {
+    let built = Command::new(place::cargo())
+        .args(["build", "--package", "pointsman"])
+        .current_dir(place::root())
+        // A build script that looks at it would be run again, and all that builds on it.
+        .env_remove("CARGO_MANIFEST_DIR")
+        .status()
+        .context("building the program")?;
+    ensure!(built.success(), "the program cannot be built");
+    let scratch = Scratch::new()?;
+    let folder = scratch.file("signals");
+    fs::create_dir_all(folder.join("src"))?;
+    for name in ["src/signal.rs", "src/train.rs"] {
+        let from = name.replace("src/", "record/");
+        fs::copy(place::script(&from), folder.join(name)).with_context(|| from)?;
+    }
+    fs::copy(place::script("record/script.toml"), scratch.file("script.toml"))?;
+    let mut stage = Stage::open(&scratch, &folder)?;
+    for beat in SCENE {
+        match beat {
+            Types(text) => stage.types(text)?,
+            Presses(key) => stage.presses(key)?,
+            Sees(text) => stage.sees(text, SOON)?,
+            Rests(ms) => stage.rests(Duration::from_millis(*ms)),
+        }
+    }
+    let frames = stage.end()?;
+    let drawn = picture::draw(&frames);
+    ensure!(drawn.len() <= LARGEST, "the picture has {} bytes, over {LARGEST}", drawn.len());
+    let file = place::root().join("docs/pictures/chat.svg");
+    fs::create_dir_all(file.parent().context("it has a folder")?)?;
+    fs::write(&file, &drawn)?;
+    println!("{}: {} frames, {} bytes", file.display(), frames.len(), drawn.len());
+    Ok(true)
+}
