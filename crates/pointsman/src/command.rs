@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod acp;
 mod answer;
 mod check;
 mod decode;
@@ -27,6 +28,7 @@ use crate::{place::Globals, report::Error};
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(run::Run),
+    Acp(acp::Acp),
     Runs(runs::Runs),
     Show(show::Show),
     Why(show::Explain),
@@ -54,6 +56,7 @@ impl Command {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         match self {
             Self::Run(run) => run.run(globals),
+            Self::Acp(acp) => acp.run(globals),
             Self::Runs(runs) => runs.run(globals),
             Self::Show(show) => show.run(globals),
             Self::Why(why) => why.run(globals),

@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::value::RawValue;
 
-use super::{McpError, source::Source, template::Template};
+use super::{McpError, Place, source::Source, template::Template};
 
 /// The servers that a file lists.
 #[derive(Clone, Debug)]
@@ -19,6 +19,28 @@ pub struct Config {
     file: PathBuf,
     servers: BTreeMap<String, Entry>,
     believed: BTreeSet<String>,
+}
+
+/// A server that a person names in another program, such as their editor. Its words are
+/// taken as they stand: there are no variables in them.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Named {
+    /// A program that speaks over its standard input and output.
+    Program {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// What it sees besides the little that every server does.
+        env: Vec<(String, String)>,
+    },
+    /// An address that speaks streamable HTTP.
+    Address {
+        /// The address.
+        url: String,
+        /// What goes with every request.
+        headers: Vec<(String, String)>,
+    },
 }
 
 /// One server, as listed.
@@ -66,6 +88,40 @@ impl Config {
         });
         let servers = servers.collect::<Result<_, McpError>>()?;
         Ok(Self { file: path.into(), servers, believed: BTreeSet::new() })
+    }
+
+    /// Returns a list for a workspace that has none.
+    pub fn empty(workspace: &Path) -> Self {
+        let file = workspace.join(".mcp.json");
+        Self { file, servers: BTreeMap::new(), believed: BTreeSet::new() }
+    }
+
+    /// Adds a server; one of the same name gives way to it.
+    #[must_use]
+    pub fn with(mut self, name: &str, server: Named) -> Self {
+        let text = |key: &str, text: String| {
+            let key = format!("mcpServers.{name}.{key}");
+            // It stands in no file; the keys say which value is meant.
+            Template::literal(text, Place { file: self.file.clone(), line: 1, column: 1, key })
+        };
+        let texts = |key: &str, list: Vec<(String, String)>| {
+            list.into_iter().map(|(name, value)| (name, text(key, value))).collect()
+        };
+        let entry = match server {
+            Named::Program { command, args, env } => Entry::Program {
+                command: text("command", command),
+                args: args.into_iter().map(|arg| text("args", arg)).collect(),
+                env: texts("env", env),
+                cwd: None,
+            },
+            Named::Address { url, headers } => {
+                Entry::Address { url: text("url", url), headers: texts("headers", headers) }
+            }
+        };
+        // What the list believes of its own server says nothing about this one.
+        self.believed.remove(name);
+        self.servers.insert(name.into(), entry);
+        self
     }
 
     /// Believes what these servers say of their own tools: which only look, and which may

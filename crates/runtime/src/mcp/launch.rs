@@ -96,13 +96,30 @@ impl Launch {
             },
         };
         let names = entry.templates().into_iter().flat_map(Template::variables);
-        let secrets = names.filter(|name| is_secret(name)).filter_map(lookup);
-        Ok(Self { by, secrets: secrets.filter(|value| value.len() >= SHORTEST_SECRET).collect() })
+        let looked_up = names.filter(|name| is_secret(name)).filter_map(lookup);
+        let secrets = looked_up.chain(by.secrets()).filter(|it| it.len() >= SHORTEST_SECRET);
+        Ok(Self { secrets: secrets.collect(), by })
     }
 
     /// Hides the secrets that the server was given, wherever it repeats them.
     pub(super) fn hide(&self, text: String) -> String {
         self.secrets.iter().fold(text, |text, secret| text.replace(secret, "[hidden]"))
+    }
+}
+
+impl By {
+    /// Returns what the server is given under a name that says it is secret.
+    fn secrets(&self) -> Vec<String> {
+        match self {
+            Self::Program { env, .. } => {
+                let named = env.iter().filter(|(name, _)| is_secret(name));
+                named.map(|(_, value)| value.clone()).collect()
+            }
+            Self::Address { headers, .. } => {
+                let named = headers.iter().filter(|(name, _)| is_secret(name.as_str()));
+                named.filter_map(|(_, value)| Some(value.to_str().ok()?.to_owned())).collect()
+            }
+        }
     }
 }
 

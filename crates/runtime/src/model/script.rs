@@ -111,7 +111,12 @@ impl Script {
         let money = self.prices.map_or(0, |prices| prices.of(turn.usage.input, turn.usage.output));
         let tokens = turn.usage.input.saturating_add(turn.usage.output);
         let usage = Usage { tokens, money, ..Usage::default() };
-        turn.done(place, shown).costing(usage)
+        for word in turn.text.as_deref().unwrap_or_default().split_inclusive(' ') {
+            shown.show(word);
+            // Whoever watches sees a word before the next one is there.
+            tokio::task::yield_now().await;
+        }
+        turn.done(place).costing(usage)
     }
 
     fn take(&self, last: &str) -> Result<(usize, Turn), String> {
@@ -153,15 +158,12 @@ impl Turn {
         Ok(())
     }
 
-    fn done(self, place: usize, shown: &Shown) -> Done {
+    fn done(self, place: usize) -> Done {
         if let Some(Failed { class, message, repeatable, hint_ms }) = self.fault {
             let message = if message.is_empty() { "the script says so".into() } else { message };
             return Done::failed(Fault { class, repeatable, hint_ms, message });
         }
         let text = self.text.unwrap_or_default();
-        for word in text.split_inclusive(' ') {
-            shown.show(word);
-        }
         let mut calls = Vec::new();
         for (at, call) in self.calls.into_iter().enumerate() {
             let arguments = to_raw_value(&call.arguments).and_then(|body| canonical_body(&body));

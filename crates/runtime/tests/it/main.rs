@@ -1,5 +1,6 @@
 //! What this crate promises, through its public face.
 
+mod acp;
 mod asking;
 mod config;
 mod converse;
