@@ -15,6 +15,7 @@ use agent_client_protocol::{
 };
 use pointsman_kernel::{
     chart::Disposition,
+    id::Seq,
     turn::{TurnError, TurnErrorKind},
 };
 use tokio::{
@@ -263,14 +264,14 @@ impl Desk {
         self.tell(updates);
         match notice {
             Notice::Asked(question) => self.ask(question),
-            Notice::StateChanged { from, .. } => {
+            Notice::StateChanged { step, from, .. } => {
                 if let Some(turn) = &mut self.turn {
                     turn.begun = true;
                 }
                 // These are where plans are made and phases end.
                 let changes = from.as_deref();
                 if matches!(changes, Some("executing_tool" | "phase_transition" | "idle")) {
-                    self.tell_plan().await;
+                    self.tell_plan(Some(step)).await;
                 }
             }
             Notice::Refused(why) if self.turn.as_ref().is_some_and(|turn| !turn.begun) => {
@@ -305,7 +306,7 @@ impl Desk {
         self.asking.abort_all();
         self.owed = 0;
         let Some(conversation) = self.conversation.take() else { return };
-        self.tell_plan().await;
+        self.tell_plan(None).await;
         match conversation.outcome().await {
             Ok(outcome) => {
                 self.tell(outcome.result.map(|result| message(&format!("\n\n{result}"))));
@@ -328,11 +329,12 @@ impl Desk {
         }
     }
 
-    /// Tells the phases of the plan, if they are not as they were told.
-    async fn tell_plan(&mut self) {
+    /// Tells the phases of the plan as they were after an entry, or are now, if they are
+    /// not as they were told.
+    async fn tell_plan(&mut self, after: Option<Seq>) {
         let (session, run) = (Arc::clone(&self.session), self.run.clone());
         let plan = tokio::task::spawn_blocking(move || {
-            let recalled = session.recall(&run, None).ok()?;
+            let recalled = session.recall(&run, after).ok()?;
             (recalled.chart.jobs() == "code").then(|| past::plan(&*recalled.loaded.run))
         });
         if let Ok(Some(plan)) = plan.await

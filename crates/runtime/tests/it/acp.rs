@@ -12,6 +12,7 @@ use agent_client_protocol::{
 };
 use insta::assert_snapshot;
 use pointsman_agents::{chat, code};
+use serde_json::json;
 
 use editor::Desk;
 
@@ -24,9 +25,14 @@ fn a_conversation_is_streamed_and_answered() {
     desk.edit(chat::CHART, &[], async |editor| {
         let id = editor.begin(&desk.work()).await.expect("it begins");
         assert_eq!(editor.prompt(&id, "first").await.expect("an end"), StopReason::EndTurn);
-        assert_snapshot!(editor.shown(), @"");
+        assert_snapshot!(editor.shown(), @r#"
+        agent "one "
+        agent "by "
+        agent "one"
+        
+"#);
         assert_eq!(editor.prompt(&id, "second").await.expect("an end"), StopReason::EndTurn);
-        assert_snapshot!(editor.shown(), @"");
+        assert_eq!(editor.shown(), "agent \"two\"\n");
     });
 }
 
@@ -36,7 +42,18 @@ fn a_call_is_asked_for_and_runs_when_it_is_allowed() {
     desk.edit(chat::CHART, &["allow_once"], async |editor| {
         let id = editor.begin(&desk.work()).await.expect("it begins");
         assert_eq!(editor.prompt(&id, "write").await.expect("an end"), StopReason::EndTurn);
-        assert_snapshot!(editor.shown(), @"");
+        assert_snapshot!(editor.shown(), @r#"
+        agent "I "
+        agent "write "
+        agent "it."
+        + call-3.0 write a.txt (Edit, Pending) | None -> "x"
+        ? call-3.0 write a.txt
+        = call-3.0 InProgress
+        = call-3.0 Completed
+        agent "All "
+        agent "done."
+        
+"#);
     });
     assert!(desk.work().join("a.txt").exists());
 }
@@ -49,7 +66,7 @@ fn a_call_that_is_denied_does_not_run() {
             let id = editor.begin(&desk.work()).await.expect("it begins");
             assert_eq!(editor.prompt(&id, "write").await.expect("an end"), StopReason::EndTurn);
             let shown = editor.shown();
-            assert!(shown.contains("Failed") && shown.contains("All done."), "{shown}");
+            assert!(shown.contains("Failed") && shown.contains("\"done.\""), "{shown}");
         });
         assert!(!desk.work().join("a.txt").exists());
     }
@@ -115,11 +132,8 @@ fn a_session_is_loaded_after_its_process_is_gone() {
     // The editor goes away while it is asked.
     desk.edit(chat::CHART, &[], async |editor| {
         let id = editor.begin(&desk.work()).await.expect("it begins");
-        let asked = async { editor.until("? call-").await };
-        tokio::select! {
-            _ = editor.prompt(&id, "write it") => panic!("nobody has answered"),
-            () = asked => {}
-        }
+        editor.say(&id, "write it");
+        editor.until("? call-").await;
         begun = Some(id);
     });
     let id = begun.expect("it was begun");
@@ -135,7 +149,17 @@ fn a_session_is_loaded_after_its_process_is_gone() {
         editor.connection.send_request(load).block_task().await.expect("it is loaded");
         // The turn that was broken off ends, and then the next one begins.
         assert_eq!(editor.prompt(&id, "well?").await.expect("an end"), StopReason::EndTurn);
-        assert_snapshot!(editor.shown(), @"");
+        assert_snapshot!(editor.shown(), @r#"
+        user "write it"
+        agent "I write it."
+        + call-3.0 write a.txt (Edit, Pending)
+        ? call-3.0 write a.txt
+        = call-3.0 InProgress
+        = call-3.0 Completed
+        agent "All "
+        agent "done."
+        agent "Yes."
+        "#);
         assert!(desk.work().join("a.txt").exists());
 
         // Whoever loads what is open starts over; without a word if it only goes on.
@@ -144,7 +168,16 @@ fn a_session_is_loaded_after_its_process_is_gone() {
         assert_eq!(editor.shown(), "");
         let load = LoadSessionRequest::new(id.clone(), desk.work());
         editor.connection.send_request(load).block_task().await.expect("it is loaded");
-        assert_snapshot!(editor.shown(), @"");
+        assert_snapshot!(editor.shown(), @r#"
+        user "write it"
+        agent "I write it."
+        + call-3.0 write a.txt (Edit, Pending)
+        = call-3.0 InProgress
+        = call-3.0 Completed
+        agent "All done."
+        user "well?"
+        agent "Yes."
+        "#);
         let close = CloseSessionRequest::new(id.clone());
         editor.connection.send_request(close).block_task().await.expect("it is closed");
         let gone = editor.prompt(&id, "hello?").await.expect_err("it is closed");
@@ -206,7 +239,17 @@ fn bad_input_is_refused_with_what_is_wrong() {
         for error in [relative, missing, locked, sse, unknown, load, empty, image] {
             said.push(format!("{} {}", i32::from(error.code), error.message));
         }
-        assert_snapshot!(said.join("\n"), @"");
+        assert_snapshot!(said.join("\n"), @r#"
+        -32602 `cwd` must be an absolute path, and `work` is none
+        -32602 `cwd` must be a folder, and /no/such/folder is none
+        -32603 the folder is locked. unlock it
+        -32602 the MCP server `old` speaks `sse`, which is not supported: use `http` or `stdio`
+        -32002 no session is called `nobody`: begin a new one
+        -32002 no session is called `0nobody`: begin a new one
+        -32602 the prompt is empty: say something
+        -32602 an image cannot be read here: send text, links or text files
+        
+"#);
         assert_eq!(editor.prompt(&id, "first").await.expect("an end"), StopReason::EndTurn);
     });
 }
@@ -227,12 +270,42 @@ fn a_server_of_the_editor_that_does_not_start_is_told_of() {
 }
 
 #[test]
-fn the_phases_of_a_plan_are_shown() {
-    let script = "[[turn]]\ntext = 'hello'\n";
-    let desk = Desk::new("plan", script);
+fn the_phases_of_a_plan_are_shown_and_an_ended_run_hears_nothing_more() {
+    let complete = |success| {
+        let tool = code::PHASE_COMPLETE;
+        format!(
+            "[[turn]]\ntext = 'so'\n[[turn.calls]]\ntool = '{tool}'\narguments = {{ success = {success} }}\n"
+        )
+    };
+    let mut desk = Desk::new("plan", &[complete(true), complete(true)].concat());
+    desk.config = json!({ "phases": [{ "description": "look" }, { "description": "do" }] });
+    let mut begun = None;
     desk.edit(code::CHART, &[], async |editor| {
         let id = editor.begin(&desk.work()).await.expect("it begins");
         assert_eq!(editor.prompt(&id, "first").await.expect("an end"), StopReason::EndTurn);
-        assert_snapshot!(editor.shown(), @"");
+        let shown = editor.shown();
+        let plans: Vec<&str> = shown.lines().filter(|line| line.starts_with("plan")).collect();
+        assert_eq!(
+            plans,
+            [
+                "plan look InProgress, do Pending",
+                "plan look Completed, do InProgress",
+                "plan look Completed, do Completed"
+            ],
+            "{shown}"
+        );
+        let over = editor.prompt(&id, "more").await.expect_err("it is over");
+        assert!(over.message.starts_with("this session is over (succeeded)"), "{}", over.message);
+        begun = Some(id);
+    });
+    let id = begun.expect("it was begun");
+    desk.edit(code::CHART, &[], async |editor| {
+        let load = LoadSessionRequest::new(id.clone(), desk.work());
+        editor.connection.send_request(load).block_task().await.expect("it is loaded");
+        let shown = editor.shown();
+        assert!(shown.starts_with("user \"first\"\n"), "{shown}");
+        assert!(shown.ends_with("plan look Completed, do Completed\n"), "{shown}");
+        let over = editor.prompt(&id, "more").await.expect_err("it is over");
+        assert!(over.message.starts_with("this session is over"), "{}", over.message);
     });
 }

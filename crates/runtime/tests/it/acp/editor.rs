@@ -30,7 +30,7 @@ use pointsman_runtime::{
     session::Session,
     tool,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use crate::store::Folder;
@@ -41,13 +41,14 @@ const SOON: Duration = Duration::from_secs(30);
 /// A folder with a workspace, a journal and a script.
 pub(super) struct Desk {
     pub(super) folder: Folder,
+    pub(super) config: Value,
 }
 
 impl Desk {
     pub(super) fn new(name: &str, script: &str) -> Self {
         let folder = Folder::new(&format!("acp-{name}"));
         std::fs::create_dir_all(folder.0.join("work")).expect("it can be made");
-        let desk = Self { folder };
+        let desk = Self { folder, config: json!({}) };
         desk.script(script);
         desk
     }
@@ -86,6 +87,7 @@ impl Desk {
 
     fn service(&self, session: Arc<Session>, chart: &str) -> Service {
         let (index, root) = (self.folder.0.join("index.db"), self.folder.0.clone());
+        let config = self.config.clone();
         let furnish = move |folder: &Path| {
             if folder.join("locked").exists() {
                 let hint = Some("unlock it".into());
@@ -98,7 +100,7 @@ impl Desk {
                 host::Settings { model: model::Settings::new(spec), tools, mcp: None, watch: None };
             let permissions =
                 Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true };
-            Ok(Furnished { host, permissions, config: json!({}) })
+            Ok(Furnished { host, permissions, config: config.clone() })
         };
         Service::new(session, furnish, chart, Limits::default())
     }
@@ -182,9 +184,12 @@ impl Editor {
     }
 
     pub(super) async fn prompt(&self, id: &SessionId, text: &str) -> Result<StopReason, Error> {
-        let text = ContentBlock::Text(TextContent::new(text));
-        let request = PromptRequest::new(id.clone(), vec![text]);
-        Ok(self.connection.send_request(request).block_task().await?.stop_reason)
+        Ok(self.connection.send_request(said(id, text)).block_task().await?.stop_reason)
+    }
+
+    /// Says something and does not wait for the answer, nor take it back.
+    pub(super) fn say(&self, id: &SessionId, text: &str) {
+        self.connection.send_request(said(id, text)).detach();
     }
 
     pub(super) fn cancel(&self, id: &SessionId) {
@@ -203,6 +208,10 @@ impl Editor {
     pub(super) fn shown(&self) -> String {
         std::mem::take(&mut *self.seen.text.lock().expect("nobody panics"))
     }
+}
+
+fn said(id: &SessionId, text: &str) -> PromptRequest {
+    PromptRequest::new(id.clone(), vec![ContentBlock::Text(TextContent::new(text))])
 }
 
 /// Returns an update in a line.
