@@ -4,6 +4,7 @@
 //! strictest rule wins. A verdict is data: it names its rule, what it saw and where,
 //! and what to do instead, and it is the same on replay.
 
+mod content;
 mod key;
 mod memory;
 mod permission;
@@ -22,7 +23,7 @@ use crate::{
     agent::{Reply, ToolCall, ToolResult},
     chart::{Chart, State, Stuck},
     id::{At, Digest, Seq, StateId},
-    tool::ToolDecl,
+    tool::{ToolDecl, ToolEffect},
 };
 
 /// Bytes of a query that a verdict repeats.
@@ -180,10 +181,11 @@ impl Governor {
         (call, key): (&ToolCall, &CallKey),
         (now, seq): (At, Seq),
     ) -> Option<Verdict> {
+        let commands = key.effect == ToolEffect::Command;
         let rules = [
             self.propose(chart.stuck(), (call, key), seq),
             tools_of_state(state, call),
-            self.permissions.judge(call, now),
+            self.permissions.judge(call, commands, now),
         ];
         rules.into_iter().flatten().max_by_key(|verdict| verdict.level)
     }

@@ -4,6 +4,10 @@ use alloc::{boxed::Box, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
+/// How the last line of a change begins in which a tool says what its target held and
+/// holds: `[content BEFORE -> AFTER]`, with a digest of each, or `none`.
+pub const CONTENT: &str = "[content ";
+
 /// A tool's declaration. What is not declared is taken to be the most dangerous.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct ToolDecl {

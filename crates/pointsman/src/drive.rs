@@ -134,6 +134,8 @@ impl Drive {
             tools: self.tools(session.index(&self.dir), config),
             mcp: self.servers(config)?,
             watch: Some(watched(config)),
+            hooks: config.hooks.hooks(),
+            instructions: config.instructions(),
         };
         let host = session.host(settings).map_err(Error::Session)?;
         for (name, why) in host.refused() {

@@ -5,8 +5,11 @@
 //! stricter or set what is harmless; what could harm its reader counts only from the
 //! user's own file, the environment and the command line.
 
+mod day;
+mod hooks;
 mod keys;
 mod read;
+mod remember;
 
 use std::{
     fs, io,
@@ -16,10 +19,15 @@ use std::{
 use pointsman_kernel::{
     diagnostic::Span,
     governor::{Grant, Level, Permissions},
+    id::At,
 };
 use thiserror::Error;
 
+pub use hooks::{HooksConfig, TalkConfig};
 pub use keys::milliseconds;
+pub use remember::remember;
+
+use crate::{clock::now_ms, host::Instructions};
 
 /// The file's name.
 pub const FILE: &str = "pointsman.toml";
@@ -60,6 +68,15 @@ pub enum ConfigError {
         #[source]
         source: io::Error,
     },
+    /// A file cannot be written.
+    #[error("cannot write {}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
     /// A file has mistakes.
     #[error("{} has mistakes", path.display())]
     Mistakes {
@@ -91,6 +108,12 @@ pub struct Config {
     pub journal: JournalConfig,
     /// `[log]`.
     pub log: LogConfig,
+    /// `[hooks]`.
+    pub hooks: HooksConfig,
+    /// `[chat]`.
+    pub chat: TalkConfig,
+    /// `[code]`.
+    pub code: TalkConfig,
 }
 
 /// `[model]`: who is asked, and how.
@@ -145,9 +168,29 @@ pub struct PermissionsConfig {
     /// For calls that no rule speaks of.
     pub otherwise: Option<Level>,
     /// The user's rules; the first that fits a call decides.
-    pub rules: Vec<Grant>,
+    pub rules: Vec<Dated>,
     /// A repository's rules, kept apart because they may only be stricter.
-    pub repository: Vec<Grant>,
+    pub repository: Vec<Dated>,
+}
+
+/// A rule of a file, and how long it holds.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Dated {
+    /// The rule.
+    pub grant: Grant,
+    /// When it ends, in milliseconds since 1970.
+    pub until_ms: Option<u64>,
+}
+
+impl Dated {
+    /// Returns the rule for a run that begins now; nothing if its time is over.
+    fn beginning(&self, now_ms: u64) -> Option<Grant> {
+        let left = match self.until_ms {
+            Some(until) => Some(At(until.checked_sub(now_ms).filter(|left| *left > 0)?)),
+            None => None,
+        };
+        Some(Grant { until: left, ..self.grant.clone() })
+    }
 }
 
 /// `[sandbox]`: what commands reach.
@@ -244,7 +287,7 @@ impl Config {
     /// only become stricter.
     #[must_use]
     pub fn under(self, repository: Self) -> Self {
-        let Self { model, limits, permissions, watch, .. } = repository;
+        let Self { model, limits, permissions, watch, hooks, chat, code, .. } = repository;
         let (own, mine) = (self.model, self.limits);
         let strictest = match (self.permissions.otherwise, permissions.otherwise) {
             (Some(one), Some(two)) => Some(one.max(two)),
@@ -289,16 +332,32 @@ impl Config {
             log: self.log,
             sandbox: self.sandbox,
             mcp: self.mcp,
+            hooks: self.hooks.under(&hooks),
+            chat: self.chat.under(chat),
+            code: self.code.under(code),
+        }
+    }
+
+    /// Returns for which agents the workspace's instructions are read.
+    pub fn instructions(&self) -> Instructions {
+        let usual = Instructions::default();
+        Instructions {
+            chat: self.chat.instructions.unwrap_or(usual.chat),
+            code: self.code.instructions.unwrap_or(usual.code),
         }
     }
 }
 
 impl PermissionsConfig {
-    /// Returns what may run unasked. The first rule that fits a call decides: those of
+    /// Returns what a run that begins now may do unasked. The first rule that fits a call decides: those of
     /// the command line, then what the repository forbids, then the user's, then the
     /// rest of the repository's, and in the end the tools that only look.
     pub fn permissions(&self, flags: Vec<Grant>, attended: bool) -> Permissions {
-        let otherwise = self.otherwise.unwrap_or(Level::Ask);
+        let (otherwise, now) = (self.otherwise.unwrap_or(Level::Ask), now_ms());
+        let valid = |rules: &[Dated]| -> Vec<Grant> {
+            rules.iter().filter_map(|rule| rule.beginning(now)).collect()
+        };
+        let (own, repository) = (valid(&self.rules), valid(&self.repository));
         let forbids = |rule: &&Grant| rule.level >= Level::Refuse;
         let looks = |tool: &str| LOOKS.contains(&tool);
         // A repository cannot have a call asked for that its reader never lets run.
@@ -308,12 +367,12 @@ impl PermissionsConfig {
             }
             rule
         };
-        let rest = self.repository.iter().filter(|rule| !forbids(rule)).cloned().map(not_milder);
+        let rest = repository.iter().filter(|rule| !forbids(rule)).cloned().map(not_milder);
         let allowed = LOOKS.iter().map(|tool| rule(tool, Level::Allow));
         let rules = flags
             .into_iter()
-            .chain(self.repository.iter().filter(forbids).cloned())
-            .chain(self.rules.iter().cloned())
+            .chain(repository.iter().filter(forbids).cloned())
+            .chain(own)
             .chain(rest)
             .chain(allowed);
         Permissions { otherwise, rules: rules.collect(), attended }

@@ -2,16 +2,24 @@
 //! agents' own tasks.
 
 mod child;
+mod hook;
+mod instructions;
+#[cfg(test)]
+mod tests;
 
 use std::{path::PathBuf, sync::Arc};
 
+use pointsman_agents::PLAN_TOOL;
 use pointsman_kernel::{
     agent::{FaultClass, ToolCall},
-    governor::Permissions,
+    governor::{Level, Permissions},
     tool::ToolDecl,
 };
 use serde_json::{Value, json};
 use thiserror::Error;
+
+pub use hook::{AfterTools, Hooks};
+pub use instructions::Instructions;
 
 use crate::{
     mcp::{self, McpError, McpLimits, Servers},
@@ -45,6 +53,10 @@ pub struct Settings {
     pub mcp: Option<Approved>,
     /// When to pause.
     pub watch: Option<watch::Limits>,
+    /// What happens after tools.
+    pub hooks: Hooks,
+    /// For which agents the workspace's instructions are read.
+    pub instructions: Instructions,
 }
 
 /// MCP servers, and which of them may be started.
@@ -68,6 +80,8 @@ struct Inner {
     servers: Option<Servers>,
     refused: Vec<(String, McpError)>,
     watch: Option<watch::Limits>,
+    hooks: Hooks,
+    instructions: Instructions,
     /// Where the journals are: the disk that is watched, and where child runs are kept.
     journal: PathBuf,
     store: Arc<Store>,
@@ -80,7 +94,7 @@ impl Host {
         store: Arc<Store>,
         journal: PathBuf,
     ) -> Result<Self, HostError> {
-        let Settings { model, tools, mcp, watch } = settings;
+        let Settings { model, tools, mcp, watch, hooks, instructions } = settings;
         let (model, tools) = (Model::new(model)?, Tools::open(tools)?);
         let (servers, refused) = match mcp {
             Some(Approved { config, names, limits }) => {
@@ -89,7 +103,17 @@ impl Host {
             }
             None => (None, Vec::new()),
         };
-        Ok(Self(Arc::new(Inner { model, tools, servers, refused, watch, journal, store })))
+        Ok(Self(Arc::new(Inner {
+            model,
+            tools,
+            servers,
+            refused,
+            watch,
+            hooks,
+            instructions,
+            journal,
+            store,
+        })))
     }
 
     /// Returns what the tools declare of themselves.
@@ -104,26 +128,53 @@ impl Host {
         self.0.tools.specs().into_iter().chain(servers).collect()
     }
 
-    /// Completes the configuration of an agent that is told its tools: those of which
-    /// some call may run unasked, unless the configuration says which.
+    /// Completes the configuration of an agent that is told its tools and what the
+    /// workspace says. What the configuration says itself stays as it is.
     pub(crate) fn configure(
         &self,
         agent: &str,
         mut config: Value,
         permissions: &Permissions,
     ) -> Value {
-        if agent == "research"
-            && let Some(fields) = config.as_object_mut()
-            && !fields.contains_key("tools")
-        {
-            let permitted = |spec: &ToolSpec| permissions.permits_unasked(&spec.name);
-            let tools = self.specs().into_iter().filter(permitted).map(|spec| {
-                let ToolSpec { name, about, parameters } = spec;
-                json!({ "name": name, "about": about, "parameters": parameters })
-            });
-            fields.insert("tools".into(), tools.collect());
+        let talks = matches!(agent, "chat" | "code");
+        let Some(fields) = config.as_object_mut().filter(|_| talks || agent == "research") else {
+            return config;
+        };
+        if !fields.contains_key("tools") {
+            fields.insert("tools".into(), self.offer(agent, permissions));
+        }
+        if talks && !fields.contains_key("instructions") && self.0.instructions.wanted(agent) {
+            let found = instructions::found(self.0.tools.root());
+            if found.as_array().is_some_and(|list| !list.is_empty()) {
+                fields.insert("instructions".into(), found);
+            }
         }
         config
+    }
+
+    /// Returns the tools of which some call may run: in a conversation also those that a
+    /// person is asked for, if one is there. Only `code` has plans to propose.
+    fn offer(&self, agent: &str, permissions: &Permissions) -> Value {
+        let plain = agent == "research";
+        let asked = permissions.attended && !plain;
+        let yes = |level: Level| if asked && level == Level::Ask { Level::Allow } else { level };
+        let mut permissions = permissions.clone();
+        permissions.otherwise = yes(permissions.otherwise);
+        for rule in &mut permissions.rules {
+            rule.level = yes(rule.level);
+        }
+        let fits = |spec: &ToolSpec| {
+            permissions.permits_unasked(&spec.name) && (&*spec.name != PLAN_TOOL || agent == "code")
+        };
+        let tools = self.specs().into_iter().filter(fits).map(|spec| {
+            let ToolSpec { name, about, parameters } = spec;
+            if plain {
+                json!({ "name": name, "about": about, "parameters": parameters })
+            } else {
+                json!(name)
+            }
+        });
+        tools.collect()
     }
 
     /// Returns the MCP servers that are not used, and why.
@@ -143,7 +194,7 @@ impl Host {
     }
 
     /// Calls a tool; one that may have been done already is looked for first.
-    async fn call(&self, errand: &Errand, call: &ToolCall) -> Done {
+    async fn call(&self, errand: &Errand, call: &ToolCall, shown: &Shown) -> Done {
         if let Some(servers) = self.0.servers.as_ref().filter(|_| call.tool.starts_with("mcp.")) {
             return servers.call(&call.tool, &call.arguments).await;
         }
@@ -153,7 +204,7 @@ impl Host {
         {
             return done;
         }
-        self.0.tools.call(call, &errand.to_string()).await
+        self.0.tools.call(call, &errand.to_string(), shown).await
     }
 }
 
@@ -171,10 +222,13 @@ impl Perform for Host {
             }
             Task::Tool(call) => {
                 let host = self.clone();
-                Box::pin(async move { host.call(&errand, &call).await })
+                Box::pin(async move { host.call(&errand, &call, &shown).await })
             }
             Task::Child(child) => Box::pin(child::run(self.clone(), errand, child)),
-            Task::Own(task) => Box::pin(std::future::ready(own(&task))),
+            Task::Own(mut task) => match task.get_mut("post_tools").map(Value::take) {
+                Some(batch) => Box::pin(hook::after_tools(self.clone(), errand, batch)),
+                None => Box::pin(std::future::ready(own(&task))),
+            },
         }
     }
 }

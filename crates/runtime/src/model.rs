@@ -90,6 +90,11 @@ impl Model {
         &self.name
     }
 
+    /// Returns whether it writes: what only quotes has no words of its own.
+    pub const fn writes(&self) -> bool {
+        !matches!(self.kind, Kind::Quote)
+    }
+
     /// Asks. The answer is a finished reply or a fault; what it cost comes with both.
     /// Dropping the future closes the connection.
     pub fn ask(&self, question: Question, shown: Shown) -> Doing {

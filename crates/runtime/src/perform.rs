@@ -45,8 +45,8 @@ impl fmt::Display for Errand {
     }
 }
 
-/// Where a model's text goes while it is still being written. It is shown and not
-/// kept: only a finished reply is.
+/// Where a model's text goes while it is still being written, and a tool's output while
+/// it still runs. It is shown and not kept: only what is finished is.
 #[derive(Clone, Debug, Default)]
 pub struct Shown(Option<mpsc::UnboundedSender<String>>);
 

@@ -4,45 +4,58 @@
 //! whatever goes wrong is a result that a model can read. Files are reached through
 //! [`folder`], commands run in a [`sandbox`].
 
+mod describe;
 mod edit;
 mod files;
 pub mod folder;
 pub mod fts;
 mod git;
+mod grant;
 mod http;
 mod limits;
 mod look;
+mod own;
+mod plan;
 mod process;
 pub mod sandbox;
 mod schema;
+mod shared;
 mod shell;
+mod text;
 
 use std::{
     fmt::Display,
     io,
     path::PathBuf,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
+use pointsman_agents::PLAN_TOOL;
 use pointsman_kernel::{
     agent::{FaultClass, ToolCall, ToolResult},
     event::Usage,
     tool::ToolDecl,
 };
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use thiserror::Error;
 
+pub use describe::describe;
+pub use grant::grants;
 pub use limits::Limits;
 pub use sandbox::SandboxPolicy;
 
-use crate::perform::Done;
+use crate::perform::{Done, Shown};
+pub(crate) use files::digest;
 use folder::Folder;
-use sandbox::Sandbox;
+use shared::{Shared, Stop};
+
+/// Bytes of the lines below a file's own: where to go on, and its digest.
+const SLACK: usize = 200;
 
 /// A tool as models are told of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,17 +120,6 @@ pub enum ToolError {
 #[derive(Clone, Debug)]
 pub struct Tools(Arc<Shared>);
 
-#[derive(Debug)]
-struct Shared {
-    settings: Settings,
-    folder: Folder,
-    index: Mutex<fts::Index>,
-    specs: Vec<ToolSpec>,
-    schemas: schema::Schemas,
-    sandbox: OnceLock<Sandbox>,
-    http: OnceLock<Result<http::Http, String>>,
-}
-
 /// What a tool says.
 #[derive(Debug)]
 struct Said {
@@ -141,11 +143,6 @@ impl Said {
     fn no(why: impl Display) -> Self {
         Self { ok: false, output: why.to_string(), mutated: false }
     }
-}
-
-#[derive(Deserialize)]
-struct Query {
-    query: String,
 }
 
 impl Tools {
@@ -179,7 +176,8 @@ impl Tools {
     /// Calls a tool. What it cannot do is a result that a model can read; dropping the
     /// future stops it. The key is the same when the call is made again, so that a server
     /// which takes such keys can tell.
-    pub async fn call(&self, call: &ToolCall, key: &str) -> Done {
+    /// Commands and pages show how far they have come.
+    pub async fn call(&self, call: &ToolCall, key: &str, shown: &Shown) -> Done {
         let tool = call.tool.as_str();
         let arguments = match self.0.schemas.check(tool, call.arguments.get()) {
             Ok(arguments) => arguments,
@@ -191,6 +189,10 @@ impl Tools {
             "list" => self.blocking(arguments, false, Shared::list).await,
             "search" => self.blocking(arguments, false, Shared::lines).await,
             "context.fts_search" => self.blocking(arguments, false, Shared::passages).await,
+            PLAN_TOOL => {
+                let plan = fitting::<plan::ProposePlan>(arguments);
+                plan.map_or_else(|done| done, |_| done(plan::approved()))
+            }
             "write" => self.blocking(arguments, true, Shared::write).await,
             "edit" => self.blocking(arguments, true, Shared::edit).await,
             "shell" => {
@@ -199,7 +201,7 @@ impl Tools {
                     Err(done) => return done,
                 };
                 let limit = shell.limit(limits);
-                self.command(limit, move |on| {
+                self.command(limit, shown, move |on| {
                     shell.confined(&on.folder, &on.settings, on.sandbox())
                 })
                 .await
@@ -210,10 +212,12 @@ impl Tools {
                     Err(done) => return done,
                 };
                 let limit = Duration::from_millis(limits.shell_ms);
-                self.command(limit, move |on| git.confined(&on.folder, &on.settings, on.sandbox()))
-                    .await
+                self.command(limit, shown, move |on| {
+                    git.confined(&on.folder, &on.settings, on.sandbox())
+                })
+                .await
             }
-            _ => self.page(arguments, key).await,
+            _ => self.page(arguments, key, shown).await,
         }
     }
 
@@ -259,7 +263,7 @@ impl Tools {
         match tokio::time::timeout(limits.look(), working).await {
             Ok(Ok(mut said)) => {
                 // `read` cuts by lines, and says where to go on below them.
-                let slack = limits.output_bytes.saturating_add(100);
+                let slack = limits.output_bytes.saturating_add(SLACK);
                 if said.output.len() > slack {
                     said.output = limits::cut(&said.output, limits.output_bytes);
                 }
@@ -278,83 +282,31 @@ impl Tools {
     async fn command(
         &self,
         limit: Duration,
+        shown: &Shown,
         ready: impl FnOnce(&Shared) -> Result<sandbox::Confined, Said> + Send + 'static,
     ) -> Done {
         let on = Arc::clone(&self.0);
         // The sandbox may have to be tried first, and that waits.
         match tokio::task::spawn_blocking(move || ready(&on)).await {
             Ok(Ok(confined)) => {
-                done(shell::run(confined, limit, self.0.settings.limits.output_bytes).await)
+                let bytes = self.0.settings.limits.output_bytes;
+                done(shell::run(confined, limit, bytes, shown).await)
             }
             Ok(Err(said)) => done(said),
             Err(error) => Done::fault(FaultClass::Other, true, &error.to_string()),
         }
     }
 
-    async fn page(&self, arguments: Value, key: &str) -> Done {
+    async fn page(&self, arguments: Value, key: &str, shown: &Shown) -> Done {
         let arguments: http::HttpGet = match fitting(arguments) {
             Ok(arguments) => arguments,
             Err(done) => return done,
         };
         let http = self.0.http.get_or_init(|| http::Http::new(self.0.settings.http_private));
         match http {
-            Ok(http) => done(http.call(&self.0.settings.limits, &arguments, key).await),
+            Ok(http) => done(http.call(&self.0.settings.limits, &arguments, key, shown).await),
             Err(why) => done(Said::no(format!("pages cannot be fetched here: {why}"))),
         }
-    }
-}
-
-impl Shared {
-    const fn limits(&self) -> &Limits {
-        &self.settings.limits
-    }
-
-    fn sandbox(&self) -> &Sandbox {
-        let limit = Duration::from_millis(self.settings.limits.sandbox_ms);
-        self.sandbox.get_or_init(|| Sandbox::find(&self.settings.sandbox, limit))
-    }
-
-    fn read(&self, arguments: files::ReadLines, _: &dyn Fn() -> bool) -> Said {
-        files::read(&self.folder, self.limits(), &arguments)
-    }
-
-    fn list(&self, arguments: look::List, going: &dyn Fn() -> bool) -> Said {
-        look::list(&self.folder, self.limits(), &arguments, going)
-    }
-
-    fn lines(&self, arguments: look::Search, going: &dyn Fn() -> bool) -> Said {
-        look::search(&self.folder, self.limits(), &arguments, going)
-    }
-
-    fn write(&self, arguments: files::WriteFile, going: &dyn Fn() -> bool) -> Said {
-        files::write(&self.folder, self.limits(), &arguments, going)
-    }
-
-    fn edit(&self, arguments: edit::Edit, going: &dyn Fn() -> bool) -> Said {
-        edit::edit(&self.folder, self.limits(), &arguments, going)
-    }
-
-    fn passages(&self, Query { query }: Query, going: &dyn Fn() -> bool) -> Said {
-        // A search that panicked has changed nothing that the next one relies on.
-        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = index.follow(&self.folder, going).and_then(|()| index.search(&query));
-        match found {
-            Ok(passages) if passages.is_empty() => Said::yes("no passage matches"),
-            Ok(passages) => {
-                let lines: Vec<String> = passages.iter().map(ToString::to_string).collect();
-                Said::yes(lines.join("\n"))
-            }
-            Err(error) => Said::no(error),
-        }
-    }
-}
-
-/// Tells the thread that does the work to give up, once nobody waits for it.
-struct Stop(Arc<AtomicBool>);
-
-impl Drop for Stop {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }
 

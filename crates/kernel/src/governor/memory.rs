@@ -4,7 +4,10 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::key::{self, Hash};
+use super::{
+    content::Content,
+    key::{self, Hash},
+};
 use crate::{
     agent::ToolCall,
     id::{Seq, StateId},
@@ -82,6 +85,9 @@ pub(super) struct Seen {
     pub(super) seq: Seq,
     /// Whether it changed something.
     pub(super) changed: bool,
+    /// What its target held and holds, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) content: Option<Content>,
 }
 
 /// One failure: the same tool, on the same target, with the same words.

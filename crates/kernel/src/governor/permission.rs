@@ -54,9 +54,10 @@ impl Permissions {
         Self { otherwise: Level::Ask, rules: Vec::new(), attended: true }
     }
 
-    /// Rules over a call, or nothing if it may run.
-    pub(super) fn judge(&self, call: &ToolCall, now: At) -> Option<Verdict> {
-        let rule = self.rules.iter().find(|rule| rule.fits(call, now));
+    /// Rules over a call, or nothing if it may run. Of a tool that does as it is told,
+    /// the arguments are commands.
+    pub(super) fn judge(&self, call: &ToolCall, commands: bool, now: At) -> Option<Verdict> {
+        let rule = self.rules.iter().find(|rule| rule.fits(call, commands, now));
         let verdict = |level, rule, reason, advice: &str| {
             Some(Verdict::new(level, rule, reason).advising(advice))
         };
@@ -104,14 +105,15 @@ impl Permissions {
 
 impl Grant {
     /// Returns whether the rule speaks of a call.
-    fn fits(&self, call: &ToolCall, now: At) -> bool {
+    fn fits(&self, call: &ToolCall, commands: bool, now: At) -> bool {
         self.until.is_none_or(|until| now < until)
             && matches(&self.tool, &call.tool)
             && self.arguments.iter().all(|(name, pattern)| {
                 let (mut all, mut any) = (true, false);
                 key::json(call.arguments.get(), |member| {
                     if key::says(member.name, name) {
-                        let fits = pattern == "*" || self.fits_value(pattern, member.value);
+                        let fits =
+                            pattern == "*" || self.fits_value(pattern, member.value, commands);
                         all &= fits;
                         any |= fits;
                     }
@@ -123,11 +125,14 @@ impl Grant {
 
     /// Returns whether a value fits a pattern: what is no text does not. What is
     /// written with escapes is never let through by a pattern, and always read by
-    /// rules that stop a call: no trick of writing gets a call past a person.
-    fn fits_value(&self, pattern: &str, value: &[u8]) -> bool {
+    /// rules that stop a call: no trick of writing gets a call past a person. Nor does
+    /// another command that is tied to one which a pattern lets through.
+    fn fits_value(&self, pattern: &str, value: &[u8], commands: bool) -> bool {
         let text = core::str::from_utf8(value).unwrap_or_default();
         if !text.contains('\\') {
-            return key::quoted(text).is_some_and(|text| matches(pattern, text));
+            let Some(text) = key::quoted(text) else { return false };
+            let tied = commands && !self.stops() && ties(text).ne(ties(pattern));
+            return !tied && matches(pattern, text);
         }
         self.stops()
             && serde_json::from_str::<String>(text).is_ok_and(|text| matches(pattern, &text))
@@ -136,6 +141,11 @@ impl Grant {
     fn stops(&self) -> bool {
         self.level > Level::Warn
     }
+}
+
+/// Returns the characters by which a shell ties commands, files and variables together.
+fn ties(command: &str) -> impl Iterator<Item = char> {
+    command.chars().filter(|it| matches!(it, ';' | '&' | '|' | '<' | '>' | '`' | '$' | '(' | ')'))
 }
 
 /// Returns whether a text fits a pattern in which `*` stands for anything.

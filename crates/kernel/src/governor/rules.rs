@@ -9,7 +9,9 @@
 use alloc::{format, vec::Vec};
 
 use super::{
-    Level, Rule, Verdict, key,
+    Level, Rule, Verdict,
+    content::Content,
+    key,
     memory::{CallKey, Failure, Memory, Seen},
 };
 use crate::{
@@ -138,8 +140,12 @@ impl Memory {
                 self.score = self.score.max(REFUSE);
             }
         }
-        self.see(Seen { key: seen, call: key.call, seq, changed });
-        failed.or_else(|| self.oscillates(stuck)).or_else(|| self.makes_no_progress(stuck))
+        let content = Content::of(key, result, &self.seen);
+        self.see(Seen { key: seen, call: key.call, seq, changed, content });
+        failed
+            .or_else(|| self.oscillates(stuck))
+            .or_else(|| self.goes_back_and_forth(stuck))
+            .or_else(|| self.makes_no_progress(stuck))
     }
 
     /// Something new was learnt; a change that worked clears the score.

@@ -187,6 +187,14 @@ pub(super) fn duration(value: &DeValue<'_>) -> Result<u64, String> {
     value.as_str().and_then(milliseconds).filter(|ms| *ms > 0).ok_or_else(|| hint.into())
 }
 
+/// Reads a day or a moment, in milliseconds since 1970. A day lasts until it is over, by
+/// universal time.
+pub(super) fn moment(value: &DeValue<'_>) -> Result<u64, String> {
+    let hint = "write a day or a moment, without quotes: `2026-12-01`, `2026-12-01T12:00:00Z`";
+    let DeValue::Datetime(moment) = value else { return Err(hint.into()) };
+    super::day::moment(moment).ok_or_else(|| hint.into())
+}
+
 /// Returns the milliseconds of a duration such as `15s` or `30d`.
 pub fn milliseconds(text: &str) -> Option<u64> {
     amount(text, &[("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)])

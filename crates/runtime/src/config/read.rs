@@ -7,8 +7,9 @@ use pointsman_kernel::{
 use toml::de::{DeTable, DeValue};
 
 use super::{
-    Config, JournalConfig, LOOKS, LimitsConfig, LogConfig, McpConfig, ModelConfig, Origin,
+    Config, Dated, JournalConfig, LOOKS, LimitsConfig, LogConfig, McpConfig, ModelConfig, Origin,
     PermissionsConfig, Problem, SandboxConfig, WatchConfig,
+    hooks::{hooks, talk},
     keys::{self, Keys},
 };
 
@@ -42,6 +43,9 @@ pub(super) fn config(text: &str, origin: Origin) -> Result<Config, Found> {
         watch: section(&mut top, "watch", origin, &mut found, watch),
         journal: section(&mut top, "journal", origin, &mut found, journal),
         log: section(&mut top, "log", origin, &mut found, log),
+        hooks: section(&mut top, "hooks", origin, &mut found, hooks),
+        chat: section(&mut top, "chat", origin, &mut found, talk),
+        code: section(&mut top, "code", origin, &mut found, talk),
     };
     top.finish(&mut found);
     if found.is_empty() {
@@ -74,7 +78,7 @@ fn section<T: Default>(
 }
 
 /// Complains where a repository's file holds a key that is its reader's to set.
-fn own(keys: &Keys<'_, '_>, key: &'static str, origin: Origin, found: &mut Found) {
+pub(super) fn own(keys: &Keys<'_, '_>, key: &'static str, origin: Origin, found: &mut Found) {
     if origin == Origin::Repository
         && let Some(span) = keys.place(key)
     {
@@ -146,8 +150,8 @@ fn permissions(keys: &mut Keys<'_, '_>, origin: Origin, found: &mut Found) -> Pe
                 for item in list {
                     let span = keys::span(item);
                     let Some(rule) = grant(item.get_ref(), span, found) else { continue };
-                    if origin == Origin::Repository && !harmless(&rule) {
-                        let message = format!("`{}` cannot be allowed here", rule.tool);
+                    if origin == Origin::Repository && !harmless(&rule.grant) {
+                        let message = format!("`{}` cannot be allowed here", rule.grant.tool);
                         found.push(Problem { message, hint: ELSEWHERE.into(), span });
                     }
                     rules.push(rule);
@@ -181,7 +185,7 @@ fn level(value: &DeValue<'_>) -> Result<Level, String> {
 }
 
 /// Reads a rule such as `{ allow = "shell", with = { command = "cargo *" } }`.
-fn grant(value: &DeValue<'_>, span: Span, found: &mut Found) -> Option<Grant> {
+fn grant(value: &DeValue<'_>, span: Span, found: &mut Found) -> Option<Dated> {
     let hint = || "write `{ allow = \"TOOL\" }`, `{ ask = … }` or `{ deny = … }`".to_owned();
     let DeValue::Table(table) = value else {
         let message = "a rule must be a table".into();
@@ -212,10 +216,12 @@ fn grant(value: &DeValue<'_>, span: Span, found: &mut Found) -> Option<Grant> {
             }),
         }
     }
+    let until_ms = keys.read("until", keys::moment, found);
     keys.finish(found);
     let mut named = named.into_iter();
     if let (Some((tool, level)), None) = (named.next(), named.next()) {
-        return Some(Grant { tool, arguments, level, until: None });
+        let grant = Grant { tool, arguments, level, until: None };
+        return Some(Dated { grant, until_ms });
     }
     let message = "a rule has one of `allow`, `ask` and `deny`".into();
     found.push(Problem { message, hint: hint(), span });

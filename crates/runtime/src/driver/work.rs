@@ -210,8 +210,9 @@ impl Driver {
             self.tell(&Notice::Attempted { effect: id, attempt, what: what.into(), call });
         }
         let errand = Errand { run: self.id.clone(), effect: id, again };
-        // Only a model writes piece by piece, and only for those who watch.
-        let watched = matches!(task, Task::Model(_)) && !self.site.observers.is_empty();
+        // Models and tools show how far they have come, and only to those who watch.
+        let watched =
+            matches!(task, Task::Model(_) | Task::Tool(_)) && !self.site.observers.is_empty();
         let (shown, pieces) = if watched {
             let (saying, pieces) = mpsc::unbounded_channel();
             (Shown::to(saying), Some(pieces))

@@ -1,11 +1,16 @@
 //! `read` and `write`: whole files, or some lines of one.
 
+use std::path::Path;
+
+use pointsman_kernel::{id::Digest, tool::CONTENT};
 use serde::Deserialize;
 
-use super::{Said, folder::Folder, limits::Limits};
+use super::{Said, folder::Folder, limits::Limits, text::Text};
 
 /// Bytes in which a NUL makes a file a binary one.
 const SNIFFED: usize = 8 << 10;
+/// Letters of a digest that are shown: enough to tell a file's contents apart.
+const DIGEST: usize = 16;
 
 /// The arguments of `read`.
 #[derive(Debug, Deserialize)]
@@ -20,6 +25,7 @@ pub(super) struct ReadLines {
 pub(super) struct WriteFile {
     path: String,
     content: String,
+    digest: Option<String>,
 }
 
 /// Returns a file's lines with their numbers; where they are too many, the ones that
@@ -29,10 +35,10 @@ pub(super) fn read(folder: &Folder, limits: &Limits, arguments: &ReadLines) -> S
         Ok(bytes) => bytes,
         Err(said) => return said,
     };
-    if is_binary(&bytes) {
-        return Said::no(format!("`{}` is a binary file of {} bytes", arguments.path, bytes.len()));
-    }
-    let text = String::from_utf8_lossy(&bytes);
+    let (size, digest) = (bytes.len(), digest(&bytes));
+    let Some(Text { text, .. }) = Text::decode(bytes) else {
+        return Said::no(format!("`{}` is a binary file of {size} bytes", arguments.path));
+    };
     let lines = text.lines().count();
     let from = arguments.from.unwrap_or(1).max(1);
     let to = arguments.to.unwrap_or(lines).min(lines);
@@ -54,13 +60,16 @@ pub(super) fn read(folder: &Folder, limits: &Limits, arguments: &ReadLines) -> S
         let number = at.saturating_add(1);
         let row = format!("{number:>6}\t{line}\n");
         if output.len().saturating_add(row.len()) > limits.output_bytes {
-            return unfinished(output, &row, (number, lines), limits);
+            let mut said = unfinished(output, &row, (number, lines), limits);
+            said.output.extend([CONTENT, &digest, "]\n"]);
+            return said;
         }
         output.push_str(&row);
     }
     if to < lines || from > 1 {
         output.extend([format!("[lines {from} to {to} of {lines}]\n")]);
     }
+    output.extend([CONTENT, &digest, "]\n"]);
     Said::yes(output)
 }
 
@@ -92,26 +101,61 @@ pub(super) fn write(
         let limit = limits.file_bytes;
         return Said::no(format!("the content has {size} bytes, and the limit is {limit}"));
     }
-    let replaced = folder
-        .inside(&arguments.path)
-        .and_then(|path| folder.replace(&path, arguments.content.as_bytes(), going));
+    let path = match folder.inside(&arguments.path) {
+        Ok(path) => path,
+        Err(error) => return Said::no(error),
+    };
+    let before = before(folder, limits, &path);
+    if let Some(said) =
+        changed_since(&arguments.path, arguments.digest.as_deref(), before.as_deref())
+    {
+        return said;
+    }
+    let replaced = folder.replace(&path, arguments.content.as_bytes(), going);
     let lines = arguments.content.lines().count();
+    let (path, holds) =
+        (&arguments.path, holds(before.as_deref(), &digest(arguments.content.as_bytes())));
     match replaced {
-        Ok(true) => {
-            Said::changed(format!("made `{}`: {lines} lines, {size} bytes", arguments.path))
-        }
+        Ok(true) => Said::changed(format!("made `{path}`: {lines} lines, {size} bytes\n{holds}")),
         Ok(false) => {
-            Said::changed(format!("replaced `{}`: {lines} lines, {size} bytes", arguments.path))
+            Said::changed(format!("replaced `{path}`: {lines} lines, {size} bytes\n{holds}"))
         }
         Err(error) => Said::no(error),
     }
+}
+
+/// Returns the digest of what a file holds before it is replaced.
+fn before(folder: &Folder, limits: &Limits, path: &Path) -> Option<String> {
+    folder.read(path, limits.file_bytes).ok().map(|bytes| digest(&bytes))
+}
+
+/// Returns what tells a file's contents apart, short enough for a model to repeat.
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    Digest::of(bytes).to_string().chars().take(DIGEST).collect()
+}
+
+/// Returns the line that says what a file held and holds, for whoever compares.
+pub(super) fn holds(before: Option<&str>, after: &str) -> String {
+    format!("{CONTENT}{} -> {after}]", before.unwrap_or("none"))
+}
+
+/// Says that a file is not as whoever gave this digest has seen it.
+pub(super) fn changed_since(path: &str, seen: Option<&str>, now: Option<&str>) -> Option<Said> {
+    let seen = seen.filter(|seen| Some(*seen) != now)?;
+    let now = now.map_or_else(|| "it is not there".into(), |now| format!("it is at {now}"));
+    let seen: String = seen.chars().take(DIGEST).collect();
+    Some(Said::no(format!(
+        "`{path}` has changed since: `digest` says {seen}, and {now}; read it again before you \
+         change it"
+    )))
 }
 
 /// Says whether a file is as a `write` would leave it.
 pub(super) fn was_written(folder: &Folder, limits: &Limits, arguments: &WriteFile) -> Said {
     match contents(folder, limits, &arguments.path) {
         Ok(bytes) if bytes == arguments.content.as_bytes() => {
-            Said::changed(format!("`{}` has this content", arguments.path))
+            let holds = holds(arguments.digest.as_deref(), &digest(&bytes));
+            Said::changed(format!("`{}` has this content\n{holds}", arguments.path))
         }
         _ => Said::no(format!(
             "`{}` does not have this content: the write was interrupted before it took place",

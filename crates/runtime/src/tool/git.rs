@@ -128,6 +128,11 @@ pub(super) fn about() -> String {
 }
 
 impl Git {
+    /// Returns a call of git.
+    pub(super) fn of(arguments: &[&str]) -> Self {
+        Self { args: arguments.iter().map(|it| (*it).to_owned()).collect() }
+    }
+
     /// Returns the command, ready to run.
     pub(super) fn confined(
         &self,

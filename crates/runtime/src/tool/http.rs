@@ -21,6 +21,10 @@ use super::{
     Said,
     limits::{Limits, cut},
 };
+use crate::perform::Shown;
+
+/// Bytes after which those who watch are told how far a page has come.
+const TOLD_EVERY: usize = 64 << 10;
 
 /// The arguments of `http_get`.
 #[derive(Debug, Deserialize)]
@@ -83,16 +87,29 @@ impl Http {
     }
 
     /// Fetches a page. Dropping the future closes the connection.
-    pub(super) async fn call(&self, limits: &Limits, arguments: &HttpGet, key: &str) -> Said {
+    pub(super) async fn call(
+        &self,
+        limits: &Limits,
+        arguments: &HttpGet,
+        key: &str,
+        shown: &Shown,
+    ) -> Said {
         let limit = Duration::from_millis(limits.http_ms);
-        let fetched = tokio::time::timeout(limit, self.fetch(limits, &arguments.url, key)).await;
+        let fetching = self.fetch(limits, &arguments.url, key, shown);
+        let fetched = tokio::time::timeout(limit, fetching).await;
         match fetched.unwrap_or(Err(HttpError::Timeout(limits.http_ms))) {
             Ok(said) => said,
             Err(error) => Said::no(error),
         }
     }
 
-    async fn fetch(&self, limits: &Limits, url: &str, key: &str) -> Result<Said, HttpError> {
+    async fn fetch(
+        &self,
+        limits: &Limits,
+        url: &str,
+        key: &str,
+        progress: &Shown,
+    ) -> Result<Said, HttpError> {
         let shown: String = url.chars().take(200).collect();
         let mut url = Url::parse(url).map_err(|error| HttpError::Url(shown, error.to_string()))?;
         for _ in 0..=limits.redirects {
@@ -100,7 +117,7 @@ impl Http {
             let sent = self.client.get(url.clone()).header("Idempotency-Key", key).send().await;
             let response = sent.map_err(|error| sorted(&error))?;
             if !response.status().is_redirection() {
-                return page(response, &url, limits).await;
+                return page(response, &url, limits, progress).await;
             }
             let place = response.headers().get(LOCATION).and_then(|place| place.to_str().ok());
             let Some(place) = place else { return Err(HttpError::Nowhere) };
@@ -130,16 +147,25 @@ impl Http {
 }
 
 /// Reads a page up to the limit.
-async fn page(mut response: Response, url: &Url, limits: &Limits) -> Result<Said, HttpError> {
+async fn page(
+    mut response: Response,
+    url: &Url,
+    limits: &Limits,
+    progress: &Shown,
+) -> Result<Said, HttpError> {
     let status = response.status();
     let kind = content_type(response.headers());
     if !is_text(&kind) {
         return Err(HttpError::NotText(kind));
     }
-    let (mut body, mut whole) = (Vec::new(), true);
+    let (mut body, mut whole, mut told) = (Vec::new(), true, 0);
     while let Some(chunk) = response.chunk().await.map_err(|error| sorted(&error))? {
         let room = limits.http_bytes.saturating_sub(body.len());
         body.extend(chunk.iter().take(room));
+        if body.len() / TOLD_EVERY > told {
+            told = body.len() / TOLD_EVERY;
+            progress.show(&format!("{} bytes\n", body.len()));
+        }
         if chunk.len() > room {
             whole = false;
             break;

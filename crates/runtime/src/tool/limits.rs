@@ -80,6 +80,13 @@ impl Kept {
         self.cut = self.cut.saturating_add(over);
     }
 
+    /// Returns every byte; nothing if some were let go.
+    pub(super) fn whole(self) -> Option<Vec<u8>> {
+        let mut bytes = self.head;
+        bytes.extend(self.tail);
+        (self.cut == 0).then_some(bytes)
+    }
+
     /// Returns how many bytes are kept.
     pub(super) fn len(&self) -> usize {
         self.head.len().saturating_add(self.tail.len())
@@ -109,6 +116,51 @@ impl Kept {
             String::from_utf8_lossy(&head),
             String::from_utf8_lossy(&tail)
         )
+    }
+}
+
+/// Bytes of a stream that are shown while it comes.
+const SHOWN: usize = 256 << 10;
+
+/// A stream as it is shown while it comes: piece by piece, in whole letters, and not
+/// without end.
+#[derive(Debug, Default)]
+pub(super) struct Pieces {
+    /// The beginning of a letter whose rest has not come yet.
+    begun: Vec<u8>,
+    shown: usize,
+}
+
+impl Pieces {
+    /// Returns what can be shown now that these bytes have come.
+    pub(super) fn next(&mut self, bytes: &[u8]) -> String {
+        if self.shown >= SHOWN {
+            return String::new();
+        }
+        self.begun.extend_from_slice(bytes);
+        let mut piece = std::mem::take(&mut self.begun);
+        let whole = piece.len();
+        let tail = piece.get(whole.saturating_sub(4)..).unwrap_or_default();
+        // Only the last letter can be cut in two; what is no letter is shown as such.
+        let begun = tail.utf8_chunks().last().map_or(0, |chunk| {
+            let rest = chunk.invalid();
+            let first = rest.first().copied().unwrap_or(0);
+            let length = if first >= 0xf0 {
+                4
+            } else if first >= 0xe0 {
+                3
+            } else {
+                2
+            };
+            if (0xc2..0xf5).contains(&first) && rest.len() < length { rest.len() } else { 0 }
+        });
+        self.begun = piece.split_off(whole.saturating_sub(begun));
+        self.shown = self.shown.saturating_add(piece.len());
+        let mut text = String::from_utf8_lossy(&piece).into_owned();
+        if self.shown >= SHOWN {
+            text.push_str("\n[what comes after this is not shown]\n");
+        }
+        text
     }
 }
 
@@ -150,6 +202,20 @@ mod tests {
     fn a_character_is_never_cut_in_two() {
         assert_eq!(cut("ééééé", 6), "é\n[6 bytes are cut here]\né");
         assert_eq!(cut("日本日本", 5), "日\n[9 bytes are cut here]\n");
+    }
+
+    #[test]
+    fn a_stream_is_shown_in_whole_letters_and_not_without_end() {
+        let text = "a日é😀z\u{301}".repeat(3);
+        for size in 1..7 {
+            let mut pieces = Pieces::default();
+            let shown: String = text.as_bytes().chunks(size).map(|it| pieces.next(it)).collect();
+            assert_eq!(shown, text, "in pieces of {size}");
+        }
+        let mut pieces = Pieces::default();
+        assert_eq!(pieces.next(b"a\xff\xe9b"), "a\u{fffd}\u{fffd}b");
+        let shown: usize = (0..100).map(|_| pieces.next(&[b'x'; 16 << 10]).len()).sum();
+        assert!(shown < SHOWN + (32 << 10), "{shown}");
     }
 
     #[test]

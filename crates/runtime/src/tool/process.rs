@@ -6,15 +6,16 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::{
-    limits::Kept,
+    limits::{Kept, Pieces},
     sandbox::{Confined, Scratch},
 };
+use crate::perform::Shown;
 
 /// What became of a process.
 pub(super) struct Ran {
     /// How it ended; nothing if it took too long and was stopped.
     pub(super) status: Option<ExitStatus>,
-    stdout: Kept,
+    pub(super) stdout: Kept,
     stderr: Kept,
 }
 
@@ -38,7 +39,12 @@ impl Ran {
 
 /// Runs a command to its end, or until it has taken too long. Dropping the future stops
 /// it, and all that it started.
-pub(super) async fn run(confined: Confined, limit: Duration, bytes: usize) -> io::Result<Ran> {
+pub(super) async fn run(
+    confined: Confined,
+    limit: Duration,
+    bytes: usize,
+    shown: &Shown,
+) -> io::Result<Ran> {
     let Confined { mut command, scratch } = confined;
     let mut child = command
         .process_group(0)
@@ -58,8 +64,11 @@ pub(super) async fn run(confined: Confined, limit: Duration, bytes: usize) -> io
             group.stop();
             status
         };
-        let (status, (), ()) =
-            tokio::join!(end, drain(out.as_mut(), &mut stdout), drain(err.as_mut(), &mut stderr));
+        let (status, (), ()) = tokio::join!(
+            end,
+            drain(out.as_mut(), &mut stdout, shown),
+            drain(err.as_mut(), &mut stderr, shown)
+        );
         status
     });
     let status = match ended.await {
@@ -69,12 +78,15 @@ pub(super) async fn run(confined: Confined, limit: Duration, bytes: usize) -> io
     Ok(Ran { status, stdout, stderr })
 }
 
-async fn drain(stream: Option<&mut (impl AsyncRead + Unpin)>, kept: &mut Kept) {
+async fn drain(stream: Option<&mut (impl AsyncRead + Unpin)>, kept: &mut Kept, shown: &Shown) {
     let Some(stream) = stream else { return };
     let mut buffer = vec![0; 16 << 10];
+    let mut pieces = Pieces::default();
     // A stream that fails has nothing more to say.
     while let Ok(read @ 1..) = stream.read(&mut buffer).await {
-        kept.push(buffer.get(..read).unwrap_or_default());
+        let bytes = buffer.get(..read).unwrap_or_default();
+        kept.push(bytes);
+        shown.show(&pieces.next(bytes));
     }
 }
 

@@ -12,6 +12,9 @@ pub(super) fn specs(limits: &Limits) -> Vec<ToolSpec> {
     let path = |about: &str| json!({ "type": "string", "minLength": 1, "description": about });
     let text = |about: &str| json!({ "type": "string", "description": about });
     let flag = |about: &str| json!({ "type": "boolean", "description": about });
+    let digest = text(
+        "The digest that was given last as the file's content, if it must not have changed since.",
+    );
     let number = |least: u64, about: &str| json!({ "type": "integer", "minimum": least, "description": about });
     let wait = json!({
         "type": "integer", "minimum": 1, "maximum": limits.shell_max_ms,
@@ -26,12 +29,14 @@ pub(super) fn specs(limits: &Limits) -> Vec<ToolSpec> {
         ),
         spec(
             "edit",
-            "Replaces a piece of a text file. `old` must stand there to the letter, and once.",
+            "Replaces a piece of a text file. `old` must stand there to the letter, and once. Line \
+             ends and the encoding are kept.",
             json!({
                 "path": path("The file, from the workspace's root."),
                 "old": path("The text to replace, with enough around it to be the only one."),
                 "new": text("The text to put there."),
                 "all": flag("Replace every place where `old` stands."),
+                "digest": digest,
             }),
             &["path", "old", "new"],
         ),
@@ -59,9 +64,10 @@ pub(super) fn specs(limits: &Limits) -> Vec<ToolSpec> {
             }),
             &[],
         ),
+        super::plan::spec(),
         spec(
             "read",
-            "Reads a text file, with line numbers.",
+            "Reads a text file, with line numbers. The last line is a digest of the content.",
             json!({
                 "path": path("The file, from the workspace's root."),
                 "from": number(1, "The first line."),
@@ -98,13 +104,15 @@ pub(super) fn specs(limits: &Limits) -> Vec<ToolSpec> {
             json!({
                 "path": path("The file, from the workspace's root."),
                 "content": text("All that it shall hold."),
+                "digest": digest,
             }),
             &["path", "content"],
         ),
     ]
 }
 
-fn spec(name: &str, about: &str, properties: Value, required: &[&str]) -> ToolSpec {
+/// Returns a tool that takes these arguments and no others.
+pub(super) fn spec(name: &str, about: &str, properties: Value, required: &[&str]) -> ToolSpec {
     let parameters = json!({
         "type": "object",
         "properties": properties,
@@ -178,5 +186,8 @@ fn takes(parameters: &Value) -> String {
         let kind = schema.get("type").and_then(Value::as_str).unwrap_or("any");
         format!("`{name}` ({kind}, {})", if must(name) { "required" } else { "optional" })
     };
-    properties.iter().map(one).collect::<Vec<_>>().join(", ")
+    // By name, whatever order the members of an object are kept in.
+    let mut takes: Vec<String> = properties.iter().map(one).collect();
+    takes.sort_unstable();
+    takes.join(", ")
 }

@@ -12,6 +12,7 @@ use super::{
     process::{self, Ran},
     sandbox::{Confined, Sandbox, SandboxError},
 };
+use crate::perform::Shown;
 
 /// The arguments of `shell`.
 #[derive(Debug, Deserialize)]
@@ -23,6 +24,11 @@ pub(super) struct Shell {
 }
 
 impl Shell {
+    /// Returns a command line over the whole workspace.
+    pub(super) fn line(command: &str) -> Self {
+        Self { command: command.into(), timeout_ms: None, cwd: String::new() }
+    }
+
     /// Returns how long it may take.
     pub(super) fn limit(&self, limits: &Limits) -> Duration {
         Duration::from_millis(self.timeout_ms.unwrap_or(limits.shell_ms).min(limits.shell_max_ms))
@@ -51,8 +57,8 @@ pub(super) fn refused(error: SandboxError) -> Said {
 }
 
 /// Runs a confined command and says what it came to.
-pub(super) async fn run(confined: Confined, limit: Duration, bytes: usize) -> Said {
-    let ran = match process::run(confined, limit, bytes).await {
+pub(super) async fn run(confined: Confined, limit: Duration, bytes: usize, shown: &Shown) -> Said {
+    let ran = match process::run(confined, limit, bytes, shown).await {
         Ok(ran) => ran,
         Err(error) => return Said::no(format!("the command cannot be started: {error}")),
     };
@@ -68,7 +74,8 @@ fn said(ran: Ran, limit: Duration, bytes: usize) -> Said {
     Said { ok, output: format!("{how}\n{output}"), mutated: true }
 }
 
-fn ended(status: ExitStatus) -> String {
+/// Says how a process ended.
+pub(super) fn ended(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("{EXITED}{code}"),
         (None, Some(signal)) => format!("{SIGNALLED}{signal}"),

@@ -1,7 +1,10 @@
 //! `pointsman.toml`: what it may say, who may say it, and where mistakes are.
 
 use pointsman_kernel::governor::Level;
-use pointsman_runtime::config::{Config, ConfigError, Origin, milliseconds, rule};
+use pointsman_runtime::{
+    config::{Config, ConfigError, Origin, milliseconds, rule},
+    host::AfterTools,
+};
 
 const WHOLE: &str = r#"
 [model]
@@ -39,6 +42,15 @@ memory = 85
 disk_free = "5GB"
 every = "5s"
 longest = "10m"
+
+[hooks]
+commit = false
+
+[chat]
+instructions = false
+
+[code]
+instructions = true
 "#;
 
 fn problems(text: &str, origin: Origin) -> Vec<(usize, String, String)> {
@@ -56,15 +68,24 @@ fn every_key_is_read() {
     assert_eq!(config.limits.redirects, Some(0));
     assert_eq!(config.watch.disk_free, Some(5_000_000_000));
     assert_eq!(config.permissions.repository.len(), 3);
+    assert_eq!((config.instructions().chat, config.instructions().code), (false, true));
+    assert!(!config.hooks.hooks().commit);
     let own = "[model]\nbase_url = \"http://box/v1\"\n[sandbox]\nnetwork = true\n\
         read_only = [\"/opt\"]\nwritable = [\"/var/cache/x\"]\nenv = [\"CARGO_HOME\"]\n\
         bubblewrap = \"/usr/bin/bwrap\"\nlandlock = false\nprivate_addresses = true\n\
         [mcp]\napprove = [\"files\"]\nbelieve = [\"files\"]\ncall_timeout = \"1m\"\n\
         start_timeout = \"9s\"\n[journal]\npath = \"/tmp/j.db\"\nkeep = 9\n\
-        [log]\nfile = \"/tmp/log\"\nfilter = \"info\"\n";
+        [log]\nfile = \"/tmp/log\"\nfilter = \"info\"\n\
+        [hooks]\ncommit = true\ndiff = \"1KiB\"\nmessage_timeout = \"2s\"\n\
+        after_tools = [{ run = \"make\", when = [\"edit\"], timeout = \"3s\" }, { run = \"x\" }]\n";
     let config = Config::parse(own, Origin::User).expect("it is the user's own");
     assert_eq!(config.sandbox.landlock, Some(false));
     assert_eq!(config.mcp.start_ms, Some(9_000));
+    let hooks = config.hooks.hooks();
+    assert_eq!((hooks.commit, hooks.diff_bytes, hooks.message_ms), (true, 1024, 2000));
+    let first =
+        AfterTools { run: "make".into(), when: vec!["edit".into()], timeout_ms: Some(3000) };
+    assert_eq!((hooks.after_tools.len(), hooks.after_tools.first()), (2, Some(&first)));
 }
 
 #[test]
@@ -85,6 +106,10 @@ fn a_mistake_has_its_place_and_a_way_out() {
         ("[permissions]\nrules = \"read\"", 2, "must be a list", "write"),
         ("[permissions]\notherwise = \"refuse\"", 2, "cannot be", "`\"deny\"`"),
         ("[sandbox]\nread_only = [\"here\"]", 2, "cannot be a list", "start with `/`"),
+        ("[hooks]\nafter_tools = \"make\"", 2, "must be a list", "run ="),
+        ("[hooks]\nafter_tools = [{ when = [\"edit\"] }]", 2, "needs a command", "run ="),
+        ("[hooks]\nafter_tools = [{ rum = \"x\" }]", 2, "no key `rum`", "`run`"),
+        ("[chat]\ninstructions = \"no\"", 2, "cannot be `\"no\"`", "true"),
         ("model = 3", 1, "must be a table", "[model]"),
         ("[model", 1, "not TOML", "toml.io"),
     ] {
@@ -107,6 +132,8 @@ fn a_repository_may_not_loosen_security() {
         "[log]\nfile = \"/tmp/x\"",
         "[log]\nfilter = \"trace\"",
         "[journal]\nkeep = 1",
+        "[hooks]\ncommit = true",
+        "[hooks]\nafter_tools = [{ run = \"curl x\" }]",
         "[permissions]\notherwise = \"allow\"",
         "[permissions]\nrules = [{ allow = \"write\" }]",
         "[permissions]\nrules = [{ allow = \"git\", with = { args = \"status\" } }]",
@@ -144,6 +171,17 @@ fn a_repository_only_makes_permissions_stricter() {
             ("git", Level::Refuse),
         ]
     );
+}
+
+#[test]
+fn a_repository_turns_hooks_off_and_never_on() {
+    let parse = |text: &str, origin| Config::parse(text, origin).expect("it is sound");
+    let user = "[hooks]\nafter_tools = [{ run = \"make\" }]\n[chat]\ninstructions = false";
+    let repository = "[hooks]\ncommit = false\n[chat]\ninstructions = true";
+    let both = parse(user, Origin::User).under(parse(repository, Origin::Repository));
+    let hooks = both.hooks.hooks();
+    assert_eq!((hooks.commit, hooks.after_tools.len()), (false, 1));
+    assert!(!both.instructions().chat && both.instructions().code);
 }
 
 #[test]

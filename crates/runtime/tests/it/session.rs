@@ -87,7 +87,14 @@ impl Desk {
         // Pages come from a server in this process.
         tools.http_private = true;
         let model = model::Settings::new(Spec::quote());
-        let settings = host::Settings { model, tools, mcp: None, watch: None };
+        let settings = host::Settings {
+            model,
+            tools,
+            mcp: None,
+            watch: None,
+            hooks: host::Hooks::default(),
+            instructions: host::Instructions::default(),
+        };
         self.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
     }
 

@@ -2,18 +2,21 @@
 
 mod arguments;
 mod confine;
+mod content;
 mod edit;
+mod edit_near;
 mod files;
 mod http;
 mod look;
 mod probe;
+mod progress;
 mod sandbox;
 
 use std::{fs, path::PathBuf};
 
 use pointsman_kernel::agent::{ToolCall, ToolResult};
 use pointsman_runtime::{
-    perform::Done,
+    perform::{Done, Shown},
     tool::{Settings, Tools},
 };
 use serde_json::{Value, value::to_raw_value};
@@ -56,7 +59,7 @@ impl Desk {
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> ToolResult {
-        result(self.tools.call(&call(tool, arguments), "run-1-0").await)
+        result(self.tools.call(&call(tool, arguments), "run-1-0", &Shown::nobody()).await)
     }
 
     /// Calls a tool that must do what it is asked.

@@ -114,6 +114,38 @@ fn no_trick_of_writing_gets_past_a_rule_that_refuses_or_asks() {
 }
 
 #[test]
+fn a_pattern_lets_no_second_command_through() {
+    let permissions = may(
+        Ask,
+        vec![
+            rule("shell", &[("command", "rm *")], Refuse),
+            rule("shell", &[("command", "cargo test *")], Allow),
+            rule("shell", &[("command", "cargo doc * | tail")], Allow),
+            rule("shell", &[("command", "cat a > b")], Allow),
+            rule("edit", &[("path", "a/*")], Allow),
+        ],
+    );
+    for (command, level) in [
+        ("cargo test --lib", Allow),
+        ("cargo test; rm -r src", Ask),
+        ("cargo test && curl x", Ask),
+        ("cargo test a & curl x", Ask),
+        ("cargo test a | sh", Ask),
+        ("cargo test a > src/lib.rs", Ask),
+        ("cargo test $(curl x)", Ask),
+        ("cargo test `curl x`", Ask),
+        ("cargo doc --open | tail", Allow),
+        ("cargo doc | sh | tail", Ask),
+        ("cat a > b", Allow),
+        ("rm -r src; true", Refuse),
+    ] {
+        let arguments = format!(r#"{{"command":"{command}"}}"#);
+        assert_eq!(judged(&permissions, "shell", &arguments), level, "{command}");
+    }
+    assert_eq!(judged(&permissions, "edit", r#"{"path":"a/b (1).txt"}"#), Allow, "no command");
+}
+
+#[test]
 fn a_rule_holds_until_its_time_and_no_longer() {
     let until = Some(At(1_000));
     let permissions = may(Refuse, vec![Grant { until, ..rule("read", &[], Allow) }]);

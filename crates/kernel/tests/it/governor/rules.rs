@@ -140,6 +140,48 @@ fn two_results_in_turn() {
     desk.replays();
 }
 
+/// Changes files in words that never repeat, and returns in which round it is halted.
+fn halted(rounds: &[(&str, &str)]) -> Option<usize> {
+    let chart = chart("oscillation = 4");
+    let mut desk = Desk::new(&chart);
+    let mut held = std::collections::BTreeMap::from([("f", "A"), ("g", "C")]);
+    let halted = rounds.iter().zip(1..).find_map(|((path, content), at)| {
+        let before = held.insert(*path, *content).unwrap_or("none");
+        let output = format!("done\n[content {before} -> {content}]");
+        let arguments = format!(r#"{{"path":"{path}","words":"{at}"}}"#);
+        let verdicts = desk.round("edit", &arguments, changed(&output));
+        // What is looked at in between changes nothing.
+        desk.round("read", &format!(r#"{{"path":"{path}","at":{at}}}"#), ok(content));
+        verdicts.iter().any(|it| it.rule == Rule::Oscillation).then_some(at)
+    });
+    desk.replays();
+    halted
+}
+
+#[test]
+fn two_contents_in_turn_whatever_the_calls_say() {
+    let (a, b) = (("f", "A"), ("f", "B"));
+    assert_eq!(halted(&[b, a, b, a, b]), Some(4));
+    let (c, d) = (("g", "C"), ("g", "D"));
+    assert_eq!(halted(&[b, d, a, c, b, d, a, c, b, d]), Some(8), "two files in turn");
+}
+
+#[test]
+fn healthy_changes_of_contents() {
+    let (a, b) = (("f", "A"), ("f", "B"));
+    // An experiment that is undone each time, and another one that is tried then.
+    assert_eq!(halted(&[a, b, a, ("f", "C"), a, ("f", "D"), a, ("f", "E")]), None);
+    // A line that is put in and taken out again while the work goes on elsewhere.
+    assert_eq!(halted(&[a, b, ("g", "1"), a, ("g", "2"), b, ("g", "3"), a, ("g", "4"), b]), None);
+    // A change over many files, and all of it undone.
+    let files = ["f", "g", "h", "i", "j", "k"];
+    let all = |content| files.map(|file| (file, content));
+    assert_eq!(halted(&[all("old"), all("new"), all("old")].concat()), None);
+    // Work on two files in turn.
+    let work = ["1", "2", "3", "4", "5"].map(|content| [("f", content), ("g", content)]);
+    assert_eq!(halted(&work.concat()), None);
+}
+
 #[test]
 fn a_wider_window_needs_more_turns() {
     let chart = chart("oscillation = 6");

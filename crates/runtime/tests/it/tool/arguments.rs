@@ -71,7 +71,7 @@ fn an_unknown_tool_is_told_what_there_is() {
     let said = Desk::new("unknown").refuses("rm_rf", json!({}));
     assert_eq!(
         said,
-        "there is no tool `rm_rf` here; there are context.fts_search, edit, git, http_get, list, \
+        "there is no tool `rm_rf` here; there are context.fts_search, edit, git, http_get, list, propose_plan, \
          read, search, shell, write"
     );
 }
@@ -82,4 +82,24 @@ fn a_workspace_that_is_not_there_is_an_error() {
     let error = Tools::open(Settings::over("/nowhere/at/all", "/nowhere/index.db"));
     let said = error.err().map(|error| error.to_string()).unwrap_or_default();
     assert!(said.starts_with("the workspace /nowhere/at/all cannot be opened"), "{said}");
+}
+
+#[test]
+fn a_plan_is_checked_and_approved() {
+    let desk = Desk::new("plan");
+    let phase = json!({ "description": "Find it", "expected_minutes": 5 });
+    let said =
+        desk.does("propose_plan", json!({ "phases": [phase, { "description": "Mend it" }] }));
+    assert_eq!(said, "approved");
+    for wrong in [
+        json!({ "phases": [] }),
+        json!({ "phases": ["Find it"] }),
+        json!({ "phases": [{ "description": "" }] }),
+        json!({ "phases": [{ "description": "a", "expected_minutes": 0 }] }),
+        json!({ "phases": [{ "description": "a", "why": "b" }] }),
+        json!({}),
+    ] {
+        let said = desk.refuses("propose_plan", wrong);
+        assert!(said.contains("do not fit") && said.contains("`phases`"), "{said}");
+    }
 }

@@ -1,4 +1,6 @@
-//! `edit`.
+//! `edit`: what is replaced, and what stays as it was.
+
+use std::{fs, os::unix::fs::PermissionsExt};
 
 use serde_json::json;
 
@@ -10,11 +12,16 @@ const TEXT: &str = "fn main() {\n    let count = 1;\n    print(count);\n}\n";
 fn the_one_place_is_replaced() {
     let desk = Desk::new("edit");
     desk.put("a.rs", TEXT);
+    let path = desk.root.join("a.rs");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("it is set");
     let edit = json!({ "path": "a.rs", "old": "count = 1", "new": "count = 2" });
     let said = wait(desk.call("edit", edit));
-    assert_eq!(said.output, "replaced 1 place in `a.rs`, at line 2");
+    let first = said.output.lines().next();
+    assert_eq!(first, Some("replaced 1 place in `a.rs`, at line 2"));
     assert!(said.ok && said.mutated);
     assert_eq!(desk.text("a.rs"), TEXT.replace("count = 1", "count = 2"));
+    let mode = fs::metadata(&path).expect("it is there").permissions().mode();
+    assert_eq!(mode & 0o7777, 0o640);
 }
 
 #[test]
@@ -25,19 +32,8 @@ fn several_places_need_a_word() {
     assert!(said.starts_with("`old` stands 2 times in `a.rs`, at lines 2, 3:"), "{said}");
     assert_eq!(desk.text("a.rs"), TEXT);
     let all = json!({ "path": "a.rs", "old": "count", "new": "n", "all": true });
-    assert_eq!(desk.does("edit", all), "replaced 2 places in `a.rs`");
+    assert!(desk.does("edit", all).starts_with("replaced 2 places in `a.rs`\n"));
     assert_eq!(desk.text("a.rs"), TEXT.replace("count", "n"));
-}
-
-#[test]
-fn what_is_not_there_is_told_with_the_nearest_lines() {
-    let desk = Desk::new("edit-near");
-    desk.put("a.rs", TEXT);
-    let said =
-        desk.refuses("edit", json!({ "path": "a.rs", "old": "  let count = 1;  ", "new": "" }));
-    assert!(said.contains("the nearest lines are:\n     2\t    let count = 1;"), "{said}");
-    let said = desk.refuses("edit", json!({ "path": "a.rs", "old": "unlike anything", "new": "" }));
-    assert!(!said.contains("nearest"), "{said}");
 }
 
 #[test]
@@ -45,17 +41,67 @@ fn what_makes_no_sense_is_refused() {
     let desk = Desk::with("edit-odd", |settings| settings.limits.file_bytes = 60);
     desk.put("a.rs", TEXT);
     desk.put("binary", [b'a', 0, b'b']);
-    desk.put("latin", [b'a', 0xe9]);
     let said = desk.refuses("edit", json!({ "path": "a.rs", "old": "main", "new": "main" }));
     assert!(said.contains("the same"), "{said}");
+    let said = desk.refuses("edit", json!({ "path": "a.rs", "old": "}\r\n", "new": "}\n" }));
+    assert!(said.contains("line ends"), "{said}");
     let said = desk.refuses("edit", json!({ "path": "a.rs", "old": "", "new": "x" }));
     assert!(said.contains("`old`"), "{said}");
     let said = desk.refuses("edit", json!({ "path": "binary", "old": "a", "new": "x" }));
     assert!(said.contains("binary"), "{said}");
-    let said = desk.refuses("edit", json!({ "path": "latin", "old": "a", "new": "x" }));
-    assert!(said.contains("not UTF-8"), "{said}");
     let long = "x".repeat(60);
     let said = desk.refuses("edit", json!({ "path": "a.rs", "old": "main", "new": long }));
     assert!(said.contains("and the limit is 60"), "{said}");
     assert_eq!(desk.text("a.rs"), TEXT);
+}
+
+#[test]
+fn line_ends_and_encodings_are_kept() {
+    let desk = Desk::new("edit-kept");
+    let wide = |text: &str| -> Vec<u8> {
+        let units = text.encode_utf16().flat_map(u16::to_be_bytes);
+        [0xfe, 0xff].into_iter().chain(units).collect()
+    };
+    for (name, before, after) in [
+        ("crlf", b"one\r\ntwo\r\nthree\r\n".to_vec(), b"one\r\n2\r\n2b\r\nthree\r\n".to_vec()),
+        ("mixed", b"one\ntwo\r\nthree\n".to_vec(), b"one\n2\r\n2b\r\nthree\n".to_vec()),
+        ("open", b"one\ntwo\nthree".to_vec(), b"one\n2\n2b\nthree".to_vec()),
+        (
+            "marked",
+            b"\xef\xbb\xbfone\ntwo\nthree\n".to_vec(),
+            b"\xef\xbb\xbfone\n2\n2b\nthree\n".to_vec(),
+        ),
+        ("latin", b"\xe9ne\ntwo\nthree\n".to_vec(), b"\xe9ne\n2\n2b\nthree\n".to_vec()),
+        ("wide", wide("one\r\ntwo\r\nthree"), wide("one\r\n2\r\n2b\r\nthree")),
+    ] {
+        desk.put(name, before);
+        assert!(desk.does("read", json!({ "path": name })).contains("     2\ttwo\n"), "{name}");
+        let edit = json!({ "path": name, "old": "two\nthree", "new": "2\n2b\nthree" });
+        desk.does("edit", edit);
+        let bytes = fs::read(desk.root.join(name)).expect("it is there");
+        assert_eq!(bytes, after, "{name}");
+    }
+    let edit = json!({ "path": "latin", "old": "2b", "new": "→" });
+    let said = desk.refuses("edit", edit);
+    assert!(said.contains("stored in Latin-1, in which `→` cannot be written"), "{said}");
+}
+
+#[test]
+fn a_file_that_has_changed_since_is_left_alone() {
+    let desk = Desk::new("edit-stale");
+    desk.put("a.rs", TEXT);
+    let read = desk.does("read", json!({ "path": "a.rs" }));
+    let (_, digest) = read.rsplit_once("[content ").expect("it is told");
+    let digest = digest.trim_end_matches("]\n");
+    desk.put("a.rs", TEXT.replace("main", "other"));
+    let edit = json!({ "path": "a.rs", "old": "count = 1", "new": "count = 2", "digest": digest });
+    let said = desk.refuses("edit", edit);
+    assert!(said.starts_with("`a.rs` has changed since:") && said.contains(digest), "{said}");
+    let write = json!({ "path": "a.rs", "content": "new", "digest": digest });
+    assert!(desk.refuses("write", write.clone()).contains("has changed since"));
+    fs::remove_file(desk.root.join("a.rs")).expect("it is removed");
+    assert!(desk.refuses("write", write.clone()).contains("it is not there"));
+    desk.put("a.rs", TEXT);
+    desk.does("write", write);
+    assert_eq!(desk.text("a.rs"), "new");
 }

@@ -1,0 +1,228 @@
+//! A rule that a person has given once, added to the file that they write themselves.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use pointsman_kernel::governor::{Grant, Level};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
+
+use super::{Config, ConfigError, Dated, Origin, day::written};
+use crate::clock::{entropy, now_ms};
+
+/// How often to begin again where somebody else changes the file at the same time.
+const TRIES: usize = 5;
+
+/// Adds a rule to `[permissions]` of the user's file, for a while or for good. Comments
+/// and order stay; the file and its folder are made if they are not there. The rule goes
+/// before the first one that speaks of its tool and lets calls be asked or run, and
+/// behind what denies them. A rule that is there already is not added twice.
+///
+/// A file with mistakes is left as it is. What the rule itself says of a run's time does
+/// not count: no other run has that time.
+pub fn remember(file: &Path, grant: &Grant, lasts: Option<Duration>) -> Result<(), ConfigError> {
+    let until = lasts.map(|lasts| {
+        let lasts = u64::try_from(lasts.as_millis()).unwrap_or(u64::MAX);
+        // Whole seconds are written, and none of them is lost.
+        now_ms().saturating_add(lasts).div_ceil(1000).saturating_mul(1000)
+    });
+    let fails = |source| ConfigError::Write { path: file.into(), source };
+    // A link stays a link: what it names is written.
+    let real = file.canonicalize().unwrap_or_else(|_| file.into());
+    for _ in 0..TRIES {
+        let text = read(&real)?;
+        let config = Config::parse(&text, Origin::User).map_err(|problems| {
+            ConfigError::Mistakes { path: file.into(), text: text.clone(), problems }
+        })?;
+        let Some(added) = add(&text, &config.permissions.rules, grant, until) else {
+            return Ok(());
+        };
+        let unsound = |why: &str| fails(io::Error::other(why.to_owned()));
+        let added = added.map_err(|why| unsound(&why))?;
+        if Config::parse(&added, Origin::User).is_err() {
+            return Err(unsound("the rule cannot be put into this file; add it by hand"));
+        }
+        let temporary = put(&real, &added).map_err(fails)?;
+        if read(&real)? == text {
+            return fs::rename(&temporary, &real).map_err(fails);
+        }
+        drop(fs::remove_file(&temporary));
+    }
+    Err(fails(io::Error::other("somebody else keeps changing it; try again")))
+}
+
+fn read(file: &Path) -> Result<String, ConfigError> {
+    match fs::read_to_string(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        read => read.map_err(|source| ConfigError::Read { path: file.into(), source }),
+    }
+}
+
+/// Writes a text beside a file, whole and flushed, with the file's mode.
+fn put(file: &Path, text: &str) -> io::Result<PathBuf> {
+    let folder = file.parent().unwrap_or_else(|| Path::new("."));
+    fs::create_dir_all(folder)?;
+    let temporary = folder.join(format!(".pointsman-{:016x}", entropy()));
+    let filled = || -> io::Result<()> {
+        // It says what may run unasked, which is nobody else's business.
+        let mut made =
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
+        made.write_all(text.as_bytes())?;
+        if let Ok(metadata) = fs::metadata(file) {
+            made.set_permissions(metadata.permissions())?;
+        }
+        made.sync_all()?;
+        File::open(folder)?.sync_all()
+    };
+    match filled() {
+        Ok(()) => Ok(temporary),
+        Err(error) => {
+            drop(fs::remove_file(&temporary));
+            Err(error)
+        }
+    }
+}
+
+/// Returns the text with the rule in it; nothing if it needs none.
+fn add(
+    text: &str,
+    rules: &[Dated],
+    grant: &Grant,
+    until: Option<u64>,
+) -> Option<Result<String, String>> {
+    let same = |rule: &Dated| Grant { until: None, ..grant.clone() } == rule.grant;
+    let there = rules.iter().position(same);
+    if let Some(rule) = there.and_then(|at| rules.get(at)) {
+        let longer = match (rule.until_ms, until) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(old), Some(new)) => old >= new,
+        };
+        if longer {
+            return None;
+        }
+    }
+    Some(edited(text, rules, grant, until, there))
+}
+
+fn edited(
+    text: &str,
+    rules: &[Dated],
+    grant: &Grant,
+    until: Option<u64>,
+    there: Option<usize>,
+) -> Result<String, String> {
+    let mut document: DocumentMut = text.parse().map_err(|error| format!("{error}"))?;
+    let permissions = document.entry("permissions").or_insert_with(|| Item::Table(Table::new()));
+    let permissions = permissions.as_table_like_mut().ok_or("`permissions` is no table")?;
+    let list = permissions.entry("rules").or_insert_with(|| Item::Value(Array::new().into()));
+    let place = place(rules, grant);
+    match list {
+        Item::Value(Value::Array(list)) => match there {
+            Some(at) => {
+                let rule = list.get_mut(at).and_then(Value::as_inline_table_mut);
+                dated(rule.ok_or("a rule is no table")?, until)?;
+            }
+            None => insert(list, place, written_rule(grant, until)?),
+        },
+        Item::ArrayOfTables(list) => {
+            let mut all: Vec<Table> = list.iter().cloned().collect();
+            match there {
+                Some(at) => dated(all.get_mut(at).ok_or("a rule is missing")?, until)?,
+                None => {
+                    all.insert(place.min(all.len()), written_rule(grant, until)?.into_table());
+                }
+            }
+            // Tables are written in the order of their places, which are made anew.
+            for table in &mut all {
+                table.set_position(None);
+            }
+            *list = all.into_iter().collect();
+        }
+        _ => return Err("`rules` is no list".into()),
+    }
+    Ok(document.to_string())
+}
+
+/// Returns where a rule must stand to be looked at, without coming before what denies.
+fn place(rules: &[Dated], grant: &Grant) -> usize {
+    let speaks = |pattern: &str| match pattern.split_once('*') {
+        Some((start, _)) => grant.tool.starts_with(start),
+        None => pattern == grant.tool,
+    };
+    let decides = |rule: &Dated| rule.grant.level < Level::Refuse && speaks(&rule.grant.tool);
+    rules.iter().position(decides).unwrap_or(rules.len())
+}
+
+fn written_rule(grant: &Grant, until: Option<u64>) -> Result<InlineTable, String> {
+    let verb = match grant.level {
+        Level::Allow => "allow",
+        Level::Ask => "ask",
+        Level::Refuse => "deny",
+        _ => return Err("only `allow`, `ask` and `deny` can be remembered".into()),
+    };
+    let mut rule = InlineTable::new();
+    rule.insert(verb, grant.tool.as_str().into());
+    if !grant.arguments.is_empty() {
+        let with: InlineTable =
+            grant.arguments.iter().map(|(name, it)| (name.as_str(), it.as_str())).collect();
+        rule.insert("with", with.into());
+    }
+    dated(&mut rule, until)?;
+    Ok(rule)
+}
+
+/// Says how long a rule holds.
+fn dated(rule: &mut dyn TableLike, until: Option<u64>) -> Result<(), String> {
+    match until {
+        Some(until) => {
+            let moment: toml_edit::Datetime =
+                written(until).parse().map_err(|error| format!("{error}"))?;
+            rule.insert("until", toml_edit::value(moment));
+        }
+        None => {
+            rule.remove("until");
+        }
+    }
+    Ok(())
+}
+
+/// Puts a rule into a list, on a line of its own where the others have one. What stands
+/// behind the rule before it on the same line, such as a comment, stays there.
+fn insert(list: &mut Array, place: usize, rule: InlineTable) {
+    let place = place.min(list.len());
+    let first = list.iter().next().map(prefix).unwrap_or_default();
+    let mut value = Value::from(rule);
+    let Some((_, indent)) = first.rsplit_once('\n') else {
+        value.decor_mut().set_prefix(if place == 0 { "" } else { " " });
+        if let Some(next) = list.get_mut(place).filter(|_| place == 0) {
+            next.decor_mut().set_prefix(" ");
+        }
+        list.insert_formatted(place, value);
+        return;
+    };
+    // The line before the new one ends in what belongs to the one that comes behind it.
+    let behind = match list.get(place) {
+        Some(next) => prefix(next),
+        None => list.trailing().as_str().unwrap_or_default().to_owned(),
+    };
+    let (same_line, rest) = behind.split_once('\n').unwrap_or_default();
+    value.decor_mut().set_prefix(format!("{same_line}\n{indent}"));
+    let rest = format!("\n{rest}");
+    if let Some(next) = list.get_mut(place) {
+        next.decor_mut().set_prefix(rest);
+    } else {
+        list.set_trailing(rest);
+        list.set_trailing_comma(true);
+    }
+    list.insert_formatted(place, value);
+}
+
+/// Returns what stands before a value.
+fn prefix(value: &Value) -> String {
+    value.decor().prefix().and_then(|it| it.as_str()).unwrap_or_default().to_owned()
+}

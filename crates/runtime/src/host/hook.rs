@@ -1,0 +1,112 @@
+//! What happens after a batch of tools that changed something: the user's own commands,
+//! and a commit.
+//!
+//! A hook never stops a conversation. Whatever goes wrong in it is logged and reported,
+//! and the conversation goes on.
+
+mod commit;
+mod ledger;
+
+use std::time::Duration;
+
+use pointsman_agents::chat::CompletedTool;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Host;
+use crate::perform::{Done, Errand};
+
+/// The variable in which a command finds what the batch has done.
+const COMPLETED: &str = "POINTSMAN_COMPLETED_TOOLS";
+/// Milliseconds that a command has which asks for no time of its own.
+const COMMAND_MS: u64 = 30_000;
+/// Characters of a command's failure that are reported.
+const TOLD: usize = 300;
+
+/// What happens after tools.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Hooks {
+    /// Whether what `edit` and `write` have changed is committed to git.
+    pub commit: bool,
+    /// Bytes of the difference that a model is shown for a message.
+    pub diff_bytes: usize,
+    /// Milliseconds that a model has for a message.
+    pub message_ms: u64,
+    /// Commands, in their order. They run in the sandbox, before the commit.
+    pub after_tools: Vec<AfterTools>,
+}
+
+impl Default for Hooks {
+    fn default() -> Self {
+        Self { commit: true, diff_bytes: 32 << 10, message_ms: 20_000, after_tools: Vec::new() }
+    }
+}
+
+/// A command of the user's.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct AfterTools {
+    /// The command line.
+    pub run: String,
+    /// The tools after which it runs; all of them if none is named. A `*` at the end of
+    /// a name stands for anything.
+    pub when: Vec<String>,
+    /// Milliseconds that it may take.
+    pub timeout_ms: Option<u64>,
+}
+
+impl AfterTools {
+    fn follows(&self, completed: &[CompletedTool]) -> bool {
+        let fits = |name: &str| {
+            self.when.iter().any(|wanted| match wanted.strip_suffix('*') {
+                Some(start) => name.starts_with(start),
+                None => wanted == name,
+            })
+        };
+        self.when.is_empty() || completed.iter().any(|tool| fits(&tool.name))
+    }
+}
+
+/// What an agent tells of a batch.
+#[derive(Deserialize)]
+struct Batch {
+    completed_tools: Vec<CompletedTool>,
+}
+
+/// Runs the hooks after a batch, and reports what they did.
+pub(super) async fn after_tools(host: Host, errand: Errand, batch: Value) -> Done {
+    let completed = Batch::deserialize(batch).map(|it| it.completed_tools).unwrap_or_default();
+    let hooks = &host.0.hooks;
+    let (mut acted, mut actions) = (false, Vec::new());
+    // Before the commands: what they change is theirs, and goes into the commit.
+    let changes = if hooks.commit { commit::changes(&host, &errand.run).await } else { Vec::new() };
+    let known = serde_json::to_string(&completed).unwrap_or_default();
+    for command in hooks.after_tools.iter().filter(|it| it.follows(&completed)) {
+        let limit = Duration::from_millis(command.timeout_ms.unwrap_or(COMMAND_MS));
+        let ran = host.0.tools.own_command(&command.run, (COMPLETED, &known), limit).await;
+        let name = &command.run;
+        match ran {
+            Ok(()) => {
+                acted = true;
+                actions.push(format!("ran `{name}`"));
+            }
+            Err(why) => actions.push(failed(&format!("`{name}`"), &why)),
+        }
+    }
+    let mut usage = pointsman_kernel::event::Usage::default();
+    if !changes.is_empty() {
+        let committed = commit::commit(&host, &errand, &changes).await;
+        usage = committed.usage;
+        acted |= committed.made;
+        actions.extend(committed.actions);
+    }
+    let report = json!({ "post_tools": { "action_taken": acted, "actions": actions } });
+    Done::own(report).costing(usage)
+}
+
+/// Logs what came to nothing, and returns it as a line of the report.
+fn failed(what: &str, why: &str) -> String {
+    let why: String = why.split_whitespace().collect::<Vec<_>>().join(" ");
+    let why: String = why.chars().take(TOLD).collect();
+    tracing::warn!(hook = what, why, "a hook failed");
+    format!("{what} failed: {why}")
+}

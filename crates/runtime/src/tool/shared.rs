@@ -1,0 +1,85 @@
+//! What the tools have in common, and the work of those that block.
+
+use std::sync::{
+    Arc, Mutex, OnceLock, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
+
+use serde::Deserialize;
+
+use super::{
+    Said, Settings, ToolSpec, edit, files, folder::Folder, fts, http, limits::Limits, look,
+    sandbox::Sandbox, schema,
+};
+
+/// One workspace with everything over it.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) settings: Settings,
+    pub(super) folder: Folder,
+    pub(super) index: Mutex<fts::Index>,
+    pub(super) specs: Vec<ToolSpec>,
+    pub(super) schemas: schema::Schemas,
+    pub(super) sandbox: OnceLock<Sandbox>,
+    pub(super) http: OnceLock<Result<http::Http, String>>,
+}
+
+/// The arguments of `context.fts_search`.
+#[derive(Deserialize)]
+pub(super) struct Query {
+    query: String,
+}
+
+impl Shared {
+    pub(super) const fn limits(&self) -> &Limits {
+        &self.settings.limits
+    }
+
+    pub(super) fn sandbox(&self) -> &Sandbox {
+        let limit = std::time::Duration::from_millis(self.settings.limits.sandbox_ms);
+        self.sandbox.get_or_init(|| Sandbox::find(&self.settings.sandbox, limit))
+    }
+
+    pub(super) fn read(&self, arguments: files::ReadLines, _: &dyn Fn() -> bool) -> Said {
+        files::read(&self.folder, self.limits(), &arguments)
+    }
+
+    pub(super) fn list(&self, arguments: look::List, going: &dyn Fn() -> bool) -> Said {
+        look::list(&self.folder, self.limits(), &arguments, going)
+    }
+
+    pub(super) fn lines(&self, arguments: look::Search, going: &dyn Fn() -> bool) -> Said {
+        look::search(&self.folder, self.limits(), &arguments, going)
+    }
+
+    pub(super) fn write(&self, arguments: files::WriteFile, going: &dyn Fn() -> bool) -> Said {
+        files::write(&self.folder, self.limits(), &arguments, going)
+    }
+
+    pub(super) fn edit(&self, arguments: edit::Edit, going: &dyn Fn() -> bool) -> Said {
+        edit::edit(&self.folder, self.limits(), &arguments, going)
+    }
+
+    pub(super) fn passages(&self, Query { query }: Query, going: &dyn Fn() -> bool) -> Said {
+        // A search that panicked has changed nothing that the next one relies on.
+        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = index.follow(&self.folder, going).and_then(|()| index.search(&query));
+        match found {
+            Ok(passages) if passages.is_empty() => Said::yes("no passage matches"),
+            Ok(passages) => {
+                let lines: Vec<String> = passages.iter().map(ToString::to_string).collect();
+                Said::yes(lines.join("\n"))
+            }
+            Err(error) => Said::no(error),
+        }
+    }
+}
+
+/// Tells the thread that does the work to give up, once nobody waits for it.
+pub(super) struct Stop(pub(super) Arc<AtomicBool>);
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,303 @@
+//! What happens after tools, in a real repository.
+
+use std::{fs, path::Path, process::Command};
+
+use pointsman_kernel::{
+    chart::verify,
+    governor::Permissions,
+    id::{EffectId, Seq},
+};
+use pointsman_runtime::{
+    host::{self, AfterTools, Hooks, Host},
+    model::{self, Spec},
+    perform::{Errand, Perform, Shown, Task},
+    session::{Nobody, Session, Start},
+    store::RunId,
+    tool,
+};
+use serde_json::{Value, json};
+
+use crate::store::Folder;
+
+/// A repository with a file in it, and a journal beside it.
+struct Desk {
+    folder: Folder,
+    session: Session,
+}
+
+impl Desk {
+    fn new(name: &str) -> Self {
+        let folder = Folder::new(&format!("hook-{name}"));
+        fs::create_dir_all(folder.0.join("work")).expect("it is made");
+        let session = Session::open(&folder.journal(), &folder.0.join("cache")).expect("it opens");
+        let desk = Self { folder, session };
+        desk.put("a.txt", "one\n");
+        desk
+    }
+
+    fn with_git(name: &str) -> Self {
+        let desk = Self::new(name);
+        desk.put(".gitignore", "ignored\n");
+        desk.git(&["init", "--quiet", "--initial-branch=main"]);
+        desk.git(&["add", "-A"]);
+        desk.git(&["commit", "--quiet", "-m", "first"]);
+        desk
+    }
+
+    fn put(&self, path: &str, text: &str) {
+        fs::write(self.folder.0.join("work").join(path), text).expect("it is written");
+    }
+
+    fn git(&self, arguments: &[&str]) -> String {
+        let ran = Command::new("git")
+            .args(["-c", "user.name=P", "-c", "user.email=p@example.org"])
+            .args(arguments)
+            .current_dir(self.folder.0.join("work"))
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .output()
+            .expect("git runs");
+        assert!(ran.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&ran.stderr));
+        String::from_utf8(ran.stdout).expect("it is text")
+    }
+
+    fn log(&self) -> Vec<String> {
+        self.git(&["log", "--format=%s"]).lines().map(String::from).collect()
+    }
+
+    fn host(&self, hooks: Hooks, model: Spec) -> Host {
+        let work = self.folder.0.join("work");
+        let settings = host::Settings {
+            model: model::Settings::new(model),
+            tools: tool::Settings::over(work, self.folder.0.join("index.db")),
+            mcp: None,
+            watch: None,
+            hooks,
+            instructions: host::Instructions::default(),
+        };
+        self.session.host(settings).expect("a host")
+    }
+
+    /// Runs calls, one after the other, in a run of their own.
+    fn run(&self, calls: &[(&str, Value)]) -> RunId {
+        let mut chart = String::from(
+            "chart = \"calls\"\nversion = 1\nstart = \"s0\"\nauthority = \"propose\"\n\
+             [any]\ncancel = \"stopped\"\n",
+        );
+        for (at, (tool, arguments)) in calls.iter().enumerate() {
+            let next = if at + 1 == calls.len() { "done".into() } else { format!("s{}", at + 1) };
+            chart.extend([format!(
+                "[state.s{at}]\nrun = \"tool.call\"\ntimeout = \"30s\"\ntools = [\"{tool}\"]\n\
+                 with = {{ tool = \"{tool}\", args = {}, into = \"x\" }}\non.ok = \"{next}\"\n\
+                 on.failed = \"failed\"\non.denied = \"failed\"\non.stuck = \"failed\"\n",
+                inline(arguments)
+            )]);
+        }
+        chart.push_str(
+            "[state.done]\nfinal = \"succeeded\"\n[state.failed]\nfinal = \"failed\"\n\
+             [state.stopped]\nfinal = \"cancelled\"\n",
+        );
+        let verified = verify(&chart, &pointsman_agents::registry());
+        let verified = verified.unwrap_or_else(|it| panic!("{chart}\n{:#?}", it.diagnostics));
+        let start = Start {
+            chart: verified,
+            source: chart.into(),
+            config: json!({ "goal": "x" }),
+            goal: "x".into(),
+            permissions: Permissions::allow_all(),
+            seed: Some(7),
+        };
+        let host = self.host(Hooks::default(), Spec::quote());
+        let ran = self.session.run(&host, start, Vec::new(), &mut Nobody);
+        ran.unwrap_or_else(|error| panic!("it runs: {error}")).run
+    }
+
+    /// Runs the hook after a run's calls, and returns its report.
+    fn hook(host: &Host, run: &RunId, tools: &[&str]) -> (bool, String) {
+        let tool = |name: &&str| json!({ "name": name, "succeeded": true });
+        let completed: Vec<Value> = tools.iter().map(tool).collect();
+        let task = Task::Own(json!({ "post_tools": { "completed_tools": completed } }));
+        let effect = EffectId { seq: Seq(1), index: 0 };
+        let errand = Errand { run: run.clone(), effect, again: false };
+        let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        let doing = host.perform(errand, task, Shown::nobody());
+        let done = threads.expect("it is made").block_on(doing);
+        let report = done.answer.pointer("/own/post_tools").expect("a report");
+        let actions: Vec<String> =
+            serde_json::from_value(report["actions"].clone()).expect("a list of lines");
+        (report["action_taken"].as_bool().expect("a flag"), actions.join("\n"))
+    }
+
+    fn commit(&self, run: &RunId) -> (bool, String) {
+        Self::hook(&self.host(Hooks::default(), Spec::quote()), run, &["edit"])
+    }
+}
+
+/// Writes arguments as a table of TOML, in one line. Their texts are written alike.
+fn inline(arguments: &Value) -> String {
+    let members = arguments.as_object().expect("an object").iter();
+    let members: Vec<String> = members.map(|(name, it)| format!("{name} = {it}")).collect();
+    format!("{{ {} }}", members.join(", "))
+}
+
+fn edit(path: &str, old: &str, new: &str) -> (&'static str, Value) {
+    ("edit", json!({ "path": path, "old": old, "new": new }))
+}
+
+fn write(path: &str, content: &str) -> (&'static str, Value) {
+    ("write", json!({ "path": path, "content": content }))
+}
+
+fn script(folder: &Path, answer: &Value) -> Spec {
+    let file = folder.join("answers.jsonl");
+    fs::write(&file, answer.to_string()).expect("it is written");
+    format!("script:{}", file.display()).parse().expect("a model")
+}
+
+#[test]
+fn what_the_run_changed_is_committed_once() {
+    let desk = Desk::with_git("once");
+    let run = desk.run(&[
+        edit("a.txt", "one", "two"),
+        write("sub/b [1].txt", "b\n"),
+        write("ignored", "x"),
+    ]);
+    let (acted, said) = desk.commit(&run);
+    assert!(acted && said.starts_with("committed 2 files as "), "{said}");
+    assert!(said.ends_with(": Change 2 files"), "{said}");
+    assert_eq!(desk.log(), ["Change 2 files", "first"]);
+    assert_eq!(desk.git(&["status", "--porcelain"]), "");
+    // The same again, as after a stop: there is nothing left to do.
+    assert_eq!(desk.commit(&run), (false, String::new()));
+    assert_eq!(desk.log().len(), 2);
+    // A stop between the two halves of a commit is made good.
+    let run = desk.run(&[edit("a.txt", "two", "three")]);
+    desk.git(&["add", "a.txt"]);
+    assert!(desk.commit(&run).0);
+    assert_eq!(desk.log(), ["Change a.txt", "Change 2 files", "first"]);
+}
+
+#[test]
+fn nothing_of_a_persons_is_swept_in() {
+    let desk = Desk::with_git("sweep");
+    desk.put("b.txt", "b\n");
+    desk.git(&["add", "b.txt"]);
+    desk.git(&["commit", "--quiet", "-m", "second"]);
+    // One file was changed before the run, another by nobody but a person, a third is new.
+    desk.put("a.txt", "one\nmine\n");
+    desk.put("new.txt", "mine\n");
+    desk.put("c.txt", "mine\n");
+    let run = desk.run(&[
+        edit("a.txt", "one", "two"),
+        edit("b.txt", "b", "B"),
+        edit("new.txt", "m", "M"),
+    ]);
+    let (acted, said) = desk.commit(&run);
+    assert!(acted && said.contains("a.txt, new.txt: not committed"), "{said}");
+    assert!(said.contains("committed 1 file"), "{said}");
+    assert_eq!(desk.git(&["show", "--format=", "--name-only"]), "b.txt\n");
+    // Changed by a person after the run had changed it.
+    let run = desk.run(&[edit("b.txt", "B", "C")]);
+    desk.put("b.txt", "C\nmine\n");
+    let (acted, said) = desk.commit(&run);
+    assert!(!acted && said.contains("b.txt: not committed"), "{said}");
+}
+
+#[test]
+fn what_is_staged_is_left_to_the_person() {
+    let desk = Desk::with_git("staged");
+    desk.put("c.txt", "mine\n");
+    desk.git(&["add", "c.txt"]);
+    let run = desk.run(&[edit("a.txt", "one", "two")]);
+    let (acted, said) = desk.commit(&run);
+    assert!(!acted && said.contains("the index holds changes that are not this run's"), "{said}");
+    assert_eq!(desk.git(&["diff", "--cached", "--name-only"]), "c.txt\n");
+    assert_eq!(desk.log(), ["first"]);
+}
+
+#[test]
+fn what_the_runs_own_commands_changed_goes_with_it() {
+    let desk = Desk::with_git("commands");
+    let command = ("shell", json!({ "command": "sed -i s/two/2/ a.txt" }));
+    let run = desk.run(&[edit("a.txt", "one", "two"), command]);
+    assert!(desk.commit(&run).0);
+    assert_eq!(desk.git(&["show", "HEAD:a.txt"]), "2\n");
+}
+
+#[test]
+fn outside_a_repository_and_turned_off_nothing_happens() {
+    let desk = Desk::new("outside");
+    let run = desk.run(&[edit("a.txt", "one", "two")]);
+    assert_eq!(desk.commit(&run), (false, String::new()));
+    let desk = Desk::with_git("off");
+    let run = desk.run(&[edit("a.txt", "one", "two")]);
+    let off = Hooks { commit: false, ..Hooks::default() };
+    let host = desk.host(off, Spec::quote());
+    assert_eq!(Desk::hook(&host, &run, &["edit"]), (false, String::new()));
+    assert_eq!(desk.log(), ["first"]);
+}
+
+#[test]
+fn a_model_writes_the_message_and_a_plain_one_stands_in() {
+    let long = "x".repeat(100);
+    for (name, answer, wanted) in [
+        ("words", json!({ "text": "\"Count to two\"\n\nBecause." }), "Count to two"),
+        ("fault", json!({ "fault": { "class": "unavailable" } }), "Change a.txt"),
+        ("nothing", json!({ "when": "no such words", "text": "Wrong" }), "Change a.txt"),
+        ("slow", json!({ "text": "Late", "delay_ms": 60_000 }), "Change a.txt"),
+        ("empty", json!({ "text": "\n" }), "Change a.txt"),
+        ("long", json!({ "text": long }), &format!("{}…", "x".repeat(71))),
+    ] {
+        let desk = Desk::with_git(&format!("message-{name}"));
+        let run = desk.run(&[edit("a.txt", "one", "two")]);
+        let model = script(&desk.folder.0, &answer);
+        let hooks = Hooks { message_ms: 300, ..Hooks::default() };
+        let (acted, said) = Desk::hook(&desk.host(hooks, model), &run, &["edit"]);
+        assert!(acted, "{name}: {said}");
+        assert_eq!(desk.log(), [wanted, "first"], "{name}");
+    }
+}
+
+#[test]
+fn a_commit_that_fails_is_told_and_leaves_nothing_staged() {
+    let desk = Desk::with_git("fails");
+    let run = desk.run(&[edit("a.txt", "one", "two")]);
+    // Nobody can move the branch while this is there.
+    fs::write(desk.folder.0.join("work/.git/refs/heads/main.lock"), "").expect("it is written");
+    let (acted, said) = desk.commit(&run);
+    assert!(!acted && said.starts_with("the commit failed:"), "{said}");
+    assert_eq!(desk.git(&["diff", "--cached", "--name-only"]), "");
+    fs::remove_file(desk.folder.0.join("work/.git/refs/heads/main.lock")).expect("it is removed");
+    assert!(desk.commit(&run).0);
+}
+
+#[test]
+fn commands_run_after_the_tools_they_are_for() {
+    let desk = Desk::with_git("after");
+    let run = desk.run(&[edit("a.txt", "one", "two")]);
+    let command = |run: &str, when: &[&str], timeout_ms| AfterTools {
+        run: run.into(),
+        when: when.iter().map(|it| (*it).into()).collect(),
+        timeout_ms,
+    };
+    let after_tools = vec![
+        command("sed -i s/two/2/ a.txt", &["edit", "write"], None),
+        command("echo never > never.txt", &["shell"], None),
+        command("printf %s \"$POINTSMAN_COMPLETED_TOOLS\" > told.json", &["ed*"], None),
+        command("echo broken >&2; exit 3", &[], None),
+        command("sleep 60", &[], Some(200)),
+    ];
+    let host = desk.host(Hooks { after_tools, ..Hooks::default() }, Spec::quote());
+    let (acted, said) = Desk::hook(&host, &run, &["edit", "read"]);
+    assert!(acted, "{said}");
+    assert!(said.contains("`echo broken >&2; exit 3` failed: exit code 3:"), "{said}");
+    assert!(said.contains("`sleep 60` failed: it was stopped after 200 ms"), "{said}");
+    let told = fs::read_to_string(desk.folder.0.join("work/told.json")).expect("it is written");
+    let wanted = json!([
+        { "name": "edit", "succeeded": true }, { "name": "read", "succeeded": true },
+    ]);
+    assert_eq!(serde_json::from_str::<Value>(&told).expect("JSON"), wanted);
+    assert!(!desk.folder.0.join("work/never.txt").exists());
+    // What was formatted is what is committed, and nothing else that commands wrote.
+    assert_eq!(desk.git(&["show", "HEAD:a.txt"]), "2\n");
+    assert_eq!(desk.git(&["status", "--porcelain"]), "?? told.json\n");
+}

@@ -1,0 +1,139 @@
+//! A rule that is remembered: in the file that people write, and for as long as it holds.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use pointsman_kernel::governor::{Grant, Level};
+use pointsman_runtime::config::{Config, ConfigError, Origin, remember, rule};
+
+use crate::store::Folder;
+
+fn file(name: &str) -> (Folder, PathBuf) {
+    let folder = Folder::new(&format!("remember-{name}"));
+    let file = folder.0.join("config/pointsman.toml");
+    (folder, file)
+}
+
+fn shell(command: &str) -> Grant {
+    let arguments = vec![("command".into(), command.into())];
+    Grant { arguments, ..rule("shell", Level::Allow) }
+}
+
+fn rules(file: &Path) -> Vec<Grant> {
+    let config = Config::read(file, Origin::User).expect("it is sound").expect("it is there");
+    config.permissions.rules.into_iter().map(|dated| dated.grant).collect()
+}
+
+#[test]
+fn a_file_is_made_and_a_rule_is_added_once() {
+    let (_folder, file) = file("new");
+    remember(&file, &shell("cargo test *"), None).expect("it is written");
+    assert_eq!(rules(&file), [shell("cargo test *")]);
+    let text = fs::read_to_string(&file).expect("it is there");
+    remember(&file, &shell("cargo test *"), None).expect("it is there already");
+    assert_eq!(fs::read_to_string(&file).expect("it is there"), text);
+    remember(&file, &rule("edit", Level::Refuse), None).expect("it is written");
+    remember(&file, &shell("say \"it\" \\ = ü"), None).expect("it is written");
+    assert_eq!(
+        rules(&file),
+        [shell("say \"it\" \\ = ü"), shell("cargo test *"), rule("edit", Level::Refuse)]
+    );
+    let left: Vec<_> =
+        fs::read_dir(file.parent().expect("a folder")).expect("it is there").collect();
+    assert_eq!(left.len(), 1, "no temporary file stays");
+}
+
+const WRITTEN: &str = "\
+# Mine.
+[model]
+use = \"ollama:x\"   # the small one
+
+[permissions]
+otherwise = \"ask\"
+rules = [
+    # Never.
+    { deny = \"shell\", with = { command = \"rm *\" } },
+    { allow = \"read\" }, # looking is fine
+    # The rest is asked for.
+    { ask = \"shell\" },
+]
+
+[watch]
+cpu = 80 # percent
+";
+
+#[test]
+fn comments_and_order_stay_and_what_denies_comes_first() {
+    let (_folder, file) = file("kept");
+    fs::create_dir_all(file.parent().expect("a folder")).expect("it is made");
+    fs::write(&file, WRITTEN).expect("it is written");
+    remember(&file, &shell("cargo test *"), None).expect("it is written");
+    let text = fs::read_to_string(&file).expect("it is there");
+    let added = "    { allow = \"shell\", with = { command = \"cargo test *\" } },\n";
+    assert_eq!(text.replace(added, ""), WRITTEN, "{text}");
+    let order: Vec<Level> = rules(&file).iter().map(|rule| rule.level).collect();
+    assert_eq!(order, [Level::Refuse, Level::Allow, Level::Allow, Level::Ask]);
+    remember(&file, &rule("edit", Level::Allow), None).expect("it is written");
+    assert_eq!(rules(&file).last(), Some(&rule("edit", Level::Allow)));
+    let text = fs::read_to_string(&file).expect("it is there");
+    let last = "    { ask = \"shell\" },\n    { allow = \"edit\" },\n]\n";
+    assert!(text.contains(last), "{text}");
+}
+
+#[test]
+fn other_ways_to_write_a_list_work_too() {
+    for text in [
+        "[[permissions.rules]]\ndeny = \"git\"\n\n[[permissions.rules]]\nask = \"shell\" # so\n\n[watch]\ncpu = 9\n",
+        "permissions = { rules = [{ deny = \"git\" }, { ask = \"shell\" }] }\n",
+        "[permissions]\nrules = [{ deny = \"git\" }, { ask = \"shell\" }]\n",
+    ] {
+        let (_folder, file) = file("ways");
+        fs::create_dir_all(file.parent().expect("a folder")).expect("it is made");
+        fs::write(&file, text).expect("it is written");
+        remember(&file, &shell("make *"), None).expect("it is written");
+        let wanted = [rule("git", Level::Refuse), shell("make *"), rule("shell", Level::Ask)];
+        assert_eq!(rules(&file), wanted, "{}", fs::read_to_string(&file).expect("it is there"));
+    }
+}
+
+#[test]
+fn a_rule_holds_as_long_as_it_says() {
+    let (_folder, file) = file("until");
+    remember(&file, &shell("make *"), Some(Duration::from_hours(1))).expect("it is written");
+    let config = || Config::read(&file, Origin::User).expect("sound").expect("there").permissions;
+    let permissions = config().permissions(Vec::new(), true);
+    let left = permissions.rules.first().and_then(|rule| rule.until).expect("it ends");
+    assert!((3_590_000..=3_601_000).contains(&left.0), "{left:?}");
+    let ends = config().rules[0].until_ms;
+    // A longer time takes its place, a shorter one does not, and for good is for good.
+    remember(&file, &shell("make *"), Some(Duration::from_mins(1))).expect("it is written");
+    assert_eq!(config().rules[0].until_ms, ends);
+    remember(&file, &shell("make *"), None).expect("it is written");
+    assert_eq!((config().rules.len(), config().rules[0].until_ms), (1, None));
+    let past = "[permissions]\nrules = [{ allow = \"shell\", until = 2020-01-01 }, \
+                { allow = \"edit\", until = 2999-12-31T23:00:00Z }]";
+    let config = Config::parse(past, Origin::User).expect("it is sound").permissions;
+    let tools: Vec<String> =
+        config.permissions(Vec::new(), true).rules.into_iter().map(|rule| rule.tool).collect();
+    assert_eq!(tools.first().map(String::as_str), Some("edit"));
+    let wrong = "[permissions]\nrules = [{ allow = \"shell\", until = \"tomorrow\" }]";
+    let found = Config::parse(wrong, Origin::User).expect_err("it is no day");
+    assert!(found[0].hint.contains("2026-12-01"), "{found:?}");
+}
+
+#[test]
+fn a_file_with_mistakes_is_left_alone() {
+    let (_folder, file) = file("bad");
+    fs::create_dir_all(file.parent().expect("a folder")).expect("it is made");
+    for text in ["[permissions\n", "[permissions]\nrule = []\n", "[modell]\n"] {
+        fs::write(&file, text).expect("it is written");
+        let error = remember(&file, &shell("make *"), None).expect_err("it has mistakes");
+        assert!(matches!(error, ConfigError::Mistakes { .. }), "{error}");
+        assert_eq!(fs::read_to_string(&file).expect("it is there"), text);
+    }
+    let error = remember(&file.join("below"), &shell("make *"), None).expect_err("no folder");
+    assert!(error.to_string().contains("cannot"), "{error}");
+}

@@ -1,0 +1,86 @@
+//! `edit`, where what is to be replaced is not there: what a model is told.
+
+use serde_json::json;
+
+use super::Desk;
+
+const TEXT: &str = "\
+use std::io;
+
+fn main() {
+    let count = 1;
+\tprint(count);
+}
+
+fn other(width: usize, height: usize) -> usize {
+    width * height
+}
+";
+
+#[track_caller]
+fn told(old: &str, wanted: &str) {
+    let desk = Desk::new("edit-near");
+    desk.put("a.rs", TEXT);
+    let said = desk.refuses("edit", json!({ "path": "a.rs", "old": old, "new": "" }));
+    assert!(said.contains(wanted), "{old:?}: {said}");
+    assert_eq!(desk.text("a.rs"), TEXT);
+}
+
+#[test]
+fn what_differs_by_spaces_is_shown_as_it_stands() {
+    told(
+        "fn main() {\n  let count = 1;\n  print(count);\n}",
+        "What differs: indentation. The lines as they stand there, to be copied into `old`:\n     \
+         3\tfn main() {\n     4\t    let count = 1;\n     5\t\tprint(count);\n     6\t}",
+    );
+    told("    let count  =  1;\n", "What differs: spaces within a line.");
+    told("    let count = 1;  \n", "What differs: trailing spaces.");
+    told("let\u{a0}count = 1;", "What differs: spaces within a line.");
+    told("    width*height", "the nearest lines are");
+}
+
+#[test]
+fn what_stands_in_several_places_is_counted() {
+    let desk = Desk::new("edit-near-several");
+    desk.put("a", "\tx = 1\ny\n\tx = 1\n");
+    let said = desk.refuses("edit", json!({ "path": "a", "old": "  x = 1", "new": "" }));
+    assert!(said.contains("at 2 places") && said.contains("     3\t\tx = 1"), "{said}");
+    desk.put("a", "one\ntwo");
+    let said = desk.refuses("edit", json!({ "path": "a", "old": "two\n", "new": "" }));
+    assert!(said.contains("line ends: the file's last line has none"), "{said}");
+}
+
+#[test]
+fn the_nearest_block_is_shown_whole() {
+    told(
+        "fn other(width: u32, height: u32) -> u32 {\n    width * depth\n}",
+        "the nearest lines are 8 to 10:\n     6\t}\n     7\t\n     8\tfn other(width: usize, \
+         height: usize) -> usize {\n     9\t    width * height\n    10\t}",
+    );
+    let desk = Desk::new("edit-unlike");
+    desk.put("a.rs", TEXT);
+    for old in ["unlike anything", "}}", "\n\n\n\n\n\n\n\n\n\n\n\n\n\n"] {
+        let said = desk.refuses("edit", json!({ "path": "a.rs", "old": old, "new": "x" }));
+        assert!(!said.contains("nearest"), "{said}");
+    }
+}
+
+#[test]
+fn large_files_are_no_trouble() {
+    let desk = Desk::new("edit-large");
+    // The same line over and over is the worst case for a search.
+    let text = "    let value = compute(value, other);\n".repeat(30_000);
+    desk.put("large", &text);
+    let old = format!(
+        "{}    let value = computed(value);",
+        "let value = compute(value, other);\n".repeat(10_000)
+    );
+    let said = desk.refuses("edit", json!({ "path": "large", "old": old, "new": "" }));
+    assert!(said.contains("the nearest lines") && said.len() < 20_000, "{}", said.len());
+    let old = "let value = compute(value, other);\n".repeat(10_000);
+    let said = desk.refuses("edit", json!({ "path": "large", "old": old, "new": "" }));
+    assert!(said.contains("What differs: indentation") && said.len() < 20_000, "{}", said.len());
+    desk.put("wide", "y ".repeat(500_000));
+    let said = desk.refuses("edit", json!({ "path": "wide", "old": "y  y", "new": "" }));
+    assert!(said.len() < 2000, "{}", said.len());
+}

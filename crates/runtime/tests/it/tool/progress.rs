@@ -1,0 +1,39 @@
+//! What those who watch see of a tool while it still runs.
+
+use pointsman_runtime::perform::Shown;
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use super::{Desk, call, result, wait};
+
+#[test]
+fn a_command_shows_its_output_before_it_ends() {
+    let desk = Desk::new("progress");
+    let (sender, mut pieces) = mpsc::unbounded_channel();
+    // It goes on only once what it wrote was seen.
+    let command = "echo first; echo wrong >&2; while [ ! -e seen ]; do sleep 0.05; done; echo last";
+    let (said, shown) = wait(async {
+        let shell = call("shell", json!({ "command": command, "timeout_ms": 20_000 }));
+        let shown = Shown::to(sender);
+        let running = async {
+            let done = desk.tools.call(&shell, "run-1-0", &shown).await;
+            drop(shown);
+            done
+        };
+        let root = desk.root.clone();
+        let watching = async move {
+            let mut all = String::new();
+            while let Some(piece) = pieces.recv().await {
+                all.push_str(&piece);
+                if all.contains("first") && all.contains("wrong") {
+                    std::fs::write(root.join("seen"), "").expect("it is written");
+                }
+            }
+            all
+        };
+        tokio::join!(running, watching)
+    });
+    let said = result(said);
+    assert!(said.ok && said.output.contains("last"), "{}", said.output);
+    assert!(shown.contains("first\n") && shown.contains("wrong\n") && shown.ends_with("last\n"));
+}
