@@ -1,6 +1,7 @@
 //! The `chat` agent: a conversation with tools that run side by side.
 
 mod data;
+mod prompt;
 #[cfg(test)]
 mod tests;
 
@@ -11,6 +12,7 @@ use pointsman_kernel::{
     governor::Verdict,
     id::{JobId, Outcome},
     job::{AgentDecl, Charges, Governed, Influence, JobDecl, job_id},
+    prompt::Prompt,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -18,7 +20,7 @@ use serde_json::value::RawValue;
 pub use data::{CompletedTool, Data};
 pub use pointsman_kernel::turn::{TurnError, TurnErrorKind};
 
-use crate::{answer, transcript};
+use crate::{answer, dialogue::Heard};
 
 /// The chart.
 pub const CHART: &str = include_str!("../charts/chat.toml");
@@ -26,7 +28,9 @@ pub const CHART: &str = include_str!("../charts/chat.toml");
 const REPLY: JobDecl = JobDecl {
     name: "model.reply",
     outcomes: &[("completed", Influence::None)],
-    worst: Charges { model_calls: 1, tool_calls: 0, interactions: 0 },
+    // A prompt that is too long, a summary of what is old, and the prompt again.
+    tasks: 3,
+    worst: Charges { model_calls: 3, tool_calls: 0, interactions: 0 },
     ..JobDecl::RUN
 };
 const SORT: JobDecl = JobDecl {
@@ -44,7 +48,11 @@ const CALL: JobDecl = JobDecl {
 // What the tools report decides, not what the model wrote.
 const MUTATION: JobDecl = JobDecl {
     name: "batch.mutation",
-    outcomes: &[("mutated", Influence::None), ("unchanged", Influence::None)],
+    outcomes: &[
+        ("mutated", Influence::None),
+        ("unchanged", Influence::None),
+        ("broken", Influence::None),
+    ],
     ..JobDecl::JOIN
 };
 const HOOK: JobDecl =
@@ -62,6 +70,7 @@ const TEXT_ONLY: Outcome = SORT.outcome("text_only");
 const OK: Outcome = CALL.outcome("ok");
 const MUTATED: Outcome = MUTATION.outcome("mutated");
 const UNCHANGED: Outcome = MUTATION.outcome("unchanged");
+const BROKEN: Outcome = MUTATION.outcome("broken");
 const DONE: Outcome = HOOK.outcome("done");
 
 /// The event that carries a person's message; the other one has no body.
@@ -128,7 +137,7 @@ impl Agent for Chat {
 
     fn brief(data: &Data, visit: &Visit<'_>) -> Order<Task> {
         match visit.job {
-            REPLY_ID => Order::Model(ModelCall { job: REPLY_ID, item: 0 }),
+            REPLY_ID => ask(data.context.first(&data.setup, &data.transcript, visit.attempt)),
             CALL_ID => Order::Tool(data.transcript.call(visit.item)),
             _ => Order::own(Task::PostTools { completed_tools: data.completed_tools() }),
         }
@@ -136,10 +145,17 @@ impl Agent for Chat {
 
     fn settle(data: &mut Data, visit: &Visit<'_>, answer: Answer<Report>) -> Settled<Task> {
         let settled = match visit.job {
-            REPLY_ID => answer::model(answer).map(|reply| {
-                data.reply(reply);
-                COMPLETED
-            }),
+            REPLY_ID => {
+                let Data { setup, transcript, context, .. } = data;
+                match context.hear(setup, transcript, visit.attempt, answer) {
+                    Heard::Reply(reply) => {
+                        data.reply(reply);
+                        Ok(COMPLETED)
+                    }
+                    Heard::Again(item) => return Settled::Again(ask(item)),
+                    Heard::Failed(fault) => Err(fault),
+                }
+            }
             CALL_ID => answer::tool(answer).map(|result| {
                 data.transcript.record(visit.item, result);
                 OK
@@ -154,20 +170,31 @@ impl Agent for Chat {
 
     fn forgo(data: &mut Data, visit: &Visit<'_>, why: &Forgone) {
         match visit.job {
-            REPLY_ID => data.fail(why),
-            CALL_ID => {
-                data.transcript.record(visit.item, transcript::forgone(why));
-                // One call that fails is for the model to read; these end the turn.
-                if matches!(why, Forgone::Stuck { .. } | Forgone::Budget | Forgone::Cancelled) {
-                    data.fail(why);
-                }
+            REPLY_ID => {
+                data.context.close();
+                data.fail(why);
             }
+            CALL_ID => data.forgo(visit.item, why),
             _ => (data.hook_acted, data.hook_actions) = (Some(false), Vec::new()),
         }
     }
 
     fn advise(data: &mut Data, verdict: &Verdict) {
         data.advise(verdict);
+    }
+
+    fn is_turn(data: &Data, visit: &Visit<'_>) -> bool {
+        visit.job != REPLY_ID
+            || !data.context.is_summary(&data.setup, &data.transcript, visit.attempt)
+    }
+
+    fn prompt(data: &Data, visit: &Visit<'_>) -> Prompt {
+        prompt::render(data, visit)
+    }
+
+    fn result(data: &Data) -> Option<String> {
+        let text = data.transcript.last_text();
+        (!text.trim().is_empty()).then(|| text.into())
     }
 
     fn turn_error(data: &Data) -> Option<&TurnError> {
@@ -178,8 +205,14 @@ impl Agent for Chat {
         match visit.job {
             SORT_ID if data.transcript.calls().is_empty() => TEXT_ONLY,
             SORT_ID => TOOL_CALLS,
+            _ if data.broken => BROKEN,
             _ if data.mutated() => MUTATED,
             _ => UNCHANGED,
         }
     }
+}
+
+/// Asks the model for an item: a reply, or a summary.
+const fn ask(item: u16) -> Order<Task> {
+    Order::Model(ModelCall { job: REPLY_ID, item })
 }

@@ -1,17 +1,25 @@
 //! The `code` agent: long work in phases, with permissions, progress and recovery.
 
 mod data;
+mod evidence;
 mod plan;
 mod progress;
+mod prompt;
+mod proposal;
 mod recovery;
+mod report;
+mod round;
 #[cfg(test)]
 mod tests;
+
+use alloc::string::String;
 
 use pointsman_kernel::{
     agent::{Agent, Answer, BadBody, Forgone, ModelCall, Order, Settled, Visit},
     governor::Verdict,
     id::{JobId, Outcome},
     job::{AgentDecl, Charges, Governed, Influence, JobDecl, job_id},
+    prompt::Prompt,
     turn::TurnError,
 };
 use serde::{Deserialize, Serialize};
@@ -22,7 +30,7 @@ pub use plan::{Claim, PHASE_COMPLETE, Phase, PhaseRecord, Plan, Totals, Work};
 pub use progress::{Failure, Progress};
 pub use recovery::{Recovery, Trouble};
 
-use crate::answer;
+use crate::{answer, dialogue::Heard};
 use {plan::Advance, progress::Judgement, recovery::Choice};
 
 /// The chart.
@@ -36,7 +44,9 @@ const PROPOSE: JobDecl = JobDecl {
     // A reply in which nothing can be used fails the attempt.
     fails: Some(Influence::Proposal),
     governed: Governed::Turns,
-    worst: Charges { model_calls: 1, tool_calls: 0, interactions: 0 },
+    // A prompt that is too long, a summary of what is old, and the prompt again.
+    tasks: 3,
+    worst: Charges { model_calls: 3, tool_calls: 0, interactions: 0 },
     ..JobDecl::RUN
 };
 const CALL: JobDecl = JobDecl {
@@ -142,17 +152,21 @@ impl Agent for Code {
 
     fn brief(data: &Data, visit: &Visit<'_>) -> Order<Never> {
         if visit.job == PROPOSE_ID {
-            return Order::Model(ModelCall { job: PROPOSE_ID, item: 0 });
+            return ask(data.context.first(&data.setup, &data.transcript, visit.attempt));
         }
         Order::Tool(data.call(visit.item))
     }
 
     fn settle(data: &mut Data, visit: &Visit<'_>, answer: Answer<Never>) -> Settled<Never> {
         let settled = if visit.job == PROPOSE_ID {
-            answer::model(answer).and_then(|reply| {
-                data.propose(reply)?;
-                Ok(if data.batch.is_empty() { TEXT_ONLY } else { CALLS })
-            })
+            let Data { setup, transcript, context, .. } = data;
+            match context.hear(setup, transcript, visit.attempt, answer) {
+                Heard::Reply(reply) => data
+                    .propose(reply)
+                    .map(|()| if data.batch.is_empty() { TEXT_ONLY } else { CALLS }),
+                Heard::Again(item) => return Settled::Again(ask(item)),
+                Heard::Failed(fault) => Err(fault),
+            }
         } else {
             answer::tool(answer).map(|result| {
                 data.record(visit.item, result);
@@ -178,6 +192,19 @@ impl Agent for Code {
         u32::try_from(data.plan.records.len()).unwrap_or(u32::MAX)
     }
 
+    fn is_turn(data: &Data, visit: &Visit<'_>) -> bool {
+        visit.job != PROPOSE_ID
+            || !data.context.is_summary(&data.setup, &data.transcript, visit.attempt)
+    }
+
+    fn prompt(data: &Data, visit: &Visit<'_>) -> Prompt {
+        prompt::render(data, visit)
+    }
+
+    fn result(data: &Data) -> Option<String> {
+        report::of(data)
+    }
+
     fn turn_error(data: &Data) -> Option<&TurnError> {
         data.error.as_ref()
     }
@@ -189,7 +216,7 @@ impl Agent for Code {
                 READY
             }
             ALL_ID => {
-                data.join();
+                data.join(Some(visit.now));
                 JOINED
             }
             JUDGE_ID => match data.judge() {
@@ -197,7 +224,7 @@ impl Agent for Code {
                 Judgement::Answered => ANSWERED,
                 Judgement::PhaseComplete => PHASE_COMPLETED,
             },
-            CHOOSE_ID => match data.choose() {
+            CHOOSE_ID => match data.choose(visit.now) {
                 Choice::Recover(_) => RECOVER,
                 Choice::GiveUp => GIVE_UP,
                 Choice::Broken => BROKEN,
@@ -209,4 +236,9 @@ impl Agent for Code {
             },
         }
     }
+}
+
+/// Asks the model for an item: a reply, or a summary.
+const fn ask(item: u16) -> Order<Never> {
+    Order::Model(ModelCall { job: PROPOSE_ID, item })
 }

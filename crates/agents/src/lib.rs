@@ -7,7 +7,7 @@
 //!
 //! - [`chat`], [`code`], [`research`], [`form`], [`explore`]: an agent each.
 //! - [`builtin`]: general jobs over named slots, for charts of one's own.
-//! - [`advice`], [`transcript`]: what prompts are made from.
+//! - [`advice`], [`transcript`], [`dialogue`]: what prompts are made from.
 //! - [`CHARTS`], [`AGENTS`], [`ROWS`], [`registry`]: all of them, as tables.
 #![no_std]
 #![cfg_attr(
@@ -30,6 +30,7 @@ pub mod builtin;
 mod catalogue;
 pub mod chat;
 pub mod code;
+pub mod dialogue;
 pub mod explore;
 pub mod form;
 pub mod research;

@@ -19,6 +19,9 @@ pub const MAX_CALLS: usize = 256;
 /// Bytes of a tool's output that are kept.
 pub const MAX_OUTPUT: usize = 64 * 1024;
 
+/// How the result of a call begins that came to nothing.
+pub const NOT_DONE: &str = "not done: ";
+
 /// A conversation, the oldest message first.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(transparent)]
@@ -38,6 +41,11 @@ pub enum Message {
     },
     /// The host's words to the model: a phase, advice, a refusal.
     Note {
+        /// The words.
+        text: String,
+    },
+    /// What stood here before, in short: the conversation had grown too long.
+    Summary {
         /// The words.
         text: String,
     },
@@ -93,7 +101,7 @@ impl Transcript {
     pub fn last_text(&self) -> &str {
         let text = self.messages.iter().rev().find_map(|message| match message {
             Message::Assistant { text, .. } => Some(text.as_str()),
-            Message::User { .. } | Message::Note { .. } => None,
+            Message::User { .. } | Message::Note { .. } | Message::Summary { .. } => None,
         });
         text.unwrap_or_default()
     }
@@ -102,7 +110,7 @@ impl Transcript {
     pub fn calls(&self) -> &[Called] {
         let calls = self.messages.iter().rev().find_map(|message| match message {
             Message::Assistant { calls, .. } => Some(calls.as_slice()),
-            Message::User { .. } | Message::Note { .. } => None,
+            Message::User { .. } | Message::Note { .. } | Message::Summary { .. } => None,
         });
         calls.unwrap_or_default()
     }
@@ -124,31 +132,80 @@ impl Transcript {
     /// Gives a result to every call that has none.
     pub fn seal(&mut self) {
         for called in self.last_calls() {
-            called.result.get_or_insert_with(|| {
-                let output = "not done: the turn ended before".into();
-                ToolResult { ok: false, output, mutated: false }
-            });
+            called.result.get_or_insert_with(not_done);
         }
     }
 
-    /// Drops the oldest messages beyond a limit. A reply goes with its results.
-    pub fn keep_last(&mut self, limit: usize) {
-        let beyond = self.messages.len().saturating_sub(limit);
-        self.messages.drain(..beyond);
+    /// Returns what the person said last, and where it stands.
+    pub(crate) fn last_asked(&self) -> Option<(usize, &str)> {
+        self.messages.iter().enumerate().rev().find_map(|(place, message)| match message {
+            Message::User { text } => Some((place, text.as_str())),
+            Message::Note { .. } | Message::Summary { .. } | Message::Assistant { .. } => None,
+        })
+    }
+
+    /// Returns the bytes of every message.
+    pub(crate) fn size(&self) -> usize {
+        self.messages.iter().map(Message::size).fold(0, usize::saturating_add)
+    }
+
+    /// Puts other messages in the place of the oldest ones. A reply goes with its results.
+    pub(crate) fn replace_first(&mut self, count: usize, with: Vec<Message>) {
+        self.messages.splice(..count.min(self.messages.len()), with);
+    }
+
+    /// Lets every output be changed.
+    pub(crate) fn each_output(&mut self, mut change: impl FnMut(&mut String)) {
+        for message in &mut self.messages {
+            if let Message::Assistant { calls, .. } = message {
+                let results = calls.iter_mut().filter_map(|called| called.result.as_mut());
+                results.for_each(|result| change(&mut result.output));
+            }
+        }
     }
 
     fn last_calls(&mut self) -> &mut [Called] {
         let calls = self.messages.iter_mut().rev().find_map(|message| match message {
             Message::Assistant { calls, .. } => Some(calls.as_mut_slice()),
-            Message::User { .. } | Message::Note { .. } => None,
+            Message::User { .. } | Message::Note { .. } | Message::Summary { .. } => None,
         });
         calls.unwrap_or_default()
     }
 }
 
+impl Message {
+    /// Returns the results of a reply's calls.
+    pub(crate) fn results(&self) -> impl Iterator<Item = &ToolResult> {
+        let calls = match self {
+            Self::Assistant { calls, .. } => calls.as_slice(),
+            Self::User { .. } | Self::Note { .. } | Self::Summary { .. } => &[],
+        };
+        calls.iter().filter_map(|called| called.result.as_ref())
+    }
+
+    /// Returns the bytes of a message, with its calls and their results.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::User { text } | Self::Note { text } | Self::Summary { text } => text.len(),
+            Self::Assistant { text, calls } => calls.iter().fold(text.len(), |sum, called| {
+                let call = &called.call;
+                let output = called.result.as_ref().map_or(0, |result| result.output.len());
+                let parts = [call.id.len(), call.tool.len(), call.arguments.get().len(), output];
+                parts.into_iter().fold(sum, usize::saturating_add)
+            }),
+        }
+    }
+}
+
+/// Returns the result of a call that was not got round to.
+pub(crate) fn not_done() -> ToolResult {
+    let output = format!("{NOT_DONE}the turn ended before");
+    ToolResult { ok: false, output, mutated: false }
+}
+
 /// Returns the result of a call that no answer settled.
 pub fn forgone(why: &Forgone) -> ToolResult {
-    let output = format!("not done: {}", answer::reason(why));
+    let output = format!("{NOT_DONE}{}", answer::reason(why));
     ToolResult { ok: false, output, mutated: may_have_mutated(why) }
 }
 

@@ -66,6 +66,13 @@ pub trait Agent: Sized + Send + Sync + 'static {
         let _ = (data, verdict);
     }
 
+    /// Returns whether the question to a model that is under way is a turn of it. One that
+    /// only serves the agent, such as a summary, is not judged as if it were.
+    fn is_turn(data: &Self::Data, visit: &Visit<'_>) -> bool {
+        let _ = (data, visit);
+        true
+    }
+
     /// Returns the phase that the run is in; a change of it is a fresh start for the
     /// governor.
     fn phase(data: &Self::Data) -> u32 {

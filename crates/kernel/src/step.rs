@@ -137,9 +137,9 @@ impl<'a, A: Agent> Stepping<'a, A> {
             item.left = deadline.since(self.at);
             item.doing = Doing::Queued;
         }
-        let from_model = matches!(answer, Answer::Model(_));
-        let seen = self.governed(at, &answer);
         let visit = self.visit(work.job, at);
+        let from_model = matches!(answer, Answer::Model(_)) && A::is_turn(&self.run.data, &visit);
+        let seen = self.governed(at, &answer, from_model);
         let settled = A::settle(&mut self.run.data, &visit, answer);
         let seen = seen.max(self.governed_turn(from_model, &settled));
         let flow = match settled {

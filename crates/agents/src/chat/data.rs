@@ -3,21 +3,32 @@
 use alloc::{string::String, vec::Vec};
 
 use pointsman_kernel::{
-    agent::{BadBody, Forgone, Reply},
+    agent::{BadBody, FaultClass, Forgone, Reply},
     governor::{Level, Verdict},
     turn::TurnError,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{advice::Advice, answer, transcript::Transcript};
+use crate::{
+    advice::Advice,
+    answer,
+    dialogue::{self, Context, Setup},
+    transcript::{self, Transcript},
+};
+
+/// Messages that are remembered; the older half then gives way to a summary.
+const MAX_MESSAGES: usize = 2_000;
 
 /// The data of a run of `chat`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Data {
-    /// What the model is told before anything else.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub system: String,
+    /// How the conversation is set up.
+    #[serde(default)]
+    pub setup: Setup,
+    /// How much of the conversation fits into a prompt.
+    #[serde(default)]
+    pub context: Context,
     /// The conversation.
     pub transcript: Transcript,
     /// What the next prompt should say of the work so far; a new message clears it.
@@ -26,6 +37,9 @@ pub struct Data {
     /// Why the last turn has no answer, to be shown; a new message clears it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<TurnError>,
+    /// Whether the machine failed a call of this batch in a way that no other call mends.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub broken: bool,
     /// Whether the last hook did something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hook_acted: Option<bool>,
@@ -45,21 +59,14 @@ pub struct CompletedTool {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Config {
-    #[serde(default)]
-    system: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct UserInput {
     text: String,
 }
 
 impl Data {
     pub(super) fn configure(&mut self, config: &RawValue) -> Result<(), BadBody> {
-        let config: Option<Config> = serde_json::from_str(config.get())?;
-        self.system = config.map(|config| config.system).unwrap_or_default();
+        let setup: Option<Setup> = serde_json::from_str(config.get())?;
+        self.setup = setup.unwrap_or_default().checked()?;
         Ok(())
     }
 
@@ -71,6 +78,7 @@ impl Data {
         }
         self.transcript.say(text);
         self.error = None;
+        self.broken = false;
         self.advice.clear();
         Ok(())
     }
@@ -78,7 +86,21 @@ impl Data {
     /// Takes a model's reply, which has seen the advice there was.
     pub(super) fn reply(&mut self, reply: Reply) {
         self.advice.used();
+        // The turn went on after whatever went wrong in it.
+        self.error = None;
         self.transcript.reply(reply);
+        dialogue::bound(&mut self.transcript, MAX_MESSAGES);
+    }
+
+    /// Takes that a call came to nothing. One that fails is for the model to read; some
+    /// ends are the end of the turn.
+    pub(super) fn forgo(&mut self, item: u16, why: &Forgone) {
+        self.transcript.record(item, transcript::forgone(why));
+        let broken = matches!(why, Forgone::Failed(it) if it.class == FaultClass::Resource);
+        self.broken |= broken;
+        if broken || matches!(why, Forgone::Stuck { .. } | Forgone::Budget | Forgone::Cancelled) {
+            self.fail(why);
+        }
     }
 
     /// Takes what the governor has to say; a halt is also why the turn has no answer.

@@ -14,7 +14,9 @@ use serde_json::value::RawValue;
 
 /// The call by which a model says that a phase is over. It is never run: the agent
 /// itself takes it.
-pub const PHASE_COMPLETE: &str = "phase.complete";
+pub const PHASE_COMPLETE: &str = "phase_complete";
+/// The same in the spelling of charts, which some models write.
+const PHASE_COMPLETE_DOTTED: &str = "phase.complete";
 
 /// Phases that a plan may have.
 const MAX_PHASES: usize = 100;
@@ -126,6 +128,10 @@ impl Plan {
         if phases.len() > MAX_PHASES {
             return Err(BadBody(format!("a plan has {MAX_PHASES} phases at most")));
         }
+        if let Some(at) = phases.iter().position(|phase| phase.description.trim().is_empty()) {
+            let number = at.saturating_add(1);
+            return Err(BadBody(format!("phase {number} of the plan has no `description`")));
+        }
         if !self.phases.is_empty() {
             return Err(BadBody("a plan is under way already".into()));
         }
@@ -164,8 +170,10 @@ impl Plan {
         if claim.success && work.tests_passed == Some(false) {
             return refuse("the last tests failed: make them pass, or say `success: false`".into());
         }
+        let untested = claim.success && work.tests_passed.is_none() && !work.files.is_empty();
         self.claim = Some(claim);
-        ToolResult { ok: true, output: "noted".into(), mutated: false }
+        let output = if untested { "noted; no tests were run in this phase" } else { "noted" };
+        ToolResult { ok: true, output: output.into(), mutated: false }
     }
 
     /// Ends the phase that was claimed to be over, and says where to go. Without a
@@ -208,6 +216,11 @@ impl Plan {
             ..sum
         })
     }
+}
+
+/// Returns whether a call is a claim that a phase is over.
+pub(super) fn is_claim(tool: &str) -> bool {
+    tool == PHASE_COMPLETE || tool == PHASE_COMPLETE_DOTTED
 }
 
 impl Work {

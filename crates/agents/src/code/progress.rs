@@ -94,13 +94,7 @@ pub(super) fn file(call: &ToolCall) -> Option<String> {
     text(call, &["path", "file", "file_path", "filename"])
 }
 
-/// Returns whether a call runs tests: its command starts as one of these do.
-pub(super) fn is_test(call: &ToolCall, tests: &[String]) -> bool {
-    let command = text(call, &["command"]).unwrap_or_default();
-    tests.iter().any(|test| !test.is_empty() && command.trim_start().starts_with(test.as_str()))
-}
-
-fn text(call: &ToolCall, keys: &[&str]) -> Option<String> {
+pub(super) fn text(call: &ToolCall, keys: &[&str]) -> Option<String> {
     let arguments: Map<String, Value> = serde_json::from_str(call.arguments.get()).ok()?;
     let found = keys.iter().find_map(|key| arguments.get(*key)?.as_str());
     found.filter(|found| !found.is_empty()).map(Into::into)

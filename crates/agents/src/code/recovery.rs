@@ -111,6 +111,7 @@ impl Trouble {
                 FaultClass::Other => &[Recovery::OtherWay],
                 FaultClass::Forbidden
                 | FaultClass::Invalid
+                | FaultClass::TooLong
                 | FaultClass::Limit
                 | FaultClass::Contract
                 | _ => &[],
@@ -160,6 +161,9 @@ impl Trouble {
             Recovery::ReRead => "Read it again before you change it.",
             Recovery::WriteInstead => "Do not edit it again: write the whole file.",
             Recovery::LongerTime => "Do it in smaller pieces, or allow a longer time.",
+            Recovery::Wait if matches!(self, Self::Stuck { .. }) => {
+                "Wait before you try it again: do first what needs less, or free what you used."
+            }
             Recovery::Wait => "Go on where you were.",
             Recovery::OtherWay => "Do not repeat it: go another way.",
         };
@@ -167,13 +171,60 @@ impl Trouble {
     }
 }
 
+/// How a tool says that a file is not as it was.
+const STALE: &[&str] = &[
+    "changed since",
+    "has changed",
+    "was changed",
+    "modified since",
+    "no longer",
+    "is stale",
+    "out of date",
+    "outdated",
+];
+/// How a tool says that it was given too little time.
+const SLOW: &[&str] = &[
+    "it took too long",
+    "its time limit",
+    "timed out",
+    "time-out",
+    "timeout",
+    "deadline exceeded",
+];
+/// How a tool says that something is used up.
+const USED_UP: &[&str] = &[
+    "no space left",
+    "disk full",
+    "disk quota",
+    "out of memory",
+    "cannot allocate memory",
+    "too many open files",
+    "resource temporarily unavailable",
+    "resource limit",
+];
+/// How the host says that a tool broke down, and how programs say it themselves.
+const BROKE: &[&str] = &["the program broke off", "panicked at"];
+
 impl Failure {
+    /// Returns the rules that fit what the tool said, the best first.
     fn rules(&self) -> &'static [Recovery] {
+        let error = self.error.to_lowercase();
+        let says = |words: &[&str]| words.iter().any(|word| error.contains(word));
+        if says(BROKE) {
+            return &[Recovery::OtherWay];
+        }
+        if says(USED_UP) {
+            return &[Recovery::Wait];
+        }
+        if says(SLOW) {
+            return &[Recovery::LongerTime];
+        }
+        if says(STALE) {
+            return &[Recovery::ReRead, Recovery::WriteInstead];
+        }
+        // What an edit says holds the nearest lines already.
         if self.tool.contains("edit") {
             return &[Recovery::WriteInstead, Recovery::ReRead];
-        }
-        if self.error.contains(&answer::reason(&Forgone::TimedOut)) {
-            return &[Recovery::LongerTime];
         }
         &[Recovery::OtherWay]
     }

@@ -13,7 +13,7 @@ use crate::{
 
 impl<A: Agent> Stepping<'_, A> {
     /// Shows the governor an answer and returns how strictly it rules.
-    pub(super) fn governed(&mut self, at: u16, answer: &Answer<A::Report>) -> Level {
+    pub(super) fn governed(&mut self, at: u16, answer: &Answer<A::Report>, turn: bool) -> Level {
         let call = self.run.core.items.get(usize::from(at)).and_then(|item| item.call);
         let stuck = self.chart.stuck();
         let governor = &mut self.run.core.governor;
@@ -21,12 +21,12 @@ impl<A: Agent> Stepping<'_, A> {
             Answer::Tool(result) => {
                 call.and_then(|key| governor.observe(stuck, &key, result, self.seq))
             }
-            Answer::Model(reply) => governor.hear(stuck, reply, self.seq),
+            Answer::Model(reply) if turn => governor.hear(stuck, reply, self.seq),
             Answer::Fault(_) => {
                 self.excuse(at);
                 None
             }
-            Answer::Child(_) | Answer::Own(_) => None,
+            Answer::Model(_) | Answer::Child(_) | Answer::Own(_) => None,
         };
         self.ruled(verdict)
     }

@@ -15,10 +15,12 @@ use super::show::line;
 use crate::{
     observe::{Asked, Question},
     session::Decision,
+    tool::grants,
 };
 
 const ALLOW: &str = "allow_once";
-const ALWAYS: &str = "allow_always";
+/// What the choices begin with that are remembered; the number of the rule follows.
+const ALWAYS: &str = "allow_always_";
 const REJECT: &str = "reject_once";
 const NEVER: &str = "reject_always";
 
@@ -35,9 +37,10 @@ pub(super) fn options(question: &Question) -> Vec<PermissionOption> {
         ];
     };
     let mut options = vec![option(ALLOW, "Allow".into(), PermissionOptionKind::AllowOnce)];
-    if let Some(grant) = always(call) {
-        let name = format!("Always allow {} in this session", rule(&grant));
-        options.push(option(ALWAYS, name, PermissionOptionKind::AllowAlways));
+    for (at, grant) in grants(call).iter().enumerate() {
+        let name = format!("Always allow {} in this session", rule(grant));
+        let id = format!("{ALWAYS}{at}");
+        options.push(PermissionOption::new(id, name, PermissionOptionKind::AllowAlways));
     }
     options.push(option(REJECT, "Deny".into(), PermissionOptionKind::RejectOnce));
     let name = format!("Always deny {} in this session", rule(&never(call)));
@@ -70,25 +73,22 @@ pub(super) fn decision(
             let reason = reason("allowed in the editor");
             Some(Decision { granted: true, reason, remember: None })
         }
-        ALWAYS => {
-            let remember = call.and_then(always);
-            let reason = reason("allowed in the editor, for this session");
-            Some(Decision { granted: true, reason, remember })
-        }
         REJECT => deny(reason("denied in the editor")),
         NEVER => {
             let reason = reason("denied in the editor, for this session");
             Some(Decision { granted: false, reason, remember: call.map(never) })
         }
-        other => deny(format!("the editor chose `{}`, which was no choice", line(other, RULE))),
+        other => {
+            let at = other.strip_prefix(ALWAYS).and_then(|at| at.parse::<usize>().ok());
+            let rule = at.zip(call).and_then(|(at, call)| grants(call).into_iter().nth(at));
+            let Some(rule) = rule else {
+                let other = line(other, RULE);
+                return deny(format!("the editor chose `{other}`, which was no choice"));
+            };
+            let reason = reason("allowed in the editor, for this session");
+            Some(Decision { granted: true, reason, remember: Some(rule) })
+        }
     }
-}
-
-/// Returns the rule by which calls like this one run unasked, where there is a safe one.
-fn always(call: &ToolCall) -> Option<Grant> {
-    // A command can do anything: a yes to one is a yes to no other.
-    let open_ended = matches!(call.tool.as_str(), "shell" | "git" | "propose_plan");
-    (!open_ended).then(|| Grant { level: Level::Allow, ..never(call) })
 }
 
 /// Returns the rule by which no call of this tool runs.
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     fn question(tool: &str) -> Question {
-        let call = json!({ "id": "a", "tool": tool, "arguments": { "command": "ls" } });
+        let call = json!({ "id": "a", "tool": tool, "arguments": { "path": "a.txt" } });
         let call = serde_json::from_value(call).expect("a call");
         Question {
             effect: EffectId { seq: Seq(3), index: 0 },
@@ -138,13 +138,18 @@ mod tests {
             [
                 PermissionOptionKind::AllowOnce,
                 PermissionOptionKind::AllowAlways,
+                PermissionOptionKind::AllowAlways,
                 PermissionOptionKind::RejectOnce,
                 PermissionOptionKind::RejectAlways
             ]
         );
         assert!(chosen(&question, ALLOW).granted && chosen(&question, ALLOW).remember.is_none());
-        let always = chosen(&question, ALWAYS);
-        assert_eq!(always.remember.map(|grant| grant.level), Some(Level::Allow));
+        let always = chosen(&question, "allow_always_0").remember.expect("a rule");
+        assert_eq!(always.arguments, [("path".to_owned(), "a.txt".to_owned())]);
+        assert_eq!(always.level, Level::Allow);
+        let tool = chosen(&question, "allow_always_1").remember.expect("a rule");
+        assert!(tool.arguments.is_empty());
+        assert!(!chosen(&question, "allow_always_2").granted);
         let never = chosen(&question, NEVER);
         assert!(!never.granted);
         assert_eq!(never.remember.map(|grant| grant.level), Some(Level::Refuse));

@@ -156,10 +156,10 @@ fn failed(settings: &Settings, error: &decode::ModelError) -> Fault {
         }
         ErrorClass::Quota | ErrorClass::TooLarge => FaultClass::Resource,
         ErrorClass::Auth => FaultClass::Forbidden,
-        ErrorClass::Invalid
-        | ErrorClass::ContextLength
-        | ErrorClass::ContentFilter
-        | ErrorClass::Malformed => FaultClass::Invalid,
+        ErrorClass::ContextLength => FaultClass::TooLong,
+        ErrorClass::Invalid | ErrorClass::ContentFilter | ErrorClass::Malformed => {
+            FaultClass::Invalid
+        }
         ErrorClass::Other => FaultClass::Other,
     };
     let status = error.status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();

@@ -77,7 +77,7 @@ fn always_and_never_hold_for_the_session() {
     let twice = "[[turn]]\n[[turn.calls]]\ntool = 'write'\narguments = { path = 'a', content = 'x' }\n\
                  [[turn]]\n[[turn.calls]]\ntool = 'write'\narguments = { path = 'b', content = 'x' }\n\
                  [[turn]]\ntext = 'done'\n";
-    for (answer, runs) in [("allow_always", true), ("reject_always", false)] {
+    for (answer, runs) in [("allow_always_1", true), ("reject_always", false)] {
         let desk = Desk::new(answer, twice);
         desk.edit(chat::CHART, &[answer], async |editor| {
             let id = editor.begin(&desk.work()).await.expect("it begins");

@@ -7,6 +7,23 @@ use super::{
     json::Node,
 };
 
+/// The codes and types of prompts that are too long: OpenAI and what follows it,
+/// Anthropic, llama.cpp.
+const TOO_LONG_CODES: [&str; 4] =
+    ["context_length", "string_above_max_length", "request_too_large", "exceed_context_size"];
+/// The sentences of those that have no code for it; Gemini's is looked for apart.
+const TOO_LONG_WORDS: [&str; 9] = [
+    "maximum context length",
+    "max context length",
+    "maximum prompt length",
+    "context window",
+    "context size",
+    "context limit",
+    "prompt is too long",
+    "prompt too long",
+    "reduce the length of the messages",
+];
+
 /// Trouble as it was read, before the HTTP status is known.
 #[derive(Clone, Debug)]
 pub(super) struct Fault {
@@ -133,14 +150,8 @@ impl Fault {
         {
             return ErrorClass::Quota;
         }
-        if named(&["context_length", "string_above_max_length", "request_too_large"])
-            || says(&[
-                "maximum context length",
-                "context window",
-                "context size",
-                "context limit",
-                "prompt is too long",
-            ])
+        if named(&TOO_LONG_CODES)
+            || says(&TOO_LONG_WORDS)
             || (says(&["token count"]) && says(&["exceeds the maximum"]))
         {
             return ErrorClass::ContextLength;

@@ -29,6 +29,18 @@ fn bodies_of_all_shapes_are_classed() {
         (
             OpenAiChat,
             400,
+            r#"{"error":{"code":400,"message":"m","type":"exceed_context_size_error","n_prompt_tokens":9000,"n_ctx":4096}}"#,
+            ContextLength,
+        ),
+        (
+            AnthropicMessages,
+            413,
+            r#"{"type":"error","error":{"type":"request_too_large","message":"m"}}"#,
+            ContextLength,
+        ),
+        (
+            OpenAiChat,
+            400,
             r#"{"error":{"message":"m","code":"content_filter","status":400}}"#,
             ContentFilter,
         ),
@@ -111,6 +123,28 @@ fn sentences_tell_classes_too() {
     let cases = [
         (400, "This model's maximum context length is 8192 tokens.", ErrorClass::ContextLength),
         (400, "prompt is too long: 210000 tokens > 200000 maximum", ErrorClass::ContextLength),
+        (400, "Input tokens exceed the context window of this model.", ErrorClass::ContextLength),
+        (
+            400,
+            "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+            ErrorClass::ContextLength,
+        ),
+        (
+            400,
+            "the request exceeds the available context size (4096 tokens), try increasing it",
+            ErrorClass::ContextLength,
+        ),
+        (
+            400,
+            "prompt too long; exceeded max context length by 4 tokens",
+            ErrorClass::ContextLength,
+        ),
+        (
+            400,
+            "This model's maximum prompt length is 131072 but the request contains 150000 tokens.",
+            ErrorClass::ContextLength,
+        ),
+        (400, "Please reduce the length of the messages or completion.", ErrorClass::ContextLength),
         (400, "Your credit balance is too low.", ErrorClass::Quota),
         (429, "You exceeded your current quota.", ErrorClass::Quota),
         (429, "You exceeded your current quota. Please retry in 34.07s.", ErrorClass::RateLimited),

@@ -146,7 +146,7 @@ async fn hazard_7_an_error_in_a_stream_is_classed_by_its_words_and_still_charged
         ("overloaded_error", FaultClass::Unavailable, true),
         ("server_error", FaultClass::Unavailable, true),
         ("tool_use_failed", FaultClass::Invalid, true),
-        ("context_length_exceeded", FaultClass::Invalid, false),
+        ("context_length_exceeded", FaultClass::TooLong, false),
     ];
     for (code, class, repeatable) in cases {
         let usage =

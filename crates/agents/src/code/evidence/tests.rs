@@ -1,0 +1,1 @@
+//! Tables: command lines, what runners print, and what both come to.

@@ -1,0 +1,219 @@
+//! One round of `code`: a reply, its calls, their results, and what comes of them.
+
+use alloc::{format, string::String, vec::Vec};
+
+use pointsman_kernel::{
+    agent::{Fault, FaultClass, Forgone, Reply, ToolCall, ToolResult},
+    governor::{Level, Verdict},
+    id::At,
+    turn::{TurnError, TurnErrorKind},
+};
+
+use super::{
+    data::Data,
+    evidence,
+    plan::{Advance, is_claim},
+    progress::{self, Failure, Judgement, Progress},
+    proposal,
+    recovery::{Choice, Trouble},
+};
+use crate::{PLAN_TOOL, answer, dialogue, transcript};
+
+/// Messages that are remembered; the older half then gives way to a summary.
+const MAX_MESSAGES: usize = 400;
+
+/// What is said of a reply in which nothing can be read.
+const UNREADABLE: &str = "a call needs the name of a tool and a JSON object";
+
+impl Data {
+    /// Takes a reply. Its calls are to be run, but for those that end a phase.
+    pub(super) fn propose(&mut self, reply: Reply) -> Result<(), Fault> {
+        self.advice.used();
+        if !is_readable(&reply) {
+            self.advice.say(UNREADABLE);
+            return Err(unusable(UNREADABLE.into()));
+        }
+        self.error = None;
+        self.transcript.reply(reply);
+        dialogue::bound(&mut self.transcript, MAX_MESSAGES);
+        self.batch.clear();
+        // Claims and plans that cannot be taken are answered here: nobody needs to be
+        // asked about them.
+        let mut answered = Vec::new();
+        let mut proposed = false;
+        for (at, called) in (0..).zip(self.transcript.calls()) {
+            let call = &called.call;
+            if is_claim(&call.tool) {
+                answered.push((at, self.plan.take_claim(&call.arguments, &self.work)));
+            } else if call.tool == PLAN_TOOL
+                && let Err(why) = proposal::read(&self.plan, proposed, &call.arguments)
+            {
+                answered.push((at, ToolResult { ok: false, output: why, mutated: false }));
+            } else {
+                proposed |= call.tool == PLAN_TOOL;
+                self.batch.push(at);
+            }
+        }
+        let refused = answered.iter().find(|(_, result)| !result.ok);
+        let refused = refused.map(|(_, result)| unusable(result.output.clone()));
+        for (at, result) in answered {
+            self.transcript.record(at, result);
+        }
+        // A reply that only claims what is not so is a turn that came to nothing.
+        refused.filter(|_| self.batch.is_empty() && self.plan.claim.is_none()).map_or(Ok(()), Err)
+    }
+
+    /// Takes what the governor has to say; what it halts has to be recovered from.
+    pub(super) fn advise(&mut self, verdict: &Verdict) {
+        self.advice.hear(verdict);
+        if verdict.level == Level::Halt {
+            self.trouble = Some(Trouble::stuck(verdict));
+        }
+    }
+
+    pub(super) fn call(&self, item: u16) -> ToolCall {
+        self.transcript.call(self.place(item))
+    }
+
+    pub(super) fn record(&mut self, item: u16, result: ToolResult) {
+        // A halt is told just before the result that it is about.
+        if !result.ok {
+            self.blame(Failure::of(&self.call(item), &result));
+        }
+        self.keep(item, result);
+    }
+
+    fn keep(&mut self, item: u16, result: ToolResult) {
+        self.transcript.record(self.place(item), result);
+    }
+
+    pub(super) fn model_forgone(&mut self, why: &Forgone) {
+        self.context.close();
+        self.fail(why);
+        // A turn that was halted is told as such before.
+        if let Some(trouble) = Trouble::no_reply(why) {
+            self.trouble = Some(trouble);
+        }
+    }
+
+    pub(super) fn call_forgone(&mut self, item: u16, why: &Forgone) {
+        // The call that was halted, and not those that end with it.
+        if let (Forgone::Stuck { reason }, Some(Trouble::Stuck { reason: halted, .. })) =
+            (why, &self.trouble)
+            && reason == halted
+            && let Some(failure) = self.progress.failure_of(&self.call(item)).cloned()
+        {
+            self.blame(failure);
+        }
+        self.fail(why);
+        self.keep(item, transcript::forgone(why));
+    }
+
+    /// Records why the turn has no answer, where this ends it; the first reason is the
+    /// one to show.
+    fn fail(&mut self, why: &Forgone) {
+        if matches!(why, Forgone::Cancelled | Forgone::Budget) {
+            self.error.get_or_insert_with(|| answer::turn_error(why));
+        }
+    }
+
+    fn blame(&mut self, failed: Failure) {
+        if let Some(Trouble::Stuck { failure, .. }) = &mut self.trouble {
+            failure.get_or_insert(failed);
+        }
+    }
+
+    /// Takes the results of a batch into account, in request order, once. A plan that was
+    /// approved is taken, and its first phase opened where the time is known.
+    pub(super) fn join(&mut self, now: Option<At>) {
+        for at in core::mem::take(&mut self.batch) {
+            let Some(called) = self.transcript.calls().get(usize::from(at)) else { continue };
+            let Some(result) = &called.result else { continue };
+            self.work.calls = self.work.calls.saturating_add(1);
+            self.progress.record(&called.call, result);
+            if result.mutated
+                && let Some(file) = progress::file(&called.call)
+            {
+                self.work.changed(&file);
+            }
+            if let Some(passed) = evidence::of(&called.call, result, &self.tests) {
+                self.work.tests_passed = Some(passed);
+            }
+            if called.call.tool == PLAN_TOOL
+                && result.ok
+                && let Ok(phases) = proposal::read(&self.plan, false, &called.call.arguments)
+            {
+                self.plan.phases = phases;
+            }
+        }
+        if let Some(now) = now {
+            self.build(now);
+        }
+    }
+
+    /// Says what comes of a round.
+    pub(super) fn judge(&mut self) -> Judgement {
+        if self.plan.claim.is_some() {
+            return Judgement::PhaseComplete;
+        }
+        if !self.transcript.calls().is_empty() {
+            self.progress.idle_replies = 0;
+            return Judgement::Continue;
+        }
+        if self.transcript.last_text().trim().is_empty() {
+            self.transcript.note("The reply was empty.".into());
+            return Judgement::Continue;
+        }
+        let Some(open) = self.plan.current() else { return Judgement::Answered };
+        if self.progress.idled() {
+            let message =
+                format!("phase {open} is still open, and the model stopped working on it");
+            self.error = Some(TurnError { kind: TurnErrorKind::Stuck, message });
+            return Judgement::Answered;
+        }
+        self.transcript.note("The phase is still open.".into());
+        Judgement::Continue
+    }
+
+    /// Chooses how to go on, and tells the model.
+    pub(super) fn choose(&mut self, now: At) -> Choice {
+        // A batch that was halted comes here unjoined, and may have changed files.
+        self.join(Some(now));
+        self.transcript.seal();
+        let Some(trouble) = &self.trouble else { return Choice::Broken };
+        let choice = trouble.choose(&self.used);
+        // Shown if no recovery is left for it.
+        self.error = Some(trouble.turn_error());
+        if let Choice::Recover(rule) = choice {
+            self.transcript.note(trouble.advice(rule));
+            self.used.push(rule);
+            self.trouble = None;
+            self.advice.clear();
+            self.progress = Progress::default();
+        }
+        choice
+    }
+
+    pub(super) fn advance(&mut self, now: At) -> Advance {
+        let advance = self.plan.advance(&mut self.work, now);
+        if advance == Advance::Next {
+            self.start_afresh();
+        }
+        advance
+    }
+
+    fn place(&self, item: u16) -> u16 {
+        self.batch.get(usize::from(item)).copied().unwrap_or(u16::MAX)
+    }
+}
+
+/// Returns the fault of a reply in which nothing can be used.
+const fn unusable(message: String) -> Fault {
+    Fault { class: FaultClass::Invalid, repeatable: true, hint_ms: None, message }
+}
+
+/// Returns whether a reply has words, or a call that could be one.
+fn is_readable(reply: &Reply) -> bool {
+    let is_call = |call: &ToolCall| !call.tool.is_empty() && call.arguments.get().starts_with('{');
+    reply.calls.is_empty() || !reply.text.trim().is_empty() || reply.calls.iter().any(is_call)
+}

@@ -1,0 +1,22 @@
+//! What agents that hold a conversation share: how they are set up, how a conversation
+//! is shown to a model, and what is done when it grows too long to be shown.
+//!
+//! - [`Setup`]: the configuration that they have in common.
+//! - [`Context`]: how much fits, and which question to the model is under way.
+
+mod condense;
+mod context;
+mod render;
+mod setup;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use {
+    condense::shorten as bound,
+    context::{Heard, SUMMARY},
+    render::{advice, first_line, instructions, messages},
+};
+pub use {
+    context::{Asking, Context},
+    setup::{Instruction, Limits, Setup},
+};
