@@ -44,6 +44,8 @@ pub(crate) enum Tier {
     Aimock,
     /// The MCP client against real servers.
     Mcp,
+    /// A real client of the Agent Client Protocol against `pointsman acp`.
+    Acp,
     /// Tools in a real sandbox.
     Sandbox,
     /// Whole runs with a weak model and with one of random weights.
@@ -53,13 +55,14 @@ pub(crate) enum Tier {
 }
 
 impl Tier {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Unit,
         Self::Properties,
         Self::Xstate,
         Self::Model,
         Self::Aimock,
         Self::Mcp,
+        Self::Acp,
         Self::Sandbox,
         Self::Live,
         Self::Kill,
@@ -73,6 +76,7 @@ impl Tier {
             Self::Model => "model",
             Self::Aimock => "aimock",
             Self::Mcp => "mcp",
+            Self::Acp => "acp",
             Self::Sandbox => "sandbox",
             Self::Live => "live",
             Self::Kill => "kill",
@@ -87,6 +91,7 @@ impl Tier {
             Self::Model => "every run of the shipped charts, reduced, within caps",
             Self::Aimock => "the models' clients against a mock of four protocols",
             Self::Mcp => "the MCP client against real servers",
+            Self::Acp => "a real client of the Agent Client Protocol against `pointsman acp`",
             Self::Sandbox => "tools in a real sandbox",
             Self::Live => "whole runs with a weak model and with one of random weights",
             Self::Kill => "whole runs killed at every boundary and at random, then resumed",
@@ -98,7 +103,7 @@ impl Tier {
         Duration::from_secs(match self {
             Self::Properties | Self::Live => 600,
             Self::Xstate | Self::Aimock | Self::Sandbox => 120,
-            Self::Model | Self::Mcp => 180,
+            Self::Model | Self::Mcp | Self::Acp => 180,
             Self::Unit => 300,
             Self::Kill => 240,
         })
@@ -108,7 +113,7 @@ impl Tier {
     const fn needs(self) -> &'static [Need] {
         match self {
             Self::Unit | Self::Properties | Self::Model => &[],
-            Self::Xstate | Self::Aimock | Self::Mcp => &[Need::Npm],
+            Self::Xstate | Self::Aimock | Self::Mcp | Self::Acp => &[Need::Npm],
             Self::Sandbox | Self::Kill => &[Need::Sandbox],
             Self::Live => &[Need::Models, Need::Sandbox],
         }
@@ -125,6 +130,7 @@ impl Tier {
             }
             Self::Xstate | Self::Model => None,
             Self::Aimock | Self::Mcp | Self::Sandbox => Some(ignored::build()),
+            Self::Acp => Some(ignored::build_binary()),
             Self::Live | Self::Kill => Some(cargo(["build", "--locked", "--package", "pointsman"])),
         }
     }
@@ -146,7 +152,13 @@ impl Tier {
                 search.args(["check-model", "--seconds", MODEL_SECONDS]);
                 search
             }
-            Self::Xstate | Self::Aimock | Self::Mcp | Self::Sandbox | Self::Live | Self::Kill => {
+            Self::Xstate
+            | Self::Aimock
+            | Self::Mcp
+            | Self::Acp
+            | Self::Sandbox
+            | Self::Live
+            | Self::Kill => {
                 let mut tier = process::command(ourselves);
                 tier.args(["run-tier", self.name()]);
                 tier
@@ -161,6 +173,7 @@ pub(crate) fn inner(tier: Tier) -> Result<bool> {
         Tier::Xstate => xstate::tier(),
         Tier::Aimock => ignored::aimock(),
         Tier::Mcp => ignored::mcp(),
+        Tier::Acp => ignored::acp(),
         Tier::Sandbox => ignored::sandbox(),
         Tier::Live => live::tier(),
         Tier::Kill => kill::tier(),

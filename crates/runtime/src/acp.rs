@@ -46,6 +46,8 @@ use {
 pub struct Limits {
     /// Bytes of a tool's output.
     pub output: usize,
+    /// Bytes of what a tool has put out last, while it runs.
+    pub progress: usize,
     /// Bytes of each side of a change.
     pub diff: usize,
     /// Characters of a call's title.
@@ -60,6 +62,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             output: 16 * 1024,
+            progress: 2 * 1024,
             diff: 256 * 1024,
             title: 120,
             page: 20,

@@ -92,6 +92,8 @@ fn furnished(
         tools: drive.tools(session.index(folder), config),
         mcp: drive.servers(config)?,
         watch: Some(watched(config)),
+        hooks: config.hooks.hooks(),
+        instructions: config.instructions(),
     };
     let permissions = config.permissions.permissions(grants.to_vec(), true);
     Ok(Furnished { host, permissions, config: json!({}) })

@@ -4,17 +4,18 @@
 use std::path::{Path, PathBuf};
 
 use agent_client_protocol::v1::schema::{
-    Diff, ToolCall as Shown, ToolCallContent, ToolCallId, ToolCallLocation, ToolCallStatus,
-    ToolCallUpdateFields, ToolKind,
+    ContentBlock, Diff, TextContent, ToolCall as Shown, ToolCallContent, ToolCallId,
+    ToolCallLocation, ToolCallStatus, ToolCallUpdateFields, ToolKind,
 };
+use pointsman_agents::PLAN_TOOL;
 use pointsman_kernel::agent::ToolCall;
 use serde_json::{Map, Value};
 
 use super::Limits;
-use crate::tool::folder::Folder;
+use crate::tool::{describe, folder::Folder};
 
 /// The arguments that say what a call is about, the most telling first.
-const TELLING: [&str; 6] = ["command", "path", "url", "query", "pattern", "subcommand"];
+const TELLING: [&str; 5] = ["command", "path", "url", "query", "pattern"];
 
 /// Where calls act, as far as it is needed to show them.
 #[derive(Clone, Debug)]
@@ -50,7 +51,7 @@ impl Workspace {
             .name(call.tool.clone())
             .kind(kind(&call.tool))
             .status(ToolCallStatus::Pending)
-            .content(self.change(&call.tool, &arguments).into_iter().collect())
+            .content(self.content(call, &arguments).into_iter().collect())
             .locations(location.into_iter().collect())
             .raw_input(Value::Object(arguments))
     }
@@ -69,14 +70,30 @@ impl Workspace {
     }
 
     fn title(&self, tool: &str, arguments: &Map<String, Value>) -> String {
-        let about = TELLING.iter().find_map(|name| text(arguments, name));
+        let words = arguments.get("args").and_then(Value::as_array).map(|words| {
+            let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+            words.join(" ")
+        });
+        let about = TELLING.iter().find_map(|name| text(arguments, name)).or(words.as_deref());
         let title = match (tool, about) {
+            (PLAN_TOOL, _) => "Plan".to_owned(),
             ("shell", Some(command)) => command.to_owned(),
             (_, Some(about)) => format!("{tool} {about}"),
             (_, None) if arguments.is_empty() => tool.to_owned(),
             (_, None) => format!("{tool} {}", Value::Object(arguments.clone())),
         };
         line(&title, self.limits.title)
+    }
+
+    /// Returns what a call would do, where its title does not say it.
+    fn content(&self, call: &ToolCall, arguments: &Map<String, Value>) -> Option<ToolCallContent> {
+        let change = self.change(&call.tool, arguments);
+        change.or_else(|| {
+            let described = describe(call).filter(|_| !shows_change(&call.tool))?;
+            let harmless = |it: &char| !it.is_control() || matches!(it, '\n' | '\t');
+            let described: String = described.chars().filter(harmless).collect();
+            Some(ContentBlock::Text(TextContent::new(described)).into())
+        })
     }
 
     /// Returns what a call changes in a file, where old and new text are known.
@@ -116,6 +133,12 @@ impl Workspace {
         format!("{kept}\n(and {} more bytes)", output.len() - kept.len())
     }
 
+    /// Returns the end of what a tool has put out so far.
+    pub(super) fn progress<'a>(&self, output: &'a str) -> &'a str {
+        let from = output.len().saturating_sub(self.limits.progress);
+        output.get(output.ceil_char_boundary(from)..).unwrap_or_default()
+    }
+
     /// Returns a text in one line that is no longer than a title.
     pub(super) fn line(&self, text: &str) -> String {
         line(text, self.limits.title)
@@ -134,7 +157,7 @@ fn kind(tool: &str) -> ToolKind {
         "write" | "edit" => ToolKind::Edit,
         "shell" | "git" => ToolKind::Execute,
         "http_get" => ToolKind::Fetch,
-        "propose_plan" => ToolKind::Think,
+        PLAN_TOOL => ToolKind::Think,
         _ => ToolKind::Other,
     }
 }
@@ -177,6 +200,7 @@ mod tests {
         assert_eq!(shown("read", &json!({ "path": "a.rs", "from": 3 })).title, "read a.rs");
         assert_eq!(shown("shell", &json!({ "command": "cargo\ttest\n-q" })).title, "cargo test -q");
         assert_eq!(shown("mcp.x.y", &json!({ "n": 1 })).title, r#"mcp.x.y {"n":1}"#);
+        assert_eq!(shown("git", &json!({ "args": ["log", "-1"] })).title, "git log -1");
         assert_eq!(shown("git", &json!({})).title, "git");
         let long = shown("shell", &json!({ "command": "é".repeat(1000) })).title;
         assert_eq!(long.chars().count(), Limits::default().title);
@@ -204,10 +228,21 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_is_shown_as_a_list() {
+        let plan = json!({ "phases": [{ "description": "look" }, { "description": "do\u{1b}" }] });
+        let plan = shown(PLAN_TOOL, &plan);
+        let [ToolCallContent::Content(content)] = plan.content.as_slice() else { panic!("a text") };
+        let ContentBlock::Text(text) = &content.content else { panic!("a text") };
+        assert!(text.text.contains("look") && text.text.contains("do"), "{}", text.text);
+        assert!(!text.text.contains('\u{1b}'), "nothing moves a cursor");
+    }
+
+    #[test]
     fn a_long_output_is_cut_between_characters() {
-        let limits = Limits { output: 3, ..Limits::default() };
+        let limits = Limits { output: 3, progress: 3, ..Limits::default() };
         let workspace = Workspace::past(Path::new("/"), &limits);
         assert_eq!(workspace.output("éé"), "é\n(and 2 more bytes)");
         assert_eq!(workspace.output("abc"), "abc");
+        assert_eq!(workspace.progress("éé"), "é");
     }
 }

@@ -26,7 +26,7 @@ const CUT_OFF: &str = "\n\n*(The reply was cut off; trying again.)*\n\n";
 pub(super) struct Teller {
     workspace: Workspace,
     /// Calls under way.
-    calls: BTreeMap<EffectId, (ToolCallId, String)>,
+    calls: BTreeMap<EffectId, Running>,
     /// Calls and questions that wait for a person.
     asked: Vec<Waiting>,
     /// What was shown of replies that are not finished.
@@ -35,6 +35,14 @@ pub(super) struct Teller {
     last: Option<EffectId>,
     /// Whether a reply was cut off of which something was shown.
     cut: bool,
+}
+
+#[derive(Debug)]
+struct Running {
+    id: ToolCallId,
+    tool: String,
+    /// What it has put out so far.
+    output: String,
 }
 
 #[derive(Debug)]
@@ -69,7 +77,10 @@ impl Teller {
             Notice::Answered { effect, ok, output, .. } => {
                 self.answered(*effect, *ok, output.as_deref()).into_iter().collect()
             }
-            Notice::Said { effect, text } => self.piece(*effect, text).into_iter().collect(),
+            Notice::Said { effect, text } => {
+                let told = self.progress(*effect, text).or_else(|| self.piece(*effect, text));
+                told.into_iter().collect()
+            }
             Notice::Unsaid(effect) => self.unsaid(*effect).into_iter().collect(),
             Notice::Asked(Question { effect, asks, .. }) => vec![match asks {
                 Asked::Call { call, .. } => self.asks_for(*effect, call),
@@ -98,10 +109,11 @@ impl Teller {
     fn started(&mut self, effect: EffectId, call: &ToolCall) -> SessionUpdate {
         let waited = self.asked.iter().position(|it| it.call.as_ref() == Some(call));
         let known = waited.map(|at| self.asked.remove(at).id);
-        let known = known.or_else(|| self.calls.get(&effect).map(|(id, _)| id.clone()));
+        let known = known.or_else(|| self.calls.get(&effect).map(|it| it.id.clone()));
         self.last = None;
         let id = known.clone().unwrap_or_else(|| call_id(effect));
-        self.calls.insert(effect, (id.clone(), call.tool.clone()));
+        let (tool, output) = (call.tool.clone(), String::new());
+        self.calls.insert(effect, Running { id: id.clone(), tool, output });
         if known.is_some() {
             return status(id, ToolCallStatus::InProgress);
         }
@@ -115,7 +127,7 @@ impl Teller {
         ok: bool,
         output: Option<&str>,
     ) -> Option<SessionUpdate> {
-        if let Some((id, tool)) = self.calls.remove(&effect) {
+        if let Some(Running { id, tool, .. }) = self.calls.remove(&effect) {
             return Some(self.finished(id, ok, &tool, output.unwrap_or_default()));
         }
         if self.asked.iter().any(|it| it.effect == effect) {
@@ -143,6 +155,17 @@ impl Teller {
         SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(id, fields))
     }
 
+    /// Tells what a tool puts out while it runs: the end of it, whole each time.
+    fn progress(&mut self, effect: EffectId, text: &str) -> Option<SessionUpdate> {
+        let running = self.calls.get_mut(&effect)?;
+        running.output.push_str(text);
+        running.output = self.workspace.progress(&running.output).to_owned();
+        let fields = ToolCallUpdateFields::new()
+            .status(ToolCallStatus::InProgress)
+            .content(vec![content(&running.output)]);
+        Some(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(running.id.clone(), fields)))
+    }
+
     fn piece(&mut self, effect: EffectId, text: &str) -> Option<SessionUpdate> {
         if text.is_empty() {
             return None;
@@ -154,7 +177,7 @@ impl Teller {
     }
 
     fn unsaid(&mut self, effect: EffectId) -> Option<SessionUpdate> {
-        if let Some((id, tool)) = self.calls.remove(&effect) {
+        if let Some(Running { id, tool, .. }) = self.calls.remove(&effect) {
             return Some(self.finished(id, false, &tool, "stopped"));
         }
         self.cut |= self.said.remove(&effect).is_some();
@@ -223,7 +246,7 @@ impl Teller {
 
     /// The turn is over: nothing is under way any more, and why it has no answer is said.
     fn over(&mut self, error: Option<&TurnError>) -> Vec<SessionUpdate> {
-        let stopped = mem::take(&mut self.calls).into_values().map(|(id, _)| (id, "stopped"));
+        let stopped = mem::take(&mut self.calls).into_values().map(|it| (it.id, "stopped"));
         let unasked = mem::take(&mut self.asked).into_iter().map(|it| (it.id, "not answered"));
         let left: Vec<_> = stopped.chain(unasked).collect();
         let mut updates: Vec<_> =

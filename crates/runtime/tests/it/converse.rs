@@ -47,8 +47,14 @@ impl Room {
         let tools = tool::Settings::over(self.work(), self.folder.0.join("index.db"));
         let script = format!("script:{}", self.folder.0.join("script.toml").display());
         let spec: Spec = script.parse().expect("a model");
-        let settings =
-            host::Settings { model: model::Settings::new(spec), tools, mcp: None, watch: None };
+        let settings = host::Settings {
+            model: model::Settings::new(spec),
+            tools,
+            mcp: None,
+            watch: None,
+            hooks: host::Hooks::default(),
+            instructions: host::Instructions::default(),
+        };
         self.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
     }
 

@@ -103,6 +103,7 @@ impl Desk {
             source: chart.into(),
             config: json!({ "goal": "x" }),
             goal: "x".into(),
+            words: Vec::new(),
             permissions: Permissions::allow_all(),
             seed: Some(7),
         };

@@ -6,6 +6,7 @@ mod config;
 mod converse;
 mod decode;
 mod driver;
+mod examples;
 mod fts;
 mod hook;
 mod mcp;

@@ -106,6 +106,16 @@ fn a_call_that_was_stopped_has_failed() {
 }
 
 #[test]
+fn what_a_tool_puts_out_belongs_to_its_call() {
+    let notices =
+        [attempted(CALL, Some(call())), said(CALL, "line one"), answered(CALL, true, "line one")];
+    assert_eq!(
+        told(&mut teller(), &notices),
+        ["tool_call in_progress", "tool_call_update in_progress", "tool_call_update completed"]
+    );
+}
+
+#[test]
 fn a_turn_that_is_over_leaves_nothing_under_way() {
     let asks = Asked::Call { call: call(), identity: Digest::default() };
     let asked = Notice::Asked(Question { effect: REPLY, asks, expires: At(9) });

@@ -96,8 +96,14 @@ impl Desk {
             let script = format!("script:{}", root.join("script.toml").display());
             let spec: Spec = script.parse().expect("a model");
             let tools = tool::Settings::over(folder, index.clone());
-            let host =
-                host::Settings { model: model::Settings::new(spec), tools, mcp: None, watch: None };
+            let host = host::Settings {
+                model: model::Settings::new(spec),
+                tools,
+                mcp: None,
+                watch: None,
+                hooks: host::Hooks::default(),
+                instructions: host::Instructions::default(),
+            };
             let permissions =
                 Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true };
             Ok(Furnished { host, permissions, config: config.clone() })
