@@ -18,16 +18,16 @@ use crate::{
     rules::Rules,
 };
 
-/// Serve an agent to an editor, over the Agent Client Protocol on standard input and output.
+/// Serve an agent to an editor, over the Agent Client Protocol.
 #[derive(Args, Debug)]
 #[command(
     mut_arg("dir", |arg| arg.hide(true)),
     mut_arg("json", |arg| arg.hide(true)),
     mut_arg("unattended", |arg| arg.hide(true)),
     after_help = "\
-An editor starts this command and talks to it; there is nothing to see in a terminal. It works
-in the folder that the editor names, with the model, the settings and the journal that
-`pointsman run` would use there. What needs a yes is asked for in the editor.
+An editor starts this command and talks to it on standard input and output; there is nothing to
+see in a terminal. It works in the folder that the editor names, with the model, the settings and
+the journal that `pointsman run` would use there. What needs a yes is asked for in the editor.
 
 Every session is a run: `pointsman runs` lists it, and the editor can load it again.
 

@@ -88,6 +88,7 @@ impl Service {
             let Set { host, notes, start } = service.set_up(&folder, mcp)?;
             let chart = verify(&service.chart, &pointsman_agents::registry())
                 .map_err(|_| error::failed("this build refuses its own chart"))?;
+            let works = chart.jobs() == "code";
             let start = Start {
                 chart,
                 source: service.chart.clone(),
@@ -108,6 +109,7 @@ impl Service {
                 teller: Teller::new(Workspace::open(&folder, &service.limits)),
                 questions: Vec::new(),
                 owed: 0,
+                works,
                 plan: Vec::new(),
                 notes,
             })
@@ -159,6 +161,7 @@ impl Service {
                 teller: teller.at(Workspace::open(&folder, &service.limits)),
                 questions,
                 owed,
+                works: &*agent == "code",
                 plan,
                 notes,
             })

@@ -13,6 +13,7 @@ use agent_client_protocol::{
         },
     },
 };
+use pointsman_agents::PLAN_TOOL;
 use pointsman_kernel::{
     chart::Disposition,
     id::Seq,
@@ -29,6 +30,7 @@ use super::{
     tell::{Teller, message, thought},
 };
 use crate::{
+    driver::Standing,
     observe::{Notice, Observer, Question},
     session::{Conversation, Session, Speaker},
     store::RunId,
@@ -79,6 +81,8 @@ pub(super) struct Opening {
     pub(super) questions: Vec<Question>,
     /// Turns that are not over.
     pub(super) owed: usize,
+    /// Whether it works by a plan and reports at its end, as `code` does.
+    pub(super) works: bool,
     /// The plan, as it was told.
     pub(super) plan: Vec<PlanEntry>,
     /// What the person should know of the set-up.
@@ -113,10 +117,12 @@ pub(super) fn open(opening: Opening) -> Room {
         asking: JoinSet::new(),
         teller: opening.teller,
         owed: opening.owed,
+        works: opening.works,
         plan: opening.plan,
         notes: opening.notes,
         turn: None,
         cancelling: false,
+        planning: false,
         ended: None,
     };
     let task = tokio::spawn(desk.sit(heard, notices, opening.questions));
@@ -145,10 +151,13 @@ struct Desk {
     teller: Teller,
     /// Turns until the run listens and nobody waits for it.
     owed: usize,
+    works: bool,
     plan: Vec<PlanEntry>,
     notes: Vec<String>,
     turn: Option<Turn>,
     cancelling: bool,
+    /// Whether a plan was proposed in this batch of calls.
+    planning: bool,
     ended: Option<Disposition>,
 }
 
@@ -264,13 +273,17 @@ impl Desk {
         self.tell(updates);
         match notice {
             Notice::Asked(question) => self.ask(question),
+            Notice::Attempted { call: Some(call), .. } => self.planning |= call.tool == PLAN_TOOL,
             Notice::StateChanged { step, from, .. } => {
                 if let Some(turn) = &mut self.turn {
                     turn.begun = true;
                 }
-                // These are where plans are made and phases end.
-                let changes = from.as_deref();
-                if matches!(changes, Some("executing_tool" | "phase_transition" | "idle")) {
+                // These are where plans are taken and phases end.
+                let planned = match from.as_deref() {
+                    Some("executing_tool") => std::mem::take(&mut self.planning),
+                    from => matches!(from, Some("phase_transition" | "idle")),
+                };
+                if planned {
                     self.tell_plan(Some(step)).await;
                 }
             }
@@ -309,7 +322,12 @@ impl Desk {
         self.tell_plan(None).await;
         match conversation.outcome().await {
             Ok(outcome) => {
-                self.tell(outcome.result.map(|result| message(&format!("\n\n{result}"))));
+                if let Standing::Ended(how) = outcome.standing {
+                    self.ended = Some(how);
+                    // What a conversation has come to was said in it.
+                    let report = outcome.result.filter(|_| self.works);
+                    self.tell(report.map(|report| message(&format!("\n\n{report}"))));
+                }
                 let stop = match self.ended {
                     Some(Disposition::Cancelled) => StopReason::Cancelled,
                     Some(Disposition::Budget) => StopReason::MaxTurnRequests,
@@ -332,10 +350,12 @@ impl Desk {
     /// Tells the phases of the plan as they were after an entry, or are now, if they are
     /// not as they were told.
     async fn tell_plan(&mut self, after: Option<Seq>) {
+        if !self.works {
+            return;
+        }
         let (session, run) = (Arc::clone(&self.session), self.run.clone());
         let plan = tokio::task::spawn_blocking(move || {
-            let recalled = session.recall(&run, after).ok()?;
-            (recalled.chart.jobs() == "code").then(|| past::plan(&*recalled.loaded.run))
+            Some(past::plan(&*session.recall(&run, after).ok()?.loaded.run))
         });
         if let Ok(Some(plan)) = plan.await
             && plan != self.plan
