@@ -140,6 +140,32 @@ fn a_denied_call_does_not_run_and_the_model_hears_why() {
 
 #[test]
 #[ignore = "needs acpx: cargo xtask test --only acp"]
+fn several_prompts_are_one_conversation() {
+    let script = format!("{WRITES}\n[[turn]]\nwhen = \"And then\"\ntext = \"Nothing more.\"\n");
+    let acpx = Acpx::new(
+        "acpx-session",
+        &script.replace(
+            "[[turn]]\ntext = \"It is written.\"",
+            "[[turn]]\nwhen = \"made `note.txt`\"\ntext = \"It is written.\"",
+        ),
+    );
+    assert!(acpx.run(&["sessions", "new"]).status.success());
+    let told = |prompt: &str| {
+        // The client's own process goes a few seconds after it was last needed.
+        let output =
+            acpx.run(&["--format", "quiet", "--approve-all", "--ttl", "5", "prompt", prompt]);
+        String::from_utf8(output.stdout).expect("it is text")
+    };
+    assert_eq!(told("Write it").trim(), "I write it now.It is written.");
+    assert_eq!(told("And then?").trim(), "Nothing more.");
+    let listed = acpx.run(&["sessions", "list"]);
+    let listed = String::from_utf8(listed.stdout).expect("it is text");
+    assert!(listed.contains("Write it") && listed.lines().count() == 1, "{listed}");
+    assert!(acpx.run(&["sessions", "close"]).status.success());
+}
+
+#[test]
+#[ignore = "needs acpx: cargo xtask test --only acp"]
 fn a_bad_set_up_is_told_to_the_client() {
     let acpx = Acpx::new("acpx-bad", "[[turn]]\n");
     let output = acpx.run(&["--format", "json", "--approve-all", "exec", "Hello"]);

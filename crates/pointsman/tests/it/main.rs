@@ -1,5 +1,6 @@
 //! The binary as people meet it: standard output, standard error, exit code.
 
+mod acp;
 mod acpx;
 mod asking;
 mod commands;
