@@ -76,15 +76,16 @@ fn a_model_without_its_key_is_refused_with_a_hint() {
     let home = Home::new("acp-key");
     let mut child = start(&home, &["--model", "anthropic:claude-sonnet-4-5"]);
     let mut stdin = child.stdin.take().expect("it listens");
+    let mut answers = BufReader::new(child.stdout.take().expect("it speaks")).lines();
     let params = json!({ "cwd": home.path("docs"), "mcpServers": [] });
+    let mut refused = String::new();
     for (id, method, params) in
         [(1, "initialize", json!({ "protocolVersion": 1 })), (2, "session/new", params)]
     {
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         writeln!(stdin, "{message}").expect("it hears");
+        refused = answers.next().expect("it answers").expect("it is text");
     }
-    let mut answers = BufReader::new(child.stdout.take().expect("it speaks")).lines();
-    let refused = answers.nth(1).expect("it answers").expect("it is text");
     assert!(refused.contains("ANTHROPIC_API_KEY"), "{refused}");
     drop(stdin);
     assert!(child.wait().expect("it ends").success());

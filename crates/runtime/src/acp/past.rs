@@ -61,12 +61,13 @@ enum Order {
     Stop(EffectId),
 }
 
+/// What a start says that an editor shows; of others nothing is read.
 #[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Start {
-    Tool(ToolCall),
-    #[serde(untagged)]
-    Other(Value),
+struct Start {
+    #[serde(default)]
+    tool: Option<ToolCall>,
+    #[serde(default)]
+    own: Option<Value>,
 }
 
 /// Tells a session from its journal.
@@ -144,13 +145,14 @@ fn ordered(stepped: &Stepped, teller: &mut Teller, updates: &mut Vec<SessionUpda
     for (effect, order) in &stepped.effects {
         let effect = *effect;
         match serde_json::from_str(order.get()) {
-            Ok(Order::Start(Start::Tool(call))) => {
+            Ok(Order::Start(Start { tool: Some(call), .. })) => {
                 let call = Some(Box::new(call));
                 let (attempt, what) = (1, Box::default());
                 updates.extend(teller.tell(&Notice::Attempted { effect, attempt, what, call }));
             }
-            Ok(Order::Start(Start::Other(order))) => {
-                let question = order.pointer("/own/task/ask/question").and_then(Value::as_str);
+            Ok(Order::Start(Start { own, .. })) => {
+                let own = own.as_ref();
+                let question = own.and_then(|own| own.pointer("/task/ask/question")?.as_str());
                 updates.extend(question.map(|question| teller.asks(effect, question)));
             }
             Ok(Order::AskPerson(call)) => updates.push(teller.asks_for(effect, &call)),
