@@ -14,7 +14,7 @@ use pointsman_kernel::{
     agent::ToolCall,
     chart::{Chart, Does, State},
     erased::{AnyRun, Stepped},
-    id::EffectId,
+    id::{EffectId, Seq},
     journal::Entry,
 };
 use serde::Deserialize;
@@ -127,7 +127,7 @@ fn happened(event: &Value, teller: &mut Teller, updates: &mut Vec<SessionUpdate>
         let output = fault.or_else(|| text("/answer/tool/output"));
         let output = output.or_else(|| text("/answer/model/text")).map(Into::into);
         let said = answered.pointer("/answer/tool/ok").and_then(Value::as_bool);
-        let ok = said.unwrap_or(fault.is_none());
+        let ok = said.unwrap_or_else(|| fault.is_none());
         let what = Box::default();
         updates.extend(teller.tell(&Notice::Answered { effect, ok, what, output }));
     }
@@ -156,7 +156,7 @@ fn ordered(stepped: &Stepped, teller: &mut Teller, updates: &mut Vec<SessionUpda
                 updates.extend(question.map(|question| teller.asks(effect, question)));
             }
             Ok(Order::AskPerson(call)) => updates.push(teller.asks_for(effect, &call)),
-            Ok(Order::Stop(stopped)) => updates.extend(teller.tell(&Notice::Unsaid(stopped))),
+            Ok(Order::Stop(gone)) => updates.extend(teller.tell(&Notice::Unsaid(gone))),
             Err(_) => {}
         }
     }
@@ -218,7 +218,7 @@ pub(super) fn sessions(
     let mut found = rows.into_iter().filter_map(begun).skip(after);
     let mut listed = Vec::new();
     for (row, place) in found.by_ref().take(page) {
-        let lines = session.store().lines(&row.id, Default::default());
+        let lines = session.store().lines(&row.id, Seq(0));
         let lines = lines.map_err(|error| error::session(&error.into()))?;
         let title = lines.iter().find_map(|line| Some(words(&event(line)?)?.to_owned()));
         let last = lines.last().and_then(|line| Some(Entry::read(line).ok()?.at.0));

@@ -112,6 +112,7 @@ impl Workspace {
 
     /// Returns what a file holds now: nothing if there is none, and no answer if it
     /// cannot be shown.
+    #[expect(clippy::option_option, reason = "no file and no answer are not the same")]
     fn now(&self, path: &str) -> Option<Option<String>> {
         let folder = self.folder.as_ref()?;
         let inside = folder.inside(path).ok()?;
