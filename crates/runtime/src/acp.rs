@@ -161,6 +161,7 @@ impl Service {
         served
     }
 
+    #[expect(clippy::too_many_lines, reason = "one handler after the other, each of a few lines")]
     async fn connect(
         self: Arc<Self>,
         transport: impl ConnectTo<Agent> + 'static,
