@@ -35,7 +35,7 @@ const INSTALL_CAP: Duration = Duration::from_mins(15);
 /// Something from outside that tests need.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Need {
-    /// Node and its packages: `XState`, the mock of providers, MCP servers.
+    /// Node and its packages: `XState`, the mock of providers, MCP servers, an ACP client.
     Npm,
     /// Python, a server for models, and the weak model.
     Models,

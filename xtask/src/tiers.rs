@@ -45,6 +45,8 @@ pub(crate) enum Tier {
     Aimock,
     /// The MCP client against real servers.
     Mcp,
+    /// A real client of the Agent Client Protocol against `pointsman acp`.
+    Acp,
     /// Tools in a real sandbox.
     Sandbox,
     /// Whole runs with a weak model and with one of random weights.
@@ -56,13 +58,14 @@ pub(crate) enum Tier {
 }
 
 impl Tier {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Unit,
         Self::Properties,
         Self::Xstate,
         Self::Model,
         Self::Aimock,
         Self::Mcp,
+        Self::Acp,
         Self::Sandbox,
         Self::Live,
         Self::Kill,
@@ -77,6 +80,7 @@ impl Tier {
             Self::Model => "model",
             Self::Aimock => "aimock",
             Self::Mcp => "mcp",
+            Self::Acp => "acp",
             Self::Sandbox => "sandbox",
             Self::Live => "live",
             Self::Kill => "kill",
@@ -92,6 +96,7 @@ impl Tier {
             Self::Model => "every run of the shipped charts, reduced, within caps",
             Self::Aimock => "the models' clients against a mock of four protocols",
             Self::Mcp => "the MCP client against real servers",
+            Self::Acp => "a real client of the Agent Client Protocol against `pointsman acp`",
             Self::Sandbox => "tools in a real sandbox",
             Self::Live => "whole runs with a weak model and with one of random weights",
             Self::Kill => "whole runs killed at every boundary and at random, then resumed",
@@ -104,7 +109,7 @@ impl Tier {
         Duration::from_secs(match self {
             Self::Properties | Self::Live => 600,
             Self::Xstate | Self::Aimock | Self::Sandbox | Self::Code => 120,
-            Self::Model | Self::Mcp => 180,
+            Self::Model | Self::Mcp | Self::Acp => 180,
             Self::Unit => 300,
             Self::Kill => 240,
         })
@@ -114,7 +119,7 @@ impl Tier {
     const fn needs(self) -> &'static [Need] {
         match self {
             Self::Unit | Self::Properties | Self::Model => &[],
-            Self::Xstate | Self::Aimock | Self::Mcp => &[Need::Npm],
+            Self::Xstate | Self::Aimock | Self::Mcp | Self::Acp => &[Need::Npm],
             Self::Sandbox | Self::Kill | Self::Code => &[Need::Sandbox],
             Self::Live => &[Need::Models, Need::Sandbox],
         }
@@ -131,6 +136,7 @@ impl Tier {
             }
             Self::Xstate | Self::Model => None,
             Self::Aimock | Self::Mcp | Self::Sandbox => Some(ignored::build()),
+            Self::Acp => Some(ignored::build_binary()),
             Self::Live | Self::Kill | Self::Code => {
                 Some(cargo(["build", "--locked", "--package", "pointsman"]))
             }
@@ -157,6 +163,7 @@ impl Tier {
             Self::Xstate
             | Self::Aimock
             | Self::Mcp
+            | Self::Acp
             | Self::Sandbox
             | Self::Live
             | Self::Kill
@@ -175,6 +182,7 @@ pub(crate) fn inner(tier: Tier) -> Result<bool> {
         Tier::Xstate => xstate::tier(),
         Tier::Aimock => ignored::aimock(),
         Tier::Mcp => ignored::mcp(),
+        Tier::Acp => ignored::acp(),
         Tier::Sandbox => ignored::sandbox(),
         Tier::Live => live::tier(),
         Tier::Kill => kill::tier(),

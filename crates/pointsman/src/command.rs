@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod acp;
 mod answer;
 mod chat;
 mod check;
@@ -29,6 +30,7 @@ use crate::{place::Globals, report::Error};
 pub(crate) enum Command {
     Chat(chat::Chat),
     Run(run::Run),
+    Acp(acp::Acp),
     Runs(runs::Runs),
     Show(show::Show),
     Why(show::Explain),
@@ -57,6 +59,7 @@ impl Command {
         match self {
             Self::Chat(chat) => chat.run(globals),
             Self::Run(run) => run.run(globals),
+            Self::Acp(acp) => acp.run(globals),
             Self::Runs(runs) => runs.run(globals),
             Self::Show(show) => show.run(globals),
             Self::Why(why) => why.run(globals),

@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// Where a run works, and with what.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct Drive {
     /// The folder to work in.
     #[arg(long, value_name = "PATH", default_value = ".")]
@@ -193,7 +193,7 @@ fn limit(limits: &mut tool::Limits, wanted: &LimitsConfig) {
 }
 
 /// Returns when runs pause.
-fn watched(config: &Config) -> watch::Limits {
+pub(crate) fn watched(config: &Config) -> watch::Limits {
     let (usual, wanted) = (watch::Limits::default(), &config.watch);
     watch::Limits {
         processor: wanted.cpu.or(usual.processor),

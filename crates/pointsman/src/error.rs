@@ -4,6 +4,7 @@ use std::{io, path::PathBuf};
 
 use pointsman_kernel::chart::Refused;
 use pointsman_runtime::{
+    acp::AcpError,
     config::ConfigError,
     driver::DriveError,
     host::HostError,
@@ -186,6 +187,9 @@ pub(crate) enum Error {
     /// A replay did not come to the same.
     #[error(transparent)]
     Diverged(Box<Self>),
+    /// An editor cannot be served.
+    #[error(transparent)]
+    Acp(AcpError),
     /// A run cannot be begun, driven or recalled.
     #[error(transparent)]
     Session(SessionError),
@@ -222,6 +226,7 @@ impl Error {
                 | SessionError::Store(StoreError::NoSuchRun { .. }),
             )
             | Self::Store(StoreError::NoSuchRun { .. }) => 2,
+            Self::Acp(_) => 1,
             Self::Store(_) | Self::Session(_) | Self::Export(_) => 10,
             _ => 2,
         }

@@ -12,12 +12,14 @@
 //! - [`observe`]: what those who watch are told.
 //! - [`perform`], [`host`]: what carries orders out, and where.
 //! - [`tool`]: what a run may do to the world.
+//! - [`acp`]: agents served to editors.
 //! - [`mcp`]: tools that other programs offer.
 //! - [`model`]: what providers send, decoded.
 //! - [`plan`]: the phases of a task, from a file that a person wrote.
 //! - [`watch`]: when the machine runs short, starts are stopped for a while.
 //! - [`clock`]: the only calls to the clock, and the only randomness.
 
+pub mod acp;
 pub mod clock;
 pub mod config;
 pub mod driver;

@@ -17,7 +17,7 @@ mod tools;
 
 use std::time::Duration;
 
-pub use config::Config;
+pub use config::{Config, Named};
 pub use error::{McpError, Place};
 pub use servers::{Connected, Servers};
 

@@ -148,6 +148,12 @@ impl Session {
         Ok(Self { store, journal: journal.into(), cache: cache.into(), threads })
     }
 
+    /// Waits for a future on this session's threads. What blocks, as the other methods do,
+    /// must be left to `tokio::task::spawn_blocking` in it.
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.threads.block_on(future)
+    }
+
     /// Returns the store, to read from.
     pub fn store(&self) -> &Store {
         &self.store

@@ -7,8 +7,9 @@ use anyhow::{Context, Result};
 use super::{List, alone, debian, install};
 use crate::{place, process};
 
-const TESTS: [&str; 4] = [
+const TESTS: [&str; 5] = [
     "xstate@5.33.3",
+    "acpx@0.19.1",
     "@copilotkit/aimock@1.43.0",
     "@modelcontextprotocol/server-everything@2026.8.31",
     "@modelcontextprotocol/server-filesystem@2026.8.31",

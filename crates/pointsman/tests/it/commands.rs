@@ -9,6 +9,7 @@ use crate::{pointsman, stdout};
 fn help_has_examples() {
     assert_snapshot!(stdout(&["--help"]));
     for command in [
+        "acp",
         "approve",
         "cancel",
         "check",

@@ -1,5 +1,7 @@
 //! The binary as people meet it: standard output, standard error, exit code.
 
+mod acp;
+mod acpx;
 mod asking;
 mod chat;
 mod commands;

@@ -12,7 +12,7 @@ use std::{
 use pointsman_kernel::{id::Digest, json::canonical_body};
 use serde_json::value::RawValue;
 
-use super::{McpError, source::Source, template::Template};
+use super::{McpError, Place, source::Source, template::Template};
 
 /// Digits of the digest in a key.
 const KEY: usize = 32;
@@ -25,6 +25,28 @@ pub struct Config {
     /// By what a person approves each of them.
     keys: BTreeMap<String, String>,
     believed: BTreeSet<String>,
+}
+
+/// A server that a person names in another program, such as their editor. Its words are
+/// taken as they stand: there are no variables in them.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Named {
+    /// A program that speaks over its standard input and output.
+    Program {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// What it sees besides the little that every server does.
+        env: Vec<(String, String)>,
+    },
+    /// An address that speaks streamable HTTP.
+    Address {
+        /// The address.
+        url: String,
+        /// What goes with every request.
+        headers: Vec<(String, String)>,
+    },
 }
 
 /// One server, as listed.
@@ -74,6 +96,42 @@ impl Config {
         });
         let servers = servers.collect::<Result<_, McpError>>()?;
         Ok(Self { file: path.into(), servers, keys, believed: BTreeSet::new() })
+    }
+
+    /// Returns a list for a workspace that has none.
+    pub fn empty(workspace: &Path) -> Self {
+        let file = workspace.join(".mcp.json");
+        let (servers, keys, believed) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+        Self { file, servers, keys, believed }
+    }
+
+    /// Adds a server; one of the same name gives way to it.
+    #[must_use]
+    pub fn with(mut self, name: &str, server: Named) -> Self {
+        let text = |key: &str, text: String| {
+            let key = format!("mcpServers.{name}.{key}");
+            // It stands in no file; the keys say which value is meant.
+            Template::literal(text, Place { file: self.file.clone(), line: 1, column: 1, key })
+        };
+        let texts = |key: &str, list: Vec<(String, String)>| {
+            list.into_iter().map(|(name, value)| (name, text(key, value))).collect()
+        };
+        let entry = match server {
+            Named::Program { command, args, env } => Entry::Program {
+                command: text("command", command),
+                args: args.into_iter().map(|arg| text("args", arg)).collect(),
+                env: texts("env", env),
+                cwd: None,
+            },
+            Named::Address { url, headers } => {
+                Entry::Address { url: text("url", url), headers: texts("headers", headers) }
+            }
+        };
+        // What holds for the list's own server of that name says nothing about this one.
+        self.believed.remove(name);
+        self.keys.remove(name);
+        self.servers.insert(name.into(), entry);
+        self
     }
 
     /// Believes what servers say of their own tools: which only look, and which may be

@@ -8,6 +8,8 @@ use super::{McpError, Place};
 pub(super) struct Template {
     text: String,
     place: Place,
+    /// Whether what looks like a variable is meant as it stands.
+    literal: bool,
 }
 
 /// A piece of a template.
@@ -21,9 +23,14 @@ impl Template {
     /// Takes a text, and refuses one whose variables cannot be read.
     pub(super) fn new(text: String, place: Place) -> Result<Self, McpError> {
         match pieces(&text) {
-            Ok(_) => Ok(Self { text, place }),
+            Ok(_) => Ok(Self { text, place, literal: false }),
             Err(why) => Err(McpError::Entry { place, why }),
         }
+    }
+
+    /// Takes a text in which nothing is a variable.
+    pub(super) const fn literal(text: String, place: Place) -> Self {
+        Self { text, place, literal: true }
     }
 
     /// Returns the text as written.
@@ -38,7 +45,7 @@ impl Template {
 
     /// Returns the variables that it names.
     pub(super) fn variables(&self) -> impl Iterator<Item = &str> {
-        pieces(&self.text).unwrap_or_default().into_iter().filter_map(|piece| match piece {
+        self.pieces().unwrap_or_default().into_iter().filter_map(|piece| match piece {
             Piece::Variable { name, .. } => Some(name),
             Piece::Text(_) => None,
         })
@@ -52,7 +59,7 @@ impl Template {
     ) -> Result<String, McpError> {
         let entry = |why| McpError::Entry { place: self.place.clone(), why };
         let mut out = String::with_capacity(self.text.len());
-        for piece in pieces(&self.text).map_err(entry)? {
+        for piece in self.pieces().map_err(entry)? {
             match piece {
                 Piece::Text(text) => out.push_str(text),
                 Piece::Variable { name, default } => match (lookup(name), default) {
@@ -67,6 +74,10 @@ impl Template {
             }
         }
         Ok(out)
+    }
+
+    fn pieces(&self) -> Result<Vec<Piece<'_>>, String> {
+        if self.literal { Ok(vec![Piece::Text(&self.text)]) } else { pieces(&self.text) }
     }
 }
 
@@ -135,6 +146,14 @@ mod tests {
         assert_eq!(expanded("x${A"), "f:2:3: `k`: a `${` has no `}`");
         assert_eq!(expanded("${1}"), "f:2:3: `k`: `${1}` names no variable: use `${NAME}`");
         assert_eq!(expanded("${}"), "f:2:3: `k`: `${}` names no variable: use `${NAME}`");
+    }
+
+    #[test]
+    fn a_literal_text_has_no_variables() {
+        let place = Place { file: PathBuf::from("f"), line: 2, column: 3, key: "k".into() };
+        let template = Template::literal("${A} ${".into(), place);
+        assert_eq!(template.variables().count(), 0);
+        assert_eq!(template.expand(|_| None).unwrap(), "${A} ${");
     }
 
     #[test]

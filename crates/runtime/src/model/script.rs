@@ -164,6 +164,9 @@ impl Turn {
             shown.show(word);
             if self.piece_ms > 0 {
                 tokio::time::sleep(Duration::from_millis(self.piece_ms)).await;
+            } else {
+                // Whoever watches sees a word before the next one is there.
+                tokio::task::yield_now().await;
             }
         }
         if let Some(Failed { class, message, repeatable, hint_ms }) = self.fault {

@@ -1,11 +1,13 @@
 //! What this crate promises, through its public face.
 
+mod acp;
 mod asking;
 mod children;
 mod config;
 mod converse;
 mod decode;
 mod driver;
+mod examples;
 mod fts;
 mod mcp;
 mod model;

@@ -1,0 +1,100 @@
+//! `pointsman acp`: serve an agent to an editor.
+
+use std::{path::Path, process::ExitCode, sync::Arc};
+
+use clap::{Args, ValueEnum};
+use pointsman_kernel::governor::Grant;
+use pointsman_runtime::{
+    acp::{Furnished, Limits, NotFurnished, Service},
+    host,
+    session::Session,
+};
+use serde_json::json;
+
+use crate::{
+    drive::{Drive, watched},
+    place::{self, Globals},
+    report::Error,
+    rules::Rules,
+};
+
+/// Serve an agent to an editor, over the Agent Client Protocol.
+#[derive(Args, Debug)]
+#[command(
+    mut_arg("dir", |arg| arg.hide(true)),
+    mut_arg("json", |arg| arg.hide(true)),
+    mut_arg("unattended", |arg| arg.hide(true)),
+    after_help = "\
+An editor starts this command and talks to it on standard input and output; there is nothing to
+see in a terminal. It works in the folder that the editor names, with the model, the settings and
+the journal that `pointsman run` would use there. What needs a yes is asked for in the editor.
+
+Every session is a run: `pointsman runs` lists it, and the editor can load it again.
+
+In an editor's settings (docs/editors.md has more):
+  { \"command\": \"pointsman\", \"args\": [\"acp\", \"--model\", \"anthropic:claude-sonnet-4-5\"] }
+
+Examples:
+  pointsman acp --model ollama:llama3.2
+  pointsman acp --agent code --allow 'shell:command=cargo test*' --log info --log-file acp.log"
+)]
+pub(crate) struct Acp {
+    /// The agent.
+    #[arg(long, value_enum, default_value_t = Served::Chat)]
+    agent: Served,
+    #[command(flatten)]
+    drive: Drive,
+    #[command(flatten)]
+    rules: Rules,
+}
+
+/// The agents that hold a conversation.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Served {
+    /// A conversation with tools.
+    Chat,
+    /// Coding work in phases.
+    Code,
+}
+
+impl Acp {
+    pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+        let chart = match self.agent {
+            Served::Chat => pointsman_agents::chat::CHART,
+            Served::Code => pointsman_agents::code::CHART,
+        };
+        let session = Arc::new(globals.session()?);
+        let (drive, grants) = (self.drive, self.rules.grants());
+        let furnishing = Arc::clone(&session);
+        let furnish = move |folder: &Path| {
+            furnished(&drive, &grants, &furnishing, folder)
+                .map_err(|error| NotFurnished { why: error.to_string(), hint: error.hint() })
+        };
+        let service = Service::new(session, furnish, chart, Limits::default());
+        service.stdio().map_err(Error::Acp)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Returns what a session in a folder works with: what `run` would, with somebody there.
+fn furnished(
+    drive: &Drive,
+    grants: &[Grant],
+    session: &Session,
+    folder: &Path,
+) -> Result<Furnished, Error> {
+    let mut drive = drive.clone();
+    drive.dir = folder.into();
+    let settled = place::settled(folder)?;
+    let config = &settled.config;
+    let host = host::Settings {
+        model: drive.model(&config.model)?,
+        tools: drive.tools(session.index(folder), config),
+        mcp: drive.servers(config)?,
+        watch: Some(watched(config)),
+        hooks: config.hooks.hooks(),
+        instructions: config.instructions(),
+    };
+    let permissions = config.permissions.permissions(grants.to_vec(), true);
+    Ok(Furnished { host, permissions, config: json!({}) })
+}

@@ -1,0 +1,116 @@
+//! A conversation with `chat`, held by a program of one's own.
+//!
+//! ```text
+//! POINTSMAN_MODEL=ollama:llama3.2 cargo run --example chat -- FOLDER "What is in here?" "Why?"
+//! ```
+//!
+//! The runs are kept in `FOLDER/.pointsman`. Without a model, `quote` answers, which asks
+//! none. Whatever would change something is asked for on standard input.
+
+#![expect(clippy::print_stdout, reason = "it shows what happens")]
+
+use std::{
+    env,
+    error::Error,
+    io,
+    path::PathBuf,
+    sync::{Arc, Mutex, mpsc},
+};
+
+use pointsman_kernel::{chart::verify, governor::Permissions};
+use pointsman_runtime::{
+    host::{self, Hooks, Host, Instructions},
+    model::{self, Spec},
+    observe::{Notice, Question},
+    session::{Decision, Session, Speaker, Start},
+    store::RunId,
+    tool,
+};
+use serde_json::json;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = env::args().skip(1);
+    let folder = PathBuf::from(arguments.next().ok_or("say which folder to work in")?);
+    let session =
+        Session::open(&folder.join(".pointsman/journal.db"), &folder.join(".pointsman/cache"))?;
+    let host = host(&session, folder)?;
+
+    // 1. Begin a run. Its first entry is on disk when this returns.
+    let source = pointsman_agents::chat::CHART;
+    let chart =
+        verify(source, &pointsman_agents::registry()).map_err(|_| "the chart is refused")?;
+    let start = Start {
+        chart,
+        source: source.into(),
+        config: json!({}),
+        goal: "an example".into(),
+        words: Vec::new(),
+        permissions: Permissions::ask_all(),
+        seed: None,
+    };
+    let (sender, notices) = mpsc::channel();
+    let sender = Mutex::new(sender);
+    let observer = move |_: &RunId, notice: &Notice| {
+        // Observers should be quick: what takes time is done by whoever receives it.
+        if let Ok(sender) = sender.lock() {
+            drop(sender.send(notice.clone()));
+        }
+    };
+    let talk = session.converse(&host, start, vec![Arc::new(observer)])?;
+    let speaker = talk.speaker();
+
+    // 2. Say everything. What is said to a busy run waits, on disk, until it listens.
+    for words in arguments {
+        speaker.say(&words);
+    }
+    speaker.close();
+
+    // 3. Show what happens, and answer what is asked, until the run has ended.
+    for notice in notices {
+        show(&notice, &speaker)?;
+    }
+    let outcome = talk.wait()?;
+    println!("[{:?} after {} steps: run {}]", outcome.standing, outcome.steps, outcome.run);
+    Ok(())
+}
+
+/// Sets up the model and the tools.
+fn host(session: &Session, folder: PathBuf) -> Result<Host, Box<dyn Error>> {
+    let variable = |name: &str| env::var(name).ok();
+    let spec = variable("POINTSMAN_MODEL").map_or_else(|| Ok(Spec::quote()), |it| it.parse())?;
+    let tools = tool::Settings::over(&folder, session.index(&folder));
+    Ok(session.host(host::Settings {
+        model: model::Settings::from_env(spec, None, &variable)?,
+        tools,
+        mcp: None,
+        watch: None,
+        hooks: Hooks::default(),
+        instructions: Instructions::default(),
+    })?)
+}
+
+fn show(notice: &Notice, speaker: &Speaker) -> io::Result<()> {
+    match notice {
+        Notice::Attempted { call: Some(call), .. } => {
+            println!("[calls {} {}]", call.tool, call.arguments.get());
+        }
+        Notice::Answered { ok, output: Some(output), .. } => {
+            println!("{}{output}", if *ok { "" } else { "[failed] " });
+        }
+        Notice::Listens { error: Some(error) } => println!("[no answer: {}]", error.message),
+        Notice::Asked(question) => ask(question, speaker)?,
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Asks on standard input. What is said besides `yes` is told to the model.
+fn ask(question: &Question, speaker: &Speaker) -> io::Result<()> {
+    let call = question.call().and_then(tool::describe);
+    println!("[may this run? Say `yes`, or why not]\n{}", call.unwrap_or_default());
+    let mut said = String::new();
+    io::stdin().read_line(&mut said)?;
+    let (granted, reason) = (said.trim() == "yes", said.trim().to_owned());
+    speaker.decide(question.effect, Decision { granted, reason, remember: None });
+    Ok(())
+}

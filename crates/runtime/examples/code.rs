@@ -1,0 +1,91 @@
+//! Coding work by a plan, run to its end by a program of one's own.
+//!
+//! ```text
+//! POINTSMAN_MODEL=anthropic:claude-sonnet-4-5 cargo run --example code -- FOLDER "GOAL" "PHASE" "PHASE"
+//! ```
+//!
+//! The runs are kept in `FOLDER/.pointsman`. Files may be changed, nothing may be run, and
+//! nobody is asked: what would need a yes is refused, and the model is told so.
+
+#![expect(clippy::print_stdout, reason = "it shows what happens")]
+
+use std::{env, error::Error, path::PathBuf, sync::Arc};
+
+use pointsman_kernel::{
+    chart::verify,
+    governor::{Grant, Level, Permissions},
+};
+use pointsman_runtime::{
+    host::{self, Hooks, Host, Instructions},
+    model::{self, Spec},
+    observe::Notice,
+    session::{Nobody, Session, Start},
+    store::RunId,
+    tool,
+};
+use serde_json::{Value, json};
+
+/// What the agent may do unasked.
+const ALLOWED: [&str; 5] = ["read", "list", "search", "edit", "write"];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = env::args().skip(1);
+    let folder = PathBuf::from(arguments.next().ok_or("say which folder to work in")?);
+    let goal = arguments.next().ok_or("say what is to be done")?;
+    // A phase ends when the model says how it ended; none is a success by default.
+    let phases: Vec<Value> = arguments.map(|phase| json!({ "description": phase })).collect();
+
+    let session =
+        Session::open(&folder.join(".pointsman/journal.db"), &folder.join(".pointsman/cache"))?;
+    let host = host(&session, folder)?;
+    let source = pointsman_agents::code::CHART;
+    let chart =
+        verify(source, &pointsman_agents::registry()).map_err(|_| "the chart is refused")?;
+    let allow = |tool: &str| Grant {
+        tool: tool.into(),
+        arguments: Vec::new(),
+        level: Level::Allow,
+        until: None,
+    };
+    let start = Start {
+        chart,
+        source: source.into(),
+        config: json!({ "phases": phases }),
+        goal: goal.as_str().into(),
+        words: vec![json!({ "text": goal })],
+        permissions: Permissions {
+            otherwise: Level::Ask,
+            rules: ALLOWED.map(allow).into(),
+            attended: false,
+        },
+        seed: None,
+    };
+
+    // It hears the goal and that there is no more, and goes on until it has ended. Killed
+    // half-way it can be gone on with: `pointsman resume RUN --journal …`.
+    let observer = |_: &RunId, notice: &Notice| match notice {
+        Notice::StateChanged { to: Some(to), reason, .. } => println!("[{to}: {reason}]"),
+        Notice::Attempted { call: Some(call), .. } => println!("[calls {}]", call.tool),
+        Notice::Stuck(verdict) => println!("[stuck: {}]", verdict.reason),
+        _ => {}
+    };
+    let outcome = session.run(&host, start, vec![Arc::new(observer)], &mut Nobody)?;
+    println!("{}", outcome.result.unwrap_or_default());
+    println!("[{:?} after {} steps: run {}]", outcome.standing, outcome.steps, outcome.run);
+    Ok(())
+}
+
+/// Sets up the model and the tools.
+fn host(session: &Session, folder: PathBuf) -> Result<Host, Box<dyn Error>> {
+    let variable = |name: &str| env::var(name).ok();
+    let spec = variable("POINTSMAN_MODEL").map_or_else(|| Ok(Spec::quote()), |it| it.parse())?;
+    let tools = tool::Settings::over(&folder, session.index(&folder));
+    Ok(session.host(host::Settings {
+        model: model::Settings::from_env(spec, None, &variable)?,
+        tools,
+        mcp: None,
+        watch: None,
+        hooks: Hooks::default(),
+        instructions: Instructions::default(),
+    })?)
+}

@@ -1,0 +1,276 @@
+//! Editors: agents served over the Agent Client Protocol, version 1.
+//!
+//! Here belongs what speaks that protocol. A session is a run that somebody talks with:
+//! its id is the run's, everything in it is in the journal, and a client that goes away
+//! leaves runs that can be loaded again. What may run is decided by the run's
+//! permissions; the editor only puts the questions to its user.
+
+mod enter;
+mod error;
+mod past;
+mod permission;
+mod room;
+mod servers;
+mod show;
+mod tell;
+mod words;
+
+use std::{
+    collections::BTreeMap,
+    io,
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use agent_client_protocol::{
+    Agent, ConnectTo, Error, Stdio, on_receive_notification, on_receive_request,
+    v1::schema::{
+        CancelNotification, CloseSessionRequest, CloseSessionResponse, InitializeRequest,
+        ListSessionsRequest, LoadSessionRequest, LoadSessionResponse, NewSessionRequest,
+        NewSessionResponse, PromptRequest, ResumeSessionRequest, ResumeSessionResponse,
+    },
+};
+use pointsman_kernel::governor::Permissions;
+use serde_json::Value;
+use thiserror::Error as ThisError;
+
+use crate::{host, session::Session};
+use {
+    enter::{blocking, greeting, stopped},
+    room::{Room, Word},
+};
+
+/// How much an editor is shown, and how long a session has to be let go of.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Limits {
+    /// Bytes of a tool's output.
+    pub output: usize,
+    /// Bytes of what a tool has put out last, while it runs.
+    pub progress: usize,
+    /// Bytes of each side of a change.
+    pub diff: usize,
+    /// Characters of a call's title.
+    pub title: usize,
+    /// Sessions on a page of the list.
+    pub page: usize,
+    /// How long a session may take to stop what it started.
+    pub leave: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            output: 16 * 1024,
+            progress: 2 * 1024,
+            diff: 256 * 1024,
+            title: 120,
+            page: 20,
+            leave: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Why an editor cannot be served any longer.
+#[derive(Debug, ThisError)]
+#[non_exhaustive]
+pub enum AcpError {
+    /// The connection to it failed.
+    #[error("the connection to the editor failed: {0}")]
+    Connection(Error),
+    /// The system's requests to end cannot be heard.
+    #[error("the program cannot listen for signals: {0}")]
+    Signals(#[from] io::Error),
+}
+
+/// What a session in a folder works with.
+#[derive(Debug)]
+pub struct Furnished {
+    /// Its model, its tools and the folder's own servers.
+    pub host: host::Settings,
+    /// What may run unasked. Somebody sits at the editor, so they should be attended.
+    pub permissions: Permissions,
+    /// The agent's configuration.
+    pub config: Value,
+}
+
+/// Why a session cannot be set up.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct NotFurnished {
+    /// What is wrong.
+    pub why: String,
+    /// What to do next.
+    pub hint: Option<String>,
+}
+
+/// Says what sessions work with.
+pub trait Furnish: Send + Sync {
+    /// Returns what a session in this folder works with. It may block.
+    fn furnish(&self, folder: &Path) -> Result<Furnished, NotFurnished>;
+}
+
+impl<F> Furnish for F
+where
+    F: Fn(&Path) -> Result<Furnished, NotFurnished> + Send + Sync,
+{
+    fn furnish(&self, folder: &Path) -> Result<Furnished, NotFurnished> {
+        self(folder)
+    }
+}
+
+/// An agent that is served to an editor.
+pub struct Service {
+    session: Arc<Session>,
+    furnish: Box<dyn Furnish>,
+    /// The agent's chart.
+    chart: Box<str>,
+    limits: Limits,
+    rooms: Mutex<BTreeMap<Box<str>, Room>>,
+}
+
+impl Service {
+    /// Serves runs of a chart, which must be one that listens: `chat`'s or `code`'s.
+    pub fn new(
+        session: Arc<Session>,
+        furnish: impl Furnish + 'static,
+        chart: &str,
+        limits: Limits,
+    ) -> Self {
+        let (furnish, rooms) = (Box::new(furnish), Mutex::default());
+        Self { session, furnish, chart: chart.into(), limits, rooms }
+    }
+
+    /// Serves on standard input and output, until the editor is gone or the system asks
+    /// the program to end. Every run is let go of then.
+    pub fn stdio(self) -> Result<(), AcpError> {
+        let session = Arc::clone(&self.session);
+        session.block_on(self.serve(Stdio::new()))
+    }
+
+    /// Serves over a transport. Call it on the session's threads, by
+    /// [`block_on`](Session::block_on).
+    pub async fn serve(self, transport: impl ConnectTo<Agent> + 'static) -> Result<(), AcpError> {
+        let service = Arc::new(self);
+        let served = tokio::select! {
+            served = Arc::clone(&service).connect(transport) => served.map_err(AcpError::Connection),
+            stopped = stopped() => stopped.map_err(AcpError::Signals),
+        };
+        let rooms = std::mem::take(&mut *service.rooms());
+        let leaving = rooms.into_values().map(|room| room.leave(service.limits.leave));
+        futures_util::future::join_all(leaving).await;
+        served
+    }
+
+    #[expect(clippy::too_many_lines, reason = "one handler after the other, each of a few lines")]
+    async fn connect(
+        self: Arc<Self>,
+        transport: impl ConnectTo<Agent> + 'static,
+    ) -> Result<(), Error> {
+        let our = || Arc::clone(&self);
+        let (new, load, resume, list) = (our(), our(), our(), our());
+        let (close, prompt, cancel) = (our(), our(), our());
+        Agent
+            .v1()
+            .name("pointsman")
+            .on_receive_request(
+                async move |_: InitializeRequest, responder, _| responder.respond(greeting()),
+                on_receive_request!(),
+            )
+            .on_receive_request(
+                async move |request: NewSessionRequest, responder, connection| {
+                    let service = Arc::clone(&new);
+                    let to = connection.clone();
+                    connection.spawn(async move {
+                        let begun = service.begin(request.cwd, request.mcp_servers, to).await;
+                        responder.respond_with_result(begun.map(NewSessionResponse::new))
+                    })
+                },
+                on_receive_request!(),
+            )
+            .on_receive_request(
+                async move |request: LoadSessionRequest, responder, connection| {
+                    let service = Arc::clone(&load);
+                    let to = connection.clone();
+                    connection.spawn(async move {
+                        let LoadSessionRequest { session_id, cwd, mcp_servers, .. } = request;
+                        let joined = service.rejoin(session_id, cwd, mcp_servers, to, true).await;
+                        responder.respond_with_result(joined.map(|()| LoadSessionResponse::new()))
+                    })
+                },
+                on_receive_request!(),
+            )
+            .on_receive_request(
+                async move |request: ResumeSessionRequest, responder, connection| {
+                    let service = Arc::clone(&resume);
+                    let to = connection.clone();
+                    connection.spawn(async move {
+                        let ResumeSessionRequest { session_id, cwd, mcp_servers, .. } = request;
+                        let joined = service.rejoin(session_id, cwd, mcp_servers, to, false).await;
+                        responder.respond_with_result(joined.map(|()| ResumeSessionResponse::new()))
+                    })
+                },
+                on_receive_request!(),
+            )
+            .on_receive_request(
+                async move |request: ListSessionsRequest, responder, connection| {
+                    let service = Arc::clone(&list);
+                    connection.spawn(async move {
+                        let listed = blocking(move || {
+                            let (cwd, cursor) = (request.cwd.as_deref(), request.cursor.as_deref());
+                            past::sessions(&service.session, cwd, cursor, service.limits.page)
+                        });
+                        responder.respond_with_result(listed.await)
+                    })
+                },
+                on_receive_request!(),
+            )
+            .on_receive_request(
+                async move |request: CloseSessionRequest, responder, connection| {
+                    let room = close.rooms().remove(&*request.session_id.0);
+                    let limit = close.limits.leave;
+                    connection.spawn(async move {
+                        let Some(room) = room else {
+                            return responder
+                                .respond_with_error(error::no_session(&request.session_id.0));
+                        };
+                        room.leave(limit).await;
+                        responder.respond(CloseSessionResponse::new())
+                    })
+                },
+                on_receive_request!(),
+            )
+            .on_receive_request(
+                async move |request: PromptRequest, responder, _| {
+                    let text = match words::text(&request.prompt) {
+                        Ok(text) => text,
+                        Err(refused) => return responder.respond_with_error(refused),
+                    };
+                    match prompt.rooms().get(&*request.session_id.0) {
+                        Some(room) => room.say(Word::Prompt(text, responder)),
+                        None => {
+                            let unknown = error::no_session(&request.session_id.0);
+                            return responder.respond_with_error(unknown);
+                        }
+                    }
+                    Ok(())
+                },
+                on_receive_request!(),
+            )
+            .on_receive_notification(
+                async move |notification: CancelNotification, _| {
+                    if let Some(room) = cancel.rooms().get(&*notification.session_id.0) {
+                        room.say(Word::Cancel);
+                    }
+                    Ok(())
+                },
+                on_receive_notification!(),
+            )
+            .connect_to(transport)
+            .await
+    }
+
+    fn rooms(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Room>> {
+        // Whoever panicked has put a whole room in, or none.
+        self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,200 @@
+//! How a session is entered: begun anew, or gone on with from its journal.
+
+use std::{io, path::Path, path::PathBuf, sync::Arc};
+
+use agent_client_protocol::{
+    Client, Error,
+    schema::ProtocolVersion,
+    v1::{
+        ConnectionTo,
+        schema::{
+            AgentCapabilities, Implementation, InitializeResponse, McpCapabilities, McpServer,
+            Plan, PromptCapabilities, SessionCapabilities, SessionCloseCapabilities, SessionId,
+            SessionListCapabilities, SessionNotification, SessionResumeCapabilities, SessionUpdate,
+        },
+    },
+};
+use pointsman_kernel::chart::verify;
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    task::spawn_blocking,
+};
+
+use super::{
+    Furnished, NotFurnished, Service, error,
+    past::{self, Past},
+    room::{self, Opening},
+    servers,
+    show::Workspace,
+    tell::Teller,
+};
+use crate::{
+    host::Host,
+    observe::{Log, Observer},
+    session::Start,
+    store::RunId,
+};
+
+/// Returns what an editor is told of us when it says hello.
+pub(super) fn greeting() -> InitializeResponse {
+    let sessions = SessionCapabilities::new()
+        .list(SessionListCapabilities::new())
+        .resume(SessionResumeCapabilities::new())
+        .close(SessionCloseCapabilities::new());
+    let capabilities = AgentCapabilities::new()
+        .load_session(true)
+        .prompt_capabilities(PromptCapabilities::new().embedded_context(true))
+        .mcp_capabilities(McpCapabilities::new().http(true))
+        .session_capabilities(sessions);
+    let us =
+        Implementation::new("pointsman", env!("CARGO_PKG_VERSION")).title("Pointsman".to_owned());
+    InitializeResponse::new(ProtocolVersion::V1).agent_capabilities(capabilities).agent_info(us)
+}
+
+/// Waits until the system asks the program to end.
+pub(super) async fn stopped() -> io::Result<()> {
+    let mut interrupts = signal(SignalKind::interrupt())?;
+    let mut terminations = signal(SignalKind::terminate())?;
+    tokio::select! {
+        _ = interrupts.recv() => Ok(()),
+        _ = terminations.recv() => Ok(()),
+    }
+}
+
+/// Does what blocks, on a thread for it.
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    spawn_blocking(work).await.unwrap_or_else(|broken| Err(error::failed(&broken.to_string())))
+}
+
+/// A host, and what a person should know of it.
+struct Set {
+    host: Host,
+    notes: Vec<String>,
+    start: Furnished,
+}
+
+impl Service {
+    /// Begins a session in a folder, and returns its id.
+    pub(super) async fn begin(
+        self: Arc<Self>,
+        folder: PathBuf,
+        mcp: Vec<McpServer>,
+        connection: ConnectionTo<Client>,
+    ) -> Result<SessionId, Error> {
+        let service = Arc::clone(&self);
+        let opening = blocking(move || {
+            let Set { host, notes, start } = service.set_up(&folder, mcp)?;
+            let chart = verify(&service.chart, &pointsman_agents::registry())
+                .map_err(|_| error::failed("this build refuses its own chart"))?;
+            let works = chart.jobs() == "code";
+            let start = Start {
+                chart,
+                source: service.chart.clone(),
+                config: start.config,
+                goal: past::goal(&folder),
+                words: Vec::new(),
+                permissions: start.permissions,
+                seed: None,
+            };
+            let (observer, notices) = room::listening();
+            let observers: Vec<Arc<dyn Observer>> = vec![Arc::new(Log), observer];
+            let begun = service.session.converse(&host, start, observers);
+            Ok(Opening {
+                session: Arc::clone(&service.session),
+                conversation: begun.map_err(|error| error::session(&error))?,
+                notices,
+                connection,
+                teller: Teller::new(Workspace::open(&folder, &service.limits)),
+                questions: Vec::new(),
+                owed: 0,
+                works,
+                plan: Vec::new(),
+                notes,
+            })
+        });
+        Ok(self.enter(opening.await?))
+    }
+
+    /// Goes on with a session. Its conversation is told again if the editor wants that.
+    pub(super) async fn rejoin(
+        self: Arc<Self>,
+        id: SessionId,
+        folder: PathBuf,
+        mcp: Vec<McpServer>,
+        connection: ConnectionTo<Client>,
+        tells: bool,
+    ) -> Result<(), Error> {
+        let run: RunId = id.0.parse().map_err(|_| error::no_session(&id.0))?;
+        // An editor that has it open already starts over.
+        let open = self.rooms().remove(run.as_str());
+        if let Some(room) = open {
+            room.leave(self.limits.leave).await;
+        }
+        let service = Arc::clone(&self);
+        let opening = blocking(move || {
+            let failed = |error| error::session(&error);
+            let session = &service.session;
+            let told = Teller::new(Workspace::past(&folder, &service.limits));
+            let past = past::recount(session, &run, told).map_err(failed)?;
+            let Past { updates, teller, questions, owed, agent, plan } = past;
+            if !matches!(&*agent, "chat" | "code") {
+                let why = format!("run {run} is of `{agent}`, which holds no conversation");
+                return Err(error::bad_params(&why));
+            }
+            let Set { host, notes, .. } = service.set_up(&folder, mcp)?;
+            let (observer, notices) = room::listening();
+            let observers: Vec<Arc<dyn Observer>> = vec![Arc::new(Log), observer];
+            let conversation = session.rejoin(&host, &run, observers).map_err(failed)?;
+            if tells {
+                let plan = (!plan.is_empty()).then(|| SessionUpdate::Plan(Plan::new(plan.clone())));
+                for update in updates.into_iter().chain(plan) {
+                    connection.send_notification(SessionNotification::new(id.clone(), update))?;
+                }
+            }
+            Ok(Opening {
+                session: Arc::clone(session),
+                conversation,
+                notices,
+                connection,
+                teller: teller.at(Workspace::open(&folder, &service.limits)),
+                questions,
+                owed,
+                works: &*agent == "code",
+                plan,
+                notes,
+            })
+        });
+        self.enter(opening.await?);
+        Ok(())
+    }
+
+    fn enter(&self, opening: Opening) -> SessionId {
+        let id = opening.conversation.run().as_str().to_owned();
+        let room = room::open(opening);
+        self.rooms().insert(id.as_str().into(), room);
+        SessionId::new(id)
+    }
+
+    /// Sets up what a session works with.
+    fn set_up(&self, folder: &Path, mcp: Vec<McpServer>) -> Result<Set, Error> {
+        let shown = folder.display();
+        if !folder.is_absolute() {
+            let why = format!("`cwd` must be an absolute path, and `{shown}` is none");
+            return Err(error::bad_params(&why));
+        }
+        if !folder.is_dir() {
+            return Err(error::bad_params(&format!("`cwd` must be a folder, and {shown} is none")));
+        }
+        let furnished = self.furnish.furnish(folder);
+        let mut start =
+            furnished.map_err(|NotFurnished { why, hint }| error::hinted(&why, hint.as_deref()))?;
+        start.host.mcp = servers::with(start.host.mcp.take(), folder, mcp)?;
+        let host = self.session.host(start.host.clone());
+        let host = host.map_err(|error| error::session(&error))?;
+        let note = |(name, why): &(String, _)| format!("MCP server {name}: {why}");
+        let notes = host.refused().iter().map(note).collect();
+        Ok(Set { host, notes, start })
+    }
+}

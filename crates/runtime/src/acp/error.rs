@@ -1,0 +1,53 @@
+//! What an editor is told when something cannot be done: what is wrong, and what to do.
+
+use agent_client_protocol::{Error, ErrorCode, v1::schema};
+use serde_json::json;
+
+use crate::{driver::DriveError, host::HostError, session::SessionError, store::StoreError};
+
+/// What was asked for makes no sense.
+pub(super) fn bad_params(why: &str) -> Error {
+    Error::new(ErrorCode::INVALID_PARAMS, why)
+}
+
+/// It cannot be done now, though it could be at another time.
+pub(super) fn not_now(why: &str) -> Error {
+    Error::new(ErrorCode::INVALID_REQUEST, why)
+}
+
+/// It cannot be done here.
+pub(super) fn failed(why: &str) -> Error {
+    Error::new(ErrorCode::INTERNAL_ERROR, why)
+}
+
+/// There is no such session.
+pub(super) fn no_session(id: &str) -> Error {
+    let mut error: Error = schema::Error::session_not_found(id.to_owned()).into();
+    error.message = format!("no session is called `{id}`: begin a new one");
+    error
+}
+
+/// Says why a session cannot be begun, loaded or gone on with.
+pub(super) fn session(error: &SessionError) -> Error {
+    if let SessionError::Store(StoreError::NoSuchRun { run }) = error {
+        return no_session(run.as_str());
+    }
+    let hint = match error {
+        SessionError::Host(HostError::Model(model)) => Some(model.hint()),
+        SessionError::Store(store) | SessionError::Drive(DriveError::Store(store)) => store.hint(),
+        SessionError::Chart { .. } => Some("use the build that began it".into()),
+        SessionError::Held { .. } => {
+            Some("close it there, or wait until the other program has let go of it".into())
+        }
+        _ => None,
+    };
+    hinted(&error.to_string(), hint.as_deref())
+}
+
+/// Says what is wrong and what to do next, in one message: that is what editors show.
+pub(super) fn hinted(why: &str, hint: Option<&str>) -> Error {
+    match hint {
+        Some(hint) => failed(&format!("{why}. {hint}")).data(json!({ "hint": hint })),
+        None => failed(why),
+    }
+}

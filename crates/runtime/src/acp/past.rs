@@ -1,0 +1,263 @@
+//! What the journal tells of a session: its conversation so far, its plan, what it still
+//! waits for, and which sessions there are.
+
+use std::path::{Path, PathBuf};
+
+use agent_client_protocol::{
+    Error,
+    v1::schema::{
+        ListSessionsResponse, PlanEntry, PlanEntryPriority, PlanEntryStatus, SessionInfo,
+        SessionUpdate,
+    },
+};
+use pointsman_kernel::{
+    agent::ToolCall,
+    chart::{Chart, Does, State},
+    erased::{AnyRun, Stepped},
+    id::{EffectId, Seq},
+    journal::Entry,
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{
+    error,
+    show::line,
+    tell::{Teller, heard},
+};
+use crate::{
+    driver::fold_each,
+    observe::{Notice, Question},
+    session::{Session, SessionError},
+    store::{RunId, RunRow},
+};
+
+/// How the goal of a run begins that an editor began; its folder follows.
+const GOAL: &str = "editor session in ";
+/// Characters of a session's title.
+const TITLE: usize = 80;
+
+/// A session as its journal tells it.
+pub(super) struct Past {
+    /// The conversation.
+    pub(super) updates: Vec<SessionUpdate>,
+    /// Who told it, and knows what is still under way.
+    pub(super) teller: Teller,
+    /// What a person must answer.
+    pub(super) questions: Vec<Question>,
+    /// How many turns are not over: the one under way, and words that wait.
+    pub(super) owed: usize,
+    /// The agent.
+    pub(super) agent: Box<str>,
+    /// The phases of its plan.
+    pub(super) plan: Vec<PlanEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Order {
+    Start(Start),
+    AskPerson(ToolCall),
+    Stop(EffectId),
+}
+
+/// What a start says that an editor shows; of others nothing is read.
+#[derive(Deserialize)]
+struct Start {
+    #[serde(default)]
+    tool: Option<ToolCall>,
+    #[serde(default)]
+    own: Option<Value>,
+}
+
+/// Tells a session from its journal.
+pub(super) fn recount(
+    session: &Session,
+    id: &RunId,
+    mut teller: Teller,
+) -> Result<Past, SessionError> {
+    let recalled = session.recall(id, None)?;
+    let (chart, mut updates) = (&recalled.chart, Vec::new());
+    let mut lines = recalled.lines.iter();
+    fold_each(chart, id, &recalled.lines, |_, run, stepped| {
+        let event = lines.next().and_then(|line| event(line)).unwrap_or_default();
+        happened(&event, &mut teller, &mut updates);
+        ordered(stepped, &mut teller, &mut updates);
+        if let Some(ended) = run.core().ended {
+            updates.extend(teller.tell(&Notice::Ended(ended)));
+        } else if !stepped.hops.is_empty() && listens(chart, run) {
+            let error = run.turn_error().cloned();
+            updates.extend(teller.tell(&Notice::Listens { error }));
+        }
+    })?;
+    let run = &*recalled.loaded.run;
+    let under_way = run.core().ended.is_none() && !listens(chart, run);
+    let letters = session.store().letters(id)?;
+    let words = letters.iter().filter(|it| it.body.starts_with("{\"given\"")).count();
+    Ok(Past {
+        updates,
+        teller,
+        questions: recalled.loaded.questions(),
+        owed: words + usize::from(under_way),
+        agent: chart.jobs().into(),
+        plan: plan(run),
+    })
+}
+
+fn event(line: &str) -> Option<Value> {
+    serde_json::from_str(Entry::read(line).ok()?.event.get()).ok()
+}
+
+fn listens(chart: &Chart, run: &dyn AnyRun) -> bool {
+    let state = chart.state(run.core().state);
+    matches!(state.map(State::does), Some(Does::Await { .. }))
+}
+
+/// Tells what an event says that an editor shows.
+fn happened(event: &Value, teller: &mut Teller, updates: &mut Vec<SessionUpdate>) {
+    if let Some(words) = words(event) {
+        updates.push(heard(words));
+    }
+    let effect = |event: &Value| EffectId::deserialize(event.get("effect")?).ok();
+    if let Some(answered) = event.get("answered")
+        && let Some(effect) = effect(answered)
+    {
+        let text = |pointer: &str| answered.pointer(pointer).and_then(Value::as_str);
+        let fault = text("/answer/fault/message");
+        let output = fault.or_else(|| text("/answer/tool/output"));
+        let output = output.or_else(|| text("/answer/model/text")).map(Into::into);
+        let said = answered.pointer("/answer/tool/ok").and_then(Value::as_bool);
+        let ok = said.unwrap_or_else(|| fault.is_none());
+        let what = Box::default();
+        updates.extend(teller.tell(&Notice::Answered { effect, ok, what, output }));
+    }
+    if let Some(approval) = event.get("approval_answered")
+        && let Some(effect) = effect(approval)
+    {
+        let granted = approval.get("granted").and_then(Value::as_bool).unwrap_or(false);
+        let reason = approval.get("reason").and_then(Value::as_str).unwrap_or_default();
+        updates.extend(teller.decided(effect, granted, reason));
+    }
+}
+
+/// Tells which calls a step started, asked for or stopped.
+fn ordered(stepped: &Stepped, teller: &mut Teller, updates: &mut Vec<SessionUpdate>) {
+    for (effect, order) in &stepped.effects {
+        let effect = *effect;
+        match serde_json::from_str(order.get()) {
+            Ok(Order::Start(Start { tool: Some(call), .. })) => {
+                let call = Some(Box::new(call));
+                let (attempt, what) = (1, Box::default());
+                updates.extend(teller.tell(&Notice::Attempted { effect, attempt, what, call }));
+            }
+            Ok(Order::Start(Start { own, .. })) => {
+                let own = own.as_ref();
+                let question = own.and_then(|own| own.pointer("/task/ask/question")?.as_str());
+                updates.extend(question.map(|question| teller.asks(effect, question)));
+            }
+            Ok(Order::AskPerson(call)) => updates.push(teller.asks_for(effect, &call)),
+            Ok(Order::Stop(gone)) => updates.extend(teller.tell(&Notice::Unsaid(gone))),
+            Err(_) => {}
+        }
+    }
+}
+
+/// Returns what a person says in an event.
+fn words(event: &Value) -> Option<&str> {
+    event.pointer("/given/event").filter(|it| it.as_u64() == Some(0))?;
+    event.pointer("/given/body/text")?.as_str()
+}
+
+/// Returns the phases of a run that works by a plan.
+pub(super) fn plan(run: &dyn AnyRun) -> Vec<PlanEntry> {
+    let snapshot = run.snapshot().ok();
+    let whole = snapshot.and_then(|it| serde_json::from_str::<Value>(it.get()).ok());
+    let plan = whole.as_ref().and_then(|whole| whole.pointer("/data/plan"));
+    let list = |name: &str| plan.and_then(|plan| plan.get(name)?.as_array());
+    let ended = list("records").map_or(&[][..], Vec::as_slice);
+    let phases = list("phases").map_or(&[][..], Vec::as_slice);
+    let entry = |(at, phase): (usize, &Value)| {
+        let described = phase.get("description").and_then(Value::as_str).unwrap_or_default();
+        let failed =
+            ended.get(at).is_some_and(|it| it.get("succeeded") == Some(&Value::Bool(false)));
+        let status = match at.cmp(&ended.len()) {
+            std::cmp::Ordering::Less => PlanEntryStatus::Completed,
+            std::cmp::Ordering::Equal => PlanEntryStatus::InProgress,
+            std::cmp::Ordering::Greater => PlanEntryStatus::Pending,
+        };
+        // The protocol knows no phase that ended badly.
+        let text = if failed { format!("{described} (failed)") } else { described.into() };
+        PlanEntry::new(text, PlanEntryPriority::Medium, status)
+    };
+    phases.iter().enumerate().map(entry).collect()
+}
+
+/// Returns the goal of a run that an editor begins in a folder.
+pub(super) fn goal(folder: &Path) -> Box<str> {
+    format!("{GOAL}{}", folder.display()).into()
+}
+
+/// Returns a page of the sessions that editors began and somebody spoke in.
+pub(super) fn sessions(
+    session: &Session,
+    folder: Option<&Path>,
+    cursor: Option<&str>,
+    page: usize,
+) -> Result<ListSessionsResponse, Error> {
+    let after: usize = match cursor.map(str::parse) {
+        None => 0,
+        Some(Ok(after)) => after,
+        Some(Err(_)) => return Err(error::bad_params("the cursor is none that was given")),
+    };
+    let rows = session.store().runs().map_err(|error| error::session(&error.into()))?;
+    let begun = |row: RunRow| {
+        let place = PathBuf::from(row.goal.strip_prefix(GOAL)?);
+        let wanted = folder.is_none_or(|folder| folder == place) && row.seq.0 > 1;
+        wanted.then_some((row, place))
+    };
+    let mut found = rows.into_iter().filter_map(begun).skip(after);
+    let mut listed = Vec::new();
+    for (row, place) in found.by_ref().take(page) {
+        let lines = session.store().lines(&row.id, Seq(0));
+        let lines = lines.map_err(|error| error::session(&error.into()))?;
+        let title = lines.iter().find_map(|line| Some(words(&event(line)?)?.to_owned()));
+        let last = lines.last().and_then(|line| Some(Entry::read(line).ok()?.at.0));
+        let updated = row.created_ms.saturating_add(last.unwrap_or(0));
+        let info = SessionInfo::new(row.id.as_str().to_owned(), place)
+            .title(title.map(|title| line(&title, TITLE)))
+            .updated_at(time(updated));
+        listed.push(info);
+    }
+    let more = found.next().is_some();
+    Ok(ListSessionsResponse::new(listed).next_cursor(more.then(|| (after + page).to_string())))
+}
+
+/// Writes a time since 1970 as ISO 8601 does, in UTC.
+fn time(ms: u64) -> String {
+    let seconds = ms / 1000;
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    // Days since the first of March of the year 0, in eras of 400 years: leap days come last.
+    let day = days + 719_468;
+    let (era, day) = (day / 146_097, day % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = era * 400 + year + u64::from(month <= 2);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_as_iso_8601_does() {
+        assert_eq!(time(0), "1970-01-01T00:00:00Z");
+        assert_eq!(time(951_782_400_000), "2000-02-29T00:00:00Z");
+        assert_eq!(time(1_704_067_199_999), "2023-12-31T23:59:59Z");
+        assert_eq!(time(4_107_542_400_000), "2100-03-01T00:00:00Z");
+    }
+}

@@ -1,0 +1,379 @@
+//! One session of an editor: a task that hears what the editor says and what happens to
+//! the run, in order, and tells each to the other.
+
+use std::{sync::Arc, time::Duration};
+
+use agent_client_protocol::{
+    Client, RequestCancellation,
+    v1::{
+        ConnectionTo, Responder,
+        schema::{
+            Plan, PlanEntry, PromptResponse, RequestPermissionRequest, RequestPermissionResponse,
+            SessionId, SessionNotification, SessionUpdate, StopReason,
+        },
+    },
+};
+use pointsman_agents::PLAN_TOOL;
+use pointsman_kernel::{
+    chart::Disposition,
+    id::Seq,
+    turn::{TurnError, TurnErrorKind},
+};
+use tokio::{
+    sync::mpsc,
+    task::{JoinHandle, JoinSet},
+    time::timeout,
+};
+
+use super::{
+    error, past, permission,
+    tell::{Teller, message, thought},
+};
+use crate::{
+    driver::Standing,
+    observe::{Notice, Observer, Question},
+    session::{Conversation, Session, Speaker},
+    store::RunId,
+};
+
+/// What an editor says to a session.
+pub(super) enum Word {
+    /// Something is said; the answer goes there when the turn is over.
+    Prompt(String, Responder<PromptResponse>),
+    /// The turn is to be stopped.
+    Cancel,
+    /// A question was answered.
+    Answered(Question, Result<RequestPermissionResponse, agent_client_protocol::Error>),
+    /// The session is to be let go of.
+    Leave,
+}
+
+/// A session that is open.
+pub(super) struct Room {
+    words: mpsc::UnboundedSender<Word>,
+    task: JoinHandle<()>,
+}
+
+impl Room {
+    /// Says something; whoever has left hears nothing.
+    pub(super) fn say(&self, word: Word) {
+        // A prompt whose responder is dropped is answered with an error.
+        drop(self.words.send(word));
+    }
+
+    /// Lets go of the session, and waits until nothing of it is under way.
+    pub(super) async fn leave(mut self, limit: Duration) {
+        self.say(Word::Leave);
+        if timeout(limit, &mut self.task).await.is_err() {
+            self.task.abort();
+        }
+    }
+}
+
+/// What a session is made of.
+pub(super) struct Opening {
+    pub(super) session: Arc<Session>,
+    pub(super) conversation: Conversation,
+    pub(super) notices: mpsc::UnboundedReceiver<Notice>,
+    pub(super) connection: ConnectionTo<Client>,
+    pub(super) teller: Teller,
+    /// Questions that were open before.
+    pub(super) questions: Vec<Question>,
+    /// Turns that are not over.
+    pub(super) owed: usize,
+    /// Whether it works by a plan and reports at its end, as `code` does.
+    pub(super) works: bool,
+    /// The plan, as it was told.
+    pub(super) plan: Vec<PlanEntry>,
+    /// What the person should know of the set-up.
+    pub(super) notes: Vec<String>,
+}
+
+/// Returns an observer, and what it is told. What no editor is shown is left out.
+pub(super) fn listening() -> (Arc<dyn Observer>, mpsc::UnboundedReceiver<Notice>) {
+    let (sender, notices) = mpsc::unbounded_channel();
+    let observer = move |_: &RunId, notice: &Notice| {
+        if !matches!(notice, Notice::Persisted { .. } | Notice::Progressed(_)) {
+            // Nobody is told who has left.
+            drop(sender.send(notice.clone()));
+        }
+    };
+    (Arc::new(observer), notices)
+}
+
+/// Opens a session.
+pub(super) fn open(opening: Opening) -> Room {
+    let (words, heard) = mpsc::unbounded_channel();
+    let Opening { session, conversation, notices, connection, .. } = opening;
+    let run = conversation.run().clone();
+    let desk = Desk {
+        id: SessionId::new(run.as_str()),
+        run,
+        session,
+        connection,
+        speaker: conversation.speaker(),
+        conversation: Some(conversation),
+        words: words.clone(),
+        asking: JoinSet::new(),
+        teller: opening.teller,
+        owed: opening.owed,
+        works: opening.works,
+        plan: opening.plan,
+        notes: opening.notes,
+        turn: None,
+        cancelling: false,
+        planning: false,
+        ended: None,
+    };
+    let task = tokio::spawn(desk.sit(heard, notices, opening.questions));
+    Room { words, task }
+}
+
+/// A prompt that is being answered.
+struct Turn {
+    responder: Responder<PromptResponse>,
+    cancelled: RequestCancellation,
+    /// Whether something has come of it.
+    begun: bool,
+}
+
+/// The task of a session.
+struct Desk {
+    id: SessionId,
+    run: RunId,
+    session: Arc<Session>,
+    connection: ConnectionTo<Client>,
+    speaker: Speaker,
+    /// Nothing once the run is over.
+    conversation: Option<Conversation>,
+    words: mpsc::UnboundedSender<Word>,
+    asking: JoinSet<()>,
+    teller: Teller,
+    /// Turns until the run listens and nobody waits for it.
+    owed: usize,
+    works: bool,
+    plan: Vec<PlanEntry>,
+    notes: Vec<String>,
+    turn: Option<Turn>,
+    cancelling: bool,
+    /// Whether a plan was proposed in this batch of calls.
+    planning: bool,
+    ended: Option<Disposition>,
+}
+
+impl Desk {
+    async fn sit(
+        mut self,
+        mut words: mpsc::UnboundedReceiver<Word>,
+        mut notices: mpsc::UnboundedReceiver<Notice>,
+        questions: Vec<Question>,
+    ) {
+        for question in questions {
+            self.ask(question);
+        }
+        loop {
+            let cancelled = self.turn.as_ref().map(|turn| turn.cancelled.clone());
+            tokio::select! {
+                // What has happened goes first: the end of a turn belongs to that turn.
+                biased;
+                notice = notices.recv(), if self.conversation.is_some() => match notice {
+                    Some(notice) => self.see(notice).await,
+                    None => self.over().await,
+                },
+                word = words.recv() => match word {
+                    Some(Word::Prompt(text, responder)) => self.prompt(&text, responder),
+                    Some(Word::Cancel) => self.cancel(),
+                    Some(Word::Answered(question, answer)) => self.decide(&question, answer),
+                    Some(Word::Leave) | None => break,
+                },
+                () = async { match cancelled {
+                    Some(cancelled) => cancelled.cancelled().await,
+                    None => std::future::pending().await,
+                } }, if !self.cancelling => self.cancel(),
+            }
+        }
+        self.speaker.leave();
+        if let Some(conversation) = self.conversation.take() {
+            // How it stands is in the journal, for whoever comes back.
+            drop(conversation.outcome().await);
+        }
+    }
+
+    fn tell(&self, updates: impl IntoIterator<Item = SessionUpdate>) {
+        for update in updates {
+            // An editor that is gone is noticed by whoever reads from it.
+            drop(
+                self.connection
+                    .send_notification(SessionNotification::new(self.id.clone(), update)),
+            );
+        }
+    }
+
+    fn prompt(&mut self, text: &str, responder: Responder<PromptResponse>) {
+        let refused = if self.turn.is_some() {
+            Some(error::not_now("the session is busy with another prompt: wait, or cancel it"))
+        } else if self.conversation.is_none() {
+            let how = self.ended.map_or("let go of", how);
+            let run = &self.run;
+            let why = format!(
+                "this session is over ({how}): begin a new one. `pointsman show {run}` tells what \
+                 it did"
+            );
+            Some(error::not_now(&why))
+        } else {
+            None
+        };
+        if let Some(refused) = refused {
+            drop(responder.respond_with_error(refused));
+            return;
+        }
+        let notes = std::mem::take(&mut self.notes);
+        self.tell(notes.iter().map(|note| thought(note)));
+        let cancelled = responder.cancellation();
+        self.turn = Some(Turn { responder, cancelled, begun: false });
+        (self.owed, self.cancelling) = (self.owed + 1, false);
+        self.speaker.say(text);
+    }
+
+    fn cancel(&mut self) {
+        if self.owed > 0 {
+            self.cancelling = true;
+            self.speaker.cancel_turn();
+        }
+    }
+
+    /// Puts a question to the person. It waits beside everything else.
+    fn ask(&mut self, question: Question) {
+        let options = permission::options(&question);
+        let shown = self.teller.question(&question);
+        let request = RequestPermissionRequest::new(self.id.clone(), shown, options);
+        let sent = self.connection.send_request(request);
+        let words = self.words.clone();
+        self.asking.spawn(async move {
+            let answer = sent.block_task().await;
+            // A session that was let go of needs no answer.
+            drop(words.send(Word::Answered(question, answer)));
+        });
+    }
+
+    fn decide(
+        &mut self,
+        question: &Question,
+        answer: Result<RequestPermissionResponse, agent_client_protocol::Error>,
+    ) {
+        let Some(decision) = permission::decision(question, answer) else { return };
+        let (effect, granted) = (question.effect, decision.granted);
+        let told = self.teller.decided(effect, granted, &decision.reason);
+        self.tell(told);
+        self.speaker.decide(effect, decision);
+    }
+
+    async fn see(&mut self, notice: Notice) {
+        let updates = self.teller.tell(&notice);
+        self.tell(updates);
+        match notice {
+            Notice::Asked(question) => self.ask(question),
+            Notice::Attempted { call: Some(call), .. } => self.planning |= call.tool == PLAN_TOOL,
+            Notice::StateChanged { step, from, .. } => {
+                if let Some(turn) = &mut self.turn {
+                    turn.begun = true;
+                }
+                // These are where plans are taken and phases end.
+                let planned = match from.as_deref() {
+                    Some("executing_tool") => std::mem::take(&mut self.planning),
+                    from => matches!(from, Some("phase_transition" | "idle")),
+                };
+                if planned {
+                    self.tell_plan(Some(step)).await;
+                }
+            }
+            Notice::Refused(why) if self.turn.as_ref().is_some_and(|turn| !turn.begun) => {
+                self.owed = self.owed.saturating_sub(1);
+                self.answer(Err(error::bad_params(&format!("the run refused this: {why}"))));
+            }
+            Notice::Listens { error } => {
+                self.owed = self.owed.saturating_sub(1);
+                if self.owed == 0 {
+                    self.asking.abort_all();
+                    let stopped = self.stopped(error.as_ref());
+                    self.answer(Ok(stopped));
+                }
+            }
+            Notice::Ended(how) => self.ended = Some(how),
+            _ => {}
+        }
+    }
+
+    const fn stopped(&self, error: Option<&TurnError>) -> StopReason {
+        match error {
+            _ if self.cancelling => StopReason::Cancelled,
+            Some(TurnError { kind: TurnErrorKind::Cancelled, .. }) => StopReason::Cancelled,
+            Some(TurnError { kind: TurnErrorKind::Budget, .. }) => StopReason::MaxTurnRequests,
+            // `refusal` would have the editor forget what was said, and the run does not.
+            _ => StopReason::EndTurn,
+        }
+    }
+
+    /// The run has ended, or was let go of by somebody else, or failed.
+    async fn over(&mut self) {
+        self.asking.abort_all();
+        self.owed = 0;
+        let Some(conversation) = self.conversation.take() else { return };
+        self.tell_plan(None).await;
+        match conversation.outcome().await {
+            Ok(outcome) => {
+                if let Standing::Ended(how) = outcome.standing {
+                    self.ended = Some(how);
+                    // What a conversation has come to was said in it.
+                    let report = outcome.result.filter(|_| self.works);
+                    self.tell(report.map(|report| message(&format!("\n\n{report}"))));
+                }
+                let stop = match self.ended {
+                    Some(Disposition::Cancelled) => StopReason::Cancelled,
+                    Some(Disposition::Budget) => StopReason::MaxTurnRequests,
+                    _ if self.cancelling => StopReason::Cancelled,
+                    _ => StopReason::EndTurn,
+                };
+                self.answer(Ok(stop));
+            }
+            Err(failed) => self.answer(Err(error::session(&failed))),
+        }
+    }
+
+    fn answer(&mut self, answer: Result<StopReason, agent_client_protocol::Error>) {
+        self.cancelling = false;
+        if let Some(turn) = self.turn.take() {
+            drop(turn.responder.respond_with_result(answer.map(PromptResponse::new)));
+        }
+    }
+
+    /// Tells the phases of the plan as they were after an entry, or are now, if they are
+    /// not as they were told.
+    async fn tell_plan(&mut self, after: Option<Seq>) {
+        if !self.works {
+            return;
+        }
+        let (session, run) = (Arc::clone(&self.session), self.run.clone());
+        let plan = tokio::task::spawn_blocking(move || {
+            Some(past::plan(&*session.recall(&run, after).ok()?.loaded.run))
+        });
+        if let Ok(Some(plan)) = plan.await
+            && plan != self.plan
+        {
+            self.plan.clone_from(&plan);
+            self.tell([SessionUpdate::Plan(Plan::new(plan))]);
+        }
+    }
+}
+
+const fn how(ended: Disposition) -> &'static str {
+    match ended {
+        Disposition::Succeeded => "succeeded",
+        Disposition::Failed => "failed",
+        Disposition::Cancelled => "cancelled",
+        Disposition::Budget => "a budget is used up",
+        Disposition::Stuck => "stuck",
+        Disposition::Denied => "denied",
+        _ => "ended",
+    }
+}

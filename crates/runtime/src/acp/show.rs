@@ -1,0 +1,249 @@
+//! How a call is shown in an editor: its title and kind, the files that it is about, and
+//! what it would change.
+
+use std::path::{Path, PathBuf};
+
+use agent_client_protocol::v1::schema::{
+    ContentBlock, Diff, TextContent, ToolCall as Shown, ToolCallContent, ToolCallId,
+    ToolCallLocation, ToolCallStatus, ToolCallUpdateFields, ToolKind,
+};
+use pointsman_agents::PLAN_TOOL;
+use pointsman_kernel::agent::ToolCall;
+use serde_json::{Map, Value};
+
+use super::Limits;
+use crate::tool::{describe, folder::Folder};
+
+/// The arguments that say what a call is about, the most telling first.
+const TELLING: [&str; 5] = ["command", "path", "url", "query", "pattern"];
+
+/// Where calls act, as far as it is needed to show them.
+#[derive(Clone, Debug)]
+pub(super) struct Workspace {
+    root: PathBuf,
+    /// Nothing where what was there before a call can no longer be known.
+    folder: Option<Folder>,
+    limits: Limits,
+}
+
+impl Workspace {
+    /// The workspace as it is now.
+    pub(super) fn open(root: &Path, limits: &Limits) -> Self {
+        Self { folder: Folder::open(root).ok(), ..Self::past(root, limits) }
+    }
+
+    /// The workspace of calls that were made long ago.
+    pub(super) fn past(root: &Path, limits: &Limits) -> Self {
+        Self { root: root.into(), folder: None, limits: limits.clone() }
+    }
+
+    /// Returns a call as it is first shown.
+    pub(super) fn call(&self, id: ToolCallId, call: &ToolCall) -> Shown {
+        let arguments: Map<String, Value> =
+            serde_json::from_str(call.arguments.get()).unwrap_or_default();
+        let path = text(&arguments, "path");
+        let line = arguments.get("from").and_then(Value::as_u64);
+        let location = path.map(|path| {
+            let line = line.and_then(|line| u32::try_from(line).ok());
+            ToolCallLocation::new(self.root.join(path)).line(line)
+        });
+        Shown::new(id, self.title(&call.tool, &arguments))
+            .name(call.tool.clone())
+            .kind(kind(&call.tool))
+            .status(ToolCallStatus::Pending)
+            .content(self.content(call, &arguments).into_iter().collect())
+            .locations(location.into_iter().collect())
+            .raw_input(Value::Object(arguments))
+    }
+
+    /// Returns a call as a person is asked about it: nothing is left out.
+    pub(super) fn question(&self, id: ToolCallId, call: &ToolCall) -> ToolCallUpdateFields {
+        let shown = self.call(id, call);
+        ToolCallUpdateFields::new()
+            .title(shown.title)
+            .name(shown.name)
+            .kind(shown.kind)
+            .status(ToolCallStatus::Pending)
+            .content(shown.content)
+            .locations(shown.locations)
+            .raw_input(shown.raw_input)
+    }
+
+    fn title(&self, tool: &str, arguments: &Map<String, Value>) -> String {
+        let words = arguments.get("args").and_then(Value::as_array).map(|words| {
+            let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+            words.join(" ")
+        });
+        let about = TELLING.iter().find_map(|name| text(arguments, name)).or(words.as_deref());
+        let title = match (tool, about) {
+            (PLAN_TOOL, _) => "Plan".to_owned(),
+            ("shell", Some(command)) => command.to_owned(),
+            (_, Some(about)) => format!("{tool} {about}"),
+            (_, None) if arguments.is_empty() => tool.to_owned(),
+            (_, None) => format!("{tool} {}", Value::Object(arguments.clone())),
+        };
+        line(&title, self.limits.title)
+    }
+
+    /// Returns what a call would do, where its title does not say it.
+    fn content(&self, call: &ToolCall, arguments: &Map<String, Value>) -> Option<ToolCallContent> {
+        let change = self.change(&call.tool, arguments);
+        change.or_else(|| {
+            let described = describe(call).filter(|_| !shows_change(&call.tool))?;
+            let harmless = |it: &char| !it.is_control() || matches!(it, '\n' | '\t');
+            let described: String = described.chars().filter(harmless).collect();
+            Some(ContentBlock::Text(TextContent::new(described)).into())
+        })
+    }
+
+    /// Returns what a call changes in a file, where old and new text are known.
+    fn change(&self, tool: &str, arguments: &Map<String, Value>) -> Option<ToolCallContent> {
+        let path = text(arguments, "path")?;
+        let (old, new) = match tool {
+            "edit" => (Some(text(arguments, "old")?.to_owned()), text(arguments, "new")?),
+            "write" => (self.now(path)?, text(arguments, "content")?),
+            _ => return None,
+        };
+        if old.as_deref().map_or(0, str::len).max(new.len()) > self.limits.diff {
+            return None;
+        }
+        Some(Diff::new(self.root.join(path), new).old_text(old).into())
+    }
+
+    /// Returns what a file holds now: nothing if there is none, and no answer if it
+    /// cannot be shown.
+    #[expect(clippy::option_option, reason = "no file and no answer are not the same")]
+    fn now(&self, path: &str) -> Option<Option<String>> {
+        let folder = self.folder.as_ref()?;
+        let inside = folder.inside(path).ok()?;
+        let limit = u64::try_from(self.limits.diff).unwrap_or(u64::MAX);
+        match folder.read(&inside, limit) {
+            Ok(bytes) => String::from_utf8(bytes).ok().map(Some),
+            Err(_) if self.root.join(&inside).symlink_metadata().is_err() => Some(None),
+            Err(_) => None,
+        }
+    }
+
+    /// Returns as much of a tool's output as is shown.
+    pub(super) fn output(&self, output: &str) -> String {
+        let most = self.limits.output;
+        if output.len() <= most {
+            return output.into();
+        }
+        let kept = output.get(..output.floor_char_boundary(most)).unwrap_or_default();
+        format!("{kept}\n(and {} more bytes)", output.len() - kept.len())
+    }
+
+    /// Returns the end of what a tool has put out so far.
+    pub(super) fn progress<'a>(&self, output: &'a str) -> &'a str {
+        let from = output.len().saturating_sub(self.limits.progress);
+        output.get(output.ceil_char_boundary(from)..).unwrap_or_default()
+    }
+
+    /// Returns a text in one line that is no longer than a title.
+    pub(super) fn line(&self, text: &str) -> String {
+        line(text, self.limits.title)
+    }
+}
+
+/// Returns whether a call of this tool shows a change that its result need not repeat.
+pub(super) fn shows_change(tool: &str) -> bool {
+    matches!(tool, "edit" | "write")
+}
+
+fn kind(tool: &str) -> ToolKind {
+    match tool {
+        "read" => ToolKind::Read,
+        "list" | "search" | "context.fts_search" => ToolKind::Search,
+        "write" | "edit" => ToolKind::Edit,
+        "shell" | "git" => ToolKind::Execute,
+        "http_get" => ToolKind::Fetch,
+        PLAN_TOOL => ToolKind::Think,
+        _ => ToolKind::Other,
+    }
+}
+
+fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    arguments.get(name)?.as_str()
+}
+
+/// Returns a text in one line of so many characters, without what moves a cursor.
+pub(super) fn line(text: &str, most: usize) -> String {
+    let mut line = String::new();
+    for (count, word) in text.split_whitespace().enumerate() {
+        if count > 0 {
+            line.push(' ');
+        }
+        line.extend(word.chars().filter(|char| !char.is_control()));
+        if line.chars().nth(most).is_some() {
+            let kept: String = line.chars().take(most.saturating_sub(1)).collect();
+            return kept + "…";
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn shown(tool: &str, arguments: &Value) -> Shown {
+        let call =
+            serde_json::from_value(json!({ "id": "a", "tool": tool, "arguments": arguments }));
+        let workspace = Workspace::past(Path::new("/work"), &Limits::default());
+        workspace.call(ToolCallId::new("call-1"), &call.expect("a call"))
+    }
+
+    #[test]
+    fn a_title_names_what_a_call_is_about() {
+        assert_eq!(shown("read", &json!({ "path": "a.rs", "from": 3 })).title, "read a.rs");
+        assert_eq!(shown("shell", &json!({ "command": "cargo\ttest\n-q" })).title, "cargo test -q");
+        assert_eq!(shown("mcp.x.y", &json!({ "n": 1 })).title, r#"mcp.x.y {"n":1}"#);
+        assert_eq!(shown("git", &json!({ "args": ["log", "-1"] })).title, "git log -1");
+        assert_eq!(shown("git", &json!({})).title, "git");
+        let long = shown("shell", &json!({ "command": "é".repeat(1000) })).title;
+        assert_eq!(long.chars().count(), Limits::default().title);
+        assert!(long.ends_with('…'));
+        assert_eq!(line("a\u{1b}[31mb", 80), "a[31mb");
+    }
+
+    #[test]
+    fn paths_are_absolute_and_lines_are_told() {
+        let shown = shown("read", &json!({ "path": "src/a.rs", "from": 3 }));
+        let [location] = shown.locations.as_slice() else { panic!("one place") };
+        assert_eq!(
+            (location.path.as_path(), location.line),
+            (Path::new("/work/src/a.rs"), Some(3))
+        );
+        assert_eq!(shown.kind, ToolKind::Read);
+    }
+
+    #[test]
+    fn an_edit_shows_its_change_and_a_past_write_none() {
+        let edit = shown("edit", &json!({ "path": "a", "old": "x", "new": "y" }));
+        let [ToolCallContent::Diff(diff)] = edit.content.as_slice() else { panic!("a diff") };
+        assert_eq!((diff.old_text.as_deref(), diff.new_text.as_str()), (Some("x"), "y"));
+        assert!(shown("write", &json!({ "path": "a", "content": "y" })).content.is_empty());
+    }
+
+    #[test]
+    fn a_plan_is_shown_as_a_list() {
+        let plan = json!({ "phases": [{ "description": "look" }, { "description": "do\u{1b}" }] });
+        let plan = shown(PLAN_TOOL, &plan);
+        let [ToolCallContent::Content(content)] = plan.content.as_slice() else { panic!("a text") };
+        let ContentBlock::Text(text) = &content.content else { panic!("a text") };
+        assert!(text.text.contains("look") && text.text.contains("do"), "{}", text.text);
+        assert!(!text.text.contains('\u{1b}'), "nothing moves a cursor");
+    }
+
+    #[test]
+    fn a_long_output_is_cut_between_characters() {
+        let limits = Limits { output: 3, progress: 3, ..Limits::default() };
+        let workspace = Workspace::past(Path::new("/"), &limits);
+        assert_eq!(workspace.output("éé"), "é\n(and 2 more bytes)");
+        assert_eq!(workspace.output("abc"), "abc");
+        assert_eq!(workspace.progress("éé"), "é");
+    }
+}

@@ -1,0 +1,302 @@
+//! What happens to a run, as updates of an editor's session.
+//!
+//! It is the same for what happens now and for what the journal tells of long ago.
+
+use std::{collections::BTreeMap, mem};
+
+use agent_client_protocol::v1::schema::{
+    ContentBlock, ContentChunk, MessageId, SessionUpdate, TextContent, ToolCall as Shown,
+    ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
+};
+use pointsman_kernel::{
+    agent::ToolCall,
+    governor::Level,
+    id::EffectId,
+    turn::{TurnError, TurnErrorKind},
+};
+
+use super::show::{Workspace, shows_change};
+use crate::observe::{Asked, Notice, Question};
+
+/// Text that was shown cannot be taken back; this stands behind what came to nothing.
+const CUT_OFF: &str = "\n\n*(The reply was cut off; trying again.)*\n\n";
+
+/// Turns what happens into updates.
+#[derive(Debug)]
+pub(super) struct Teller {
+    workspace: Workspace,
+    /// Calls under way.
+    calls: BTreeMap<EffectId, Running>,
+    /// Calls and questions that wait for a person.
+    asked: Vec<Waiting>,
+    /// What was shown of replies that are not finished.
+    said: BTreeMap<EffectId, String>,
+    /// Whose text stands last, if text does.
+    last: Option<EffectId>,
+    /// Whether a reply was cut off of which something was shown.
+    cut: bool,
+}
+
+#[derive(Debug)]
+struct Running {
+    id: ToolCallId,
+    tool: String,
+    /// What it has put out so far.
+    output: String,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    effect: EffectId,
+    id: ToolCallId,
+    call: Option<ToolCall>,
+}
+
+impl Teller {
+    pub(super) const fn new(workspace: Workspace) -> Self {
+        Self {
+            workspace,
+            calls: BTreeMap::new(),
+            asked: Vec::new(),
+            said: BTreeMap::new(),
+            last: None,
+            cut: false,
+        }
+    }
+
+    /// The same, over the workspace as it is now.
+    pub(super) fn at(self, workspace: Workspace) -> Self {
+        Self { workspace, ..self }
+    }
+
+    /// Returns what an editor is told of a notice; most say nothing that it shows.
+    pub(super) fn tell(&mut self, notice: &Notice) -> Vec<SessionUpdate> {
+        match notice {
+            Notice::Attempted { effect, call: Some(call), .. } => vec![self.started(*effect, call)],
+            Notice::Attempted { call: None, .. } => self.cut_off().into_iter().collect(),
+            Notice::Answered { effect, ok, output, .. } => {
+                self.answered(*effect, *ok, output.as_deref()).into_iter().collect()
+            }
+            Notice::Said { effect, text } => {
+                let told = self.progress(*effect, text).or_else(|| self.piece(*effect, text));
+                told.into_iter().collect()
+            }
+            Notice::Unsaid(effect) => self.unsaid(*effect).into_iter().collect(),
+            Notice::Asked(Question { effect, asks, .. }) => vec![match asks {
+                Asked::Call { call, .. } => self.asks_for(*effect, call),
+                Asked::Plain(text) => self.asks(*effect, text),
+            }],
+            Notice::Retrying { attempt, wait_ms } => {
+                let seconds = wait_ms.div_ceil(1000);
+                let told = format!("Tries again in {seconds} s (attempt {attempt}).");
+                self.cut_off().into_iter().chain([thought(&told)]).collect()
+            }
+            // Whoever is asked need not be told that they are.
+            Notice::Warned(verdict) if verdict.level != Level::Ask => {
+                vec![thought(&format!("Governor: {} ({})", verdict.reason, verdict.advice))]
+            }
+            Notice::Stuck(verdict) => {
+                vec![thought(&format!("Governor: no progress: {}", verdict.reason))]
+            }
+            Notice::Paused(why) => vec![thought(&format!("Paused: {why}"))],
+            Notice::Resumed => vec![thought("Goes on.")],
+            Notice::Listens { error } => self.over(error.as_ref()),
+            Notice::Ended(_) => self.over(None),
+            _ => Vec::new(),
+        }
+    }
+
+    fn started(&mut self, effect: EffectId, call: &ToolCall) -> SessionUpdate {
+        let waited = self.asked.iter().position(|it| it.call.as_ref() == Some(call));
+        let known = waited.map(|at| self.asked.remove(at).id);
+        let known = known.or_else(|| self.calls.get(&effect).map(|it| it.id.clone()));
+        self.last = None;
+        let id = known.clone().unwrap_or_else(|| call_id(effect));
+        let (tool, output) = (call.tool.clone(), String::new());
+        self.calls.insert(effect, Running { id: id.clone(), tool, output });
+        if known.is_some() {
+            return status(id, ToolCallStatus::InProgress);
+        }
+        let shown = self.workspace.call(id, call).status(ToolCallStatus::InProgress);
+        SessionUpdate::ToolCall(shown)
+    }
+
+    fn answered(
+        &mut self,
+        effect: EffectId,
+        ok: bool,
+        output: Option<&str>,
+    ) -> Option<SessionUpdate> {
+        if let Some(Running { id, tool, .. }) = self.calls.remove(&effect) {
+            return Some(self.finished(id, ok, &tool, output.unwrap_or_default()));
+        }
+        if self.asked.iter().any(|it| it.effect == effect) {
+            return self.decided(effect, true, "");
+        }
+        let whole = output.filter(|_| ok)?;
+        // What is known of the whole and was not shown as it was written.
+        let rest = match self.said.remove(&effect) {
+            Some(shown) => whole.strip_prefix(shown.as_str())?.to_owned(),
+            None => whole.to_owned(),
+        };
+        let update = self.piece(effect, &rest);
+        self.said.remove(&effect);
+        update
+    }
+
+    fn finished(&self, id: ToolCallId, ok: bool, tool: &str, output: &str) -> SessionUpdate {
+        let status = if ok { ToolCallStatus::Completed } else { ToolCallStatus::Failed };
+        let output = self.workspace.output(output);
+        let mut fields = ToolCallUpdateFields::new().status(status).raw_output(output.clone());
+        // A change that was made stays in sight.
+        if !(ok && shows_change(tool)) {
+            fields = fields.content(vec![content(&output)]);
+        }
+        SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(id, fields))
+    }
+
+    /// Tells what a tool puts out while it runs: the end of it, whole each time.
+    fn progress(&mut self, effect: EffectId, text: &str) -> Option<SessionUpdate> {
+        let running = self.calls.get_mut(&effect)?;
+        running.output.push_str(text);
+        running.output = self.workspace.progress(&running.output).to_owned();
+        let fields = ToolCallUpdateFields::new()
+            .status(ToolCallStatus::InProgress)
+            .content(vec![content(&running.output)]);
+        Some(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(running.id.clone(), fields)))
+    }
+
+    fn piece(&mut self, effect: EffectId, text: &str) -> Option<SessionUpdate> {
+        if text.is_empty() {
+            return None;
+        }
+        self.said.entry(effect).or_default().push_str(text);
+        let before = self.last.replace(effect).is_some_and(|last| last != effect);
+        let text = if before { format!("\n\n{text}") } else { text.into() };
+        Some(SessionUpdate::AgentMessageChunk(chunk(&text).message_id(message_id(effect))))
+    }
+
+    fn unsaid(&mut self, effect: EffectId) -> Option<SessionUpdate> {
+        if let Some(Running { id, tool, .. }) = self.calls.remove(&effect) {
+            return Some(self.finished(id, false, &tool, "stopped"));
+        }
+        self.cut |= self.said.remove(&effect).is_some();
+        None
+    }
+
+    fn cut_off(&mut self) -> Option<SessionUpdate> {
+        mem::take(&mut self.cut).then(|| {
+            self.last = None;
+            message(CUT_OFF)
+        })
+    }
+
+    /// Shows a call that a person is asked about.
+    pub(super) fn asks_for(&mut self, effect: EffectId, call: &ToolCall) -> SessionUpdate {
+        let id = self.waits(effect, Some(call.clone()));
+        SessionUpdate::ToolCall(self.workspace.call(id, call))
+    }
+
+    /// Shows a question of the chart's own.
+    pub(super) fn asks(&mut self, effect: EffectId, question: &str) -> SessionUpdate {
+        let id = self.waits(effect, None);
+        let shown = Shown::new(id, self.workspace.line(question));
+        let shown = shown.status(ToolCallStatus::Pending).content(vec![content(question)]);
+        SessionUpdate::ToolCall(shown)
+    }
+
+    fn waits(&mut self, effect: EffectId, call: Option<ToolCall>) -> ToolCallId {
+        let id = call_id(effect);
+        self.last = None;
+        self.asked.push(Waiting { effect, id: id.clone(), call });
+        id
+    }
+
+    /// Returns what a person is shown with a question.
+    pub(super) fn question(&self, question: &Question) -> ToolCallUpdate {
+        let known = self.asked.iter().find(|it| it.effect == question.effect);
+        let id = known.map_or_else(|| call_id(question.effect), |it| it.id.clone());
+        let fields = match &question.asks {
+            Asked::Call { call, .. } => self.workspace.question(id.clone(), call),
+            Asked::Plain(text) => ToolCallUpdateFields::new()
+                .title(self.workspace.line(text))
+                .status(ToolCallStatus::Pending)
+                .content(vec![content(text)]),
+        };
+        ToolCallUpdate::new(id, fields)
+    }
+
+    /// Takes a person's answer: a call that may run is told of when it starts.
+    pub(super) fn decided(
+        &mut self,
+        effect: EffectId,
+        granted: bool,
+        why: &str,
+    ) -> Option<SessionUpdate> {
+        let at = self.asked.iter().position(|it| it.effect == effect)?;
+        if granted && self.asked.get(at).is_some_and(|it| it.call.is_some()) {
+            return None;
+        }
+        let Waiting { id, .. } = self.asked.remove(at);
+        if granted {
+            return Some(status(id, ToolCallStatus::Completed));
+        }
+        Some(self.finished(id, false, "", why))
+    }
+
+    /// The turn is over: nothing is under way any more, and why it has no answer is said.
+    fn over(&mut self, error: Option<&TurnError>) -> Vec<SessionUpdate> {
+        let stopped = mem::take(&mut self.calls).into_values().map(|it| (it.id, "stopped"));
+        let unasked = mem::take(&mut self.asked).into_iter().map(|it| (it.id, "not answered"));
+        let left: Vec<_> = stopped.chain(unasked).collect();
+        let mut updates: Vec<_> =
+            left.into_iter().map(|(id, why)| self.finished(id, false, "", why)).collect();
+        let text = mem::take(&mut self.said).is_empty() && self.last.is_none() && !self.cut;
+        (self.last, self.cut) = (None, false);
+        // An editor shows by itself that a person cancelled.
+        if let Some(error) = error.filter(|error| error.kind != TurnErrorKind::Cancelled) {
+            let gap = if text { "" } else { "\n\n" };
+            updates.push(message(&format!("{gap}**No answer:** {}", error.message)));
+        }
+        updates
+    }
+}
+
+fn call_id(effect: EffectId) -> ToolCallId {
+    ToolCallId::new(format!("call-{effect}"))
+}
+
+fn message_id(effect: EffectId) -> MessageId {
+    MessageId::new(format!("reply-{effect}"))
+}
+
+fn status(id: ToolCallId, status: ToolCallStatus) -> SessionUpdate {
+    let fields = ToolCallUpdateFields::new().status(status);
+    SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(id, fields))
+}
+
+fn content(text: &str) -> ToolCallContent {
+    ContentBlock::Text(TextContent::new(text)).into()
+}
+
+fn chunk(text: &str) -> ContentChunk {
+    ContentChunk::new(ContentBlock::Text(TextContent::new(text)))
+}
+
+/// Something that is said beside the answer.
+pub(super) fn thought(text: &str) -> SessionUpdate {
+    SessionUpdate::AgentThoughtChunk(chunk(&format!("{text}\n")))
+}
+
+/// Something that is said in the agent's name.
+pub(super) fn message(text: &str) -> SessionUpdate {
+    SessionUpdate::AgentMessageChunk(chunk(text))
+}
+
+/// Something that a person said.
+pub(super) fn heard(text: &str) -> SessionUpdate {
+    SessionUpdate::UserMessageChunk(chunk(text))
+}
+
+#[cfg(test)]
+mod tests;

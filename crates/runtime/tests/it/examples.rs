@@ -1,0 +1,80 @@
+//! The library's examples, run as anybody would run them, with a model that answers from
+//! a script.
+
+use std::{
+    env, fs,
+    io::Write as _,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
+
+use crate::store::Folder;
+
+/// Runs an example in a folder, and returns what it printed.
+fn example(name: &str, folder: &Folder, script: &str, arguments: &[&str], said: &str) -> String {
+    let file = folder.0.join("script.toml");
+    fs::write(&file, script).expect("it can be written");
+    let work = folder.0.join("work");
+    fs::create_dir_all(&work).expect("it can be made");
+    let mut child = Command::new(built(name))
+        .arg(&work)
+        .args(arguments)
+        .env("POINTSMAN_MODEL", format!("script:{}", file.display()))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut stdin = child.stdin.take().expect("it listens");
+    stdin.write_all(said.as_bytes()).expect("it hears");
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// Builds an example, so that it is never an older one, and says where it is.
+fn built(name: &str) -> PathBuf {
+    let ours = env::current_exe().expect("this test has a file");
+    let profile = ours.ancestors().nth(2).expect("it lies in a target folder");
+    let target = profile.parent().expect("it lies in a target folder");
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--quiet", "--locked", "--package", "pointsman-runtime"]);
+    build.args(["--example", name, "--target-dir"]).arg(target);
+    if profile.ends_with("release") {
+        build.arg("--release");
+    }
+    assert!(build.status().expect("cargo runs").success(), "{name} was not built");
+    profile.join("examples").join(name)
+}
+
+#[test]
+fn chat_shows_answers_and_asks_before_it_writes() {
+    let folder = Folder::new("example-chat");
+    let script = "[[turn]]\ntext = 'Hello.'\n[[turn]]\n[[turn.calls]]\ntool = 'write'\n\
+                  arguments = { path = 'a.txt', content = 'x' }\n[[turn]]\ntext = 'It is there.'\n";
+    let shown = example("chat", &folder, script, &["hi", "write it"], "yes\n");
+    for line in ["Hello.", "[may this run?", "[calls write", "It is there.", "[Ended(Succeeded)"] {
+        assert!(shown.contains(line), "{line} is missing: {shown}");
+    }
+    assert!(folder.0.join("work/a.txt").exists());
+}
+
+#[test]
+fn code_works_through_its_plan_and_reports() {
+    let folder = Folder::new("example-code");
+    let complete = pointsman_agents::code::PHASE_COMPLETE;
+    let done = format!(
+        "[[turn]]\n[[turn.calls]]\ntool = '{complete}'\narguments = {{ success = true }}\n"
+    );
+    let script = format!(
+        "[[turn]]\n[[turn.calls]]\ntool = 'write'\narguments = {{ path = 'a.txt', content = 'x' }}\n\
+         {done}{done}"
+    );
+    let shown = example("code", &folder, &script, &["make it", "write", "check"], "");
+    for line in ["[calls write]", "[phase_transition: ", "[Ended(Succeeded)"] {
+        assert!(shown.contains(line), "{line} is missing: {shown}");
+    }
+    assert!(folder.0.join("work/a.txt").exists());
+}
