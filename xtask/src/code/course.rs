@@ -209,6 +209,10 @@ impl Lap<'_> {
             }
             text.push_str(&format!("{reply}\n"));
         }
+        if text.is_empty() {
+            // A script must have something to say, even where nobody asks any more.
+            text.push_str("{\"text\": \"There is nothing left to say.\"}\n");
+        }
         let file = self.home.file("script.jsonl");
         fs::write(&file, text).context("writing the script")?;
         Ok(file)
