@@ -70,7 +70,7 @@ pub(crate) fn runs(weak: usize, chaos: usize) -> Result<bool> {
     let course = Course { folder, cache, research: &research, code: &code };
     // The index over the documents is made once, and not by several at the same time.
     course.warm()?;
-    let mut rows = Vec::new();
+    let mut rows: Vec<Row> = (0..chaos).map(|at| course.wild(at)).collect();
     let talks = weak.div_ceil(PER_TALK);
     if weak > 0 {
         let server = Served::weak(&python).start()?;
@@ -79,8 +79,6 @@ pub(crate) fn runs(weak: usize, chaos: usize) -> Result<bool> {
         let ways = (0..weak).map(|at| (format!("weak {at}"), research));
         rows.extend(course.all("weak", &server, ways.collect(), 1));
     }
-    let wild = (0..chaos).map(|at| course.wild(at));
-    rows.extend(wild);
     for (seed, first) in (1u64..).zip((0..chaos).step_by(PER_SEED)) {
         let model = Served::chaos(&python, seed)?;
         let server = model.start()?;

@@ -37,8 +37,9 @@ const WORDS: [&str; 5] = [
 /// Nothing but looking, and little of it: each tool is a long prompt for a weak model.
 const TOOLS: [&str; 2] = ["list", "read"];
 const MAX_TOKENS: u32 = 48;
-/// How long a turn may take; what takes longer hangs.
-const TURN_CAP: Duration = Duration::from_mins(3);
+/// How long a turn may take: three attempts of two minutes, and a little. What takes
+/// longer hangs.
+const TURN_CAP: Duration = Duration::from_mins(7);
 
 /// How a conversation went.
 #[derive(Debug, Default)]
