@@ -207,7 +207,7 @@ impl Lap<'_> {
             if let Some(reply) = reply.as_object_mut().filter(|_| slow == Some(at)) {
                 reply.insert("delay_ms".into(), json!(SLOW_MS));
             }
-            text.push_str(&format!("{reply}\n"));
+            text.extend([reply.to_string(), "\n".into()]);
         }
         if text.is_empty() {
             // A script must have something to say, even where nobody asks any more.

@@ -31,11 +31,12 @@ rules = [
 ]
 ";
 /// What is in a home that a run changes by being one.
-const ITS_OWN: [&str; 8] = [
+const ITS_OWN: [&str; 9] = [
     "journal.db",
     "journal.db-wal",
     "journal.db-shm",
-    "journal.db-lock",
+    "journal.db.holds",
+    "journal.db.mark",
     "state",
     "stderr",
     "stdout",

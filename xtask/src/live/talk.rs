@@ -71,7 +71,15 @@ impl Talk {
         turn(&told).context("before anything was said")?.map_err(|why| anyhow!("{why}"))?;
         for words in WORDS {
             speaker.say(words);
-            talk.turns.push(turn(&told).with_context(|| format!("after `{words}`"))?);
+            match turn(&told) {
+                Ok(turn) => talk.turns.push(turn),
+                Err(why) => {
+                    speaker.leave();
+                    drop(speaker);
+                    let end = conversation.wait();
+                    return Err(why.context(format!("after `{words}`, at {end:?}")));
+                }
+            }
         }
         speaker.close();
         until(&told, |notice| matches!(notice, Notice::Ended(_)).then_some(()))
