@@ -1,7 +1,8 @@
 //! The `live` tier and `cargo xtask soak`: whole runs against real models that are bad.
 //!
 //! One is weak: it obeys a schema, chooses wrongly and repeats itself. One is chaos:
-//! random weights, so it says anything at all. Whatever they say, every run must end in
+//! random weights, so it says anything at all. A script that means harm stands beside
+//! them, because random weights seldom make a call that fits. Whatever they say, every run must end in
 //! a way that has a name, within what its certificate allows, and outside its workspace
 //! nothing may change.
 
@@ -10,6 +11,7 @@ mod ride;
 mod served;
 mod talk;
 mod tree;
+mod wild;
 
 use std::{
     path::Path,
@@ -25,7 +27,7 @@ use anyhow::{Context, Result};
 
 use self::{
     judge::Bounds,
-    ride::{Proposals, Ride, Work},
+    ride::{Mouth, Proposals, Ride, Work},
     served::Served,
     talk::Talk,
 };
@@ -36,7 +38,8 @@ use crate::{
     server::Server,
 };
 
-/// Runs of the weak model, and of the chaos models with each agent, in the tier.
+/// Runs of the weak model in the tier; of the chaos models with each agent, and of scripts
+/// that mean harm.
 const WEAK: usize = 5;
 const CHAOS: usize = 20;
 /// Runs of the weak model for each conversation with it.
@@ -67,7 +70,7 @@ pub(crate) fn runs(weak: usize, chaos: usize) -> Result<bool> {
     let course = Course { folder, cache, research: &research, code: &code };
     // The index over the documents is made once, and not by several at the same time.
     course.warm()?;
-    let mut rows = Vec::new();
+    let mut rows: Vec<Row> = (0..chaos).map(|at| course.wild(at)).collect();
     let talks = weak.div_ceil(PER_TALK);
     if weak > 0 {
         let server = Served::weak(&python).start()?;
@@ -92,7 +95,7 @@ pub(crate) fn runs(weak: usize, chaos: usize) -> Result<bool> {
         });
         rows.extend(course.all("code", &server, changes.collect(), AT_A_TIME));
     }
-    Ok(report(&rows, weak + talks + 2 * chaos))
+    Ok(report(&rows, weak + talks + 3 * chaos))
 }
 
 /// What is proved of a chart.
@@ -142,7 +145,7 @@ impl Course<'_> {
             for _ in 0..at_a_time {
                 scope.spawn(|| {
                     while let Some((name, work)) = ways.get(next.fetch_add(1, Relaxed)) {
-                        let row = self.one(kind, server, name, *work);
+                        let row = self.one(kind, Mouth::Served(server, kind), name, *work);
                         // A row is pushed whole or not at all.
                         rows.lock().unwrap_or_else(PoisonError::into_inner).push(row);
                     }
@@ -152,10 +155,10 @@ impl Course<'_> {
         rows.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn one(&self, kind: &'static str, server: &Server, name: &str, work: Work) -> Row {
+    fn one(&self, kind: &'static str, mouth: Mouth<'_>, name: &str, work: Work) -> Row {
         let started = Instant::now();
         let ride = Home::sharing(self.folder, self.cache)
-            .and_then(|home| Ride::go(&home, server, kind, work, QUESTION));
+            .and_then(|home| Ride::go(&home, mouth, work, QUESTION));
         let bounds = match work {
             Work::Research(_) => self.research,
             Work::Code { .. } => self.code,
@@ -165,6 +168,13 @@ impl Course<'_> {
             Err(why) => Err(vec![format!("{why:#}")]),
         };
         Row::of(kind, name.into(), started.elapsed(), how)
+    }
+
+    /// Lets a script that means harm make a change.
+    fn wild(&self, at: usize) -> Row {
+        let work = Work::Code { planned: at.is_multiple_of(2) };
+        let seed = u64::try_from(at).unwrap_or(u64::MAX);
+        self.one("wild", Mouth::Wild(seed), &format!("wild code, seed {at}"), work)
     }
 
     /// Holds a conversation.

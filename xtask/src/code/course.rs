@@ -207,7 +207,11 @@ impl Lap<'_> {
             if let Some(reply) = reply.as_object_mut().filter(|_| slow == Some(at)) {
                 reply.insert("delay_ms".into(), json!(SLOW_MS));
             }
-            text.push_str(&format!("{reply}\n"));
+            text.extend([reply.to_string(), "\n".into()]);
+        }
+        if text.is_empty() {
+            // A script must have something to say, even where nobody asks any more.
+            text.push_str("{\"text\": \"There is nothing left to say.\"}\n");
         }
         let file = self.home.file("script.jsonl");
         fs::write(&file, text).context("writing the script")?;

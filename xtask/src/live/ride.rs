@@ -7,7 +7,7 @@ use pointsman_kernel::{chart::verify, id::Seq};
 use pointsman_runtime::{driver::fold_each, store::Store};
 use serde_json::Value;
 
-use super::tree::Tree;
+use super::{tree::Tree, wild};
 use crate::{
     place,
     program::{Home, Told},
@@ -31,11 +31,12 @@ rules = [
 ]
 ";
 /// What is in a home that a run changes by being one.
-const ITS_OWN: [&str; 8] = [
+const ITS_OWN: [&str; 9] = [
     "journal.db",
     "journal.db-wal",
     "journal.db-shm",
-    "journal.db-lock",
+    "journal.db.holds",
+    "journal.db.mark",
     "state",
     "stderr",
     "stdout",
@@ -63,6 +64,33 @@ pub(super) enum Work {
     },
 }
 
+/// Who answers.
+#[derive(Clone, Copy)]
+pub(super) enum Mouth<'a> {
+    /// A model of this name, by a server.
+    Served(&'a Server, &'static str),
+    /// A script that means harm, by its seed.
+    Wild(u64),
+}
+
+impl Mouth<'_> {
+    /// Returns the arguments that name it.
+    fn words(self, home: &Home) -> Result<Vec<OsString>> {
+        Ok(match self {
+            Self::Served(server, name) => {
+                let url = format!("{}/v1", server.url()).into();
+                let model = format!("openai-compatible:{name}").into();
+                vec!["--model".into(), model, "--base-url".into(), url]
+            }
+            Self::Wild(seed) => {
+                let file = home.file("script.jsonl");
+                fs::write(&file, wild::script(seed))?;
+                vec!["--model".into(), format!("script:{}", file.display()).into()]
+            }
+        })
+    }
+}
+
 /// A run that is over.
 pub(super) struct Ride {
     pub(super) told: Told,
@@ -78,13 +106,7 @@ pub(super) struct Ride {
 
 impl Ride {
     /// Runs an agent with a model until it ends.
-    pub(super) fn go(
-        home: &Home,
-        server: &Server,
-        name: &str,
-        work: Work,
-        question: &str,
-    ) -> Result<Self> {
+    pub(super) fn go(home: &Home, mouth: Mouth<'_>, work: Work, question: &str) -> Result<Self> {
         let way = if work == Work::Research(Proposals::Schema) { "schema" } else { "tools" };
         let mut config = format!("[model]\nproposals = \"{way}\"\nmax_tokens = 200\n");
         let mut words: Vec<OsString> = match work {
@@ -105,8 +127,8 @@ impl Ride {
         let settings = home.file("config").join("pointsman");
         fs::create_dir_all(&settings)?;
         fs::write(settings.join("pointsman.toml"), config)?;
-        let (url, model) = (format!("{}/v1", server.url()), format!("openai-compatible:{name}"));
-        words.extend(["--json", "--model", &model, "--base-url", &url, "--dir"].map(Into::into));
+        words.extend(mouth.words(home)?);
+        words.extend(["--json", "--dir"].map(Into::into));
         words.push(folder.into_os_string());
         let before = Tree::of(&home.file(""), &ITS_OWN)?;
         let told = home.run(words, RUN_CAP)?;

@@ -37,8 +37,9 @@ const WORDS: [&str; 5] = [
 /// Nothing but looking, and little of it: each tool is a long prompt for a weak model.
 const TOOLS: [&str; 2] = ["list", "read"];
 const MAX_TOKENS: u32 = 48;
-/// How long a turn may take; what takes longer hangs.
-const TURN_CAP: Duration = Duration::from_mins(3);
+/// How long a turn may take: three attempts of two minutes, and a little. What takes
+/// longer hangs.
+const TURN_CAP: Duration = Duration::from_mins(7);
 
 /// How a conversation went.
 #[derive(Debug, Default)]
@@ -70,7 +71,15 @@ impl Talk {
         turn(&told).context("before anything was said")?.map_err(|why| anyhow!("{why}"))?;
         for words in WORDS {
             speaker.say(words);
-            talk.turns.push(turn(&told).with_context(|| format!("after `{words}`"))?);
+            match turn(&told) {
+                Ok(turn) => talk.turns.push(turn),
+                Err(why) => {
+                    speaker.leave();
+                    drop(speaker);
+                    let end = conversation.wait();
+                    return Err(why.context(format!("after `{words}`, at {end:?}")));
+                }
+            }
         }
         speaker.close();
         until(&told, |notice| matches!(notice, Notice::Ended(_)).then_some(()))
