@@ -236,13 +236,6 @@ impl Driver {
         core.ended.is_none() && matches!(state.map(State::does), Some(Does::Await { .. }))
     }
 
-    /// Returns whether the run is in a state that waits for a word from outside.
-    pub fn listens(&self) -> bool {
-        let core = self.run.core();
-        let state = self.chart.state(core.state);
-        core.ended.is_none() && matches!(state.map(State::does), Some(Does::Await { .. }))
-    }
-
     /// Returns when the run wants to be woken, in milliseconds since 1970.
     pub fn wakes_at(&self) -> Option<u64> {
         self.run.core().wake.map(|at| self.clock.wall(at))

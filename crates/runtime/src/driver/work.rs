@@ -87,14 +87,32 @@ impl Ordered {
 pub(super) struct Working {
     pub(super) order: Order,
     doing: Option<Doing>,
-    /// What a model has written so far, piece by piece.
+    /// What a model or a tool has written so far, piece by piece.
     pieces: Option<mpsc::UnboundedReceiver<String>>,
+    /// What came of it. It is told after the last piece.
+    done: Option<Done>,
 }
 
 impl Working {
     /// An order that nobody works on: a question, or what was under way before a crash.
     pub(super) const fn idle(order: Order) -> Self {
-        Self { order, doing: None, pieces: None }
+        Self { order, doing: None, pieces: None, done: None }
+    }
+
+    fn move_on(&mut self, context: &mut Context<'_>) {
+        let Some(doing) = &mut self.doing else { return };
+        // A performer that breaks off fails its order, and not the run.
+        let done = match catch_unwind(AssertUnwindSafe(|| doing.as_mut().poll(context))) {
+            Ok(Poll::Pending) => return,
+            Ok(Poll::Ready(done)) => done,
+            Err(_) => Done::fault(
+                FaultClass::Other,
+                false,
+                "the program broke off while it did this, which is a fault in it; the log says where",
+            ),
+        };
+        self.doing = None;
+        self.done = Some(done);
     }
 }
 
@@ -115,25 +133,15 @@ pub(super) fn poll(
     context: &mut Context<'_>,
 ) -> Poll<Moved> {
     for (effect, working) in open {
+        working.move_on(context);
         if let Some(pieces) = &mut working.pieces
             && let Poll::Ready(Some(text)) = pieces.poll_recv(context)
         {
             return Poll::Ready(Moved::Said { effect: *effect, text });
         }
-        let Some(doing) = &mut working.doing else { continue };
-        // A performer that breaks off fails its order, and not the run.
-        let polled = catch_unwind(AssertUnwindSafe(|| doing.as_mut().poll(context)));
-        let done = match polled {
-            Ok(Poll::Pending) => continue,
-            Ok(Poll::Ready(done)) => done,
-            Err(_) => Done::fault(
-                FaultClass::Other,
-                false,
-                "the program broke off while it did this, which is a fault in it; the log says where",
-            ),
-        };
-        working.doing = None;
-        return Poll::Ready(Moved::Answered(event(*effect, done)));
+        if let Some(done) = working.done.take() {
+            return Poll::Ready(Moved::Answered(event(*effect, done)));
+        }
     }
     Poll::Pending
 }
@@ -231,7 +239,7 @@ impl Driver {
             (Shown::nobody(), None)
         };
         let doing = Some(self.site.performer.perform(errand, task, shown));
-        self.open.insert(id, Working { order: Order::Start(start), doing, pieces });
+        self.open.insert(id, Working { order: Order::Start(start), doing, pieces, done: None });
     }
 
     fn words(&self, start: &Start) -> String {

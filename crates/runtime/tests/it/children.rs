@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use pointsman_kernel::{
     chart::{Disposition, verify},
     governor::{Level, Permissions},
+    id::Seq,
 };
 use pointsman_runtime::{
     driver::Standing,

@@ -104,7 +104,6 @@ impl Desk {
             config: json!({ "goal": "x" }),
             words: Vec::new(),
             goal: "x".into(),
-            words: Vec::new(),
             permissions: Permissions::allow_all(),
             seed: Some(7),
         };
