@@ -5,6 +5,7 @@
 //! the group is killed, and nothing outside the group ever is.
 
 use std::{
+    env,
     ffi::OsStr,
     io,
     os::unix::process::CommandExt,
@@ -33,6 +34,14 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", TEND, "sh"]).arg(program);
     command.stdin(Stdio::piped()).process_group(0);
+    // What cargo tells us of ourselves says nothing of what we start. A cargo that saw it
+    // would compile again whatever looks at these variables, and all that rests on it.
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
     command
 }
 

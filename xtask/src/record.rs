@@ -14,7 +14,7 @@ use stage::Stage;
 /// Bytes that the picture may have.
 const LARGEST: usize = 300_000;
 /// How long something may take to appear.
-const SOON: Duration = Duration::from_secs(60);
+const SOON: Duration = Duration::from_mins(1);
 
 /// One thing that happens in the scene.
 enum Beat {
@@ -57,14 +57,10 @@ const SCENE: &[Beat] = &[
 
 /// Plays the scene and writes the picture.
 pub(crate) fn record() -> Result<bool> {
-    let built = Command::new(place::cargo())
-        .args(["build", "--package", "pointsman"])
-        .current_dir(place::root())
-        // A build script that looks at it would be run again, and all that builds on it.
-        .env_remove("CARGO_MANIFEST_DIR")
-        .status()
-        .context("building the program")?;
-    ensure!(built.success(), "the program cannot be built");
+    let mut cargo = process::command(place::cargo());
+    cargo.args(["build", "--locked", "--package", "pointsman"]).current_dir(place::root());
+    let built = process::run(cargo, BUILD_CAP).context("building the program")?;
+    ensure!(built.well(), "the program cannot be built");
     let scratch = Scratch::new()?;
     let folder = scratch.file("signals");
     fs::create_dir_all(folder.join("src"))?;

@@ -245,13 +245,12 @@ impl Service {
                         Ok(text) => text,
                         Err(refused) => return responder.respond_with_error(refused),
                     };
-                    match prompt.rooms().get(&*request.session_id.0) {
-                        Some(room) => room.say(Word::Prompt(text, responder)),
-                        None => {
-                            let unknown = error::no_session(&request.session_id.0);
-                            return responder.respond_with_error(unknown);
-                        }
-                    }
+                    let rooms = prompt.rooms();
+                    let Some(room) = rooms.get(&*request.session_id.0) else {
+                        let unknown = error::no_session(&request.session_id.0);
+                        return responder.respond_with_error(unknown);
+                    };
+                    room.say(Word::Prompt(text, responder));
                     Ok(())
                 },
                 on_receive_request!(),

@@ -56,8 +56,10 @@ pub(super) fn draw(frames: &[Frame]) -> String {
     }
     let mut kept: Vec<(usize, String)> = rows.into_iter().map(|(row, id)| (id, row)).collect();
     kept.sort_unstable();
-    let kept: String =
-        kept.iter().map(|(id, row)| format!("<g id=\"r{id}\">{row}</g>\n")).collect();
+    let kept = kept.iter().fold(String::new(), |mut kept, (id, row)| {
+        kept.extend([format!("<g id=\"r{id}\">{row}</g>\n")]);
+        kept
+    });
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {whole:.0} {tall:.0}\" \
          width=\"{whole:.0}\" height=\"{tall:.0}\" role=\"img\">\n\

@@ -94,7 +94,8 @@ fn plans_are_read_with_their_mistakes() {
     home.write("plan.md", "# Plan\n\n1. Find it (10 min)\n3. Mend it\n");
     home.write("good.md", "# Plan\n\n1. Find it (10 min)\n2. Mend it\n");
     home.write("plan.toml", "[[phase]]\ndescription = \"Find it\"\n\n[[phase]]\nwhat = 1\n");
-    home.write("long.md", &(1..=21).map(|n| format!("{n}. Step\n")).collect::<String>());
+    let steps: Vec<String> = (1..=21).map(|n| format!("{n}. Step")).collect();
+    home.write("long.md", &steps.join("\n"));
     let run = |plan: &str| home.shown(&["run", "code", "Mend it", "--plan", plan, "--dry-run"]);
     assert_snapshot!("plan_number", run("plan.md"));
     assert_snapshot!("plan_toml", run("plan.toml"));

@@ -84,8 +84,8 @@ fn a_child_that_somebody_else_drives_is_left_alone() {
         if let Notice::StateChanged { from: None, .. } = notice {
             let store = Store::open(&journal).expect("it opens");
             let child: RunId = format!("{run}-1-0").parse().expect("an id");
-            let hold = store.hold(&child).expect("it can be asked").expect("it is free");
-            *keeps.lock().expect("nobody panics") = Some(hold);
+            let taken = store.hold(&child).expect("it can be asked").expect("it is free");
+            *keeps.lock().expect("nobody panics") = Some(taken);
         }
     };
     let start = Start {

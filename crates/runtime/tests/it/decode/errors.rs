@@ -13,13 +13,23 @@ fn error(protocol: Protocol, body: &str, status: u16) -> ModelError {
     decoded.error.expect("it failed")
 }
 
+/// Checks what class the bodies of refusals are of; each says `m`.
+fn classed(cases: &[(Protocol, u16, &str, ErrorClass)]) {
+    for (protocol, status, body, class) in cases {
+        let error = error(*protocol, body, *status);
+        assert_eq!((error.class, error.status), (*class, Some(*status)), "{body}");
+        assert_eq!(error.message, "m", "{body}");
+        assert_eq!(error.retryable, class.retryable(), "{body}");
+    }
+}
+
 #[test]
 fn bodies_of_all_shapes_are_classed() {
     use ErrorClass::{
         Auth, ContentFilter, ContextLength, Invalid, Other, Overloaded, Quota, RateLimited,
         Unavailable,
     };
-    let cases = [
+    classed(&[
         (
             OpenAiChat,
             400,
@@ -109,13 +119,7 @@ fn bodies_of_all_shapes_are_classed() {
             r#"{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}"#,
             Unavailable,
         ),
-    ];
-    for (protocol, status, body, class) in cases {
-        let error = error(protocol, body, status);
-        assert_eq!((error.class, error.status), (class, Some(status)), "{body}");
-        assert_eq!(error.message, "m", "{body}");
-        assert_eq!(error.retryable, class.retryable(), "{body}");
-    }
+    ]);
 }
 
 #[test]
