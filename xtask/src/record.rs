@@ -4,17 +4,21 @@
 mod picture;
 mod stage;
 
-use std::{fs, process::Command, time::Duration};
+use std::{fs, time::Duration};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::place::{self, Scratch};
+use crate::{
+    place::{self, Scratch},
+    process,
+};
 use stage::Stage;
 
 /// Bytes that the picture may have.
 const LARGEST: usize = 300_000;
 /// How long something may take to appear.
 const SOON: Duration = Duration::from_mins(1);
+const BUILD_CAP: Duration = Duration::from_mins(15);
 
 /// One thing that happens in the scene.
 enum Beat {
