@@ -73,7 +73,7 @@ impl Data {
     /// Takes a person's message; a new turn starts without the last one's error.
     pub(super) fn hear(&mut self, body: &RawValue) -> Result<(), BadBody> {
         let UserInput { text } = serde_json::from_str(body.get())?;
-        if text.is_empty() {
+        if text.trim().is_empty() {
             return Err(BadBody("the message is empty".into()));
         }
         self.transcript.say(text);

@@ -3,6 +3,7 @@
 mod edges;
 mod overflow;
 mod prompts;
+mod seed;
 
 use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
 

@@ -93,7 +93,7 @@ impl Data {
     /// Takes a person's prompt, with which everything may be tried once more.
     pub(super) fn hear(&mut self, body: &RawValue) -> Result<(), BadBody> {
         let Prompt { text, phases } = serde_json::from_str(body.get())?;
-        if text.is_empty() {
+        if text.trim().is_empty() {
             return Err(BadBody("the prompt is empty".into()));
         }
         if !phases.is_empty() {

@@ -4,7 +4,9 @@
 //! the runner printed confirms it: a run in which no test was run shows nothing.
 
 mod command;
+mod line;
 mod output;
+mod runners;
 #[cfg(test)]
 mod tests;
 
@@ -37,9 +39,9 @@ pub(super) fn of(call: &ToolCall, result: &ToolResult, named: &[String]) -> Opti
         // went well can it be relied on.
         Some(Ran::Chained) if passed && tally.is_empty_run() => None,
         Some(Ran::Chained) if passed => Some(told != Some(false)),
-        Some(Ran::Chained | Ran::Hidden) => told,
+        Some(Ran::Chained | Ran::Hidden) => tally.told_by_runner(),
         // A script that nobody knows, which printed what only a runner prints.
-        Some(Ran::Unknown) => told.map(|told| told && passed),
+        Some(Ran::Unknown) => tally.counted().map(|told| told && passed),
         None => None,
     }
 }

@@ -157,7 +157,7 @@ impl Plan {
         let number = self.current().filter(|_| self.started.is_none())?;
         let phase = self.phases.get(number.saturating_sub(1))?;
         self.started = Some(now);
-        let (total, what) = (self.phases.len(), &phase.description);
+        let (total, what) = (self.phases.len(), phase.description.trim_end_matches('.'));
         Some(format!("Phase {number} of {total}: {what}. Call `{PHASE_COMPLETE}` when it is over."))
     }
 

@@ -86,8 +86,8 @@ fn state(data: &Data) -> Option<String> {
     }
     if !data.used.is_empty() {
         let tried: Vec<&str> = data.used.iter().map(|rule| words(*rule)).collect();
-        parts
-            .push(format!("Tried after trouble, and not to be tried again: {}.", tried.join("; ")));
+        let tried = tried.join("; ");
+        parts.push(format!("Advised after trouble, and not a second time: {tried}."));
     }
     parts.extend(advice);
     (!parts.is_empty()).then(|| format!("## State of the work\n{}", parts.join("\n")))

@@ -5,6 +5,7 @@ mod governed;
 mod plans;
 mod prompts;
 mod recoveries;
+mod seed;
 
 use alloc::{format, string::String, vec, vec::Vec};
 
@@ -334,7 +335,7 @@ fn a_body_that_cannot_be_read_changes_nothing() {
     driver.begin(json!({"phases": [{"description": "one"}]}));
     let before = driver.run.data.clone();
     for body in [
-        json!({"text": ""}),
+        json!({"text": " \n"}),
         json!({"text": "go", "phases": [{"description": "another"}]}),
         json!({"prompt": "go"}),
     ] {

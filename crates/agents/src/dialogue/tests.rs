@@ -29,7 +29,11 @@ pub(crate) fn well_formed(prompt: &Prompt) {
 }
 
 mod histories {
-    use alloc::{format, string::ToString, vec::Vec};
+    use alloc::{
+        format,
+        string::{String, ToString},
+        vec::Vec,
+    };
 
     use pointsman_kernel::{
         agent::{Agent, Answer, FaultClass, Order, Reply, ToolCall, ToolResult},
@@ -79,7 +83,8 @@ mod histories {
                 driver.fault(class[usize::from(how % 3)], how.is_multiple_of(4));
             }
             (_, Some((id, Order::Model(_)))) => {
-                let text = if how.is_multiple_of(3) { format!("word {how}") } else { "".into() };
+                let text =
+                    if how.is_multiple_of(3) { format!("word {how}") } else { String::new() };
                 driver.answer(id, Answer::Model(Reply { text, calls: calls(how % 5) }));
             }
             (_, Some((id, Order::Tool(_)))) => {
@@ -109,14 +114,18 @@ mod histories {
         fn of_chat_are_well_formed(script in script()) {
             let mut driver = Driver::<Chat>::new(crate::chat::CHART, &[]);
             driver.begin(config());
-            script.into_iter().for_each(|it| happens(&mut driver, "user_input", it));
+            for it in script {
+                happens(&mut driver, "user_input", it);
+            }
         }
 
         #[test]
         fn of_code_are_well_formed(script in script()) {
             let mut driver = Driver::<Code>::new(crate::code::CHART, &[]);
             driver.begin(config());
-            script.into_iter().for_each(|it| happens(&mut driver, "prompt", it));
+            for it in script {
+                happens(&mut driver, "prompt", it);
+            }
         }
     }
 }

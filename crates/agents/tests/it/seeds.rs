@@ -1,7 +1,8 @@
 //! `docs/seeds.md`: every row of every source document is an edge of a chart, and
-//! the edge is walked; or it is a deviation, and its reason is given.
+//! the edge is walked; or it is a deviation, and its reason is given; or it is a test,
+//! and the test is there.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fs, path::Path};
 
 use pointsman_kernel::{chart::Chart, simulate::simulate};
 
@@ -41,8 +42,14 @@ fn edges(here: &str) -> Vec<&str> {
     quoted.filter(|text| text.contains("-->") || text.contains("~>")).collect()
 }
 
+/// Returns the texts in back quotes that are tests: a file, and a name in it.
+fn tests(here: &str) -> Vec<(&str, &str)> {
+    let quoted = here.split('`').skip(1).step_by(2);
+    quoted.filter_map(|text| text.split_once("::")).collect()
+}
+
 #[test]
-fn every_row_is_an_edge_or_a_reasoned_deviation() {
+fn every_row_is_an_edge_a_test_or_a_reasoned_deviation() {
     let mut ids = BTreeSet::new();
     for row in rows() {
         assert!(ids.insert(row.id), "row {} comes twice", row.id);
@@ -50,8 +57,30 @@ fn every_row_is_an_edge_or_a_reasoned_deviation() {
             assert!(reason.trim().len() > 20, "row {} gives no reason", row.id);
             continue;
         }
-        assert!(!edges(row.here).is_empty(), "row {} has neither an edge nor a reason", row.id);
+        let found = edges(row.here).len() + tests(row.here).len();
+        assert!(found > 0, "row {} has neither an edge nor a test nor a reason", row.id);
     }
+}
+
+#[test]
+fn every_test_that_is_named_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut found = 0;
+    for row in rows() {
+        for (file, name) in tests(row.here) {
+            let text = fs::read_to_string(root.join(file));
+            let text = text.unwrap_or_else(|error| panic!("row {}: {file}: {error}", row.id));
+            let begins = format!("{name}()");
+            let is_it = |after: &str| {
+                after.split_once("fn ").is_some_and(|(_, it)| it.starts_with(&begins))
+            };
+            let mut marked = ["#[test]", "#[tokio::test"].into_iter();
+            let there = marked.any(|mark| text.split(mark).skip(1).any(is_it));
+            assert!(there, "row {}: `{file}` has no test `{name}`", row.id);
+            found += 1;
+        }
+    }
+    assert!(found > 60, "only {found} tests are named");
 }
 
 /// The sources have at least so many rows each; a map that lost some is no map.
@@ -61,8 +90,8 @@ fn no_source_is_left_out() {
         ('E', "form", 15),
         ('A', "explore", 20),
         ('S', "research", 15),
-        ('N', "code", 20),
-        ('L', "chat", 15),
+        ('N', "code", 80),
+        ('L', "chat", 95),
     ] {
         let count =
             rows().iter().filter(|row| row.chart == chart && row.id.starts_with(letter)).count();

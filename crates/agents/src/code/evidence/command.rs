@@ -1,8 +1,10 @@
 //! Command lines: what is in front of the runner, and whose exit status it is.
 
-use alloc::{
-    string::{String, ToString},
-    vec::Vec,
+use alloc::{string::String, vec::Vec};
+
+use super::{
+    line::{self, Command, Joint},
+    runners::{LONG_WRAPPERS, NO_RUN, NO_RUN_OF, PLACES, RUNNERS, SHOW, WITH_WORD, WRAPPERS},
 };
 
 /// How a command line runs tests.
@@ -12,144 +14,50 @@ pub(super) enum Ran {
     Decides,
     /// More commands follow the runner, and run only if it succeeds.
     Chained,
-    /// The exit status is another command's, as at the end of a pipe.
+    /// The exit status is another command's, as at the end of a pipe, or the runner may
+    /// not have run.
     Hidden,
     /// It may run tests or not.
     Unknown,
 }
 
-/// What stands between two commands.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Joint {
-    And,
-    Or,
-    Pipe,
-    Next,
-}
-
-/// Programs with which their first words run tests.
-const RUNNERS: &[&[&str]] = &[
-    &["cargo", "test"],
-    &["cargo", "t"],
-    &["cargo", "nextest", "run"],
-    &["cargo", "nextest"],
-    &["cargo", "xtask", "test"],
-    &["go", "test"],
-    &["gotestsum"],
-    &["pytest"],
-    &["py.test"],
-    &["unittest"],
-    &["nose2"],
-    &["tox"],
-    &["nox"],
-    &["manage.py", "test"],
-    &["jest"],
-    &["vitest"],
-    &["mocha"],
-    &["ava"],
-    &["node", "--test"],
-    &["bun", "test"],
-    &["deno", "test"],
-    &["npm", "test"],
-    &["npm", "t"],
-    &["npm", "run", "test"],
-    &["pnpm", "test"],
-    &["pnpm", "run", "test"],
-    &["yarn", "test"],
-    &["yarn", "run", "test"],
-    &["rspec"],
-    &["rake", "test"],
-    &["rake", "spec"],
-    &["rails", "test"],
-    &["phpunit"],
-    &["pest"],
-    &["composer", "test"],
-    &["dotnet", "test"],
-    &["mvn", "test"],
-    &["mvn", "verify"],
-    &["gradle", "test"],
-    &["gradle", "check"],
-    &["gradlew", "test"],
-    &["gradlew", "check"],
-    &["mvnw", "test"],
-    &["mvnw", "verify"],
-    &["ctest"],
-    &["make", "test"],
-    &["make", "check"],
-    &["just", "test"],
-    &["task", "test"],
-    &["bazel", "test"],
-    &["swift", "test"],
-    &["mix", "test"],
-    &["stack", "test"],
-    &["cabal", "test"],
-    &["zig", "build", "test"],
-    &["meson", "test"],
-    &["sbt", "test"],
-];
-/// Words in front of a program that run it, and how many words of their own follow.
-const WRAPPERS: &[(&str, usize)] = &[
-    ("timeout", 1),
-    ("time", 0),
-    ("env", 0),
-    ("nice", 0),
-    ("nohup", 0),
-    ("exec", 0),
-    ("command", 0),
-    ("npx", 0),
-    ("pnpx", 0),
-    ("bunx", 0),
-    ("xvfb-run", 0),
-    ("php", 0),
-    ("ruby", 0),
-];
-/// The same in two or more words.
-const LONG_WRAPPERS: &[&[&str]] = &[
-    &["uv", "run"],
-    &["poetry", "run"],
-    &["pipenv", "run"],
-    &["hatch", "run"],
-    &["bundle", "exec"],
-    &["npm", "exec"],
-    &["pnpm", "exec"],
-    &["pnpm", "dlx"],
-    &["yarn", "exec"],
-    &["yarn", "dlx"],
-    &["python", "-m"],
-    &["python3", "-m"],
-    &["python"],
-    &["python3"],
-];
-/// Options of wrappers that take a word of their own.
-const WITH_WORD: &[&str] = &["-k", "-s", "-n", "-u", "--signal", "--kill-after", "-p"];
-/// Programs that show or change text: what they print is nobody's result.
-const SHOW: &[&str] = &[
-    "cat", "head", "tail", "less", "more", "grep", "rg", "egrep", "sed", "awk", "echo", "printf",
-    "git", "ls", "find", "diff", "jq", "sort", "wc", "cut", "tee", "strings", "curl",
-];
+/// Shells within shells that are looked into.
+const MAX_DEPTH: u8 = 4;
 
 /// Returns how a command line runs tests, if it could.
 pub(super) fn ran(line: &str, named: &[String]) -> Option<Ran> {
-    let commands = split(line);
+    let commands = commands(line, 0);
     let is_test = |words: &[String]| {
         let own = strip(words);
-        RUNNERS.iter().any(|runner| starts(&own, runner)) || is_named(words, &own, named)
+        let runs = RUNNERS.iter().any(|runner| starts(&own, runner));
+        (runs || is_named(words, &own, named)) && !runs_none(&own)
     };
     let Some(at) = commands.iter().position(|(words, _)| is_test(words)) else {
         let first = commands.iter().find(|(words, _)| !is_setting(words));
         let (words, joint) = first?;
-        let shows = strip(words).first().is_some_and(|word| SHOW.contains(&&**word));
+        let shows = strip(words).first().is_some_and(|word| SHOW.contains(&base(word)));
         return (!shows && !words.is_empty() && *joint != Joint::Pipe).then_some(Ran::Unknown);
     };
-    let mut joints = commands.iter().skip(at).map(|(_, joint)| *joint);
-    let last = commands.len().saturating_sub(1);
-    let after: Vec<Joint> = joints.by_ref().take(last.saturating_sub(at)).collect();
-    Some(if after.is_empty() {
+    let (before, from) = commands.split_at_checked(at)?;
+    let left_behind = from.iter().any(|(_, joint)| *joint == Joint::Background);
+    let is_spare = before.last().is_some_and(|(_, joint)| *joint == Joint::Or);
+    let mut after = from.iter().map(|(_, joint)| *joint).take(from.len().saturating_sub(1));
+    Some(if left_behind || is_spare {
+        Ran::Hidden
+    } else if from.len() == 1 {
         Ran::Decides
-    } else if after.iter().all(|joint| *joint == Joint::And) {
+    } else if after.all(|joint| joint == Joint::And) {
         Ran::Chained
     } else {
         Ran::Hidden
+    })
+}
+
+/// Returns whether a runner is told to run nothing.
+fn runs_none(own: &[String]) -> bool {
+    let Some((program, rest)) = own.split_first() else { return false };
+    rest.iter().any(|word| {
+        NO_RUN.contains(&&**word) || NO_RUN_OF.contains(&(base(program), word.as_str()))
     })
 }
 
@@ -172,16 +80,23 @@ fn is_setting(words: &[String]) -> bool {
 fn starts(words: &[String], with: &[&str]) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
     let Some((wanted, more)) = with.split_first() else { return false };
-    let base = |path: &str| path.rsplit('/').next().unwrap_or_default().to_string();
     if base(program) != base(wanted) {
         return false;
     }
     // `cargo +nightly test`, `mvn -q test`, `make -j4 check`, `go -C x test`.
     let mut rest = rest.iter().map(String::as_str);
     more.iter().all(|word| {
-        let skip =
-            |other: &&str| *other != *word && (other.starts_with(['-', '+']) || is_goal(other));
-        rest.find(|other| !skip(other)) == Some(*word)
+        while let Some(other) = rest.next() {
+            if other == *word {
+                return true;
+            }
+            if PLACES.contains(&other) {
+                rest.next();
+            } else if !other.starts_with(['-', '+']) && !is_goal(other) {
+                return false;
+            }
+        }
+        false
     })
 }
 
@@ -194,13 +109,17 @@ fn is_goal(word: &str) -> bool {
 fn strip(words: &[String]) -> Vec<String> {
     let mut rest = words;
     while let Some((first, after)) = rest.split_first() {
-        let name = first.rsplit('/').next().unwrap_or(first);
+        let name = base(first);
+        // `command -v pytest` asks where it is.
+        if name == "command" && after.first().is_some_and(|it| matches!(&**it, "-v" | "-V")) {
+            break;
+        }
         let long = LONG_WRAPPERS.iter().find(|wrapper| {
             name == *wrapper.first().unwrap_or(&"")
                 && wrapper.iter().skip(1).zip(after).all(|(wanted, word)| *wanted == word)
                 && after.len() >= wrapper.len()
         });
-        if is_assignment(first) || matches!(name, "(" | "{" | "!" | "then" | "do") {
+        if is_assignment(first) || is_keyword(name) {
             rest = after;
         } else if let Some((_, own)) = WRAPPERS.iter().find(|(wrapper, _)| *wrapper == name) {
             rest = past_options(after).get(*own..).unwrap_or_default();
@@ -212,6 +131,11 @@ fn strip(words: &[String]) -> Vec<String> {
         }
     }
     rest.to_vec()
+}
+
+/// Returns whether a word of the shell's own has a command after it.
+fn is_keyword(word: &str) -> bool {
+    matches!(word, "{" | "!" | "if" | "while" | "until" | "then" | "else" | "elif" | "do")
 }
 
 fn past_options(words: &[String]) -> &[String] {
@@ -232,67 +156,32 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// Splits a command line at what joins commands, quotes respected.
-fn split(line: &str) -> Vec<(Vec<String>, Joint)> {
-    let mut commands = Vec::new();
-    let (mut words, mut word): (Vec<String>, String) = (Vec::new(), String::new());
-    let mut quote: Option<char> = None;
-    let mut chars = line.chars().peekable();
-    let end_word = |word: &mut String, words: &mut Vec<String>| {
-        if !word.is_empty() {
-            words.push(core::mem::take(word));
-        }
-    };
-    while let Some(c) = chars.next() {
-        if let Some(open) = quote {
-            if c == open {
-                quote = None;
-            } else {
-                word.push(c);
-            }
+/// Splits a command line, and looks into `sh -c "…"`: the line within is what counts.
+fn commands(line: &str, depth: u8) -> Vec<Command> {
+    let mut all = Vec::new();
+    for (words, joint) in line::split(line) {
+        let Some(within) = within(&words).filter(|_| depth < MAX_DEPTH) else {
+            all.push((words, joint));
             continue;
-        }
-        let doubled = chars.peek() == Some(&c);
-        let joint = match c {
-            '&' if doubled => Some(Joint::And),
-            '|' if doubled => Some(Joint::Or),
-            '|' => Some(Joint::Pipe),
-            ';' | '\n' => Some(Joint::Next),
-            _ => None,
         };
-        if let Some(joint) = joint {
-            if matches!(joint, Joint::And | Joint::Or) {
-                chars.next();
-            }
-            end_word(&mut word, &mut words);
-            if !words.is_empty() {
-                commands.push((core::mem::take(&mut words), joint));
-            }
-            continue;
+        let mut inner = commands(&within, depth.saturating_add(1));
+        // What stands after the shell stands after its last command.
+        if let Some((_, last)) = inner.last_mut().filter(|(_, it)| *it != Joint::Background) {
+            *last = joint;
         }
-        match c {
-            '\'' | '"' => quote = Some(c),
-            '\\' => word.extend(chars.next().filter(|next| *next != '\n')),
-            '(' | ')' => end_word(&mut word, &mut words),
-            _ if c.is_whitespace() => end_word(&mut word, &mut words),
-            _ => word.push(c),
-        }
+        all.append(&mut inner);
     }
-    end_word(&mut word, &mut words);
-    if !words.is_empty() {
-        commands.push((words, Joint::Next));
-    }
-    nested(commands)
+    all
 }
 
-/// Looks into `sh -c "…"`: the line within is the one that counts.
-fn nested(commands: Vec<(Vec<String>, Joint)>) -> Vec<(Vec<String>, Joint)> {
-    if let [(words, _)] = commands.as_slice()
-        && let [shell, option, line] = strip(words).as_slice()
-        && matches!(shell.rsplit('/').next(), Some("sh" | "bash" | "dash" | "zsh"))
-        && matches!(option.as_str(), "-c" | "-lc" | "-ec")
-    {
-        return split(&line.clone());
-    }
-    commands
+/// Returns the line that a shell is given to run.
+fn within(words: &[String]) -> Option<String> {
+    let own = strip(words);
+    let [shell, option, line, ..] = own.as_slice() else { return None };
+    let is_shell = matches!(base(shell), "sh" | "bash" | "dash" | "zsh");
+    (is_shell && option.starts_with('-') && option.ends_with('c')).then(|| line.clone())
+}
+
+fn base(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }

@@ -14,7 +14,22 @@ pub(super) struct Tally {
     nothing: bool,
     /// A runner said that it went well, or badly, without a number.
     word: Option<bool>,
+    /// Somebody said that the tests could not be built, or broke off.
+    broken: bool,
 }
+
+/// What is said of tests that could not be built, or broke off, in front of a line.
+const BROKEN: &[&str] = &[
+    "error: could not compile",
+    "error: test failed",
+    "error: doctest failed",
+    "build failed",
+    "[error] build failure",
+    "[info] build failure",
+    "npm err! test failed",
+    "npm error test failed",
+    "make: ***",
+];
 
 /// What runners say when they have run nothing.
 const NOTHING: &[&str] = &[
@@ -45,9 +60,23 @@ impl Tally {
         if self.passed > 0 { Some(true) } else { self.word }
     }
 
+    /// Returns the same, where what broke off counts as well: for a command of which it
+    /// is known that it runs tests.
+    pub(super) const fn told_by_runner(&self) -> Option<bool> {
+        if self.broken { Some(false) } else { self.told() }
+    }
+
+    /// Returns what tests that were counted, or named, say: a build that went well is none.
+    pub(super) const fn counted(&self) -> Option<bool> {
+        match self.told() {
+            Some(true) if self.passed == 0 => None,
+            told => told,
+        }
+    }
+
     /// Returns whether a runner was at work and found nothing to run.
     pub(super) const fn is_empty_run(&self) -> bool {
-        self.told().is_none() && (self.nothing || self.seen)
+        self.told_by_runner().is_none() && (self.nothing || self.seen)
     }
 
     const fn add(&mut self, passed: u64, failed: u64) {
@@ -68,6 +97,7 @@ pub(super) fn tally(output: &str) -> Tally {
         }
         // One package without tests says nothing of the others.
         tally.nothing |= NOTHING.iter().any(|words| line.contains(words));
+        tally.broken |= BROKEN.iter().any(|words| line.starts_with(words));
         read(line, &mut tally);
     }
     tally

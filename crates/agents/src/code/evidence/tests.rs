@@ -81,6 +81,86 @@ fn runners_are_known_by_their_commands() {
 }
 
 #[test]
+fn what_only_looks_like_a_test_run_is_none() {
+    let unknown = [
+        "cargo test --no-run",
+        "cargo test -- --list",
+        "cargo test --help",
+        "cargo nextest list",
+        "pytest --collect-only -q",
+        "go test -c ./x",
+        "go test -list . ./x",
+        "ctest -N",
+        "make -n test",
+        "make testdata",
+        "mvn verify -DskipTests",
+        "npx vitest list",
+        "command -v pytest",
+        "which pytest",
+        "pip install pytest",
+        "uv run --with pytest python x.py",
+        "./gradlew build",
+    ];
+    for line in unknown {
+        assert_eq!(command::ran(line, &[]), Some(Ran::Unknown), "{line}");
+        assert_eq!(seen(line, 0, "BUILD SUCCESSFUL in 2s"), None, "{line}");
+        assert_eq!(seen(line, 1, "error: could not compile `x`"), None, "{line}");
+    }
+    let nothing = [
+        "grep \"cargo test\" x",
+        "echo pytest",
+        "/bin/cat log",
+        "git commit -m 'then; cargo test'",
+        "echo \"say \\\"x\\\"; cargo test\"",
+        "ls # then; cargo test",
+        "# don't; cargo test\nls",
+        "cat > ci.sh <<'EOF'\ncargo test\nEOF",
+    ];
+    for line in nothing {
+        assert_eq!(command::ran(line, &[]), None, "{line}");
+    }
+}
+
+#[test]
+fn a_runner_is_known_in_a_longer_line() {
+    let decides = [
+        "make -C sub test",
+        "go -C x test ./...",
+        "npm --prefix web test",
+        "cargo --manifest-path x/Cargo.toml test",
+        "sudo make check",
+        "php artisan test",
+        "uv run --with x pytest",
+        "cargo test 2>&1",
+        "cargo test &> log",
+        "bash -lc 'cargo test' 2>&1",
+        "sh -c \"bash -c 'cd x && cargo test'\"",
+        "cat > a <<EOF\nit's\nEOF\ncargo test",
+        "echo $((1<<2)); cargo test",
+    ];
+    for line in decides {
+        assert_eq!(command::ran(line, &[]), Some(Ran::Decides), "{line}");
+    }
+    assert_eq!(command::ran("bash -c 'cargo test' && echo ok", &[]), Some(Ran::Chained));
+    let hidden = [
+        "cargo test &",
+        "cargo test & wait",
+        "nohup cargo test > log 2>&1 &",
+        "cargo test && ./serve &",
+        "sh -c 'cargo test &'",
+        "cargo test |& tail",
+        "bash -lc 'cargo test' | tail -5",
+        "[ -f skip ] || cargo test",
+        "if cargo test; then echo fine; fi",
+        "out=$(cargo test 2>&1); echo \"$out\"",
+    ];
+    for line in hidden {
+        assert_eq!(command::ran(line, &[]), Some(Ran::Hidden), "{line}");
+        assert_eq!(seen(line, 0, ""), None, "{line}");
+    }
+}
+
+#[test]
 fn what_runners_print_is_read() {
     let printed = [
         ("test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured", Some(true)),
@@ -156,6 +236,27 @@ fn the_exit_status_decides_and_the_output_confirms() {
         ("cargo test && cargo fmt --check", 1, good, Some(true)),
         ("cargo test && cargo fmt --check", 0, "", Some(true)),
         ("cargo test && cargo fmt --check", 1, "", None),
+        // What could not be built, or broke off, has not passed.
+        ("cargo test 2>&1 | tail -3", 0, "error: could not compile `x` (lib test)", Some(false)),
+        ("cargo test || exit 1", 1, "error: could not compile `x`", Some(false)),
+        (
+            "cargo test | tail -9",
+            0,
+            "test result: ok. 2 passed; 0 failed\nerror: test failed, to \
+          rerun pass `--test it`",
+            Some(false),
+        ),
+        (
+            "cargo test",
+            101,
+            "test result: ok. 0 passed; 0 failed\nerror: test failed, to rerun \
+          pass `--test it`\n(signal: 6, SIGABRT)",
+            Some(false),
+        ),
+        ("cargo build", 101, "error: could not compile `x`", None),
+        // A build that went well is no test that passed.
+        ("./gradlew assemble", 0, "BUILD SUCCESSFUL in 2s", None),
+        ("./gradlew test", 0, "BUILD SUCCESSFUL in 2s", Some(true)),
         // A script that nobody knows, and one that only looks.
         ("./ci.sh", 0, good, Some(true)),
         ("./ci.sh", 1, good, Some(false)),
