@@ -52,7 +52,7 @@ pub use sandbox::SandboxPolicy;
 
 use crate::perform::{Done, Shown};
 pub(crate) use files::digest;
-use folder::Folder;
+use folder::{Folder, FolderError};
 use shared::{Shared, Stop};
 
 /// Bytes of the lines below a file's own: where to go on, and its digest.
@@ -127,22 +127,29 @@ struct Said {
     ok: bool,
     output: String,
     mutated: bool,
+    /// Whether the machine is short of something: no model can do anything about that.
+    short: bool,
 }
 
 impl Said {
     /// It looked.
     fn yes(output: impl Into<String>) -> Self {
-        Self { ok: true, output: output.into(), mutated: false }
+        Self { ok: true, output: output.into(), mutated: false, short: false }
     }
 
     /// It changed something.
     fn changed(output: impl Into<String>) -> Self {
-        Self { ok: true, output: output.into(), mutated: true }
+        Self { ok: true, output: output.into(), mutated: true, short: false }
+    }
+
+    /// It could not write.
+    fn unwritten(error: &FolderError) -> Self {
+        Self { short: error.is_shortage(), ..Self::no(error) }
     }
 
     /// It did not do it.
     fn no(why: impl Display) -> Self {
-        Self { ok: false, output: why.to_string(), mutated: false }
+        Self { ok: false, output: why.to_string(), mutated: false, short: false }
     }
 }
 
@@ -274,7 +281,7 @@ impl Tools {
             Err(_) => {
                 let ms = limits.look_ms;
                 let output = format!("it took longer than {ms} ms and was stopped; ask for less");
-                done(Said { ok: false, output, mutated })
+                done(Said { mutated, ..Said::no(output) })
             }
         }
     }
@@ -333,7 +340,10 @@ fn fitting<A: DeserializeOwned>(arguments: Value) -> Result<A, Done> {
         .map_err(|error| done(Said::no(format!("the arguments do not fit: {error}"))))
 }
 
-fn done(Said { ok, output, mutated }: Said) -> Done {
+fn done(Said { ok, output, mutated, short }: Said) -> Done {
+    if short {
+        return Done::fault(FaultClass::Resource, false, &output);
+    }
     let result = ToolResult { ok, output, mutated };
     Done { answer: json!({ "tool": result }), usage: Usage::default() }
 }

@@ -135,6 +135,9 @@ impl Data {
                 && let Some(file) = progress::file(&called.call)
             {
                 self.work.changed(&file);
+                // What passed was another state of the files; what failed stays failed until
+                // it is seen to pass.
+                self.work.tests_passed = self.work.tests_passed.filter(|passed| !passed);
             }
             if let Some(passed) = evidence::of(&called.call, result, &self.tests) {
                 self.work.tests_passed = Some(passed);

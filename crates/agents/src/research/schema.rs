@@ -33,9 +33,9 @@ pub(super) fn of(offer: &Offer) -> Value {
     }
     actions.push("finish");
     properties.insert("action".into(), json!({ "type": "string", "enum": actions }));
-    let mut required: Vec<String> = properties.keys().cloned().collect();
     // The order is the alphabet's whatever kind of map holds them.
-    required.sort();
+    properties.sort_keys();
+    let required: Vec<String> = properties.keys().cloned().collect();
     json!({
         "type": "object",
         "properties": properties,

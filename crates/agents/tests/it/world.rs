@@ -6,6 +6,7 @@ use pointsman_kernel::{
     erased::{AnyRun, NotStepped, Stepped},
     id::{At, Digest, EffectId},
     journal::{Entry, FORMAT},
+    json::canonical_body,
     tool::{ToolDecl, ToolEffect},
 };
 use serde_json::{Value, json, value::RawValue};
@@ -79,7 +80,8 @@ impl World {
     pub(crate) fn event_at(&mut self, at: u64, event: &Value) -> Result<Stepped, NotStepped> {
         self.now = at;
         let (seq, at) = (self.run.core().next, At(at));
-        let event = raw(event);
+        // One spelling, whatever order objects are kept in.
+        let event = canonical_body(&raw(event)).expect("it is JSON");
         let stepped = self.run.step(&self.chart, seq, at, &event)?;
         if self.run.core().next == seq {
             return Ok(stepped);

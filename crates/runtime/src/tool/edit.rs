@@ -77,7 +77,7 @@ pub(super) fn edit(
     let replaced = folder.inside(path).and_then(|inside| folder.replace(&inside, &edited, going));
     let holds = holds(Some(&before), &digest(&edited));
     match (replaced, places.as_slice()) {
-        (Err(error), _) => Said::no(error),
+        (Err(error), _) => Said::unwritten(&error),
         (Ok(_), [at]) => {
             let line = line_of(&plain.text, *at);
             Said::changed(format!("replaced 1 place in `{path}`, at line {line}\n{holds}"))

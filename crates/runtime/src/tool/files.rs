@@ -120,7 +120,7 @@ pub(super) fn write(
         Ok(false) => {
             Said::changed(format!("replaced `{path}`: {lines} lines, {size} bytes\n{holds}"))
         }
-        Err(error) => Said::no(error),
+        Err(error) => Said::unwritten(&error),
     }
 }
 

@@ -104,6 +104,18 @@ pub enum FolderError {
     },
 }
 
+impl FolderError {
+    /// Returns whether the machine has no room left, or its disk is broken or not to be
+    /// written to at all.
+    pub fn is_shortage(&self) -> bool {
+        let Self::Io { source, .. } = self else { return false };
+        let disk = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded];
+        disk.contains(&source.kind())
+            || source.kind() == io::ErrorKind::ReadOnlyFilesystem
+            || source.raw_os_error() == Some(Errno::IO.raw_os_error())
+    }
+}
+
 /// A folder that no path leads out of.
 #[derive(Clone, Debug)]
 pub struct Folder {
@@ -353,4 +365,24 @@ fn text(path: &Path) -> String {
 /// Returns as much of a path as a message should repeat.
 fn shown(path: &str) -> String {
     path.chars().take(200).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_a_shortage_and_a_missing_file_is_none() {
+        let error = |errno: Errno| FolderError::Io {
+            path: "a".into(),
+            source: io::Error::from_raw_os_error(errno.raw_os_error()),
+        };
+        assert!(
+            [Errno::NOSPC, Errno::DQUOT, Errno::ROFS, Errno::IO]
+                .map(error)
+                .iter()
+                .all(FolderError::is_shortage)
+        );
+        assert!(!error(Errno::ACCESS).is_shortage() && !error(Errno::NOENT).is_shortage());
+    }
 }

@@ -181,7 +181,7 @@ async fn page(
         format!("\n[only the first {} bytes were read]", limits.http_bytes)
     };
     let output = format!("{}{FROM}{url}, {kind}\n{text}{rest}", status.as_u16());
-    Ok(Said { ok: status.is_success(), output, mutated: false })
+    Ok(Said { ok: status.is_success(), ..Said::yes(output) })
 }
 
 fn content_type(headers: &HeaderMap) -> String {

@@ -73,7 +73,7 @@ fn said(ran: Ran, limit: Duration, bytes: usize) -> Said {
         None => (false, format!("stopped after {} ms, its time limit", limit.as_millis())),
     };
     let output = ran.output(bytes);
-    Said { ok, output: format!("{how}\n{output}"), mutated: true }
+    Said { ok, ..Said::changed(format!("{how}\n{output}")) }
 }
 
 /// Says how a process ended.

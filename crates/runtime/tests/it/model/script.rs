@@ -115,6 +115,11 @@ fn a_wrong_script_is_refused_with_file_and_line() {
 async fn quote_is_a_model_too() {
     let model = Model::new(Settings::new(Spec::quote())).expect("it is built in");
     assert_eq!(model.name(), "quote (built in, no model)");
+    // In a conversation it searches first.
     let done = model.ask(question("hello"), Shown::nobody()).await;
+    assert_eq!(reply(&done).calls[0].tool, "context.fts_search");
+    let mut alone = question("hello");
+    alone.prompt.tools.clear();
+    let done = model.ask(alone, Shown::nobody()).await;
     assert_eq!(reply(&done).text, "Nothing that was found speaks of the question.");
 }

@@ -21,7 +21,7 @@ async fn statuses_are_classed() {
         (401, FaultClass::Forbidden, false),
         (403, FaultClass::Forbidden, false),
         (404, FaultClass::Invalid, false),
-        (413, FaultClass::Invalid, false),
+        (413, FaultClass::TooLong, false),
         (429, FaultClass::RateLimited, true),
         (500, FaultClass::Unavailable, true),
         (503, FaultClass::Unavailable, true),

@@ -43,7 +43,7 @@ fn an_argument_that_does_not_fit_is_named() {
     assert_eq!(
         said,
         "the arguments of `read` do not fit: `path`: value is not of type \"string\"\n\
-         `read` takes `path` (string, required), `from` (integer, optional), `to` (integer, \
+         `read` takes `from` (integer, optional), `path` (string, required), `to` (integer, \
          optional)"
     );
     let said = desk.refuses("write", json!({ "path": "a" }));
