@@ -23,7 +23,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 
 use self::{
     judge::Bounds,
@@ -32,7 +32,7 @@ use self::{
     talk::Talk,
 };
 use crate::{
-    components,
+    components::{self, Python},
     place::{self, Scratch},
     program::Home,
     server::Server,
@@ -71,30 +71,15 @@ pub(crate) fn runs(weak: usize, chaos: usize) -> Result<bool> {
     // The index over the documents is made once, and not by several at the same time.
     course.warm()?;
     let mut rows: Vec<Row> = (0..chaos).map(|at| course.wild(at)).collect();
+    // Beside each other: the weak model keeps one processor busy, and chaos is quick.
+    let (slow, quick) = thread::scope(|scope| {
+        let slow = scope.spawn(|| course.weak(&python, weak));
+        let quick = course.chaos(&python, chaos);
+        (slow.join(), quick)
+    });
+    rows.extend(slow.map_err(|_| anyhow!("the runs of the weak model broke off"))??);
+    rows.extend(quick?);
     let talks = weak.div_ceil(PER_TALK);
-    if weak > 0 {
-        let server = Served::weak(&python).start()?;
-        rows.extend((0..talks).map(|at| course.talk(&server, at)));
-        let research = Work::Research(Proposals::Schema);
-        let ways = (0..weak).map(|at| (format!("weak {at}"), research));
-        rows.extend(course.all("weak", &server, ways.collect(), 1));
-    }
-    for (seed, first) in (1u64..).zip((0..chaos).step_by(PER_SEED)) {
-        let model = Served::chaos(&python, seed)?;
-        let server = model.start()?;
-        let these = first..chaos.min(first + PER_SEED);
-        let researches = these.clone().map(|at| {
-            let way = if at % 2 == 0 { Proposals::Schema } else { Proposals::Tools };
-            (format!("chaos {at}, seed {seed}, {way:?}"), Work::Research(way))
-        });
-        rows.extend(course.all("chaos", &server, researches.collect(), AT_A_TIME));
-        let changes = these.map(|at| {
-            let planned = at % 2 == 0;
-            let plan = if planned { "a plan" } else { "no plan" };
-            (format!("code {at}, seed {seed}, {plan}"), Work::Code { planned })
-        });
-        rows.extend(course.all("code", &server, changes.collect(), AT_A_TIME));
-    }
     Ok(report(&rows, weak + talks + 3 * chaos))
 }
 
@@ -130,6 +115,42 @@ impl Course<'_> {
         let ride = ["run", "research", QUESTION, "--json", "--dir"].map(Into::into);
         let told = home.run(ride.into_iter().chain([root.into_os_string()]), CHECK_CAP)?;
         told.last().map(drop).context("a run without any model")
+    }
+
+    /// Talks with the weak model, then lets it answer.
+    fn weak(&self, python: &Python, runs: usize) -> Result<Vec<Row>> {
+        if runs == 0 {
+            return Ok(Vec::new());
+        }
+        let server = Served::weak(python).start()?;
+        let talks = (0..runs.div_ceil(PER_TALK)).map(|at| self.talk(&server, at));
+        let mut rows: Vec<Row> = talks.collect();
+        let research = Work::Research(Proposals::Schema);
+        let ways = (0..runs).map(|at| (format!("weak {at}"), research));
+        rows.extend(self.all("weak", &server, ways.collect(), 1));
+        Ok(rows)
+    }
+
+    /// Lets chaos answer, and make changes.
+    fn chaos(&self, python: &Python, runs: usize) -> Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        for (seed, first) in (1u64..).zip((0..runs).step_by(PER_SEED)) {
+            let model = Served::chaos(python, seed)?;
+            let server = model.start()?;
+            let these = first..runs.min(first + PER_SEED);
+            let researches = these.clone().map(|at| {
+                let way = if at % 2 == 0 { Proposals::Schema } else { Proposals::Tools };
+                (format!("chaos {at}, seed {seed}, {way:?}"), Work::Research(way))
+            });
+            rows.extend(self.all("chaos", &server, researches.collect(), AT_A_TIME));
+            let changes = these.map(|at| {
+                let planned = at % 2 == 0;
+                let plan = if planned { "a plan" } else { "no plan" };
+                (format!("code {at}, seed {seed}, {plan}"), Work::Code { planned })
+            });
+            rows.extend(self.all("code", &server, changes.collect(), AT_A_TIME));
+        }
+        Ok(rows)
     }
 
     /// Goes all of these ways, so many at a time.

@@ -107,7 +107,8 @@ impl Tier {
     /// Returns how long it may take, compiling left out.
     const fn cap(self) -> Duration {
         Duration::from_secs(match self {
-            Self::Properties | Self::Live => 600,
+            Self::Live => 900,
+            Self::Properties => 600,
             Self::Xstate | Self::Aimock | Self::Sandbox | Self::Code => 120,
             Self::Model | Self::Mcp | Self::Acp => 180,
             Self::Unit => 300,
