@@ -56,11 +56,7 @@ enum Command {
         list: bool,
     },
     /// Runs with bad models and kills at random moments, for a long time.
-    Soak {
-        /// Runs with each kind of model; 20 times as many runs are killed.
-        #[arg(long, value_name = "N", default_value_t = 100)]
-        runs: usize,
-    },
+    Soak(soak::Amount),
     /// Measures.
     #[command(subcommand)]
     Bench(Bench),
@@ -143,7 +139,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Test { list: true, .. } => tiers::list(),
         Command::Test { only, list: false } => tiers::test(&only),
-        Command::Soak { runs } => soak::soak(runs),
+        Command::Soak(amount) => soak::soak(amount),
         Command::Bench(Bench::Step { json }) => bench::step(json.as_deref()),
         Command::Bench(Bench::Journal { waiting, json }) => {
             durable::bench(waiting, json.as_deref())

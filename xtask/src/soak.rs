@@ -9,19 +9,34 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{code, kill, live, place, process};
 
-/// Killed runs for each run with a model.
+/// Killed runs for each run with a model, where nothing else is asked for.
 const KILLS: usize = 20;
 const BUILD_CAP: Duration = Duration::from_mins(15);
 
+/// How much of each.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub(crate) struct Amount {
+    /// Runs with each kind of model, and changes that are killed on the way.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    runs: usize,
+    /// Runs with the weak model, which is slow [default: as many as of the others].
+    #[arg(long, value_name = "N")]
+    weak: Option<usize>,
+    /// Runs that are killed at random moments [default: 20 times as many].
+    #[arg(long, value_name = "N")]
+    kills: Option<usize>,
+}
+
 /// Runs so many runs with each bad model, makes as many changes that are killed on the
 /// way, then kills at random moments.
-pub(crate) fn soak(runs: usize) -> Result<bool> {
+pub(crate) fn soak(amount: Amount) -> Result<bool> {
+    let Amount { runs, weak, kills } = amount;
     let built = process::run(build(), BUILD_CAP).context("starting cargo")?;
     ensure!(built.well(), "the program does not build");
     let rows = [
-        timed("live", || live::runs(runs, runs))?,
+        timed("live", || live::runs(weak.unwrap_or(runs), runs))?,
         timed("code", || code::runs(runs))?,
-        timed("kill", || kill::runs(runs.saturating_mul(KILLS)))?,
+        timed("kill", || kill::runs(kills.unwrap_or_else(|| runs.saturating_mul(KILLS))))?,
     ];
     println!("\n{:<8}{:>10}  result", "soak", "seconds");
     for (name, took, well) in rows {

@@ -129,18 +129,21 @@ impl Tier {
     /// Returns the build that it runs, if cargo has to make one.
     fn build(self) -> Option<Command> {
         match self {
-            Self::Unit => Some(cargo(["test", "--workspace", "--locked", "--no-run"])),
             Self::Properties => {
                 let mut build = cargo(PROPERTIES);
                 build.arg("--no-run");
                 Some(build)
             }
             Self::Xstate | Self::Model => None,
-            Self::Aimock | Self::Mcp | Self::Sandbox => Some(ignored::build()),
-            Self::Acp => Some(ignored::build_binary()),
-            Self::Live | Self::Kill | Self::Code => {
-                Some(cargo(["build", "--locked", "--package", "pointsman"]))
-            }
+            // One build for all of them: tests, examples and the program itself.
+            Self::Unit
+            | Self::Aimock
+            | Self::Mcp
+            | Self::Acp
+            | Self::Sandbox
+            | Self::Live
+            | Self::Kill
+            | Self::Code => Some(cargo(["test", "--workspace", "--locked", "--no-run"])),
         }
     }
 

@@ -5,7 +5,7 @@
 //! stricter or set what is harmless; what could harm its reader counts only from the
 //! user's own file, the environment and the command line.
 
-mod day;
+pub(crate) mod day;
 mod hooks;
 mod keys;
 mod read;

@@ -1,6 +1,6 @@
 //! The tiers that run tests which cargo leaves out: each of them needs a component.
 
-use std::{process::Command, time::Duration};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
@@ -10,22 +10,13 @@ use crate::{
     server::{Ready, Server, free_port},
 };
 
-const RUNTIME: [&str; 6] = ["test", "--locked", "--package", "pointsman-runtime", "--test", "it"];
-const BINARY: [&str; 6] = ["test", "--locked", "--package", "pointsman", "--test", "it"];
+/// Of the whole workspace, as all tests are built: for one crate alone cargo would choose
+/// other features, and compile most of what it rests on once more.
+const TESTS: [&str; 5] = ["test", "--locked", "--workspace", "--test", "it"];
 /// Each tier has a cap of its own; this one only keeps a forgotten process from staying.
 const CAP: Duration = Duration::from_mins(10);
 /// How long the mock may take to read its fixtures and listen.
 const MOCK_LISTENS: Duration = Duration::from_secs(30);
-
-/// Returns the build that all of them run. Examples are what some tests start.
-pub(super) fn build() -> Command {
-    cargo(["test", "--locked", "--package", "pointsman-runtime", "--test", "it", "--no-run"])
-}
-
-/// Returns the build of the tests that run the command.
-pub(super) fn build_binary() -> Command {
-    cargo(BINARY.into_iter().chain(["--no-run"]))
-}
 
 /// The models' clients, against a mock that speaks all four protocols.
 pub(super) fn aimock() -> Result<bool> {
@@ -39,33 +30,29 @@ pub(super) fn aimock() -> Result<bool> {
     mock.args(["-p", &port.to_string(), "--validate-on-load", "-f"]).arg(fixtures);
     mock.stdout(std::process::Stdio::null());
     let mock = Server::start(mock, port, Ready::Listens, MOCK_LISTENS)?;
-    run(RUNTIME, "model::aimock", &[("POINTSMAN_AIMOCK_URL", mock.url().as_ref())])
+    run("model::aimock", &[("POINTSMAN_AIMOCK_URL", mock.url().as_ref())])
 }
 
 /// The MCP client, against real servers.
 pub(super) fn mcp() -> Result<bool> {
     let npm = components::npm()?;
-    run(RUNTIME, "mcp", &[("POINTSMAN_NPM", npm.as_os_str())])
+    run("mcp", &[("POINTSMAN_NPM", npm.as_os_str())])
 }
 
 /// The command that serves editors, against a real client.
 pub(super) fn acp() -> Result<bool> {
     let npm = components::npm()?;
-    run(BINARY, "acpx", &[("POINTSMAN_NPM", npm.as_os_str())])
+    run("acpx", &[("POINTSMAN_NPM", npm.as_os_str())])
 }
 
 /// Tools in a real sandbox.
 pub(super) fn sandbox() -> Result<bool> {
-    run(RUNTIME, "tool::sandbox", &[])
+    run("tool::sandbox", &[])
 }
 
-/// Runs those of a crate's ignored tests that a filter selects.
-fn run(
-    tests: [&'static str; 6],
-    filter: &'static str,
-    environment: &[(&str, &std::ffi::OsStr)],
-) -> Result<bool> {
-    let tests = || cargo(tests.into_iter().chain([filter]));
+/// Runs those of the ignored tests that a filter selects.
+fn run(filter: &'static str, environment: &[(&str, &std::ffi::OsStr)]) -> Result<bool> {
+    let tests = || cargo(TESTS.into_iter().chain([filter]));
     println!("{} tests", count(tests(), &["--ignored"])?);
     let mut tests = tests();
     tests.args(["--", "--ignored"]).envs(environment.iter().copied());

@@ -26,6 +26,7 @@ use super::{
     tell::{Teller, heard},
 };
 use crate::{
+    config::day::written,
     driver::fold_each,
     observe::{Notice, Question},
     session::{Session, SessionError},
@@ -225,39 +226,9 @@ pub(super) fn sessions(
         let updated = row.created_ms.saturating_add(last.unwrap_or(0));
         let info = SessionInfo::new(row.id.as_str().to_owned(), place)
             .title(title.map(|title| line(&title, TITLE)))
-            .updated_at(time(updated));
+            .updated_at(written(updated));
         listed.push(info);
     }
     let more = found.next().is_some();
     Ok(ListSessionsResponse::new(listed).next_cursor(more.then(|| (after + page).to_string())))
-}
-
-/// Writes a time since 1970 as ISO 8601 does, in UTC.
-fn time(ms: u64) -> String {
-    let seconds = ms / 1000;
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Days since the first of March of the year 0, in eras of 400 years: leap days come last.
-    let day = days + 719_468;
-    let (era, day) = (day / 146_097, day % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = era * 400 + year + u64::from(month <= 2);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_written_as_iso_8601_does() {
-        assert_eq!(time(0), "1970-01-01T00:00:00Z");
-        assert_eq!(time(951_782_400_000), "2000-02-29T00:00:00Z");
-        assert_eq!(time(1_704_067_199_999), "2023-12-31T23:59:59Z");
-        assert_eq!(time(4_107_542_400_000), "2100-03-01T00:00:00Z");
-    }
 }

@@ -37,7 +37,7 @@ fn days(date: Date) -> i64 {
 }
 
 /// Returns the second in which a moment lies, as people write it.
-pub(super) fn written(ms: u64) -> String {
+pub(crate) fn written(ms: u64) -> String {
     let seconds = i64::try_from(ms / 1000).unwrap_or(i64::MAX / 1000);
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     // Days since the first of March of the year 0, in spans of 400 years.

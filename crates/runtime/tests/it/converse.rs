@@ -16,7 +16,7 @@ use pointsman_runtime::{
     driver::Standing,
     host::{self, Host},
     model::{self, Spec},
-    observe::{Notice, Observer},
+    observe::{Notice, Observer, Progress},
     session::{Conversation, Decision, Nobody, Outcome, Session, Start},
     store::{RunId, Store},
     tool,
@@ -227,4 +227,58 @@ fn what_a_run_is_told_first_is_on_disk_with_its_first_entry() {
     assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
     // The word, and that there are no more.
     assert_eq!(waiting.recv_timeout(SOON), Ok(2));
+}
+
+#[test]
+fn progress_is_told_every_ten_calls() {
+    use std::fmt::Write as _;
+    let mut script = String::from("[[turn]]\ntext = 'writes'\n");
+    for n in 0..10 {
+        let call = "[[turn.calls]]\ntool = 'write'\n";
+        writeln!(script, "{call}arguments = {{ path = 'f{n}.txt', content = '{n}' }}")
+            .expect("there is room");
+    }
+    script.push_str("[[turn]]\ntext = 'done'\n");
+    let room = Room::new("progress", &script);
+    let start = Start {
+        words: vec![json!({ "text": "write them" })],
+        permissions: Permissions::allow_all(),
+        ..Room::start()
+    };
+    let (observer, heard) = Heard::new();
+    let ran = room.session.run(&room.host(), start, vec![observer], &mut Nobody);
+    ran.unwrap_or_else(|error| panic!("it runs: {error}"));
+    let told = heard.until(|notice| match notice {
+        Notice::Progressed(progress) => Some(progress.clone()),
+        _ => None,
+    });
+    let all = Progress { calls: 10, files_modified: 10, recent_successes: 10, recent_failures: 0 };
+    assert_eq!(told, all);
+}
+
+#[test]
+fn text_of_an_attempt_that_failed_is_taken_back() {
+    let script = "[[turn]]\ntext = 'half of it'\n\
+                  fault = { class = 'unavailable', repeatable = true }\n\
+                  [[turn]]\ntext = 'the whole'\n";
+    let room = Room::new("unsaid", script);
+    let (talk, heard) = room.begin();
+    let speaker = talk.speaker();
+    speaker.say("tell me");
+    let half = heard.until(|notice| match notice {
+        Notice::Said { effect, .. } => Some(*effect),
+        _ => None,
+    });
+    let unsaid = heard.until(|notice| match notice {
+        Notice::Unsaid(effect) => Some(*effect),
+        _ => None,
+    });
+    assert_eq!(unsaid, half);
+    let attempt = heard.until(|notice| match notice {
+        Notice::Retrying { attempt, .. } => Some(*attempt),
+        _ => None,
+    });
+    assert_eq!((attempt, heard.answer()), (2, "the whole".to_owned()));
+    speaker.close();
+    assert_eq!(ended(talk).standing, Standing::Ended(Disposition::Succeeded));
 }
