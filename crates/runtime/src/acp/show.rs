@@ -192,7 +192,7 @@ mod tests {
     fn shown(tool: &str, arguments: &Value) -> Shown {
         let call =
             serde_json::from_value(json!({ "id": "a", "tool": tool, "arguments": arguments }));
-        let workspace = Workspace::past(Path::new("/work"), &Limits::default());
+        let workspace = Workspace::past(Path::new("/folder"), &Limits::default());
         workspace.call(ToolCallId::new("call-1"), &call.expect("a call"))
     }
 
@@ -215,7 +215,7 @@ mod tests {
         let [location] = shown.locations.as_slice() else { panic!("one place") };
         assert_eq!(
             (location.path.as_path(), location.line),
-            (Path::new("/work/src/a.rs"), Some(3))
+            (Path::new("/folder/src/a.rs"), Some(3))
         );
         assert_eq!(shown.kind, ToolKind::Read);
     }

@@ -15,7 +15,7 @@ const AGAIN: EffectId = EffectId { seq: Seq(4), index: 0 };
 const CALL: EffectId = EffectId { seq: Seq(6), index: 0 };
 
 fn teller() -> Teller {
-    Teller::new(Workspace::past(Path::new("/work"), &Limits::default()))
+    Teller::new(Workspace::past(Path::new("/folder"), &Limits::default()))
 }
 
 fn call() -> ToolCall {
