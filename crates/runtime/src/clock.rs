@@ -76,3 +76,19 @@ pub fn new_run_id() -> RunId {
     }
     RunId::from_letters(&text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_was_set_back_goes_on() {
+        // The system says that the run will begin in an hour.
+        let mut clock = Clock::new(now_ms() + 3_600_000, At(500));
+        let deadline = At(520);
+        while clock.now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(clock.until(deadline).is_zero() && clock.now() < At(3_600_000));
+    }
+}

@@ -21,7 +21,7 @@ use pointsman_kernel::{
     id::{Digest, EffectId, Seq},
     journal::{Entry, FORMAT},
     replay::Divergence,
-    run::{Doing, Item},
+    run::{Core, Doing, Item},
 };
 use serde_json::{
     Value, json,
@@ -231,9 +231,7 @@ impl Driver {
 
     /// Returns whether the run is in a state that waits for a word from outside.
     pub fn listens(&self) -> bool {
-        let core = self.run.core();
-        let state = self.chart.state(core.state);
-        core.ended.is_none() && matches!(state.map(State::does), Some(Does::Await { .. }))
+        listens(&self.chart, self.run.core())
     }
 
     /// Returns when the run wants to be woken, in milliseconds since 1970.
@@ -374,6 +372,12 @@ impl Driver {
             letter: self.letter.take(),
         }
     }
+}
+
+/// Returns whether a run is in a state that waits for a word from outside.
+pub(crate) fn listens(chart: &Chart, core: &Core) -> bool {
+    let state = chart.state(core.state);
+    core.ended.is_none() && matches!(state.map(State::does), Some(Does::Await { .. }))
 }
 
 /// Returns the row of the agent whose jobs a chart uses.

@@ -12,7 +12,6 @@ use agent_client_protocol::{
 };
 use pointsman_kernel::{
     agent::ToolCall,
-    chart::{Chart, Does, State},
     erased::{AnyRun, Stepped},
     id::{EffectId, Seq},
     journal::Entry,
@@ -27,7 +26,7 @@ use super::{
 };
 use crate::{
     config::day::written,
-    driver::fold_each,
+    driver::{fold_each, listens},
     observe::{Notice, Question},
     session::{Session, SessionError},
     store::{RunId, RunRow},
@@ -86,13 +85,13 @@ pub(super) fn recount(
         ordered(stepped, &mut teller, &mut updates);
         if let Some(ended) = run.core().ended {
             updates.extend(teller.tell(&Notice::Ended(ended)));
-        } else if !stepped.hops.is_empty() && listens(chart, run) {
+        } else if !stepped.hops.is_empty() && listens(chart, run.core()) {
             let error = run.turn_error().cloned();
             updates.extend(teller.tell(&Notice::Listens { error }));
         }
     })?;
     let run = &*recalled.loaded.run;
-    let under_way = run.core().ended.is_none() && !listens(chart, run);
+    let under_way = run.core().ended.is_none() && !listens(chart, run.core());
     let letters = session.store().letters(id)?;
     let words = letters.iter().filter(|it| it.body.starts_with("{\"given\"")).count();
     Ok(Past {
@@ -107,11 +106,6 @@ pub(super) fn recount(
 
 fn event(line: &str) -> Option<Value> {
     serde_json::from_str(Entry::read(line).ok()?.event.get()).ok()
-}
-
-fn listens(chart: &Chart, run: &dyn AnyRun) -> bool {
-    let state = chart.state(run.core().state);
-    matches!(state.map(State::does), Some(Does::Await { .. }))
 }
 
 /// Tells what an event says that an editor shows.

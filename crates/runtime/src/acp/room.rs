@@ -212,16 +212,8 @@ impl Desk {
     fn prompt(&mut self, text: &str, responder: Responder<PromptResponse>) {
         let refused = if self.turn.is_some() {
             Some(error::not_now("the session is busy with another prompt: wait, or cancel it"))
-        } else if self.conversation.is_none() {
-            let how = self.ended.map_or("let go of", how);
-            let run = &self.run;
-            let why = format!(
-                "this session is over ({how}): begin a new one. `pointsman show {run}` tells what \
-                 it did"
-            );
-            Some(error::not_now(&why))
         } else {
-            None
+            self.conversation.is_none().then(|| self.is_over())
         };
         if let Some(refused) = refused {
             drop(responder.respond_with_error(refused));
@@ -233,6 +225,15 @@ impl Desk {
         self.turn = Some(Turn { responder, cancelled, begun: false });
         (self.owed, self.cancelling) = (self.owed + 1, false);
         self.speaker.say(text);
+    }
+
+    fn is_over(&self) -> agent_client_protocol::Error {
+        let how = self.ended.map_or("let go of", how);
+        let run = &self.run;
+        error::not_now(&format!(
+            "this session is over ({how}): begin a new one. `pointsman show {run}` tells what it \
+             did"
+        ))
     }
 
     fn cancel(&mut self) {
@@ -328,13 +329,16 @@ impl Desk {
                     let report = outcome.result.filter(|_| self.works);
                     self.tell(report.map(|report| message(&format!("\n\n{report}"))));
                 }
+                // What was said as the run ended, or after it had, was not heard.
+                let unheard = self.turn.as_ref().is_some_and(|turn| !turn.begun);
                 let stop = match self.ended {
-                    Some(Disposition::Cancelled) => StopReason::Cancelled,
-                    Some(Disposition::Budget) => StopReason::MaxTurnRequests,
-                    _ if self.cancelling => StopReason::Cancelled,
-                    _ => StopReason::EndTurn,
+                    _ if self.cancelling => Ok(StopReason::Cancelled),
+                    _ if unheard => Err(self.is_over()),
+                    Some(Disposition::Cancelled) => Ok(StopReason::Cancelled),
+                    Some(Disposition::Budget) => Ok(StopReason::MaxTurnRequests),
+                    _ => Ok(StopReason::EndTurn),
                 };
-                self.answer(Ok(stop));
+                self.answer(stop);
             }
             Err(failed) => self.answer(Err(error::session(&failed))),
         }

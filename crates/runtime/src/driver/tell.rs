@@ -8,7 +8,7 @@ use pointsman_kernel::{
     erased::Stepped,
     governor::Level,
     id::{At, EffectId},
-    run::Doing,
+    run::{Doing, Item},
     view::{view, why},
 };
 use serde::Deserialize;
@@ -35,6 +35,16 @@ pub(super) struct Tally {
     files: BTreeSet<String>,
     recent: VecDeque<bool>,
     stage: Option<Box<str>>,
+    /// Attempts that wait for the next one, as they were last told.
+    waits: Vec<(u16, At)>,
+}
+
+/// Returns the attempt after which an item waits, and until when.
+const fn waits(item: &Item) -> Option<(u16, At)> {
+    match item.doing {
+        Doing::BackingOff { until } => Some((item.attempt, until)),
+        _ => None,
+    }
 }
 
 impl Tally {
@@ -116,14 +126,13 @@ impl Driver {
         if let Some(progress) = progress {
             self.tell(&Notice::Progressed(progress));
         }
-        for item in &core.items {
-            if let Doing::BackingOff { until } = item.doing
-                && event.get("answered").is_some()
-            {
-                let wait_ms = until.since(core.now);
-                self.tell(&Notice::Retrying { attempt: item.attempt.saturating_add(1), wait_ms });
-            }
+        let waits: Vec<(u16, At)> = core.items.iter().filter_map(waits).collect();
+        for (attempt, until) in waits.iter().filter(|wait| !self.tally.waits.contains(wait)) {
+            let (attempt, wait_ms) = (attempt.saturating_add(1), until.since(core.now));
+            self.tell(&Notice::Retrying { attempt, wait_ms });
         }
+        self.tally.waits = waits;
+        let core = self.run.core();
         let view = Box::new(view(&self.chart, core));
         self.tell(&Notice::Persisted { seq: committed.seq(), link: committed.link(), view });
         if let Some(ended) = core.ended {

@@ -1,8 +1,8 @@
 //! Conversations: words go to a run at any time, and what happens is told to those who
 //! watch it.
 //!
-//! A word is posted before anything else, so it outlives the process; the run hears it
-//! when it next listens.
+//! Whoever drives the run posts a word as soon as it is said: from then on it outlives the
+//! process, and the run hears it when it next listens.
 
 use std::sync::Arc;
 

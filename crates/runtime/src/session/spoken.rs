@@ -4,12 +4,11 @@ use pointsman_agents::{
     code::Plan,
     transcript::{Message, Transcript},
 };
-use pointsman_kernel::chart::{Does, State};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Recalled, Session, SessionError};
-use crate::store::RunId;
+use crate::{driver::listens, store::RunId};
 
 /// What conversations of all agents have in common.
 #[derive(Default, Deserialize)]
@@ -44,9 +43,7 @@ impl Recalled {
 
     /// Returns whether the run is in a state that waits for a word from outside.
     pub fn listens(&self) -> bool {
-        let core = self.loaded.run.core();
-        let state = self.chart.state(core.state);
-        core.ended.is_none() && matches!(state.map(State::does), Some(Does::Await { .. }))
+        listens(&self.chart, self.loaded.run.core())
     }
 }
 
