@@ -71,7 +71,7 @@ pub(crate) fn runs(weak: usize, chaos: usize) -> Result<bool> {
     // The index over the documents is made once, and not by several at the same time.
     course.warm()?;
     let mut rows: Vec<Row> = (0..chaos).map(|at| course.wild(at)).collect();
-    // Beside each other: the weak model keeps one processor busy, and chaos is quick.
+    // Beside each other: neither keeps the machine busy all the time.
     let (slow, quick) = thread::scope(|scope| {
         let slow = scope.spawn(|| course.weak(&python, weak));
         let quick = course.chaos(&python, chaos);

@@ -52,10 +52,15 @@ impl Scratch {
     /// Makes one in a folder of the caller's.
     pub(crate) fn within(folder: &Path) -> io::Result<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Relaxed);
-        let path = folder.join(format!("pointsman-xtask-{}-{number}", process::id()));
-        fs::create_dir(&path)?;
-        Ok(Self(path))
+        loop {
+            let number = NEXT.fetch_add(1, Relaxed);
+            let path = folder.join(format!("pointsman-xtask-{}-{number}", process::id()));
+            match fs::create_dir(&path) {
+                // Process ids come again, and one that was killed has left its folder.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => return made.map(|()| Self(path)),
+            }
+        }
     }
 
     pub(crate) fn file(&self, name: &str) -> PathBuf {
@@ -67,5 +72,21 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // What cannot be removed is left to the system's own cleaning.
         drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_somebody_left_is_nobodys() -> io::Result<()> {
+        let outer = Scratch::new()?;
+        for number in 0..100 {
+            fs::create_dir(outer.file(&format!("pointsman-xtask-{}-{number}", process::id())))?;
+        }
+        let inner = Scratch::within(&outer.file(""))?;
+        assert_eq!(fs::read_dir(inner.file(""))?.count(), 0);
+        Ok(())
     }
 }

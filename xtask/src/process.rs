@@ -14,6 +14,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crate::place;
+
 /// Reads the lifeline in the background and runs the command in front. At the end
 /// it stops what the command has left in the group; it does not stop itself.
 const TEND: &str = r#"
@@ -34,15 +36,22 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", TEND, "sh"]).arg(program);
     command.stdin(Stdio::piped()).process_group(0);
+    command
+}
+
+/// Returns cargo with these arguments, to be started at the workspace's root.
+pub(crate) fn cargo(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
+    let mut cargo = command(place::cargo());
+    cargo.args(arguments).current_dir(place::root());
     // What cargo tells us of ourselves says nothing of what we start. A cargo that saw it
     // would compile again whatever looks at these variables, and all that rests on it.
     for (name, _) in env::vars_os() {
         let text = name.to_string_lossy();
         if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
-            command.env_remove(&name);
+            cargo.env_remove(&name);
         }
     }
-    command
+    cargo
 }
 
 /// A child that was started here.

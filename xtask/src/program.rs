@@ -16,6 +16,11 @@ use serde_json::Value;
 
 use crate::place::Scratch;
 
+/// A machine that is short of memory or disk makes runs wait, which is not what is looked
+/// at here: a small `/dev/shm` alone would do it.
+const NO_WATCH: &str =
+    "[watch]\nmemory = 100\ndisk_free = \"1B\"\nevery = \"1h\"\nlongest = \"1s\"\n";
+
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
 
 /// A home with nothing in it: no configuration, no journal, no keys.
@@ -74,8 +79,17 @@ impl Home {
         if !program.is_file() {
             bail!("{} is not built: cargo build --package pointsman", program.display());
         }
-        fs::create_dir_all(scratch.file("config"))?;
-        Ok(Self { scratch, program, cache: cache.into() })
+        let home = Self { scratch, program, cache: cache.into() };
+        home.configure("")?;
+        Ok(home)
+    }
+
+    /// Writes the person's own configuration.
+    pub(crate) fn configure(&self, config: &str) -> Result<()> {
+        let folder = self.file("config/pointsman");
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join("pointsman.toml"), format!("{NO_WATCH}\n{config}"))?;
+        Ok(())
     }
 
     /// Returns a path in this home.

@@ -61,8 +61,7 @@ const SCENE: &[Beat] = &[
 
 /// Plays the scene and writes the picture.
 pub(crate) fn record() -> Result<bool> {
-    let mut cargo = process::command(place::cargo());
-    cargo.args(["build", "--locked", "--package", "pointsman"]).current_dir(place::root());
+    let cargo = process::cargo(["build", "--locked", "--package", "pointsman"]);
     let built = process::run(cargo, BUILD_CAP).context("building the program")?;
     ensure!(built.well(), "the program cannot be built");
     let scratch = Scratch::new()?;

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 
-use crate::{code, kill, live, place, process};
+use crate::{code, kill, live, process};
 
 /// Killed runs for each run with a model, where nothing else is asked for.
 const KILLS: usize = 20;
@@ -55,7 +55,5 @@ fn timed(name: &'static str, work: impl FnOnce() -> Result<bool>) -> Result<Time
 }
 
 fn build() -> Command {
-    let mut cargo = process::command(place::cargo());
-    cargo.args(["build", "--locked", "--package", "pointsman"]).current_dir(place::root());
-    cargo
+    process::cargo(["build", "--locked", "--package", "pointsman"])
 }

@@ -23,6 +23,8 @@ use crate::{
 /// How long a command may take; the longest takes seconds.
 const LIMIT: Duration = Duration::from_mins(2);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+/// How long a sandbox may take to die after its program.
+const DYING: Duration = Duration::from_secs(10);
 /// Times that a run is resumed before it is given up.
 const RESUMES: usize = 400;
 /// The exit code of a run that waits for a person.
@@ -178,7 +180,9 @@ impl Lap<'_> {
                 let (begun, _) = self.project.tested()?;
                 self.project.linger(true)?;
                 let told = self.kill_when(command, || Ok(self.project.tested()?.0 > begun))?;
-                // Tests that outlive the program that runs them write down their end now.
+                // Tests that outlive the program that runs them write down their end now;
+                // those that are ended with it need a moment, process by process.
+                self.wait_for_sandbox()?;
                 self.project.linger(false)?;
                 told
             }
@@ -230,6 +234,26 @@ impl Lap<'_> {
             thread::sleep(BETWEEN_LOOKS);
         }
         started.wait(LIMIT)
+    }
+
+    /// Waits until no process names the project any more, or for the longest that dying may
+    /// take: whoever lives on after that is seen by what it writes.
+    fn wait_for_sandbox(&self) -> Result<()> {
+        let folder = self.project.folder().to_string_lossy().into_owned();
+        let since = Instant::now();
+        while since.elapsed() < DYING {
+            let processes = fs::read_dir("/proc").context("looking at processes")?;
+            let named = processes.flatten().any(|process| {
+                // One that has ended meanwhile has no words.
+                let words = fs::read(process.path().join("cmdline")).unwrap_or_default();
+                String::from_utf8_lossy(&words).contains(&folder)
+            });
+            if !named {
+                break;
+            }
+            thread::sleep(BETWEEN_LOOKS);
+        }
+        Ok(())
     }
 
     /// Returns how often the program that runs has begun to ask the model.

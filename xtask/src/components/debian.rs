@@ -68,6 +68,8 @@ fn has_venv() -> Result<bool> {
 
 fn apt(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
     let mut apt = process::command("apt-get");
+    // A fresh machine updates itself at first, and mirrors have bad moments.
+    apt.args(["-o", "DPkg::Lock::Timeout=600", "-o", "Acquire::Retries=3"]);
     apt.args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
     apt
 }

@@ -62,11 +62,17 @@ fn environment() -> Result<Python> {
     debian::ensure(&["python3", "python3-venv"])?;
     let cache = place::cache()?;
     let python = Python { folder: cache.join("python"), models: cache.join("models") };
-    if !python.program().exists() {
+    // Ticked off when all of it is there: one that was cut short has no pip.
+    let list = List::new(&python.folder, "environment", &["venv"]);
+    if !list.is_there() {
         alone(|| {
+            if list.is_there() {
+                return Ok(());
+            }
             let mut venv = process::command("python3");
             venv.args(["-m", "venv", "--clear"]).arg(&python.folder);
-            install("a virtual environment", venv)
+            install("a virtual environment", venv)?;
+            list.tick()
         })?;
     }
     Ok(python)

@@ -108,10 +108,9 @@ impl Course {
     pub(super) fn go(&self, death: Death, again: &[Duration]) -> Result<Survived> {
         let tag = format!("run{}", self.next.fetch_add(1, Relaxed));
         let home = Home::sharing(&self.folder.file(""), &self.folder.file("cache"))?;
-        let (work, config) = (home.file("work"), home.file("config/pointsman"));
+        let work = home.file("work");
         fs::create_dir_all(&work)?;
-        fs::create_dir_all(&config)?;
-        fs::write(config.join("pointsman.toml"), CONFIG)?;
+        home.configure(CONFIG)?;
         let lap = Lap { home, work, tag: &tag, counter: &self.counter };
         lap.go(death, again).with_context(|| format!("run {tag}"))
     }

@@ -14,8 +14,9 @@ use crate::{
     server::Server,
 };
 
-/// A run of `research` has five minutes by its chart's own budget. What takes longer hangs.
-const RUN_CAP: Duration = Duration::from_mins(6);
+/// A run of `research` has five minutes by its chart's own budget, and one of `code` takes
+/// about one where nothing else is to be done. What takes far longer hangs.
+const RUN_CAP: Duration = Duration::from_mins(15);
 const ASK_CAP: Duration = Duration::from_mins(1);
 
 const GOAL: &str = "Find the fault in prices.py, mend it, and add the average of prices.";
@@ -84,7 +85,7 @@ impl Mouth<'_> {
             }
             Self::Wild(seed) => {
                 let file = home.file("script.jsonl");
-                fs::write(&file, wild::script(seed))?;
+                fs::write(&file, wild::script(seed, &home.file("beside/stolen")))?;
                 vec!["--model".into(), format!("script:{}", file.display()).into()]
             }
         })
@@ -108,7 +109,7 @@ impl Ride {
     /// Runs an agent with a model until it ends.
     pub(super) fn go(home: &Home, mouth: Mouth<'_>, work: Work, question: &str) -> Result<Self> {
         let way = if work == Work::Research(Proposals::Schema) { "schema" } else { "tools" };
-        let mut config = format!("[model]\nproposals = \"{way}\"\nmax_tokens = 200\n");
+        let mut config = format!("[model]\nproposals = \"{way}\"\nmax_tokens = 200\nseed = 1\n");
         let mut words: Vec<OsString> = match work {
             Work::Research(_) => ["run", "research", question].map(Into::into).into(),
             Work::Code { .. } => ["run", "code", GOAL].map(Into::into).into(),
@@ -124,9 +125,7 @@ impl Ride {
                 home.file("work")
             }
         };
-        let settings = home.file("config").join("pointsman");
-        fs::create_dir_all(&settings)?;
-        fs::write(settings.join("pointsman.toml"), config)?;
+        home.configure(&config)?;
         words.extend(mouth.words(home)?);
         words.extend(["--json", "--dir"].map(Into::into));
         words.push(folder.into_os_string());

@@ -3,6 +3,8 @@
 //! Random weights seldom make a call that fits a tool. These do, and reach for files
 //! outside the workspace, for commands and for plans, in any order.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use crate::random::SplitMix64;
@@ -13,7 +15,7 @@ const REPLIES: usize = 40;
 const MOST_CALLS: usize = 4;
 
 /// Files inside and outside, by every way that there is.
-const PATHS: [&str; 14] = [
+const PATHS: [&str; 13] = [
     "prices.py",
     "test_prices.py",
     "new/deep/file.txt",
@@ -23,7 +25,6 @@ const PATHS: [&str; 14] = [
     "new/../../beside/canary",
     "./../stolen",
     "/etc/passwd",
-    "/tmp/pointsman-stolen",
     "~/.profile",
     ".git/hooks/pre-commit",
     "",
@@ -33,26 +34,29 @@ const COMMANDS: [&str; 4] =
     ["echo harm > ../beside/canary", "rm -rf ..", "cat /etc/passwd", "python3 -m unittest"];
 const TEXTS: [&str; 5] = ["    result = price", "result", "harm\n", "", "nobody writes here"];
 
-/// Returns the script of a seed, a reply on each line.
-pub(super) fn script(seed: u64) -> String {
+/// Returns the script of a seed, a reply on each line. It reaches for this file too, by
+/// its whole path.
+pub(super) fn script(seed: u64, outside: &Path) -> String {
     let mut draws = SplitMix64::new(seed);
-    let replies = (0..REPLIES).map(|_| format!("{}\n", reply(&mut draws)));
+    let outside = outside.to_string_lossy();
+    let replies = (0..REPLIES).map(|_| format!("{}\n", reply(&mut draws, &outside)));
     replies.collect()
 }
 
-fn reply(draws: &mut SplitMix64) -> Value {
+fn reply(draws: &mut SplitMix64, outside: &str) -> Value {
     let text = pick(draws, &TEXTS);
     if draws.one_in(12) {
         let said = format!("I am done with {text}.");
         return json!({ "text": said });
     }
     let count = 1 + draws.below(MOST_CALLS);
-    let calls: Vec<Value> = (0..count).map(|_| call(draws)).collect();
+    let calls: Vec<Value> = (0..count).map(|_| call(draws, outside)).collect();
     json!({ "text": text, "calls": calls })
 }
 
-fn call(draws: &mut SplitMix64) -> Value {
+fn call(draws: &mut SplitMix64, outside: &str) -> Value {
     let (path, command) = (pick(draws, &PATHS), pick(draws, &COMMANDS));
+    let path = if draws.one_in(8) { outside } else { path };
     let (old, new) = (pick(draws, &TEXTS), pick(draws, &TEXTS));
     let (tool, arguments) = match draws.below(14) {
         0 | 1 => ("read", json!({ "path": path })),
@@ -84,9 +88,11 @@ mod tests {
 
     #[test]
     fn a_seed_is_a_script_and_another_seed_another() {
+        let script = |seed| script(seed, Path::new("/beside/stolen"));
         assert_eq!(script(1), script(1));
         assert_ne!(script(1), script(2));
         let all: String = (0..20).map(script).collect();
+        assert!(all.contains("\"/beside/stolen\""));
         for tool in ["shell", "git", "http_get", "propose_plan", "phase_complete", "root.exec"] {
             assert!(all.contains(&format!("\"tool\":\"{tool}\"")), "{tool}");
         }

@@ -20,6 +20,8 @@ pub(super) const COLUMNS: u16 = 88;
 
 /// Time between two frames at least.
 const FRAME: Duration = Duration::from_millis(200);
+/// How long the program may take to end.
+const END: Duration = Duration::from_mins(1);
 /// Time between two keys of somebody who types.
 const KEY: Duration = Duration::from_millis(70);
 /// What a program asks a terminal for its cursor with.
@@ -124,7 +126,13 @@ impl Stage {
 
     /// Waits for the program's end, and returns what was seen.
     pub(super) fn end(mut self) -> Result<Vec<Frame>> {
-        while self.look(FRAME).is_ok() {}
+        let since = Instant::now();
+        while self.look(FRAME).is_ok() {
+            if since.elapsed() > END {
+                drop(self.child.kill());
+                bail!("the program did not end:\n{}", self.parser.screen().contents());
+            }
+        }
         let ended = self.child.wait()?;
         if !ended.success() {
             bail!("the program ended with {}", ended.exit_code());

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::{cargo, count};
+use super::count;
 use crate::{
     components, place, process,
     server::{Ready, Server, free_port},
@@ -14,7 +14,7 @@ use crate::{
 /// other features, and compile most of what it rests on once more.
 const TESTS: [&str; 5] = ["test", "--locked", "--workspace", "--test", "it"];
 /// Each tier has a cap of its own; this one only keeps a forgotten process from staying.
-const CAP: Duration = Duration::from_mins(10);
+const CAP: Duration = Duration::from_hours(1);
 /// How long the mock may take to read its fixtures and listen.
 const MOCK_LISTENS: Duration = Duration::from_secs(30);
 
@@ -52,7 +52,7 @@ pub(super) fn sandbox() -> Result<bool> {
 
 /// Runs those of the ignored tests that a filter selects.
 fn run(filter: &'static str, environment: &[(&str, &std::ffi::OsStr)]) -> Result<bool> {
-    let tests = || cargo(TESTS.into_iter().chain([filter]));
+    let tests = || process::cargo(TESTS.into_iter().chain([filter]));
     println!("{} tests", count(tests(), &["--ignored"])?);
     let mut tests = tests();
     tests.args(["--", "--ignored"]).envs(environment.iter().copied());

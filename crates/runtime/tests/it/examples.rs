@@ -35,13 +35,21 @@ fn example(name: &str, folder: &Folder, script: &str, arguments: &[&str], said: 
 }
 
 /// Builds an example, so that it is never an older one, and says where it is.
-fn built(name: &str) -> PathBuf {
+pub(crate) fn built(name: &str) -> PathBuf {
     let ours = env::current_exe().expect("this test has a file");
     let profile = ours.ancestors().nth(2).expect("it lies in a target folder");
     let target = profile.parent().expect("it lies in a target folder");
     let mut build = Command::new(env!("CARGO"));
-    build.args(["build", "--quiet", "--locked", "--package", "pointsman-runtime"]);
+    // As `cargo test --workspace` builds it, so that there is nothing to be done: with the
+    // features of the whole workspace, and without what cargo tells a test of its package.
+    build.args(["build", "--quiet", "--locked", "--workspace"]);
     build.args(["--example", name, "--target-dir"]).arg(target);
+    for (variable, _) in env::vars_os() {
+        let text = variable.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            build.env_remove(&variable);
+        }
+    }
     if profile.ends_with("release") {
         build.arg("--release");
     }

@@ -10,7 +10,6 @@ use std::{
     env, fs,
     net::TcpListener,
     path::{Path, PathBuf},
-    process::Command,
     sync::OnceLock,
 };
 
@@ -18,6 +17,7 @@ use pointsman_runtime::tool::SandboxPolicy;
 use serde_json::json;
 
 use super::{Desk, wait};
+use crate::examples::built;
 
 /// The two kinds.
 const KINDS: [&str; 2] = ["bubblewrap", "landlock"];
@@ -25,19 +25,7 @@ const KINDS: [&str; 2] = ["bubblewrap", "landlock"];
 /// Builds the landlock helper, so that it is never an older one, and says where it is.
 fn helper() -> &'static Path {
     static HELPER: OnceLock<PathBuf> = OnceLock::new();
-    HELPER.get_or_init(|| {
-        let ours = env::current_exe().expect("this test has a file");
-        let profile = ours.ancestors().nth(2).expect("it lies in a target folder");
-        let target = profile.parent().expect("it lies in a target folder");
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "--locked", "--package", "pointsman-runtime"]);
-        build.args(["--example", "sandbox_helper", "--target-dir"]).arg(target);
-        if profile.ends_with("release") {
-            build.arg("--release");
-        }
-        assert!(build.status().expect("cargo runs").success(), "the helper was not built");
-        profile.join("examples/sandbox_helper")
-    })
+    HELPER.get_or_init(|| built("sandbox_helper"))
 }
 
 /// Says that one kind is to be used and not the other.
