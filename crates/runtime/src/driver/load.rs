@@ -85,12 +85,17 @@ pub fn fold_each(
     lines: &[String],
     each: impl FnMut(&str, &dyn AnyRun, &Stepped),
 ) -> Result<Loaded, DriveError> {
-    let run = (row(chart)?.start)(chart);
-    let loaded = Loaded { run, link: Digest::default(), open: BTreeMap::new() };
-    go_on(chart, id, loaded, lines, each)
+    go_on(chart, id, unread(chart)?, lines, each)
 }
 
-fn go_on(
+/// Returns a run of whose journal nothing was read.
+pub(crate) fn unread(chart: &Chart) -> Result<Loaded, DriveError> {
+    let run = (row(chart)?.start)(chart);
+    Ok(Loaded { run, link: Digest::default(), open: BTreeMap::new() })
+}
+
+/// Folds the lines that come after those which were folded before, and shows each step.
+pub(crate) fn go_on(
     chart: &Chart,
     id: &RunId,
     mut loaded: Loaded,
