@@ -11,6 +11,8 @@ use super::{Said, folder::Folder, limits::Limits, text::Text};
 const SNIFFED: usize = 8 << 10;
 /// Letters of a digest that are shown: enough to tell a file's contents apart.
 const DIGEST: usize = 16;
+/// What a file held where nobody has looked.
+const UNKNOWN: &str = "unknown";
 
 /// The arguments of `read`.
 #[derive(Debug, Deserialize)]
@@ -151,10 +153,15 @@ pub(super) fn changed_since(path: &str, seen: Option<&str>, now: Option<&str>) -
 }
 
 /// Says whether a file is as a `write` would leave it.
+/// The same where nobody knows what it held, unless the call itself says so.
+pub(super) fn holds_since(seen: Option<&str>, after: &str) -> String {
+    holds(Some(seen.unwrap_or(UNKNOWN)), after)
+}
+
 pub(super) fn was_written(folder: &Folder, limits: &Limits, arguments: &WriteFile) -> Said {
     match contents(folder, limits, &arguments.path) {
         Ok(bytes) if bytes == arguments.content.as_bytes() => {
-            let holds = holds(arguments.digest.as_deref(), &digest(&bytes));
+            let holds = holds_since(arguments.digest.as_deref(), &digest(&bytes));
             Said::changed(format!("`{}` has this content\n{holds}", arguments.path))
         }
         _ => Said::no(format!(
