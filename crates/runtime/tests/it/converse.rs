@@ -151,7 +151,8 @@ fn words_are_answered_in_turn_and_closing_ends_it() {
 
 #[test]
 fn a_word_to_a_busy_run_waits_and_outlives_the_process() {
-    let script = "[[turn]]\ntext = 'slow'\ndelay_ms = 600000\n[[turn]]\ntext = 'two'\n\
+    // Where a turn is stopped before the model was asked, its answer is left over.
+    let script = "[[turn]]\nwhen = 'first'\ntext = 'slow'\ndelay_ms = 600000\n[[turn]]\ntext = 'two'\n\
                   [[turn]]\ntext = 'three'\n";
     let room = Room::new("busy", script);
     let (talk, heard) = room.begin();
