@@ -78,6 +78,14 @@ pub enum ConfigError {
         #[source]
         source: io::Error,
     },
+    /// A rule cannot be remembered in a file.
+    #[error("the rule is not written to {}: {why}", path.display())]
+    Rule {
+        /// The file.
+        path: PathBuf,
+        /// Why, and what to do about it.
+        why: String,
+    },
     /// A file has mistakes.
     #[error("{} has mistakes", path.display())]
     Mistakes {

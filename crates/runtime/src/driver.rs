@@ -9,6 +9,7 @@ mod tell;
 mod work;
 
 pub use load::{Loaded, fold, fold_each};
+pub(crate) use load::{go_on, unread};
 pub(crate) use work::answered;
 
 use std::{collections::BTreeMap, future::poll_fn, sync::Arc};

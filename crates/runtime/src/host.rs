@@ -85,6 +85,7 @@ struct Inner {
     /// Where the journals are: the disk that is watched, and where child runs are kept.
     journal: PathBuf,
     store: Arc<Store>,
+    accounts: hook::Accounts,
 }
 
 impl Host {
@@ -113,6 +114,7 @@ impl Host {
             instructions,
             journal,
             store,
+            accounts: hook::Accounts::default(),
         })))
     }
 

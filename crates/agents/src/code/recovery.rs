@@ -1,6 +1,6 @@
 //! Recovery: what to try, by the class of the error. Each rule helps once.
 
-use alloc::{format, string::String};
+use alloc::{format, string::String, vec::Vec};
 
 use pointsman_kernel::{
     agent::{FaultClass, Forgone},
@@ -208,7 +208,7 @@ const BROKE: &[&str] = &["the program broke off", "panicked at"];
 impl Failure {
     /// Returns the rules that fit what the tool said, the best first.
     fn rules(&self) -> &'static [Recovery] {
-        let error = self.error.to_lowercase();
+        let error = self.own_words().to_lowercase();
         let says = |words: &[&str]| words.iter().any(|word| error.contains(word));
         if says(BROKE) {
             return &[Recovery::OtherWay];
@@ -227,5 +227,44 @@ impl Failure {
             return &[Recovery::WriteInstead, Recovery::ReRead];
         }
         &[Recovery::OtherWay]
+    }
+
+    /// Returns what the tool said itself: neither the numbered lines that it quotes from a
+    /// file, nor the name of what the call was about.
+    fn own_words(&self) -> String {
+        let own = |line: &&str| match line.trim_start().split_once('\t') {
+            Some((number, _)) => {
+                number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit())
+            }
+            None => true,
+        };
+        let words = self.error.lines().filter(own).collect::<Vec<_>>().join("\n");
+        if self.target.is_empty() { words } else { words.replace(&self.target, "") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(tool: &str, target: &str, error: &str, first: Recovery) {
+        let failure = Failure { tool: tool.into(), target: target.into(), error: error.into() };
+        assert_eq!(failure.rules().first(), Some(&first), "{error}");
+    }
+
+    #[test]
+    fn only_the_tools_own_words_say_what_went_wrong() {
+        let missing = "`old` does not stand in `a.rs`: it must match to the letter, spaces too";
+        for quoted in ["let timeout = 5;", "// has changed", "panicked at", "no space left"] {
+            let error = format!("{missing}\nthe nearest lines are 7 to 7:\n     7\t{quoted}");
+            check("edit", "a.rs", &error, Recovery::WriteInstead);
+        }
+        let named = missing.replace("a.rs", "src/timeout.rs");
+        check("edit", "src/timeout.rs", &named, Recovery::WriteInstead);
+        check("edit", "a.rs", "`a.rs` has changed since", Recovery::ReRead);
+        let stopped = "     1\tone\n[it was stopped after 100 ms, its time limit]";
+        check("shell", "cat -n a.rs", stopped, Recovery::LongerTime);
+        check("shell", "make", "exit code 2:\nerror: timed out", Recovery::LongerTime);
     }
 }

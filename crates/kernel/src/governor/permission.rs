@@ -96,14 +96,55 @@ impl Permissions {
         runs(self.otherwise)
     }
 
-    /// Remembers a person's answer, before all other rules.
+    /// Remembers a person's answer, before all other rules but for those that refuse some
+    /// of the same calls: what a person was not asked for, they have not answered.
     pub(super) fn remember(&mut self, grant: Grant) {
-        self.rules.retain(|rule| (&rule.tool, &rule.arguments) != (&grant.tool, &grant.arguments));
-        self.rules.insert(0, grant);
+        let same = |rule: &Grant| (&rule.tool, &rule.arguments) == (&grant.tool, &grant.arguments);
+        self.rules.retain(|rule| rule.level >= Level::Refuse || !same(rule));
+        let place = if grant.stops() { 0 } else { grant.place_behind_refusals(&self.rules) };
+        self.rules.insert(place, grant);
     }
 }
 
 impl Grant {
+    /// Returns where the rule comes behind every other that refuses some of the same calls:
+    /// the place of the first one that it may stand before. What is never looked at does
+    /// not count, because another rule decides over all of these calls before it.
+    pub fn place_behind_refusals<'a>(&self, rules: impl IntoIterator<Item = &'a Self>) -> usize {
+        let mut place = 0;
+        for (at, rule) in (1..).zip(rules) {
+            if rule.level >= Level::Refuse && rule.overlaps(self) {
+                place = at;
+            }
+            if rule.covers(self) {
+                break;
+            }
+        }
+        place
+    }
+
+    /// Returns whether there could be a call of which both rules speak.
+    fn overlaps(&self, other: &Self) -> bool {
+        let meet = |(name, pattern): &(String, String)| {
+            let mut same = other.arguments.iter().filter(|(known, _)| known == name);
+            same.all(|(_, known)| meets(pattern, known))
+        };
+        meets(&self.tool, &other.tool) && self.arguments.iter().all(meet)
+    }
+
+    /// Returns whether the rule speaks of every call that another one speaks of, at any
+    /// time. It may say no where that is hard to tell.
+    pub fn covers(&self, other: &Self) -> bool {
+        // What a `*` stands for may be a `*`.
+        let wider = |(name, pattern): &(String, String)| {
+            let mut same = other.arguments.iter().filter(|(known, _)| known == name);
+            same.any(|(_, known)| {
+                matches(pattern, known) && (self.stops() || ties(pattern).eq(ties(known)))
+            })
+        };
+        self.until.is_none() && matches(&self.tool, &other.tool) && self.arguments.iter().all(wider)
+    }
+
     /// Returns whether the rule speaks of a call.
     fn fits(&self, call: &ToolCall, commands: bool, now: At) -> bool {
         self.until.is_none_or(|until| now < until)
@@ -148,6 +189,34 @@ fn ties(command: &str) -> impl Iterator<Item = char> {
     command.chars().filter(|it| matches!(it, ';' | '&' | '|' | '<' | '>' | '`' | '$' | '(' | ')'))
 }
 
+/// Returns whether some text fits both patterns.
+fn meets(one: &str, other: &str) -> bool {
+    // Whether what is left of one and of the other meet, for every rest of the other, the
+    // shortest first: no letter of one is left at the beginning.
+    let mut left = true;
+    let empty = other.chars().rev().map(|it| {
+        left &= it == '*';
+        left
+    });
+    let mut below: Vec<bool> = core::iter::once(true).chain(empty).collect();
+    for letter in one.chars().rev() {
+        let mut last = letter == '*' && below.first() == Some(&true);
+        let mut row = Vec::with_capacity(below.len());
+        row.push(last);
+        for (known, pair) in other.chars().rev().zip(below.windows(2)) {
+            let &[behind, here] = pair else { continue };
+            last = if letter == '*' || known == '*' {
+                here || last
+            } else {
+                letter == known && behind
+            };
+            row.push(last);
+        }
+        below = row;
+    }
+    below.last() == Some(&true)
+}
+
 /// Returns whether a text fits a pattern in which `*` stands for anything.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
@@ -166,7 +235,8 @@ fn matches(pattern: &str, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::matches;
+    use super::{Grant, Level, matches, meets};
+    use alloc::{vec, vec::Vec};
 
     #[test]
     fn patterns() {
@@ -191,5 +261,51 @@ mod tests {
         ] {
             assert!(!matches(pattern, text), "{pattern} / {text}");
         }
+    }
+
+    #[test]
+    fn patterns_that_meet() {
+        for (one, other, wanted) in [
+            ("shell", "shell", true),
+            ("shell", "shells", false),
+            ("*", "", true),
+            ("", "", true),
+            ("", "a", false),
+            ("cargo *", "*publish*", true),
+            ("cargo *", "rm *", false),
+            ("cargo test *", "cargo *publish", true),
+            ("a*b", "*ab", true),
+            ("a*b", "b*a", false),
+            ("*a*", "b", false),
+            ("ab", "a*b*", true),
+        ] {
+            assert_eq!(meets(one, other), wanted, "{one} / {other}");
+            assert_eq!(meets(other, one), wanted, "{other} / {one}");
+        }
+    }
+
+    fn rule(level: Level, tool: &str, command: Option<&str>) -> Grant {
+        let arguments = command.map(|it| ("command".into(), it.into())).into_iter().collect();
+        Grant { tool: tool.into(), arguments, level, until: None }
+    }
+
+    #[test]
+    fn what_is_remembered_stands_behind_what_refuses_some_of_it() {
+        use Level::{Allow, Ask, Refuse};
+        let test = rule(Allow, "shell", Some("cargo test *"));
+        let publish = rule(Refuse, "shell", Some("*publish*"));
+        let check = |rules: Vec<Grant>, place: usize| {
+            assert_eq!(test.place_behind_refusals(&rules), place, "{rules:?}");
+        };
+        check(vec![], 0);
+        check(vec![publish.clone(), rule(Ask, "shell", None)], 1);
+        check(vec![rule(Ask, "shell", Some("git *")), publish.clone()], 2);
+        check(vec![rule(Refuse, "sh*", None)], 1);
+        check(vec![rule(Refuse, "shell", Some("rm *")), rule(Refuse, "edit", None)], 0);
+        // Nothing gets as far as what stands behind these.
+        check(vec![rule(Ask, "*", None), publish.clone()], 0);
+        check(vec![rule(Ask, "shell", Some("cargo *")), publish.clone()], 0);
+        let ends = Grant { until: Some(crate::id::At(1)), ..rule(Ask, "*", None) };
+        check(vec![ends, publish], 2);
     }
 }

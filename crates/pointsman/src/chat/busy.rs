@@ -44,16 +44,11 @@ pub(super) struct Busy<'a> {
 impl<'a> Busy<'a> {
     /// Watches until the run listens and has heard everything, or it is over.
     pub(super) fn watch(talk: &'a mut Talk, typed: String) -> io::Result<After> {
-        let questions = VecDeque::from(std::mem::take(&mut talk.questions));
+        let questions = VecDeque::new();
         let screen = Screen::take()?;
         let turn = Turn::new();
         let (dialogue, cancelled, left) = (None, false, false);
         let mut busy = Self { talk, screen, turn, typed, questions, dialogue, cancelled, left };
-        for question in &busy.questions {
-            if let Some(call) = question.call() {
-                busy.turn.calling().asked(call);
-            }
-        }
         loop {
             if let Some(over) = busy.hear()? {
                 return Ok(over);

@@ -9,7 +9,11 @@ use std::{
     time::Duration,
 };
 
-use pointsman_kernel::{governor::Level, id::EffectId};
+use pointsman_kernel::{
+    governor::Level,
+    id::EffectId,
+    view::{RunView, view},
+};
 use pointsman_runtime::{
     observe::{Notice, Question},
     session::Decision,
@@ -43,17 +47,15 @@ pub(crate) fn lines(
 ) -> Result<ExitCode, Error> {
     let typed = io::stdin().is_terminal() && !json;
     let calls = BTreeSet::new();
-    let mut pipe = Pipe { room, held: None, question: None, typed, json, calls };
+    let mut pipe = Pipe { room, held: None, question: None, typed, json, stuck: false, calls };
     if let Some(row) = resumed {
-        let (mut talk, recalled) = room.rejoin(row)?;
+        let (talk, recalled) = room.rejoin(row)?;
         if !json {
             for line in past::last(&recalled.messages()) {
                 note(&line.text());
             }
         }
-        for question in std::mem::take(&mut talk.questions) {
-            pipe.asked(question);
-        }
+        pipe.stuck = is_stuck(&view(&recalled.chart, recalled.loaded.run.core()));
         pipe.held = Some(talk);
     }
     if let Some(message) = message {
@@ -61,7 +63,10 @@ pub(crate) fn lines(
     }
     let (sender, typed) = mpsc::sync_channel(AHEAD);
     reader(sender);
-    pipe.prompt();
+    if resumed.is_none() {
+        // Whoever has joined is told when it listens.
+        pipe.prompt();
+    }
     loop {
         match typed.recv_timeout(LOOK) {
             Ok(line) => {
@@ -78,7 +83,11 @@ pub(crate) fn lines(
     // Nothing more will be said, and nobody is there who could answer a question.
     pipe.typed = false;
     if let Some(talk) = &pipe.held {
-        talk.speaker.close();
+        if pipe.stuck {
+            talk.speaker.leave();
+        } else {
+            talk.speaker.close();
+        }
         while !pipe.hear(Some(LOOK))? {}
     }
     pipe.end()
@@ -91,6 +100,8 @@ struct Pipe<'a> {
     /// Whether somebody types the lines.
     typed: bool,
     json: bool,
+    /// Whether nothing goes on before somebody answers.
+    stuck: bool,
     /// Calls of tools that run: what they give back is no answer.
     calls: BTreeSet<EffectId>,
 }
@@ -183,10 +194,8 @@ impl Pipe<'_> {
             Notice::Ended(_) => return Ok(true),
             Notice::Asked(question) => self.asked(question),
             Notice::Persisted { view, .. } => {
-                let rests = |doing| matches!(doing, "asking" | "done");
-                let stuck = view.items.iter().any(|item| item.doing == "asking")
-                    && view.items.iter().all(|item| rests(item.doing));
-                if let Some(talk) = self.held.as_ref().filter(|_| stuck && !self.typed) {
+                self.stuck = is_stuck(&view);
+                if let Some(talk) = self.held.as_ref().filter(|_| self.stuck && !self.typed) {
                     // The rest was posted: whoever goes on with the run says it.
                     talk.speaker.leave();
                 }
@@ -241,6 +250,13 @@ impl Pipe<'_> {
         let outcome = conversation.wait().map_err(Error::Session)?;
         conclude(self.room.session, &outcome, self.json, false)
     }
+}
+
+/// Returns whether nothing goes on before somebody answers.
+fn is_stuck(view: &RunView) -> bool {
+    let rests = |doing| matches!(doing, "asking" | "done");
+    view.items.iter().any(|item| item.doing == "asking")
+        && view.items.iter().all(|item| rests(item.doing))
 }
 
 /// Reads an answer; nothing if it is none.

@@ -12,7 +12,7 @@ use std::{
 use pointsman_kernel::governor::Permissions;
 use pointsman_runtime::{
     host::Host,
-    observe::{Log, Notice, Observer, Question},
+    observe::{Log, Notice, Observer},
     session::{Conversation, Recalled, Session, Speaker, Start},
     store::{RunId, RunRow},
 };
@@ -47,8 +47,6 @@ pub(super) struct Talk {
     pub(super) unheard: Vec<(String, bool)>,
     /// Whether the run listens.
     pub(super) listens: bool,
-    /// Questions that were open when it was joined.
-    pub(super) questions: Vec<Question>,
 }
 
 impl Talk {
@@ -102,7 +100,6 @@ impl Room<'_> {
         let mut talk = talk(conversation, notices, stirred);
         talk.unheard = unheard.into_iter().map(|text| (text, false)).collect();
         talk.listens = recalled.listens();
-        talk.questions = recalled.loaded.questions();
         Ok((talk, recalled))
     }
 
@@ -144,15 +141,7 @@ fn talk(
     stirred: Arc<AtomicBool>,
 ) -> Talk {
     let speaker = conversation.speaker();
-    Talk {
-        conversation,
-        speaker,
-        notices,
-        stirred,
-        unheard: Vec::new(),
-        listens: false,
-        questions: Vec::new(),
-    }
+    Talk { conversation, speaker, notices, stirred, unheard: Vec::new(), listens: false }
 }
 
 /// Reads lines on a thread of its own, for as long as somebody takes them.

@@ -40,8 +40,13 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Starts the program in a home, with colours or without.
+    /// Starts the program in a home.
     pub(crate) fn start(home: &Home, arguments: &[&str]) -> Self {
+        Self::of_kind("xterm-256color", home, arguments)
+    }
+
+    /// The same on a terminal of some kind, as `TERM` names it.
+    pub(crate) fn of_kind(kind: &str, home: &Home, arguments: &[&str]) -> Self {
         let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).expect("there are terminals");
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_pointsman"));
@@ -51,7 +56,7 @@ impl Terminal {
         for (name, value) in home.variables() {
             command.env(name, value);
         }
-        command.env("TERM", "xterm-256color");
+        command.env("TERM", kind);
         let child = pair.slave.spawn_command(command).expect("it starts");
         drop(pair.slave);
         let mut shown = pair.master.try_clone_reader().expect("it can be read");

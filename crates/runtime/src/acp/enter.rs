@@ -107,7 +107,6 @@ impl Service {
                 notices,
                 connection,
                 teller: Teller::new(Workspace::open(&folder, &service.limits)),
-                questions: Vec::new(),
                 owed: 0,
                 works,
                 plan: Vec::new(),
@@ -138,7 +137,7 @@ impl Service {
             let session = &service.session;
             let told = Teller::new(Workspace::past(&folder, &service.limits));
             let past = past::recount(session, &run, told).map_err(failed)?;
-            let Past { updates, teller, questions, owed, agent, plan } = past;
+            let Past { updates, teller, owed, agent, plan } = past;
             if !matches!(&*agent, "chat" | "code") {
                 let why = format!("run {run} is of `{agent}`, which holds no conversation");
                 return Err(error::bad_params(&why));
@@ -159,7 +158,6 @@ impl Service {
                 notices,
                 connection,
                 teller: teller.at(Workspace::open(&folder, &service.limits)),
-                questions,
                 owed,
                 works: &*agent == "code",
                 plan,

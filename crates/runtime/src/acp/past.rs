@@ -27,7 +27,7 @@ use super::{
 use crate::{
     config::day::written,
     driver::{fold_each, listens},
-    observe::{Notice, Question},
+    observe::Notice,
     session::{Session, SessionError},
     store::{RunId, RunRow},
 };
@@ -43,8 +43,6 @@ pub(super) struct Past {
     pub(super) updates: Vec<SessionUpdate>,
     /// Who told it, and knows what is still under way.
     pub(super) teller: Teller,
-    /// What a person must answer.
-    pub(super) questions: Vec<Question>,
     /// How many turns are not over: the one under way, and words that wait.
     pub(super) owed: usize,
     /// The agent.
@@ -97,7 +95,6 @@ pub(super) fn recount(
     Ok(Past {
         updates,
         teller,
-        questions: recalled.loaded.questions(),
         owed: words + usize::from(under_way),
         agent: chart.jobs().into(),
         plan: plan(run),

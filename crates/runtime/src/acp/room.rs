@@ -77,8 +77,6 @@ pub(super) struct Opening {
     pub(super) notices: mpsc::UnboundedReceiver<Notice>,
     pub(super) connection: ConnectionTo<Client>,
     pub(super) teller: Teller,
-    /// Questions that were open before.
-    pub(super) questions: Vec<Question>,
     /// Turns that are not over.
     pub(super) owed: usize,
     /// Whether it works by a plan and reports at its end, as `code` does.
@@ -125,7 +123,7 @@ pub(super) fn open(opening: Opening) -> Room {
         planning: false,
         ended: None,
     };
-    let task = tokio::spawn(desk.sit(heard, notices, opening.questions));
+    let task = tokio::spawn(desk.sit(heard, notices));
     Room { words, task }
 }
 
@@ -166,11 +164,7 @@ impl Desk {
         mut self,
         mut words: mpsc::UnboundedReceiver<Word>,
         mut notices: mpsc::UnboundedReceiver<Notice>,
-        questions: Vec<Question>,
     ) {
-        for question in questions {
-            self.ask(question);
-        }
         loop {
             let cancelled = self.turn.as_ref().map(|turn| turn.cancelled.clone());
             tokio::select! {

@@ -82,6 +82,8 @@ impl Teller {
                 told.into_iter().collect()
             }
             Notice::Unsaid(effect) => self.unsaid(*effect).into_iter().collect(),
+            // What was told of long ago, and waits still.
+            Notice::Asked(question) if self.waits_for(question.effect) => Vec::new(),
             Notice::Asked(Question { effect, asks, .. }) => vec![match asks {
                 Asked::Call { call, .. } => self.asks_for(*effect, call),
                 Asked::Plain(text) => self.asks(*effect, text),
@@ -130,7 +132,7 @@ impl Teller {
         if let Some(Running { id, tool, .. }) = self.calls.remove(&effect) {
             return Some(self.finished(id, ok, &tool, output.unwrap_or_default()));
         }
-        if self.asked.iter().any(|it| it.effect == effect) {
+        if self.waits_for(effect) {
             return self.decided(effect, true, "");
         }
         let whole = output.filter(|_| ok)?;
@@ -189,6 +191,10 @@ impl Teller {
             self.last = None;
             message(CUT_OFF)
         })
+    }
+
+    fn waits_for(&self, effect: EffectId) -> bool {
+        self.asked.iter().any(|it| it.effect == effect)
     }
 
     /// Shows a call that a person is asked about.

@@ -8,7 +8,10 @@ use std::{
     time::Duration,
 };
 
-use pointsman_kernel::governor::{Grant, Level};
+use pointsman_kernel::{
+    governor::{Grant, Level},
+    id::At,
+};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 use super::{Config, ConfigError, Dated, Origin, day::written};
@@ -20,7 +23,8 @@ const TRIES: usize = 5;
 /// Adds a rule to `[permissions]` of the user's file, for a while or for good. Comments
 /// and order stay; the file and its folder are made if they are not there. The rule goes
 /// before the first one that speaks of its tool and lets calls be asked or run, and
-/// behind what denies them. A rule that is there already is not added twice.
+/// behind what denies some of the same calls. A rule that is there already is not added
+/// twice, and one that stood where it is never looked at is moved.
 ///
 /// A file with mistakes is left as it is. What the rule itself says of a run's time does
 /// not count: no other run has that time.
@@ -41,11 +45,11 @@ pub fn remember(file: &Path, grant: &Grant, lasts: Option<Duration>) -> Result<(
         let Some(added) = add(&text, &config.permissions.rules, grant, until) else {
             return Ok(());
         };
-        let unsound = |why: &str| fails(io::Error::other(why.to_owned()));
-        let added = added.map_err(|why| unsound(&why))?;
-        if Config::parse(&added, Origin::User).is_err() {
-            return Err(unsound("the rule cannot be put into this file; add it by hand"));
-        }
+        let added = added.and_then(|added| match Config::parse(&added, Origin::User) {
+            Ok(_) => Ok(added),
+            Err(_) => Err("it cannot be put into this file; add it by hand".into()),
+        });
+        let added = added.map_err(|why| ConfigError::Rule { path: file.into(), why })?;
         let temporary = put(&real, &added).map_err(fails)?;
         if read(&real)? == text {
             return fs::rename(&temporary, &real).map_err(fails);
@@ -94,9 +98,17 @@ fn add(
     grant: &Grant,
     until: Option<u64>,
 ) -> Option<Result<String, String>> {
+    let lasting = |rule: &Dated| Grant { until: rule.until_ms.map(At), ..rule.grant.clone() };
+    let lasting: Vec<Grant> = rules.iter().map(lasting).collect();
+    let stopped = |at: usize| {
+        let stops = |rule: &Grant| rule.level >= Level::Ask && rule.covers(grant);
+        lasting.iter().take(at).position(stops)
+    };
     let same = |rule: &Dated| Grant { until: None, ..grant.clone() } == rule.grant;
     let there = rules.iter().position(same);
-    if let Some(rule) = there.and_then(|at| rules.get(at)) {
+    // One that another rule keeps from being looked at counts for nothing where it is.
+    let works = there.is_some_and(|at| stopped(at).is_none());
+    if let Some(rule) = there.filter(|_| works).and_then(|at| rules.get(at)) {
         let longer = match (rule.until_ms, until) {
             (None, _) => true,
             (Some(_), None) => false,
@@ -106,34 +118,60 @@ fn add(
             return None;
         }
     }
-    Some(edited(text, rules, grant, until, there))
+    let change = match there {
+        Some(at) if works => Change::Date(at),
+        _ => {
+            let place = place(rules, grant).max(grant.place_behind_refusals(&lasting));
+            if let Some(at) = stopped(place) {
+                let number = at.saturating_add(1);
+                let why = format!("rule {number} denies all that it allows; change that by hand");
+                return Some(Err(why));
+            }
+            Change::Put { place, gone: there }
+        }
+    };
+    Some(edited(text, grant, until, &change))
+}
+
+/// What becomes of the list.
+enum Change {
+    /// The rule at a place gets another end.
+    Date(usize),
+    /// The rule is put at a place, and taken from one behind it.
+    Put { place: usize, gone: Option<usize> },
 }
 
 fn edited(
     text: &str,
-    rules: &[Dated],
     grant: &Grant,
     until: Option<u64>,
-    there: Option<usize>,
+    change: &Change,
 ) -> Result<String, String> {
     let mut document: DocumentMut = text.parse().map_err(|error| format!("{error}"))?;
     let permissions = document.entry("permissions").or_insert_with(|| Item::Table(Table::new()));
     let permissions = permissions.as_table_like_mut().ok_or("`permissions` is no table")?;
     let list = permissions.entry("rules").or_insert_with(|| Item::Value(Array::new().into()));
-    let place = place(rules, grant);
     match list {
-        Item::Value(Value::Array(list)) => match there {
-            Some(at) => {
+        Item::Value(Value::Array(list)) => match *change {
+            Change::Date(at) => {
                 let rule = list.get_mut(at).and_then(Value::as_inline_table_mut);
                 dated(rule.ok_or("a rule is no table")?, until)?;
             }
-            None => insert(list, place, written_rule(grant, until)?),
+            Change::Put { place, gone } => {
+                if let Some(at) = gone.filter(|at| *at < list.len()) {
+                    list.remove(at);
+                }
+                insert(list, place, written_rule(grant, until)?);
+            }
         },
         Item::ArrayOfTables(list) => {
             let mut all: Vec<Table> = list.iter().cloned().collect();
-            match there {
-                Some(at) => dated(all.get_mut(at).ok_or("a rule is missing")?, until)?,
-                None => {
+            match *change {
+                Change::Date(at) => dated(all.get_mut(at).ok_or("a rule is missing")?, until)?,
+                Change::Put { place, gone } => {
+                    if let Some(at) = gone.filter(|at| *at < all.len()) {
+                        all.remove(at);
+                    }
                     all.insert(place.min(all.len()), written_rule(grant, until)?.into_table());
                 }
             }
@@ -148,7 +186,8 @@ fn edited(
     Ok(document.to_string())
 }
 
-/// Returns where a rule must stand to be looked at, without coming before what denies.
+/// Returns where a rule must stand to be looked at: before the first one that speaks of
+/// its tool and lets calls be asked or run.
 fn place(rules: &[Dated], grant: &Grant) -> usize {
     let speaks = |pattern: &str| match pattern.split_once('*') {
         Some((start, _)) => grant.tool.starts_with(start),

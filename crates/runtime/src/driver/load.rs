@@ -85,12 +85,17 @@ pub fn fold_each(
     lines: &[String],
     each: impl FnMut(&str, &dyn AnyRun, &Stepped),
 ) -> Result<Loaded, DriveError> {
-    let run = (row(chart)?.start)(chart);
-    let loaded = Loaded { run, link: Digest::default(), open: BTreeMap::new() };
-    go_on(chart, id, loaded, lines, each)
+    go_on(chart, id, unread(chart)?, lines, each)
 }
 
-fn go_on(
+/// Returns a run of whose journal nothing was read.
+pub(crate) fn unread(chart: &Chart) -> Result<Loaded, DriveError> {
+    let run = (row(chart)?.start)(chart);
+    Ok(Loaded { run, link: Digest::default(), open: BTreeMap::new() })
+}
+
+/// Folds the lines that come after those which were folded before, and shows each step.
+pub(crate) fn go_on(
     chart: &Chart,
     id: &RunId,
     mut loaded: Loaded,
@@ -136,6 +141,26 @@ impl Driver {
     /// What was started and not answered is ambiguous. The kernel is told, each tool's
     /// declaration says what to do with it, and nothing is repeated silently.
     pub async fn resume(site: Site, chart: Arc<Chart>, id: RunId) -> Result<Self, DriveError> {
+        let mut driver = Self::reopen(site, chart, id)?;
+        driver.recover().await?;
+        Ok(driver)
+    }
+
+    /// The same for somebody who joins, and is told first what the run waits for. `heard`
+    /// says that nothing waits to be heard.
+    pub(crate) async fn rejoin(
+        site: Site,
+        chart: Arc<Chart>,
+        id: RunId,
+        heard: bool,
+    ) -> Result<Self, DriveError> {
+        let mut driver = Self::reopen(site, chart, id)?;
+        driver.tell_waiting(heard);
+        driver.recover().await?;
+        Ok(driver)
+    }
+
+    fn reopen(site: Site, chart: Arc<Chart>, id: RunId) -> Result<Self, DriveError> {
         let created_ms = site.store.run(&id)?.created_ms;
         let loaded = load(&site, &chart, &id)?;
         let clock = Clock::new(created_ms, loaded.run.core().now);
@@ -149,7 +174,6 @@ impl Driver {
         for question in driver.questions() {
             driver.decline(&question);
         }
-        driver.recover().await?;
         Ok(driver)
     }
 

@@ -79,6 +79,17 @@ impl Driver {
         }
     }
 
+    /// Tells whoever joins what the run waits for: answers, or a word. How the last turn
+    /// ended was told when it did.
+    pub(super) fn tell_waiting(&self, heard: bool) {
+        for question in self.questions() {
+            self.tell(&Notice::Asked(question));
+        }
+        if self.listens() && heard {
+            self.tell(&Notice::Listens { error: None });
+        }
+    }
+
     /// Tells what a step came to. `entered` is when the first state was entered that it left.
     pub(super) fn tell_step(
         &mut self,

@@ -5,6 +5,7 @@
 //! and the conversation goes on.
 
 mod commit;
+mod index;
 mod ledger;
 
 use std::time::Duration;
@@ -15,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::Host;
 use crate::perform::{Done, Errand};
+pub(super) use ledger::Accounts;
 
 /// The variable in which a command finds what the batch has done.
 const COMPLETED: &str = "POINTSMAN_COMPLETED_TOOLS";
@@ -22,6 +24,12 @@ const COMPLETED: &str = "POINTSMAN_COMPLETED_TOOLS";
 const COMMAND_MS: u64 = 30_000;
 /// Characters of a command's failure that are reported.
 const TOLD: usize = 300;
+/// How the line of a report begins that tells of a command, and what stands behind one
+/// that failed.
+const RAN: &str = "ran `";
+const FAILED: &str = " failed: ";
+/// What the line says of files that are left out, behind their names.
+const LEFT_OUT: &str = "not committed, because it also holds changes that this run did not make";
 
 /// What happens after tools.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -78,23 +86,30 @@ pub(super) async fn after_tools(host: Host, errand: Errand, batch: Value) -> Don
     let hooks = &host.0.hooks;
     let (mut acted, mut actions) = (false, Vec::new());
     // Before the commands: what they change is theirs, and goes into the commit.
-    let changes = if hooks.commit { commit::changes(&host, &errand.run).await } else { Vec::new() };
+    let changes =
+        if hooks.commit { commit::changes(&host, &errand.run).await } else { Ok(Vec::new()) };
+    let changes = changes.unwrap_or_else(|why| {
+        actions.push(failed("looking for what to commit", &why));
+        Vec::new()
+    });
+    let mut commanded = false;
     let known = serde_json::to_string(&completed).unwrap_or_default();
     for command in hooks.after_tools.iter().filter(|it| it.follows(&completed)) {
         let limit = Duration::from_millis(command.timeout_ms.unwrap_or(COMMAND_MS));
         let ran = host.0.tools.own_command(&command.run, (COMPLETED, &known), limit).await;
         let name = &command.run;
+        commanded = true;
         match ran {
             Ok(()) => {
                 acted = true;
-                actions.push(format!("ran `{name}`"));
+                actions.push(format!("{RAN}{name}`"));
             }
             Err(why) => actions.push(failed(&format!("`{name}`"), &why)),
         }
     }
     let mut usage = pointsman_kernel::event::Usage::default();
     if !changes.is_empty() {
-        let committed = commit::commit(&host, &errand, &changes).await;
+        let committed = commit::commit(&host, &errand, &changes, commanded).await;
         usage = committed.usage;
         acted |= committed.made;
         actions.extend(committed.actions);
@@ -108,5 +123,12 @@ fn failed(what: &str, why: &str) -> String {
     let why: String = why.split_whitespace().collect::<Vec<_>>().join(" ");
     let why: String = why.chars().take(TOLD).collect();
     tracing::warn!(hook = what, why, "a hook failed");
-    format!("{what} failed: {why}")
+    format!("{what}{FAILED}{why}")
+}
+
+/// Returns whether a line of a report tells of a command of the user's. Files can have any
+/// name, and the line that tells of those begins with it.
+fn is_command(line: &str) -> bool {
+    let failed = line.starts_with('`') && line.contains(&format!("`{FAILED}"));
+    (line.starts_with(RAN) || failed) && !line.ends_with(LEFT_OUT)
 }

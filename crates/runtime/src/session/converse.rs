@@ -157,7 +157,7 @@ impl Session {
         self.talk(host, driver, hold)
     }
 
-    /// Goes on with a conversation.
+    /// Goes on with a conversation. Those who watch are told first what it waits for.
     pub fn rejoin(
         &self,
         host: &Host,
@@ -167,7 +167,8 @@ impl Session {
         let chart = Arc::new(self.chart(id)?);
         let site = self.site(host, observers);
         let hold = self.threads.block_on(self.hold(id))?;
-        let driver = self.threads.block_on(Driver::resume(site, chart, id.clone()))?;
+        let heard = !self.store.letters(id)?.iter().any(drive::is_word);
+        let driver = self.threads.block_on(Driver::rejoin(site, chart, id.clone(), heard))?;
         self.talk(host, driver, Some(hold))
     }
 

@@ -184,7 +184,7 @@ async fn hear(store: &Store, driver: &mut Driver) -> Result<bool, SessionError> 
 }
 
 /// Returns whether a letter holds something that a run must listen for.
-fn is_word(letter: &Letter) -> bool {
+pub(super) fn is_word(letter: &Letter) -> bool {
     serde_json::from_str::<Value>(&letter.body).is_ok_and(|event| event.get("given").is_some())
 }
 

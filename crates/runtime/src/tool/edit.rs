@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::{
     Said,
-    files::{changed_since, contents, digest, holds},
+    files::{changed_since, contents, digest, holds, holds_since},
     folder::Folder,
     limits::Limits,
     text::Text,
@@ -97,7 +97,7 @@ pub(super) fn was_edited(folder: &Folder, limits: &Limits, arguments: &Edit) -> 
     // What `new` itself holds of `old` is no sign that anything is left to do.
     let left = text.replace(&*new, "").matches(&*old).count();
     if left == 0 && (new.is_empty() || text.contains(&*new)) {
-        let holds = holds(arguments.digest.as_deref(), &digest(&bytes));
+        let holds = holds_since(arguments.digest.as_deref(), &digest(&bytes));
         return Some(Said::changed(format!("`{path}` is as this edit leaves it\n{holds}")));
     }
     // Where `old` still stands as the edit needs it, it was not replaced.

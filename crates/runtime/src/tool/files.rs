@@ -11,6 +11,8 @@ use super::{Said, folder::Folder, limits::Limits, text::Text};
 const SNIFFED: usize = 8 << 10;
 /// Letters of a digest that are shown: enough to tell a file's contents apart.
 const DIGEST: usize = 16;
+/// What a file held where nobody has looked.
+const UNKNOWN: &str = "unknown";
 
 /// The arguments of `read`.
 #[derive(Debug, Deserialize)]
@@ -36,9 +38,11 @@ pub(super) fn read(folder: &Folder, limits: &Limits, arguments: &ReadLines) -> S
         Err(said) => return said,
     };
     let (size, digest) = (bytes.len(), digest(&bytes));
-    let Some(Text { text, .. }) = Text::decode(bytes) else {
+    let Some(decoded) = Text::decode(bytes) else {
         return Said::no(format!("`{}` is a binary file of {size} bytes", arguments.path));
     };
+    let foot = foot(&decoded, &digest);
+    let text = decoded.text;
     let lines = text.lines().count();
     let from = arguments.from.unwrap_or(1).max(1);
     let to = arguments.to.unwrap_or(lines).min(lines);
@@ -61,7 +65,7 @@ pub(super) fn read(folder: &Folder, limits: &Limits, arguments: &ReadLines) -> S
         let row = format!("{number:>6}\t{line}\n");
         if output.len().saturating_add(row.len()) > limits.output_bytes {
             let mut said = unfinished(output, &row, (number, lines), limits);
-            said.output.extend([CONTENT, &digest, "]\n"]);
+            said.output.push_str(&foot);
             return said;
         }
         output.push_str(&row);
@@ -69,8 +73,18 @@ pub(super) fn read(folder: &Folder, limits: &Limits, arguments: &ReadLines) -> S
     if to < lines || from > 1 {
         output.extend([format!("[lines {from} to {to} of {lines}]\n")]);
     }
-    output.extend([CONTENT, &digest, "]\n"]);
+    output.push_str(&foot);
     Said::yes(output)
+}
+
+/// Returns what stands below a file's lines: how they are stored, if not as usual, and
+/// what tells them apart from others.
+fn foot(text: &Text, digest: &str) -> String {
+    let stored = match text.encoding() {
+        "UTF-8" => String::new(),
+        other => format!("[not in UTF-8: it is read and kept as {other}]\n"),
+    };
+    format!("{stored}{CONTENT}{digest}]\n")
 }
 
 /// Says where to go on; a line that is too long by itself is shown cut.
@@ -139,6 +153,11 @@ pub(super) fn holds(before: Option<&str>, after: &str) -> String {
     format!("{CONTENT}{} -> {after}]", before.unwrap_or("none"))
 }
 
+/// The same where nobody knows what it held, unless the call itself says so.
+pub(super) fn holds_since(seen: Option<&str>, after: &str) -> String {
+    holds(Some(seen.unwrap_or(UNKNOWN)), after)
+}
+
 /// Says that a file is not as whoever gave this digest has seen it.
 pub(super) fn changed_since(path: &str, seen: Option<&str>, now: Option<&str>) -> Option<Said> {
     let seen = seen.filter(|seen| Some(*seen) != now)?;
@@ -154,7 +173,7 @@ pub(super) fn changed_since(path: &str, seen: Option<&str>, now: Option<&str>) -
 pub(super) fn was_written(folder: &Folder, limits: &Limits, arguments: &WriteFile) -> Said {
     match contents(folder, limits, &arguments.path) {
         Ok(bytes) if bytes == arguments.content.as_bytes() => {
-            let holds = holds(arguments.digest.as_deref(), &digest(&bytes));
+            let holds = holds_since(arguments.digest.as_deref(), &digest(&bytes));
             Said::changed(format!("`{}` has this content\n{holds}", arguments.path))
         }
         _ => Said::no(format!(

@@ -41,15 +41,16 @@ const SPEAKING: &[&str] = &[
 ];
 
 /// Words after those that run whatever follows them.
-const RUNNING: &[&str] = &["dlx", "exec", "run", "x"];
+const RUNNING: &[&str] = &["dlx", "eval", "exec", "run", "x"];
 
 /// Programs that run whatever they are given: a pattern of theirs would allow anything.
 const WRAPPING: &[&str] = &[
-    ".", "ash", "awk", "bash", "builtin", "chroot", "command", "csh", "dash", "doas", "env",
-    "eval", "exec", "find", "fish", "gawk", "ionice", "ksh", "lua", "nice", "node", "nohup", "npx",
-    "parallel", "perl", "php", "python", "python2", "python3", "rsync", "ruby", "script", "sed",
-    "setsid", "sh", "source", "ssh", "stdbuf", "strace", "su", "sudo", "tar", "tclsh", "time",
-    "timeout", "unshare", "uvx", "watch", "xargs", "zsh",
+    ".", "ash", "awk", "bash", "builtin", "bunx", "busybox", "chroot", "command", "csh", "dash",
+    "doas", "env", "eval", "exec", "find", "fish", "flock", "gawk", "ionice", "ksh", "lua", "nice",
+    "node", "nodejs", "nohup", "npx", "parallel", "perl", "php", "pnpx", "python", "python2",
+    "python3", "Rscript", "rsync", "ruby", "script", "sed", "setsid", "sh", "source", "ssh",
+    "stdbuf", "strace", "su", "sudo", "tar", "tclsh", "time", "timeout", "unshare", "uvx", "watch",
+    "xargs", "zsh",
 ];
 
 /// Returns the rules by which calls like this one could run unasked from now on. There
@@ -119,9 +120,10 @@ fn first_words(command: &str) -> Option<String> {
     let says = name(verb) && !verb.starts_with('-');
     let (mut head, mut left) = (format!("{program} {verb}"), rest);
     if RUNNING.contains(verb) {
-        // `npm run lint` is one thing, and `npm run` is all of them.
+        // `npm run lint` is one thing, and `npm run` is all of them; so is `uv run python`.
         let (what, rest) = rest.split_first()?;
-        if !name(what) || what.starts_with('-') || matches!(*verb, "dlx" | "exec" | "x") {
+        let anything = *verb != "run" || WRAPPING.contains(what);
+        if !name(what) || what.starts_with('-') || anything {
             return None;
         }
         head = format!("{head} {what}");
@@ -159,6 +161,19 @@ mod tests {
             ("cargo --config x test", None),
             ("npm exec thing now", None),
             ("cargo run a b", Some("cargo run a *")),
+            ("uv run pytest -q", Some("uv run pytest *")),
+            ("uv run python x", None),
+            ("poetry run bash x", None),
+            ("npm run node x", None),
+            ("deno eval x y", None),
+            ("mix eval x y", None),
+            ("bun x thing now", None),
+            ("busybox sh x", None),
+            ("flock a sh", None),
+            ("nodejs x a", None),
+            ("bunx x a", None),
+            ("pnpx x a", None),
+            ("Rscript x a", None),
         ] {
             let mut wanted = vec![command.to_owned()];
             wanted.extend(pattern.map(String::from));

@@ -65,6 +65,11 @@ impl Tools {
         self.0.folder.read(path, self.file_limit()).ok().map(|bytes| digest(&bytes))
     }
 
+    /// Returns a path as a model gave it, the way git writes it: from the root, and plain.
+    pub(crate) fn plain(&self, path: &str) -> Option<String> {
+        self.0.folder.inside(path).ok()?.into_os_string().into_string().ok()
+    }
+
     /// Returns how large a file may be.
     pub(crate) fn file_limit(&self) -> u64 {
         self.0.settings.limits.file_bytes

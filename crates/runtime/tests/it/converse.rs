@@ -151,7 +151,8 @@ fn words_are_answered_in_turn_and_closing_ends_it() {
 
 #[test]
 fn a_word_to_a_busy_run_waits_and_outlives_the_process() {
-    let script = "[[turn]]\ntext = 'slow'\ndelay_ms = 600000\n[[turn]]\ntext = 'two'\n\
+    // Where a turn is stopped before the model was asked, its answer is left over.
+    let script = "[[turn]]\nwhen = 'first'\ntext = 'slow'\ndelay_ms = 600000\n[[turn]]\ntext = 'two'\n\
                   [[turn]]\ntext = 'three'\n";
     let room = Room::new("busy", script);
     let (talk, heard) = room.begin();
@@ -281,4 +282,40 @@ fn text_of_an_attempt_that_failed_is_taken_back() {
     assert_eq!((attempt, heard.answer()), (2, "the whole".to_owned()));
     speaker.close();
     assert_eq!(ended(talk).standing, Standing::Ended(Disposition::Succeeded));
+}
+
+#[test]
+fn whoever_joins_is_told_what_a_run_waits_for() {
+    let script = "[[turn]]\nwhen = 'write it'\ntext = 'writes'\n[[turn.calls]]\ntool = 'write'\n\
+                  arguments = { path = 'a.txt', content = 'x' }\n[[turn]]\ntext = 'done'\n";
+    let room = Room::new("joined", script);
+    let (talk, heard) = room.begin();
+    let (run, speaker) = (talk.run().clone(), talk.speaker());
+    heard.listens();
+    speaker.leave();
+    ended(talk);
+
+    let (talk, heard) = room.rejoin(&run);
+    assert_eq!(heard.listens(), None, "it waits for a word");
+    let asked = |heard: &Heard| {
+        heard.until(|notice| match notice {
+            Notice::Asked(question) => Some(question.effect),
+            _ => None,
+        })
+    };
+    talk.speaker().say("write it");
+    let effect = asked(&heard);
+    talk.speaker().leave();
+    ended(talk);
+
+    let (talk, heard) = room.rejoin(&run);
+    assert_eq!(asked(&heard), effect, "it waits for an answer");
+    let reason = "because".to_owned();
+    talk.speaker().decide(effect, Decision { granted: true, reason, remember: None });
+    assert_eq!(heard.listens(), None);
+    talk.speaker().leave();
+    ended(talk);
+    let again =
+        heard.0.try_iter().filter(|it| matches!(it, Notice::Asked(_) | Notice::Listens { .. }));
+    assert_eq!(again.count(), 0, "each is told once");
 }

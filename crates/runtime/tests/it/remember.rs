@@ -83,6 +83,63 @@ fn comments_and_order_stay_and_what_denies_comes_first() {
     assert!(text.contains(last), "{text}");
 }
 
+fn with(file: &Path, rules: &[Grant]) {
+    let line = |rule: &Grant| {
+        let verb = match rule.level {
+            Level::Allow => "allow",
+            Level::Ask => "ask",
+            _ => "deny",
+        };
+        let with = rule.arguments.first();
+        let with =
+            with.map_or_else(String::new, |(name, it)| format!(", with = {{ {name} = '{it}' }}"));
+        format!("{{ {verb} = '{}'{with} }}", rule.tool)
+    };
+    let list: Vec<String> = rules.iter().map(line).collect();
+    fs::create_dir_all(file.parent().expect("a folder")).expect("it is made");
+    let text = format!("[permissions]\nrules = [{}]\n", list.join(", "));
+    fs::write(file, text).expect("it is written");
+}
+
+#[test]
+fn what_denies_later_is_still_denied() {
+    let at = |level, command: &str| Grant { level, ..shell(command) };
+    let (_folder, file) = file("later");
+    let publish = at(Level::Refuse, "cargo *publish*");
+    for (rules, place) in [
+        // Behind a deny that speaks of some of the same calls.
+        (vec![at(Level::Ask, "git *"), publish.clone(), rule("shell", Level::Ask)], 2),
+        (vec![shell("make *"), publish.clone()], 2),
+        // A deny of other calls, and one that is never looked at, do not count.
+        (vec![at(Level::Ask, "git *"), at(Level::Refuse, "rm *")], 0),
+        (vec![rule("*", Level::Ask), publish], 0),
+    ] {
+        with(&file, &rules);
+        remember(&file, &shell("cargo test *"), None).expect("it is written");
+        let mut wanted = rules;
+        wanted.insert(place, shell("cargo test *"));
+        assert_eq!(self::rules(&file), wanted);
+    }
+}
+
+#[test]
+fn a_rule_that_nothing_comes_of_is_moved_or_told() {
+    let (_folder, file) = file("shadow");
+    let test = shell("cargo test *");
+    let ask = |command: &str| Grant { level: Level::Ask, ..shell(command) };
+    with(&file, &[ask("cargo *"), test.clone()]);
+    remember(&file, &test, None).expect("it is moved");
+    assert_eq!(rules(&file), [test.clone(), ask("cargo *")]);
+    remember(&file, &test, None).expect("it is there");
+    assert_eq!(rules(&file).len(), 2);
+    // Where nothing can come of it, nothing is written, and who wanted it is told.
+    with(&file, &[shell("make *"), rule("shel*", Level::Refuse), test.clone()]);
+    let before = fs::read_to_string(&file).expect("it is there");
+    let error = remember(&file, &test, None).expect_err("nothing would come of it").to_string();
+    assert!(error.ends_with("rule 2 denies all that it allows; change that by hand"), "{error}");
+    assert_eq!(fs::read_to_string(&file).expect("it is there"), before);
+}
+
 #[test]
 fn other_ways_to_write_a_list_work_too() {
     for text in [

@@ -277,6 +277,21 @@ fn a_later_answer_takes_the_place_of_an_earlier_one() {
 }
 
 #[test]
+fn an_answer_that_is_remembered_opens_nothing_that_is_refused() {
+    let chart = chart("");
+    let rules = vec![rule("edit", &[("path", "*.lock")], Refuse), rule("edit", &[], Ask)];
+    let mut desk = Desk::with(&chart, may(Ask, rules));
+    let edit = |path: &str| format!(r#"{{"path":"{path}"}}"#);
+    desk.turn("", &[("edit", &edit("src/a"))]);
+    desk.decide(true, Some(rule("edit", &[("path", "src/*")], Allow)));
+    desk.answer(Answer::Tool(ok("done")));
+    let verdicts = desk.turn("", &[("edit", &edit("src/a.lock"))]);
+    assert_ruled(&verdicts, Refuse, Rule::Permission, &[]);
+    assert!(desk.turn("", &[("edit", &edit("src/b"))]).is_empty());
+    desk.replays();
+}
+
+#[test]
 fn a_refused_call_in_a_fan_out_is_an_items_result() {
     let chart = parallel("");
     let mut desk = Desk::with(&chart, may(Allow, vec![rule("edit", &[], Refuse)]));

@@ -1,7 +1,7 @@
 //! The commit after tools: what the run's `edit` and `write` have changed, and nothing
 //! that a person had under way.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{path::Path, time::Duration};
 
 use pointsman_kernel::{
     event::Usage,
@@ -9,7 +9,11 @@ use pointsman_kernel::{
 };
 use serde::Deserialize;
 
-use super::{super::Host, failed, ledger::Ledger};
+use super::{
+    super::{Host, Inner},
+    LEFT_OUT, failed, index,
+    ledger::Account,
+};
 use crate::{
     model::{Question, Shown},
     perform::Errand,
@@ -35,6 +39,8 @@ pub(super) struct Changed {
     path: String,
     /// Whether nobody else's work is in it.
     own: bool,
+    /// What it held when that was found.
+    content: String,
 }
 
 /// What became of a commit.
@@ -47,33 +53,29 @@ pub(super) struct Committed {
 
 /// Returns the files that a run has changed and that are not committed; none outside a
 /// repository.
-pub(super) async fn changes(host: &Host, run: &RunId) -> Vec<Changed> {
-    if git(host, &["rev-parse", "--is-inside-work-tree"]).await.is_err() {
-        return Vec::new();
+pub(super) async fn changes(host: &Host, run: &RunId) -> Result<Vec<Changed>, String> {
+    // Commands see nothing above the workspace, so only its own repository counts.
+    if host.0.tools.root().join(".git").symlink_metadata().is_err() {
+        return Ok(Vec::new());
     }
-    let (store, run) = (Arc::clone(&host.0.store), run.clone());
-    let read = tokio::task::spawn_blocking(move || Ledger::of(&store, &run)).await;
-    let ledger = match read.map_err(|error| error.to_string()).and_then(|read| read) {
-        Ok(ledger) => ledger,
-        Err(why) => {
-            failed("reading what to commit", &why);
-            return Vec::new();
-        }
-    };
-    let paths = ledger.paths();
+    git(host, &["rev-parse", "--is-inside-work-tree"]).await?;
+    let (reading, read) = (host.clone(), run.clone());
+    let account = tokio::task::spawn_blocking(move || {
+        let Inner { store, tools, accounts, .. } = &*reading.0;
+        Account::read(accounts.take(&read), store, &read, |path| tools.plain(path))
+    });
+    let account = account.await.map_err(|error| error.to_string())??;
+    let ledger = account.ledger();
     let mut changed = Vec::new();
-    for (path, is_new) in pending(host, &paths).await {
-        let own = match committed(host, &path, is_new).await {
-            Some(committed) => {
-                let now = host.0.tools.content(Path::new(&path)).unwrap_or_else(|| NONE.into());
-                ledger.owns(&path, &committed, &now)
-            }
-            // What cannot be compared is nobody's to commit.
-            None => false,
-        };
-        changed.push(Changed { path, own });
+    for (path, is_new) in pending(host, &ledger.paths()).await? {
+        let content = host.0.tools.content(Path::new(&path)).unwrap_or_else(|| NONE.into());
+        // What cannot be compared is nobody's to commit.
+        let committed = committed(host, &path, is_new).await;
+        let own = committed.is_some_and(|committed| ledger.owns(&path, &committed, &content));
+        changed.push(Changed { path, own, content });
     }
-    changed
+    host.0.accounts.keep(run.clone(), account);
+    Ok(changed)
 }
 
 /// Returns the digest of a file as it was committed last.
@@ -81,102 +83,113 @@ async fn committed(host: &Host, path: &str, is_new: bool) -> Option<String> {
     if is_new {
         return Some(NONE.into());
     }
+    shown(host, &format!("HEAD:./{path}")).await
+}
+
+/// Returns the digest of a file as git holds it, if it does.
+async fn shown(host: &Host, place: &str) -> Option<String> {
     let bytes = usize::try_from(host.0.tools.file_limit()).unwrap_or(usize::MAX);
-    let place = format!("HEAD:./{path}");
-    let committed = host.0.tools.own_git(&["show", &place], GIT, bytes).await;
-    committed.ok().map(|bytes| crate::tool::digest(&bytes))
+    let content = host.0.tools.own_git(&["show", place], GIT, bytes).await;
+    content.ok().map(|bytes| crate::tool::digest(&bytes))
 }
 
 /// Returns which of these files differ from the last commit and are not ignored, and
 /// whether they are not in it at all.
-async fn pending(host: &Host, paths: &[&str]) -> Vec<(String, bool)> {
+async fn pending(host: &Host, paths: &[&str]) -> Result<Vec<(String, bool)>, String> {
     if paths.is_empty() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
-    let literal = literal(paths.iter().copied());
-    let mut arguments = vec!["status", "--porcelain=v1", "-z", "--no-renames", "-uall", "--"];
-    arguments.extend(literal.iter().map(String::as_str));
-    let listed = git(host, &arguments).await.unwrap_or_default();
+    let status = ["status", "--porcelain=v1", "-z", "--no-renames", "-uall"];
+    let listed = git_over(host, &status, paths).await?;
     let entry = |line: &str| {
         let is_new = line.starts_with("??") || line.starts_with('A');
         line.get(3..).map(|path| (path.to_owned(), is_new))
     };
-    listed.split('\0').filter_map(entry).collect()
+    Ok(listed.split('\0').filter_map(entry).collect())
 }
 
-/// Commits the run's own changes, and says what is left out.
-pub(super) async fn commit(host: &Host, errand: &Errand, changed: &[Changed]) -> Committed {
+/// Commits the run's own changes, and says what is left out. Where commands ran since they
+/// were found, those may have changed them.
+pub(super) async fn commit(
+    host: &Host,
+    errand: &Errand,
+    changed: &[Changed],
+    commanded: bool,
+) -> Committed {
     let mut committed = Committed::default();
-    let names = |own: bool| -> Vec<&str> {
-        changed.iter().filter(|it| it.own == own).map(|it| it.path.as_str()).collect()
-    };
-    let (own, others) = (names(true), names(false));
+    let (own, others): (Vec<&Changed>, Vec<&Changed>) = changed.iter().partition(|it| it.own);
     if !others.is_empty() {
-        let list = others.join(", ");
-        let why = "not committed, because it also holds changes that this run did not make";
-        committed.actions.push(format!("{list}: {why}"));
+        let list: Vec<&str> = others.iter().map(|it| it.path.as_str()).collect();
+        committed.actions.push(format!("{}: {LEFT_OUT}", list.join(", ")));
     }
     if own.is_empty() {
         return committed;
     }
-    match make(host, errand, &own, &mut committed.usage).await {
+    match make(host, errand, &own, commanded, &mut committed.usage).await {
         Ok(Some(action)) => {
             committed.made = true;
             committed.actions.push(action);
         }
         Ok(None) => {}
-        Err(why) => committed.actions.push(failed("the commit", &why)),
+        Err(why) => {
+            let why = index::locked(&why).unwrap_or(why);
+            committed.actions.push(failed("the commit", &why));
+        }
     }
     committed
 }
 
+/// Commits files by way of the index, so that nothing gets in which was written since.
 async fn make(
     host: &Host,
     errand: &Errand,
-    own: &[&str],
+    own: &[&Changed],
+    commanded: bool,
     usage: &mut Usage,
 ) -> Result<Option<String>, String> {
+    let names: Vec<&str> = own.iter().map(|it| it.path.as_str()).collect();
     // What this hook staged before a stop is its own; the rest is a person's.
-    let staged = git(host, &["diff", "--cached", "--name-only", "-z", "--no-renames"]).await?;
-    if staged.split('\0').any(|path| !path.is_empty() && !own.contains(&path)) {
-        let count = own.len();
+    if index::read(host).await?.keys().any(|path| !names.contains(&path.as_str())) {
+        let count = names.len();
         return Err(format!(
             "the index holds changes that are not this run's, so {count} files are left to you"
         ));
     }
     // A command may have put them back since.
-    let own: Vec<String> = pending(host, own).await.into_iter().map(|(path, _)| path).collect();
-    if own.is_empty() {
+    let pending = pending(host, &names).await?;
+    let names: Vec<&str> = pending.iter().map(|(path, _)| path.as_str()).collect();
+    if names.is_empty() {
         return Ok(None);
     }
-    let literal = literal(own.iter().map(String::as_str));
-    let with = |first: &[&'static str]| -> Vec<String> {
-        let first = first.iter().map(|it| (*it).to_owned());
-        first.chain(["--".to_owned()]).chain(literal.iter().cloned()).collect()
+    let staged = index::Staged::add(host, &names).await?;
+    let made = async {
+        let unchanged = own.iter().filter(|it| !commanded && names.contains(&it.path.as_str()));
+        for Changed { path, content, .. } in unchanged {
+            let staged = shown(host, &format!(":./{path}")).await;
+            if staged.as_deref().unwrap_or(NONE) != content {
+                return Err(format!("somebody else has changed {path}, so nothing is committed"));
+            }
+        }
+        let message = message(host, errand, &names, usage).await;
+        staged.check(host).await?;
+        git(host, &["commit", "--quiet", "-m", &message]).await?;
+        Ok(message)
     };
-    git_owned(host, &with(&["add"])).await?;
-    let message = message(host, errand, &own, &with(&["diff", "--cached"]), usage).await;
-    let mut arguments = vec!["commit".to_owned(), "--quiet".into(), "-m".into(), message.clone()];
-    arguments.extend(with(&[]));
-    if let Err(why) = git_owned(host, &arguments).await {
-        // Nothing stays staged that a person has not staged.
-        drop(git_owned(host, &with(&["restore", "--staged"])).await);
-        return Err(why);
-    }
+    let message = match made.await {
+        Ok(message) => message,
+        Err(why) => {
+            staged.undo(host).await;
+            return Err(why);
+        }
+    };
     let id = git(host, &["rev-parse", "--short", "HEAD"]).await.unwrap_or_default();
-    let count = own.len();
+    let count = names.len();
     let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
     Ok(Some(format!("committed {files} as {}: {message}", id.trim())))
 }
 
 /// Returns a line that says what is committed: a model's, or a plain one.
-async fn message(
-    host: &Host,
-    errand: &Errand,
-    own: &[String],
-    difference: &[String],
-    usage: &mut Usage,
-) -> String {
+async fn message(host: &Host, errand: &Errand, own: &[&str], usage: &mut Usage) -> String {
     let plain = match own {
         [path] => tidy(&format!("Change {path}")).unwrap_or_else(|| "Change a file".into()),
         _ => format!("Change {} files", own.len()),
@@ -185,8 +198,8 @@ async fn message(
         return plain;
     }
     let hooks = &host.0.hooks;
-    let arguments: Vec<&str> = difference.iter().map(String::as_str).collect();
-    let text = host.0.tools.own_text(&arguments, GIT, hooks.diff_bytes).await.unwrap_or_default();
+    let difference = ["diff", "--cached"];
+    let text = host.0.tools.own_text(&difference, GIT, hooks.diff_bytes).await.unwrap_or_default();
     let list = own.join("\n");
     let asked = format!("Files:\n{list}\n\nDifference:\n{text}");
     let prompt =
@@ -220,18 +233,21 @@ fn tidy(text: &str) -> Option<String> {
     Some(cut).filter(|cut| cut.contains(char::is_alphanumeric))
 }
 
-/// Returns paths as git takes them to the letter.
-fn literal<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<String> {
-    paths.map(|path| format!(":(literal){path}")).collect()
-}
-
-async fn git(host: &Host, arguments: &[&str]) -> Result<String, String> {
+/// Runs git, and returns what it wrote.
+pub(super) async fn git(host: &Host, arguments: &[&str]) -> Result<String, String> {
     let read = host.0.tools.own_git(arguments, GIT, LIST).await?;
     String::from_utf8(read).map_err(|_| "git names a file in no known letters".into())
 }
 
-async fn git_owned(host: &Host, arguments: &[String]) -> Result<String, String> {
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+/// Runs git over files, whose names it takes to the letter.
+pub(super) async fn git_over(
+    host: &Host,
+    arguments: &[&str],
+    paths: &[&str],
+) -> Result<String, String> {
+    let literal: Vec<String> = paths.iter().map(|path| format!(":(literal){path}")).collect();
+    let literal = literal.iter().map(String::as_str);
+    let arguments: Vec<&str> = arguments.iter().copied().chain(["--"]).chain(literal).collect();
     git(host, &arguments).await
 }
 

@@ -1,11 +1,14 @@
 //! What a run's own tools have changed, as its journal tells: every `edit` and `write`,
 //! with what the file held before it and after it.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
 
 use pointsman_kernel::{
     agent::{ToolCall, ToolResult},
-    chart::verify,
+    chart::{Chart, verify},
     id::{EffectId, Seq},
     journal::Entry,
     tool::CONTENT,
@@ -13,17 +16,21 @@ use pointsman_kernel::{
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::is_command;
 use crate::{
-    driver::fold_each,
+    driver::{Loaded, go_on, unread},
     store::{RunId, Store},
 };
+
+/// Runs whose journals are kept as far as they were read.
+const KEPT: usize = 8;
 
 /// Something that has changed files.
 #[derive(Clone, Debug, Eq, PartialEq)]
 enum Deed {
     /// A tool that says what the file held and holds.
     Change { path: String, before: String, after: String },
-    /// Something that says nothing of files: a command, a server's tool, a hook.
+    /// Something that says nothing of files: a command, a server's tool.
     Command,
 }
 
@@ -31,37 +38,87 @@ enum Deed {
 #[derive(Debug, Default)]
 pub(super) struct Ledger(Vec<Deed>);
 
+/// A run's journal, as far as it was read.
+pub(super) struct Account {
+    chart: Chart,
+    loaded: Loaded,
+    /// Calls that are not answered.
+    calls: BTreeMap<EffectId, ToolCall>,
+    ledger: Ledger,
+}
+
+/// The accounts of the last runs, so that after each batch only what is new is read.
+#[derive(Default)]
+pub(in crate::host) struct Accounts(Mutex<Vec<(RunId, Account)>>);
+
+impl Accounts {
+    /// Takes a run's account out, if there is one.
+    pub(super) fn take(&self, run: &RunId) -> Option<Account> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = kept.iter().position(|(known, _)| known == run)?;
+        Some(kept.remove(at).1)
+    }
+
+    /// Keeps a run's account, and lets go of the one that was used the longest ago.
+    pub(super) fn keep(&self, run: RunId, account: Account) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= KEPT {
+            kept.remove(0);
+        }
+        kept.push((run, account));
+    }
+}
+
 #[derive(Deserialize)]
 struct Answered {
     effect: EffectId,
     answer: Value,
 }
 
-impl Ledger {
-    /// Reads a run's journal.
-    pub(super) fn of(store: &Store, run: &RunId) -> Result<Self, String> {
+impl Account {
+    /// Reads what a run's journal has had added to it, or all of it the first time.
+    /// `plain` says how git writes a path.
+    pub(super) fn read(
+        known: Option<Self>,
+        store: &Store,
+        run: &RunId,
+        plain: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, String> {
+        let known = match known {
+            Some(known) => known,
+            None => Self::unread(store, run)?,
+        };
+        let Self { chart, loaded, mut calls, ledger: Ledger(mut deeds) } = known;
+        let last = Seq(loaded.run.core().next.0.saturating_sub(1));
+        let lines = store.lines(run, last).map_err(|error| error.to_string())?;
+        let mut unseen = lines.iter();
+        let folded = go_on(&chart, run, loaded, &lines, |_, _, stepped| {
+            deeds.extend(unseen.next().and_then(|line| deed(line, &mut calls, &plain)));
+            for (effect, order) in &stepped.effects {
+                let order: Value = serde_json::from_str(order.get()).unwrap_or_default();
+                let call = order.pointer("/start/tool").map(ToolCall::deserialize);
+                calls.extend(call.and_then(Result::ok).map(|call| (*effect, call)));
+            }
+        });
+        let loaded = folded.map_err(|error| error.to_string())?;
+        Ok(Self { chart, loaded, calls, ledger: Ledger(deeds) })
+    }
+
+    fn unread(store: &Store, run: &RunId) -> Result<Self, String> {
         let source = store.chart_source(run).map_err(|error| error.to_string())?;
         let chart = verify(&source, &pointsman_agents::registry())
             .map_err(|_| "this build refuses the run's chart".to_owned())?;
-        let lines = store.lines(run, Seq(0)).map_err(|error| error.to_string())?;
-        let (mut deeds, mut at) = (Vec::new(), 0_usize);
-        let mut calls: BTreeMap<EffectId, ToolCall> = BTreeMap::new();
-        let folded = fold_each(&chart, run, &lines, |_, _, stepped| {
-            deeds.extend(lines.get(at).and_then(|line| deed(line, &mut calls)));
-            at = at.saturating_add(1);
-            for (effect, order) in &stepped.effects {
-                let order: Value = serde_json::from_str(order.get()).unwrap_or_default();
-                if let Some(call) = order.pointer("/start/tool") {
-                    calls.extend(ToolCall::deserialize(call).ok().map(|call| (*effect, call)));
-                } else if order.pointer("/start/own").is_some() {
-                    deeds.push(Deed::Command);
-                }
-            }
-        });
-        folded.map_err(|error| error.to_string())?;
-        Ok(Self(deeds))
+        let loaded = unread(&chart).map_err(|error| error.to_string())?;
+        Ok(Self { chart, loaded, calls: BTreeMap::new(), ledger: Ledger::default() })
     }
 
+    /// Returns what the run has done.
+    pub(super) const fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+}
+
+impl Ledger {
     /// Returns the files that were changed.
     pub(super) fn paths(&self) -> Vec<&str> {
         let mut paths: Vec<&str> = self
@@ -99,10 +156,17 @@ impl Ledger {
 }
 
 /// Returns what an answer says of files.
-fn deed(line: &str, calls: &mut BTreeMap<EffectId, ToolCall>) -> Option<Deed> {
+fn deed(
+    line: &str,
+    calls: &mut BTreeMap<EffectId, ToolCall>,
+    plain: impl Fn(&str) -> Option<String>,
+) -> Option<Deed> {
     let entry = Entry::read(line).ok()?;
     let event: Value = serde_json::from_str(entry.event.get()).ok()?;
     let Answered { effect, answer } = Answered::deserialize(event.get("answered")?).ok()?;
+    if let Some(report) = answer.pointer("/own/post_tools") {
+        return ran_a_command(report).then_some(Deed::Command);
+    }
     let call = calls.remove(&effect)?;
     let result = ToolResult::deserialize(answer.get("tool")?).ok()?;
     if !result.mutated {
@@ -112,10 +176,17 @@ fn deed(line: &str, calls: &mut BTreeMap<EffectId, ToolCall>) -> Option<Deed> {
         return Some(Deed::Command);
     }
     let arguments: Value = serde_json::from_str(call.arguments.get()).ok()?;
-    let path = arguments.get("path")?.as_str()?.to_owned();
+    let path = plain(arguments.get("path")?.as_str()?)?;
     let said = result.output.trim_end().rsplit('\n').next()?.strip_prefix(CONTENT)?;
     let (before, after) = said.strip_suffix(']')?.split_once(" -> ")?;
     Some(Deed::Change { path, before: before.into(), after: after.into() })
+}
+
+/// Returns whether the report of a hook says that one of the user's commands was run,
+/// well or not: that may have changed files. A hook that only commits changes none.
+fn ran_a_command(report: &Value) -> bool {
+    let actions = report.get("actions").and_then(Value::as_array);
+    actions.into_iter().flatten().filter_map(Value::as_str).any(is_command)
 }
 
 #[cfg(test)]
@@ -152,5 +223,23 @@ mod tests {
         check(&[change("HEAD", "1"), run(), change("1", "2")], "2+", false);
         // What is committed meanwhile is a new beginning.
         check(&[change("0", "1"), change("HEAD", "2")], "2", true);
+    }
+
+    #[test]
+    fn only_a_command_that_was_run_may_have_changed_files() {
+        let ran = |actions: &[&str]| {
+            ran_a_command(&serde_json::json!({ "action_taken": true, "actions": actions }))
+        };
+        assert!(ran(&["ran `cargo fmt`", "committed 1 file as 1234567: Format"]));
+        assert!(ran(&[&super::super::failed("`cargo fmt`", "exit code 1")]));
+        for other in [
+            "committed 1 file as 1234567: ran `it` again",
+            "the commit failed: `x` failed",
+            "a.txt: not committed, because it also holds changes that this run did not make",
+            "ran `x`: not committed, because it also holds changes that this run did not make",
+        ] {
+            assert!(!ran(&[other]), "{other}");
+        }
+        assert!(!ran(&[]) && !ran_a_command(&Value::Null));
     }
 }

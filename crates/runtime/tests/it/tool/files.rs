@@ -25,6 +25,28 @@ fn lines_have_their_numbers() {
 }
 
 #[test]
+fn an_encoding_that_is_not_utf_8_is_named() {
+    let desk = Desk::new("encodings");
+    let wide: Vec<u8> = "one\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let wide = [b"\xff\xfe".as_slice(), &wide].concat();
+    for (path, bytes, named) in [
+        ("plain", "né\n".as_bytes(), None),
+        ("marked", "\u{feff}né\n".as_bytes(), None),
+        ("odd", b"caf\xe9 \xc3\xa9\n", Some("Latin-1")),
+        ("wide", wide.as_slice(), Some("UTF-16")),
+    ] {
+        desk.put(path, bytes);
+        let said = desk.does("read", json!({ "path": path }));
+        let line =
+            named.map(|it| format!("\n[not in UTF-8: it is read and kept as {it}]\n[content "));
+        match line {
+            Some(line) => assert!(said.contains(&line), "{path}: {said}"),
+            None => assert!(!said.contains("UTF-8"), "{path}: {said}"),
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_read_is_told_apart() {
     let desk = Desk::with("unread", |settings| settings.limits.file_bytes = 100);
     desk.put("a.txt", "one\ntwo\n");

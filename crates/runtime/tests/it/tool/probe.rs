@@ -18,8 +18,14 @@ fn a_write_is_seen_in_its_file() {
     desk.put("a.txt", "old\n");
     assert!(!probe(&desk, "write", write.clone()).expect("it can be told").ok);
     desk.does("write", write.clone());
-    let said = probe(&desk, "write", write).expect("it can be told");
+    let said = probe(&desk, "write", write.clone()).expect("it can be told");
     assert!(said.ok && said.mutated, "{said:?}");
+    // What it held before is known only to who has seen it.
+    assert!(said.output.contains("[content unknown -> "), "{said:?}");
+    let mut seen = write;
+    seen["digest"] = json!("0123456789abcdef");
+    let said = probe(&desk, "write", seen).expect("it can be told");
+    assert!(said.output.contains("[content 0123456789abcdef -> "), "{said:?}");
 }
 
 #[test]
@@ -33,6 +39,7 @@ fn an_edit_is_seen_where_it_leaves_a_trace() {
         desk.does("edit", edit.clone());
         let after = probe(&desk, "edit", edit).expect("it can be told");
         assert!(after.ok && after.mutated, "{old:?} {new:?}: {after:?}");
+        assert!(after.output.contains("[content unknown -> "), "{after:?}");
     }
     desk.put("a.txt", "one\n");
     let edit = json!({ "path": "a.txt", "old": "two", "new": "2" });

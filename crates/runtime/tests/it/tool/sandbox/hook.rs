@@ -1,5 +1,8 @@
 //! What happens after tools, in a real repository.
 
+mod race;
+mod talk;
+
 use std::{fs, path::Path, process::Command};
 
 use pointsman_kernel::{
@@ -309,4 +312,52 @@ fn commands_run_after_the_tools_they_are_for() {
     // What was formatted is what is committed, and nothing else that commands wrote.
     assert_eq!(desk.git(&["show", "HEAD:a.txt"]), "2\n");
     assert_eq!(desk.git(&["status", "--porcelain"]), "?? told.json\n");
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn a_file_is_the_same_however_its_path_is_written() {
+    let desk = Desk::with_git("paths");
+    let whole = desk.folder.0.join("work").canonicalize().expect("it is there");
+    let whole = whole.join("b.txt").display().to_string();
+    let run = desk.run(&[
+        edit("./a.txt", "one", "two"),
+        edit("a.txt", "two", "three"),
+        write(&whole, "b\n"),
+        write("sub//c.txt", "c\n"),
+    ]);
+    let (acted, said) = desk.commit(&run);
+    assert!(acted && said.starts_with("committed 3 files as "), "{said}");
+    assert_eq!(desk.git(&["show", "HEAD:a.txt"]), "three\n");
+    assert_eq!(desk.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn a_repository_that_git_cannot_read_is_told() {
+    for (file, why) in [("HEAD", "not a git repository"), ("index", "index file")] {
+        let desk = Desk::with_git(&format!("broken-{file}"));
+        let run = desk.run(&[edit("a.txt", "one", "two")]);
+        fs::write(desk.folder.0.join("work/.git").join(file), "nothing").expect("it is written");
+        let (acted, said) = desk.commit(&run);
+        let told = said.starts_with("looking for what to commit failed: ") && said.contains(why);
+        assert!(!acted && told, "{file}: {said}");
+    }
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn a_lock_that_a_stopped_git_left_behind_is_named() {
+    let desk = Desk::with_git("lock");
+    let run = desk.run(&[edit("a.txt", "one", "two")]);
+    let lock = desk.folder.0.join("work/.git/index.lock");
+    fs::write(&lock, "").expect("it is written");
+    let (acted, said) = desk.commit(&run);
+    let wanted = "index.lock is there: another git is at work, or one was stopped in the middle";
+    assert!(!acted && said.starts_with("the commit failed: ") && said.contains(wanted), "{said}");
+    assert_eq!(desk.log(), ["first"]);
+    // Nobody's lock is taken away: that is for a person to do, and then it works.
+    fs::remove_file(&lock).expect("it is still there");
+    assert!(desk.commit(&run).0);
+    assert_eq!(desk.log(), ["Change a.txt", "first"]);
 }

@@ -1,0 +1,113 @@
+//! The hook as a conversation comes to it, with a person at work beside the run.
+
+use std::{
+    fs,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use pointsman_kernel::{chart::verify, governor::Permissions};
+use pointsman_runtime::{
+    driver::Standing,
+    host::{AfterTools, Hooks},
+    model::Spec,
+    observe::{Notice, Observer},
+    session::{Nobody, Start},
+    store::RunId,
+};
+use serde_json::json;
+
+use super::Desk;
+
+/// Talks with the `chat` agent while an observer watches.
+fn talk(desk: &Desk, hooks: Hooks, script: &str, observer: Arc<dyn Observer>) {
+    let file = desk.folder.0.join("script.toml");
+    fs::write(&file, script).expect("it is written");
+    let model: Spec = format!("script:{}", file.display()).parse().expect("a model");
+    let source = pointsman_agents::chat::CHART;
+    let start = Start {
+        chart: verify(source, &pointsman_agents::registry()).expect("it verifies"),
+        source: source.into(),
+        config: json!({}),
+        words: vec![json!({ "text": "change it" })],
+        goal: "talk".into(),
+        permissions: Permissions::allow_all(),
+        seed: Some(7),
+    };
+    let ran = desk.session.run(&desk.host(hooks, model), start, vec![observer], &mut Nobody);
+    let ran = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
+    assert!(matches!(ran.standing, Standing::Ended(_)), "{:?}", ran.standing);
+}
+
+/// Says what was done after tools.
+fn after_tools(notice: &Notice) -> Option<&str> {
+    match notice {
+        Notice::Answered { what, output: None, .. } if !what.is_empty() => Some(what),
+        _ => None,
+    }
+}
+
+const EDITS: &str = "[[turn]]\nwhen = 'change it'\ntext = 'edits'\n[[turn.calls]]\ntool = 'edit'\n\
+    arguments = { path = 'a.txt', old = 'one', new = 'two' }\n[[turn]]\ntext = 'done'\n\
+    [[turn]]\ntext = 'done'\n";
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn what_a_person_changes_before_the_commit_is_not_swept_into_it() {
+    for mine in [false, true] {
+        let desk = Desk::with_git(&format!("talk-{mine}"));
+        let file = desk.folder.0.join("work/a.txt");
+        let (changed, told) = (AtomicBool::new(!mine), Arc::new(std::sync::Mutex::new(Vec::new())));
+        let lines = Arc::clone(&told);
+        let observer = move |_: &RunId, notice: &Notice| {
+            let edited = |what: &str| what.starts_with("replaced 1 place");
+            if matches!(notice, Notice::Answered { what, .. } if edited(what))
+                && !changed.swap(true, Ordering::Relaxed)
+            {
+                fs::write(&file, "two\nmine\n").expect("it is written");
+            }
+            lines.lock().expect("nobody panics").extend(after_tools(notice).map(str::to_owned));
+        };
+        talk(&desk, Hooks::default(), EDITS, Arc::new(observer));
+        let told = told.lock().expect("nobody panics").join("\n");
+        if mine {
+            assert!(told.contains("a.txt: not committed"), "{told}");
+            assert_eq!(desk.log(), ["first"]);
+            assert_eq!(desk.git(&["status", "--porcelain"]), " M a.txt\n");
+        } else {
+            assert!(told.contains("committed 1 file"), "{told}");
+            assert_eq!(desk.git(&["show", "HEAD:a.txt"]), "two\n");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn what_a_command_changed_after_an_earlier_batch_is_the_runs() {
+    let desk = Desk::with_git("talk-command");
+    let lock = desk.folder.0.join("work/.git/refs/heads/main.lock");
+    fs::write(&lock, "").expect("it is written");
+    let script = "[[turn]]\nwhen = 'change it'\ntext = 'edits'\n[[turn.calls]]\ntool = 'edit'\n\
+        arguments = { path = 'a.txt', old = 'one', new = 'two' }\n\
+        [[turn]]\ntext = 'a message'\n\
+        [[turn]]\ntext = 'again'\n[[turn.calls]]\ntool = 'edit'\n\
+        arguments = { path = 'a.txt', old = 'more', new = 'less' }\n\
+        [[turn]]\ntext = 'Say less'\n[[turn]]\ntext = 'done'\n";
+    let command = AfterTools {
+        run: "grep -q less a.txt || echo more >> a.txt".into(),
+        when: Vec::new(),
+        timeout_ms: None,
+    };
+    // The first commit fails; what the command did before it counts for the second one.
+    let observer = move |_: &RunId, notice: &Notice| {
+        if after_tools(notice).is_some() {
+            drop(fs::remove_file(&lock));
+        }
+    };
+    let hooks = Hooks { after_tools: vec![command], ..Hooks::default() };
+    talk(&desk, hooks, script, Arc::new(observer));
+    assert_eq!(desk.log(), ["Say less", "first"]);
+    assert_eq!(desk.git(&["show", "HEAD:a.txt"]), "two\nless\n");
+}
