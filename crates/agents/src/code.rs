@@ -139,7 +139,12 @@ impl Agent for Code {
     }
 
     fn receive(data: &mut Data, event: u16, body: &RawValue) -> Result<(), BadBody> {
-        if event == PROMPT { data.hear(body) } else { Ok(()) }
+        if event == PROMPT {
+            return data.hear(body);
+        }
+        // Nobody hears what was claimed in a turn that was broken off.
+        data.drop_claim();
+        Ok(())
     }
 
     fn speaks(event: u16) -> bool {

@@ -100,6 +100,7 @@ impl Data {
             self.plan.set(phases)?;
         }
         self.join(None);
+        self.drop_claim();
         self.prompt.clone_from(&text);
         self.transcript.say(text);
         self.start_afresh();
@@ -110,6 +111,14 @@ impl Data {
     pub(super) fn build(&mut self, now: At) {
         if let Some(told) = self.plan.open(now) {
             self.transcript.note(told);
+        }
+    }
+
+    /// Forgets a claim that nothing came of: it was about the end of its own round, and that
+    /// round was broken off.
+    pub(super) fn drop_claim(&mut self) {
+        if self.plan.claim.take().is_some() {
+            self.transcript.note("The phase is still open: its end was not taken.".into());
         }
     }
 

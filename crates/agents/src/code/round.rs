@@ -183,6 +183,7 @@ impl Data {
         // A batch that was halted comes here unjoined, and may have changed files.
         self.join(Some(now));
         self.transcript.seal();
+        self.drop_claim();
         let Some(trouble) = &self.trouble else { return Choice::Broken };
         let choice = trouble.choose(&self.used);
         // Shown if no recovery is left for it.
