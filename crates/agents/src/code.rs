@@ -16,6 +16,7 @@ use alloc::string::String;
 
 use pointsman_kernel::{
     agent::{Agent, Answer, BadBody, Forgone, ModelCall, Order, Settled, Visit},
+    chart::{Budget, Does, State},
     governor::Verdict,
     id::{JobId, Outcome},
     job::{AgentDecl, Charges, Governed, Influence, JobDecl, job_id},
@@ -187,6 +188,11 @@ impl Agent for Code {
         } else {
             data.call_forgone(visit.item, why);
         }
+    }
+
+    fn used_up(data: &mut Data, state: &State, budget: &Budget) {
+        let recovering = matches!(state.does(), Does::Decide(job) if *job == CHOOSE_ID);
+        data.used_up(recovering, budget);
     }
 
     fn advise(data: &mut Data, verdict: &Verdict) {

@@ -52,6 +52,9 @@ pub struct Data {
     /// The recoveries that were used since the last phase or prompt began.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub used: Vec<Recovery>,
+    /// What was recovered from last, to be shown if the chart allows no further recovery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovered: Option<TurnError>,
     /// Why the last turn has no answer, to be shown; a new prompt clears it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<TurnError>,
@@ -126,6 +129,7 @@ impl Data {
     pub(super) fn start_afresh(&mut self) {
         self.progress = Progress::default();
         self.trouble = None;
+        self.recovered = None;
         self.advice.clear();
         self.used.clear();
     }
