@@ -155,7 +155,7 @@ impl Agent for Chat {
         let settled = match visit.job {
             REPLY_ID => {
                 let Data { setup, transcript, context, .. } = data;
-                match context.hear(setup, transcript, visit.attempt, answer) {
+                match context.hear(setup, transcript, visit, answer) {
                     Heard::Reply(reply) => data.reply(reply).map(|()| COMPLETED),
                     Heard::Again(item) => return Settled::Again(ask(item)),
                     Heard::Failed(fault) => Err(fault),

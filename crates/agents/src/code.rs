@@ -166,7 +166,7 @@ impl Agent for Code {
     fn settle(data: &mut Data, visit: &Visit<'_>, answer: Answer<Never>) -> Settled<Never> {
         let settled = if visit.job == PROPOSE_ID {
             let Data { setup, transcript, context, .. } = data;
-            match context.hear(setup, transcript, visit.attempt, answer) {
+            match context.hear(setup, transcript, visit, answer) {
                 Heard::Reply(reply) => data
                     .propose(reply)
                     .map(|()| if data.batch.is_empty() { TEXT_ONLY } else { CALLS }),
