@@ -3,10 +3,11 @@
 //! The kernel lets an answer through only if it is of the kind that was ordered;
 //! a report of the wrong shape is still possible, and is the host's mistake.
 
-use alloc::string::String;
+use alloc::{format, string::String};
 
 use pointsman_kernel::{
     agent::{Answer, ChildEnd, Fault, FaultClass, Forgone, Reply, ToolResult},
+    chart::{Budget, Reset},
     turn::{TurnError, TurnErrorKind},
 };
 
@@ -54,6 +55,16 @@ pub(crate) fn reason(why: &Forgone) -> String {
 /// Returns why a turn has no answer, when nothing settled its work.
 pub(crate) fn turn_error(why: &Forgone) -> TurnError {
     TurnError { kind: TurnErrorKind::of(why), message: reason(why) }
+}
+
+/// Returns why a turn has no answer, when a budget is used up.
+pub(crate) fn used_up(budget: &Budget) -> TurnError {
+    let mut message =
+        format!("the chart's budget `{}` of {} is used up", budget.name(), budget.max());
+    if budget.reset() == Some(Reset::Await) {
+        message.push_str("; say something, and it is full again");
+    }
+    TurnError { kind: TurnErrorKind::Budget, message }
 }
 
 fn fault<R>(answer: Answer<R>) -> Fault {

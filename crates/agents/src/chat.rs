@@ -9,6 +9,7 @@ use alloc::{string::String, vec::Vec};
 
 use pointsman_kernel::{
     agent::{Agent, Answer, BadBody, Forgone, ModelCall, Order, Settled, Visit},
+    chart::{Budget, State},
     governor::Verdict,
     id::{JobId, Outcome},
     job::{AgentDecl, Charges, Governed, Influence, JobDecl, job_id},
@@ -28,6 +29,8 @@ pub const CHART: &str = include_str!("../charts/chat.toml");
 const REPLY: JobDecl = JobDecl {
     name: "model.reply",
     outcomes: &[("completed", Influence::None)],
+    // A reply that says nothing fails the attempt.
+    fails: Some(Influence::Proposal),
     // A prompt that is too long, a summary of what is old, and the prompt again.
     tasks: 3,
     worst: Charges { model_calls: 3, tool_calls: 0, interactions: 0 },
@@ -152,11 +155,8 @@ impl Agent for Chat {
         let settled = match visit.job {
             REPLY_ID => {
                 let Data { setup, transcript, context, .. } = data;
-                match context.hear(setup, transcript, visit.attempt, answer) {
-                    Heard::Reply(reply) => {
-                        data.reply(reply);
-                        Ok(COMPLETED)
-                    }
+                match context.hear(setup, transcript, visit, answer) {
+                    Heard::Reply(reply) => data.reply(reply).map(|()| COMPLETED),
                     Heard::Again(item) => return Settled::Again(ask(item)),
                     Heard::Failed(fault) => Err(fault),
                 }
@@ -180,8 +180,12 @@ impl Agent for Chat {
                 data.fail(why);
             }
             CALL_ID => data.forgo(visit.item, why),
-            _ => (data.hook_acted, data.hook_actions) = (Some(false), Vec::new()),
+            _ => data.forgo_hook(why),
         }
+    }
+
+    fn used_up(data: &mut Data, _: &State, budget: &Budget) {
+        data.used_up(budget);
     }
 
     fn advise(data: &mut Data, verdict: &Verdict) {

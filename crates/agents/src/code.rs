@@ -16,6 +16,7 @@ use alloc::string::String;
 
 use pointsman_kernel::{
     agent::{Agent, Answer, BadBody, Forgone, ModelCall, Order, Settled, Visit},
+    chart::{Budget, Does, State},
     governor::Verdict,
     id::{JobId, Outcome},
     job::{AgentDecl, Charges, Governed, Influence, JobDecl, job_id},
@@ -139,7 +140,12 @@ impl Agent for Code {
     }
 
     fn receive(data: &mut Data, event: u16, body: &RawValue) -> Result<(), BadBody> {
-        if event == PROMPT { data.hear(body) } else { Ok(()) }
+        if event == PROMPT {
+            return data.hear(body);
+        }
+        // Nobody hears what was claimed in a turn that was broken off.
+        data.drop_claim();
+        Ok(())
     }
 
     fn speaks(event: u16) -> bool {
@@ -160,7 +166,7 @@ impl Agent for Code {
     fn settle(data: &mut Data, visit: &Visit<'_>, answer: Answer<Never>) -> Settled<Never> {
         let settled = if visit.job == PROPOSE_ID {
             let Data { setup, transcript, context, .. } = data;
-            match context.hear(setup, transcript, visit.attempt, answer) {
+            match context.hear(setup, transcript, visit, answer) {
                 Heard::Reply(reply) => data
                     .propose(reply)
                     .map(|()| if data.batch.is_empty() { TEXT_ONLY } else { CALLS }),
@@ -182,6 +188,11 @@ impl Agent for Code {
         } else {
             data.call_forgone(visit.item, why);
         }
+    }
+
+    fn used_up(data: &mut Data, state: &State, budget: &Budget) {
+        let recovering = matches!(state.does(), Does::Decide(job) if *job == CHOOSE_ID);
+        data.used_up(recovering, budget);
     }
 
     fn advise(data: &mut Data, verdict: &Verdict) {

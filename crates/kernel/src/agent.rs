@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use thiserror::Error;
 
 use crate::{
-    chart::{Disposition, State},
+    chart::{Budget, Disposition, State},
     governor::Verdict,
     id::{At, JobId, Outcome},
     job::AgentDecl,
@@ -60,6 +60,13 @@ pub trait Agent: Sized + Send + Sync + 'static {
 
     /// Learns that no answer will settle this visit, or this item of a fan-out.
     fn forgo(data: &mut Self::Data, visit: &Visit<'_>, why: &Forgone);
+
+    /// Learns that a budget is used up, so that the run leaves this state by the budget's
+    /// `else` or ends. What is still under way is forgone right after it; often all of it is
+    /// settled, and nothing else would tell.
+    fn used_up(data: &mut Self::Data, state: &State, budget: &Budget) {
+        let _ = (data, state, budget);
+    }
 
     /// Learns what the governor has to say, for the next prompt.
     fn advise(data: &mut Self::Data, verdict: &Verdict) {

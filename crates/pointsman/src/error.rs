@@ -179,10 +179,12 @@ pub(crate) enum Error {
     #[error(transparent)]
     Export(ExportError),
     /// The chart in an export is refused by this build.
-    #[error("this build refuses the chart in {path}")]
+    #[error("this build refuses the chart in {path}: {why}")]
     ForeignChart {
         /// The export.
         path: String,
+        /// What is wrong with the chart.
+        why: Refused,
     },
     /// A replay did not come to the same.
     #[error(transparent)]

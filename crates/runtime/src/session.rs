@@ -328,7 +328,7 @@ impl Session {
 fn chart(store: &Store, id: &RunId) -> Result<Chart, SessionError> {
     let source = store.chart_source(id)?;
     verify(&source, &pointsman_agents::registry())
-        .map_err(|_| SessionError::Chart { run: id.clone() })
+        .map_err(|why| SessionError::Chart { run: id.clone(), why })
 }
 
 /// Returns the version of the library that keeps the journals.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use pointsman_kernel::{
-    chart::{Chart, Disposition, verify},
+    chart::{Chart, Disposition, Refused, verify},
     id::Digest,
 };
 use serde_json::Value;
@@ -36,8 +36,8 @@ pub enum YardError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// This build refuses the chart that the run was started with.
-    #[error("this build refuses the chart of run {0}")]
-    Chart(RunId),
+    #[error("this build refuses the chart of run {0}: {1}")]
+    Chart(RunId, Refused),
     /// Somebody else drives the run.
     #[error("run {0} is being driven by another process")]
     Held(RunId),
@@ -232,7 +232,7 @@ impl Yard {
             return Ok(Arc::clone(chart));
         }
         let chart = verify(&source, &pointsman_agents::registry())
-            .map_err(|_| YardError::Chart(id.clone()))?;
+            .map_err(|why| YardError::Chart(id.clone(), why))?;
         let chart = Arc::new(chart);
         charts.insert(digest, Arc::clone(&chart));
         Ok(chart)

@@ -3,7 +3,8 @@
 use alloc::{string::String, vec::Vec};
 
 use pointsman_kernel::{
-    agent::{BadBody, FaultClass, Forgone, Reply},
+    agent::{BadBody, Fault, FaultClass, Forgone, Reply},
+    chart::Budget,
     governor::{Level, Verdict},
     turn::TurnError,
 };
@@ -83,13 +84,21 @@ impl Data {
         Ok(())
     }
 
-    /// Takes a model's reply, which has seen the advice there was.
-    pub(super) fn reply(&mut self, reply: Reply) {
+    /// Takes a model's reply, which has seen the advice there was. One without words and
+    /// calls is none: a model may spend all that it is allowed on thinking.
+    pub(super) fn reply(&mut self, reply: Reply) -> Result<(), Fault> {
         self.advice.used();
+        if reply.calls.is_empty() && reply.text.trim().is_empty() {
+            self.advice.say("the last reply was empty: answer in words, or call a tool");
+            let message = "the reply was empty".into();
+            let class = FaultClass::Invalid;
+            return Err(Fault { class, repeatable: true, hint_ms: None, message });
+        }
         // The turn went on after whatever went wrong in it.
         self.error = None;
         self.transcript.reply(reply);
         dialogue::bound(&mut self.transcript, MAX_MESSAGES);
+        Ok(())
     }
 
     /// Takes that a call came to nothing. One that fails is for the model to read; some
@@ -101,6 +110,19 @@ impl Data {
         if broken || matches!(why, Forgone::Stuck { .. } | Forgone::Budget | Forgone::Cancelled) {
             self.fail(why);
         }
+    }
+
+    /// Takes that the hook came to nothing. One that fails does not stop the conversation.
+    pub(super) fn forgo_hook(&mut self, why: &Forgone) {
+        (self.hook_acted, self.hook_actions) = (Some(false), Vec::new());
+        if matches!(why, Forgone::Budget | Forgone::Cancelled) {
+            self.fail(why);
+        }
+    }
+
+    /// Takes that a budget is used up: that is why the turn has no answer.
+    pub(super) fn used_up(&mut self, budget: &Budget) {
+        self.error.get_or_insert_with(|| answer::used_up(budget));
     }
 
     /// Takes what the governor has to say; a halt is also why the turn has no answer.

@@ -52,6 +52,9 @@ pub struct Data {
     /// The recoveries that were used since the last phase or prompt began.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub used: Vec<Recovery>,
+    /// What was recovered from last, to be shown if the chart allows no further recovery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovered: Option<TurnError>,
     /// Why the last turn has no answer, to be shown; a new prompt clears it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<TurnError>,
@@ -100,6 +103,7 @@ impl Data {
             self.plan.set(phases)?;
         }
         self.join(None);
+        self.drop_claim();
         self.prompt.clone_from(&text);
         self.transcript.say(text);
         self.start_afresh();
@@ -113,10 +117,19 @@ impl Data {
         }
     }
 
+    /// Forgets a claim that nothing came of: it was about the end of its own round, and that
+    /// round was broken off.
+    pub(super) fn drop_claim(&mut self) {
+        if self.plan.claim.take().is_some() {
+            self.transcript.note("The phase is still open: its end was not taken.".into());
+        }
+    }
+
     /// Forgets errors and recoveries: a phase or a prompt begins.
     pub(super) fn start_afresh(&mut self) {
         self.progress = Progress::default();
         self.trouble = None;
+        self.recovered = None;
         self.advice.clear();
         self.used.clear();
     }

@@ -4,6 +4,7 @@ use alloc::{format, string::String, vec::Vec};
 
 use pointsman_kernel::{
     agent::{Fault, FaultClass, Forgone, Reply, ToolCall, ToolResult},
+    chart::Budget,
     governor::{Level, Verdict},
     id::At,
     turn::{TurnError, TurnErrorKind},
@@ -34,6 +35,7 @@ impl Data {
             return Err(unusable(UNREADABLE.into()));
         }
         self.error = None;
+        self.recovered = None;
         self.transcript.reply(reply);
         dialogue::bound(&mut self.transcript, MAX_MESSAGES);
         self.batch.clear();
@@ -117,6 +119,14 @@ impl Data {
         }
     }
 
+    /// Takes that a budget is used up. Where that is the chart's number of recoveries, the
+    /// trouble is what to tell of: the budget is only why nothing more is tried.
+    pub(super) fn used_up(&mut self, recovering: bool, budget: &Budget) {
+        let trouble = self.recovered.take().filter(|_| recovering);
+        let error = trouble.unwrap_or_else(|| answer::used_up(budget));
+        self.error.get_or_insert(error);
+    }
+
     fn blame(&mut self, failed: Failure) {
         if let Some(Trouble::Stuck { failure, .. }) = &mut self.trouble {
             failure.get_or_insert(failed);
@@ -183,16 +193,19 @@ impl Data {
         // A batch that was halted comes here unjoined, and may have changed files.
         self.join(Some(now));
         self.transcript.seal();
+        self.drop_claim();
         let Some(trouble) = &self.trouble else { return Choice::Broken };
         let choice = trouble.choose(&self.used);
-        // Shown if no recovery is left for it.
-        self.error = Some(trouble.turn_error());
+        let error = trouble.turn_error();
         if let Choice::Recover(rule) = choice {
+            self.recovered = Some(error);
             self.transcript.note(trouble.advice(rule));
             self.used.push(rule);
             self.trouble = None;
             self.advice.clear();
             self.progress = Progress::default();
+        } else {
+            self.error = Some(error);
         }
         choice
     }

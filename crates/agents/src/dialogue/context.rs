@@ -4,7 +4,8 @@
 use alloc::borrow::Cow;
 
 use pointsman_kernel::{
-    agent::{Answer, Fault, FaultClass, Reply},
+    agent::{Answer, Fault, FaultClass, Reply, Visit},
+    chart::Does,
     prompt::Prompt,
 };
 use serde::{Deserialize, Serialize};
@@ -70,9 +71,10 @@ enum Remedy {
 impl Context {
     /// Returns what an attempt asks first.
     pub(crate) fn first(&self, setup: &Setup, transcript: &Transcript, attempt: u16) -> u16 {
-        // An attempt after the first does without: the summary may be what failed.
-        let due =
-            attempt <= 1 && matches!(self.remedy(setup, transcript), Some(Remedy::Summarise(_)));
+        // An attempt after the first does without, for the summary may be what hung; but a
+        // fault that passes leaves word that it is to be asked for again.
+        let asks = attempt <= 1 || self.put(attempt).is_some_and(|asking| asking.summarising);
+        let due = asks && matches!(self.remedy(setup, transcript), Some(Remedy::Summarise(_)));
         if due { SUMMARY } else { REPLY }
     }
 
@@ -89,14 +91,24 @@ impl Context {
         &mut self,
         setup: &Setup,
         transcript: &mut Transcript,
-        attempt: u16,
+        visit: &Visit<'_>,
         answer: Answer<R>,
     ) -> Heard {
+        let attempt = visit.attempt;
         let orders = self.put(attempt).map_or(1, |asking| asking.orders);
         if self.is_summary(setup, transcript, attempt) {
-            let most = self.limit(setup).div_euclid(5).min(MAX_SUMMARY);
-            let written = answer::model(answer).ok();
-            let written = written.and_then(|reply| condense::usable(&reply, most));
+            let written = match answer::model(answer) {
+                Ok(reply) => {
+                    let most = self.limit(setup).div_euclid(5).min(MAX_SUMMARY);
+                    condense::usable(&reply, most)
+                }
+                Err(fault) if fault.repeatable && !is_last(visit) => {
+                    let attempt = attempt.saturating_add(1);
+                    self.asking = Some(Asking { attempt, orders: 1, summarising: true });
+                    return Heard::Failed(fault);
+                }
+                Err(_) => None,
+            };
             self.condense(setup, transcript, written);
             return self.again(attempt, orders, false);
         }
@@ -219,6 +231,14 @@ impl Context {
         let told = usize::try_from(setup.limits.context_tokens).unwrap_or(usize::MAX);
         let told = told.saturating_mul(4);
         self.too_long.map_or(told, |learnt| learnt.min(told))
+    }
+}
+
+/// Returns whether no attempt comes after this one.
+const fn is_last(visit: &Visit<'_>) -> bool {
+    match visit.state.does() {
+        Does::Run(work) => visit.attempt >= work.attempts.max,
+        _ => true,
     }
 }
 

@@ -1,4 +1,5 @@
-//! Golden journals: written once, replayed by every build, never edited.
+//! Golden journals: written once, replayed by every build, never edited. CONTRIBUTING.md says
+//! when one may be replaced.
 
 use std::{fs, path::PathBuf};
 

@@ -5,6 +5,7 @@
 //! finding and not ten.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
+use core::fmt;
 
 use super::{
     Any, Budget, Chart, Edge, Reset, State, Way, authority, certificate, draft::Draft, loops,
@@ -30,6 +31,20 @@ pub struct Refused {
     /// What is wrong.
     pub diagnostics: Vec<Diagnostic>,
 }
+
+/// The first reason, and how many more there are: for a line. Who has room for more shows
+/// every diagnostic.
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some((first, rest)) = self.diagnostics.split_first() else {
+            return f.write_str("no reason is known");
+        };
+        write!(f, "{} ({})", first.message, first.code)?;
+        if rest.is_empty() { Ok(()) } else { write!(f, ", and {} more", rest.len()) }
+    }
+}
+
+impl core::error::Error for Refused {}
 
 /// Reads and verifies a chart.
 pub fn verify(source: &str, registry: &Registry<'_>) -> Result<Chart, Refused> {

@@ -80,8 +80,12 @@ impl<A: Agent> Stepping<'_, A> {
     fn beyond(&mut self, budget: BudgetId, outcome: Option<Outcome>) -> Flow {
         let cause = Cause::Beyond { budget, outcome };
         self.overdrawn = None;
+        let used_up = self.chart.budget(budget);
+        if let Some(budget) = used_up {
+            A::used_up(&mut self.run.data, self.state, budget);
+        }
         self.abandon(&Forgone::Budget);
-        let otherwise = self.chart.budget(budget).map(Budget::otherwise);
+        let otherwise = used_up.map(Budget::otherwise);
         match (self.close(budget), otherwise) {
             (true, Some(to)) => self.enter_free(to, cause, None),
             _ => self.end(cause, Disposition::Budget),

@@ -7,6 +7,7 @@ use pointsman_kernel::{
         Agent, Answer, BadBody, ChildRun, Fault, FaultClass, Forgone, ModelCall, Order, Settled,
         ToolCall, Visit,
     },
+    chart::{Budget, State},
     governor::{Grant, Level},
     id::{Digest, EffectId, JobId, Outcome},
     job::{
@@ -56,6 +57,8 @@ pub(crate) struct Data {
     pub(crate) notes: u64,
     /// How many notes there were in all.
     pub(crate) noted: u32,
+    /// How often it was told that a budget is used up, and how much the last one was.
+    pub(crate) used_up: (u32, u64),
 }
 
 /// What an order of its own asks for.
@@ -211,7 +214,8 @@ impl Agent for Toy {
 
     fn receive(data: &mut Data, _: u16, body: &RawValue) -> Result<(), BadBody> {
         let given: Data = serde_json::from_str(body.get())?;
-        *data = Data { notes: data.notes, noted: data.noted, ..given };
+        let Data { notes, noted, used_up, .. } = *data;
+        *data = Data { notes, noted, used_up, ..given };
         Ok(())
     }
 
@@ -266,6 +270,10 @@ impl Agent for Toy {
             _ => Note::Failed,
         };
         data.note(note, visit.item);
+    }
+
+    fn used_up(data: &mut Data, _: &State, budget: &Budget) {
+        data.used_up = (data.used_up.0 + 1, budget.max());
     }
 
     fn decide(data: &mut Data, visit: &Visit<'_>) -> Outcome {

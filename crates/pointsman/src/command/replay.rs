@@ -97,7 +97,7 @@ impl Replay {
             exported.lines.truncate(usize::try_from(until).unwrap_or(usize::MAX));
         }
         let chart = verify(&exported.source, &pointsman_agents::registry())
-            .map_err(|_| Error::ForeignChart { path: self.what.clone() })?;
+            .map_err(|why| Error::ForeignChart { path: self.what.clone(), why })?;
         let loaded = fold(&chart, &exported.run, &exported.lines)
             .map_err(|error| Error::Session(error.into()))?;
         let state = view(&chart, loaded.run.core()).state;

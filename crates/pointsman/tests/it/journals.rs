@@ -3,6 +3,7 @@
 use std::{fs, path::Path};
 
 use insta::assert_snapshot;
+use pointsman_kernel::id::Digest;
 use serde_json::Value;
 
 use crate::home::Home;
@@ -56,6 +57,25 @@ fn an_export_is_checked_by_itself() {
     home.write("changed.jsonl", &exported.replacen("red signal", "rod signal", 1));
     assert_snapshot!("replay_changed", home.shown(&["replay", "changed.jsonl"]));
     assert_snapshot!("replay_missing", home.shown(&["replay", "missing.jsonl"]));
+}
+
+#[test]
+fn an_export_with_a_chart_that_this_build_refuses_is_told_with_the_reason() {
+    let home = Home::new("foreign");
+    home.research("What does a green signal mean?");
+    let (_, exported, _) = home.pointsman(&["export", "last"]);
+    // As a build would have written it that had another name for the agent.
+    let (lines, trailer) = exported.trim_end().rsplit_once('\n').expect("it has lines");
+    let parsed: Value = serde_json::from_str(trailer).expect("it is JSON");
+    let lines = lines.replacen(r#"jobs      = \"research\""#, r#"jobs      = \"inquiry\""#, 1);
+    let lines = format!("{lines}\n");
+    let digest = Digest::of(lines.as_bytes()).to_string();
+    let old = parsed["digest"].as_str().expect("a digest is text");
+    home.write("foreign.jsonl", &format!("{lines}{}\n", trailer.replace(old, &digest)));
+    let (code, _, told) = home.pointsman(&["replay", "foreign.jsonl"]);
+    assert_eq!(code, 9, "{told}");
+    assert!(told.contains("this build refuses the chart in foreign.jsonl: "), "{told}");
+    assert!(told.contains("`inquiry`") && told.contains("(PM0201)"), "{told}");
 }
 
 #[test]

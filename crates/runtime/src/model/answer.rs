@@ -87,8 +87,10 @@ fn reply(
     match stopped(&word) {
         Stopped::Well => {}
         Stopped::Short => {
-            // Half a call or half an object may look whole. Half a text is a text.
-            if encoded.form == Form::Schema || !decoded.tool_calls.is_empty() {
+            // Half a call or half an object may look whole. Half a text is a text, but no
+            // text is none: all that was allowed went into thinking.
+            let silent = decoded.text.trim().is_empty();
+            if encoded.form == Form::Schema || !decoded.tool_calls.is_empty() || silent {
                 let message = format!(
                     "the reply was cut off ({word}); allow more than {} tokens",
                     settings.max_tokens

@@ -1,6 +1,6 @@
 //! Why a session cannot do what it was asked.
 
-use pointsman_kernel::id::Seq;
+use pointsman_kernel::{chart::Refused, id::Seq};
 use thiserror::Error;
 
 use crate::{
@@ -23,10 +23,12 @@ pub enum SessionError {
     #[error(transparent)]
     Host(#[from] HostError),
     /// The chart that the run was started with is refused by this build.
-    #[error("this build refuses the chart of run {run}")]
+    #[error("this build refuses the chart of run {run}: {why}")]
     Chart {
         /// The run.
         run: RunId,
+        /// What is wrong with the chart.
+        why: Refused,
     },
     /// Somebody else drives the run.
     #[error("run {run} is being driven by another process")]

@@ -225,6 +225,21 @@ fn nobody_else_may_drive_a_run_that_is_held() {
 }
 
 #[test]
+fn a_chart_that_this_build_refuses_is_told_with_the_reason() {
+    let desk = Desk::new("session-refused");
+    // As if a build had begun it that knew a job which this one does not.
+    let source = CHART.replace("run     = \"tool.call\"", "run     = \"tool.cast\"");
+    let start = Start { source: source.into(), ..Desk::start(true) };
+    let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Nobody);
+    let run = ran.unwrap_or_else(|error| panic!("it runs: {error}")).run;
+    let Err(error) = desk.session.recall(&run, None) else { panic!("the chart is not refused") };
+    assert!(matches!(error, SessionError::Chart { .. }), "{error}");
+    let (told, refuses) = (error.to_string(), format!("refuses the chart of run {run}: "));
+    let (_, why) = told.split_once(&refuses).unwrap_or_else(|| panic!("{told}"));
+    assert!(why.contains("`tool.cast`") && why.ends_with("(PM0202), and 1 more"), "{why}");
+}
+
+#[test]
 fn those_who_watch_see_every_transition_question_and_end() {
     let desk = Desk::new("session-watch");
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();

@@ -5,7 +5,6 @@
 
 use pointsman_kernel::{
     Late, Took,
-    agent::Agent,
     event::{Event, Usage},
     id::{EffectId, Seq},
 };
@@ -63,8 +62,12 @@ fn a_turn_can_be_cancelled_in_every_state_and_the_next_one_works() {
         [ready, asked, || calling(&[("a", "read"), ("b", "edit")]), hooked, backing_off, asking];
     for state in states {
         let mut driver = state();
+        let was = String::from(driver.state());
         driver.cancel(Scope::Turn);
         assert_eq!(driver.state(), WAITING);
+        let kind = Chat::turn_error(&driver.run.data).map(|error| error.kind);
+        let cancelled = (was != WAITING).then_some(TurnErrorKind::Cancelled);
+        assert_eq!(kind, cancelled, "what was cancelled in `{was}`");
         assert!(driver.running().is_empty(), "nothing goes on");
         driver.give("user_input", json!({"text": "once more"}));
         assert_eq!(Chat::turn_error(&driver.run.data), None);
@@ -91,6 +94,47 @@ fn a_machine_without_room_ends_the_turn_visibly() {
     proposes(&mut driver, vec![call("c", "read")]);
     driver.answer_last(result(true, false, "x"));
     assert_eq!(driver.state(), "calling_llm", "the next batch is judged by itself");
+}
+
+#[test]
+fn an_empty_reply_is_no_answer() {
+    let mut driver = asked();
+    for attempt in 1..=3 {
+        assert_eq!(driver.run.core.items[0].attempt, attempt);
+        driver.say(" \n");
+        if attempt < 3 {
+            driver.wake();
+            let told = format!("{:?}", driver.prompt().messages.last());
+            assert!(told.contains("was empty"), "{told}");
+        }
+    }
+    assert_eq!(driver.state(), WAITING);
+    let error = Chat::turn_error(&driver.run.data).expect("the person is told");
+    assert_eq!((error.kind, &*error.message), (TurnErrorKind::Failed, "the reply was empty"));
+    assert_eq!(driver.run.data.transcript.messages().len(), 1, "nothing was said");
+    // A model that then finds words has answered.
+    let mut driver = asked();
+    driver.say("");
+    driver.wake();
+    driver.say("hi");
+    assert_eq!(driver.state(), WAITING);
+    assert_eq!(Chat::turn_error(&driver.run.data), None);
+    assert_eq!(Chat::result(&driver.run.data).as_deref(), Some("hi"));
+}
+
+#[test]
+fn a_budget_that_stops_what_is_under_way_is_named() {
+    let calls = r#"calls = { max = 1, charge = "model_call", reset = "await", else = "waiting_for_user_input" }"#;
+    let chart = CHART.replace("[budget]", &format!("[budget]\n{calls}"));
+    let mut driver = Driver::<Chat>::new(&chart, &[]);
+    driver.begin(json!({}));
+    driver.give("user_input", json!({"text": "go"}));
+    proposes(&mut driver, vec![call("a", "read")]);
+    driver.answer_last(result(true, false, "x"));
+    assert_eq!(driver.state(), WAITING);
+    let error = Chat::turn_error(&driver.run.data).expect("the person is told");
+    assert_eq!(error.kind, TurnErrorKind::Budget);
+    assert!(error.message.contains("`calls` of 1"), "{}", error.message);
 }
 
 #[test]

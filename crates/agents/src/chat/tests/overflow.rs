@@ -1,6 +1,6 @@
 //! Scripts for conversations that grow too long: summaries, refusals, fallbacks.
 
-use pointsman_kernel::agent::{Agent, ModelCall};
+use pointsman_kernel::agent::ModelCall;
 
 use super::*;
 use crate::dialogue::{SUMMARY, well_formed};
@@ -68,7 +68,7 @@ fn the_oldest_turns_give_way_to_a_summary_that_the_model_writes() {
 #[test]
 fn a_summary_that_fails_or_is_too_long_or_empty_is_made_mechanically() {
     let answers: [fn(&mut Driver<Chat>); 4] = [
-        |driver| driver.fault(FaultClass::Unavailable, true),
+        |driver| driver.fault(FaultClass::Unavailable, false),
         |driver| driver.say(&"x".repeat(20_000)),
         |driver| driver.say("  "),
         |driver| too_long(driver),
@@ -84,6 +84,62 @@ fn a_summary_that_fails_or_is_too_long_or_empty_is_made_mechanically() {
         driver.say("Here you are.");
         assert_eq!(driver.state(), WAITING);
     }
+}
+
+#[test]
+fn a_fault_that_passes_costs_no_summary() {
+    let mut driver = full();
+    let fault = Fault {
+        class: FaultClass::RateLimited,
+        repeatable: true,
+        hint_ms: Some(20_000),
+        message: "slow down".into(),
+    };
+    let before = driver.run.data.transcript.clone();
+    driver.answer_last(Answer::Fault(fault));
+    assert!(driver.running().is_empty(), "nothing is asked before the provider is ready");
+    assert_eq!(driver.run.data.transcript, before, "nothing is lost");
+    assert!(driver.run.core.wake.unwrap().since(driver.now) >= 20_000);
+    driver.wake();
+    assert!(asks_for_summary(&driver), "the next attempt asks again");
+    driver.say("They asked four questions.");
+    assert!(!asks_for_summary(&driver));
+    let messages = driver.run.data.transcript.messages();
+    assert_eq!(messages[0], Message::Summary { text: "They asked four questions.".into() });
+    driver.say("Here you are.");
+    assert_eq!(driver.state(), WAITING);
+    assert_eq!(driver.verdicts, [], "a summary is no turn of the model");
+}
+
+#[test]
+fn the_last_attempt_does_without_a_summary_that_keeps_failing() {
+    let mut driver = full();
+    for _ in 0..2 {
+        assert!(asks_for_summary(&driver));
+        driver.fault(FaultClass::Unavailable, true);
+        driver.wake();
+    }
+    assert!(asks_for_summary(&driver));
+    driver.fault(FaultClass::Unavailable, true);
+    assert!(!asks_for_summary(&driver), "the same attempt asks for the reply");
+    assert!(matches!(driver.run.data.transcript.messages()[0], Message::Summary { .. }));
+    driver.say("Here you are.");
+    assert_eq!(driver.state(), WAITING);
+    assert_eq!(Chat::turn_error(&driver.run.data), None);
+}
+
+#[test]
+fn a_summary_after_a_refusal_is_asked_for_again_too() {
+    let mut driver = long(6, json!({}));
+    too_long(&mut driver);
+    assert!(asks_for_summary(&driver));
+    driver.fault(FaultClass::Unavailable, true);
+    driver.wake();
+    assert!(asks_for_summary(&driver));
+    driver.say("In short.");
+    driver.say("Done.");
+    assert_eq!(driver.state(), WAITING);
+    assert_eq!(driver.run.data.context.asking, None);
 }
 
 #[test]

@@ -73,8 +73,12 @@ fn a_turn_can_be_cancelled_in_every_state_and_the_next_one_works() {
     let states: [fn() -> Driver<Code>; 6] = [idle, busy, asking, backing_off, open, recovering];
     for state in states {
         let mut driver = state();
+        let was = String::from(driver.state());
         driver.cancel(Scope::Turn);
         assert_eq!(driver.state(), "idle");
+        let kind = Code::turn_error(&driver.run.data).map(|error| error.kind);
+        let cancelled = (was != "idle").then_some(TurnErrorKind::Cancelled);
+        assert_eq!(kind, cancelled, "what was cancelled in `{was}`");
         assert!(driver.running().is_empty(), "nothing goes on");
         driver.give("prompt", json!({"text": "once more"}));
         well_formed(&driver.prompt());

@@ -113,3 +113,46 @@ fn a_test_run_is_known_by_what_it_prints() {
     round(&mut driver, tests("pytest b"), false, "exit code 5\nno tests ran in 0.01s");
     assert_eq!(driver.run.data.work.tests_passed, Some(true), "nothing was run, nothing shown");
 }
+
+/// Returns a run whose only phase was claimed to be over beside a call that still runs.
+fn claimed() -> Driver<Code> {
+    let mut driver = phased(1);
+    proposes(&mut driver, vec![over(true), edit("a.rs")]);
+    driver
+}
+
+#[test]
+fn a_claim_ends_with_the_turn_that_it_was_made_in() {
+    let mut driver = claimed();
+    driver.cancel(Scope::Turn);
+    driver.give("prompt", json!({"text": "no, not yet"}));
+    driver.say("ok");
+    assert_eq!(driver.ended(), None, "nobody said that it is over");
+    assert_eq!(driver.run.data.plan.current(), Some(1));
+    assert!(notes(&driver.run.data).contains(&"The phase is still open: its end was not taken."));
+    // The model may say so again, and is heard.
+    proposes(&mut driver, vec![over(true)]);
+    assert_eq!(driver.ended(), Some(Disposition::Succeeded));
+    // Whoever hangs up after a cancel has not agreed either.
+    let mut driver = claimed();
+    driver.cancel(Scope::Turn);
+    driver.give("input_closed", json!(null));
+    assert_eq!(driver.ended(), Some(Disposition::Failed));
+    assert_eq!(driver.run.data.plan.records, []);
+}
+
+#[test]
+fn a_claim_does_not_outlive_a_batch_that_was_halted() {
+    let mut driver = phased(1);
+    for _ in 0..2 {
+        round(&mut driver, edit("main.rs"), false, "not found");
+    }
+    proposes(&mut driver, vec![over(true), edit("main.rs")]);
+    driver.answer_last(result(false, false, "not found"));
+    assert_eq!(driver.run.data.used, [Recovery::WriteInstead]);
+    round(&mut driver, call("write", json!({"path": "main.rs"})), true, "written");
+    assert_eq!(driver.ended(), None, "the claim was about a batch that came to nothing");
+    proposes(&mut driver, vec![over(true)]);
+    assert!(told(&driver).starts_with("noted"), "{}", told(&driver));
+    assert_eq!(driver.ended(), Some(Disposition::Succeeded));
+}

@@ -69,3 +69,34 @@ fn each_rule_helps_once_and_a_second_time_is_the_end() {
     driver.fault(FaultClass::Timeout, false);
     assert_eq!(driver.state(), "halted");
 }
+
+#[test]
+fn what_was_recovered_from_is_no_error_until_nothing_is_left_to_try() {
+    let error = |driver: &Driver<Code>| Code::turn_error(&driver.run.data).cloned();
+    let mut driver = begun(json!({}));
+    for class in [FaultClass::Timeout, FaultClass::Unavailable, FaultClass::Gone] {
+        driver.fault(class, false);
+        assert_eq!(driver.state(), "streaming_response");
+        assert_eq!(error(&driver), None, "the work goes on");
+    }
+    // The fourth has a rule, and the chart no recovery.
+    driver.fault(FaultClass::Other, false);
+    assert_eq!(driver.state(), "halted");
+    let told = error(&driver).expect("the person is told");
+    assert_eq!((told.kind, &*told.message), (TurnErrorKind::Failed, "the test says so"));
+}
+
+#[test]
+fn rounds_that_are_used_up_are_why_a_run_ends() {
+    let chart = CHART.replace("max = 1000", "max = 2");
+    let mut driver = Driver::<Code>::new(&chart, &[]);
+    driver.begin(json!({}));
+    driver.give("prompt", json!({"text": "go"}));
+    for n in 0..3 {
+        round(&mut driver, edit(&format!("{n}.rs")), true, "edited");
+    }
+    assert_eq!(driver.ended(), Some(Disposition::Budget));
+    let error = Code::turn_error(&driver.run.data).expect("the person is told");
+    assert_eq!(error.kind, TurnErrorKind::Budget);
+    assert!(Code::result(&driver.run.data).unwrap().contains("`rounds` of 2"));
+}

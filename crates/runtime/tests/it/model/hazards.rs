@@ -181,6 +181,11 @@ async fn a_reply_that_was_stopped_short_is_used_only_where_half_of_it_is_harmles
         kind_of("ollama:m", &cut(json!({ "tool_calls": call }))).await,
         (FaultClass::Invalid, true)
     );
+    let thought = cut(json!({ "content": "", "reasoning_content": "hm, hm" }));
+    let server = serve(vec![Served::whole(200, &thought)]).await;
+    let silent = fault(&ask(at("ollama:m", &server.url)).await);
+    assert_eq!((silent.class, silent.repeatable), (FaultClass::Invalid, true));
+    assert!(silent.message.contains("allow more than"), "{}", silent.message);
     let server = serve(vec![Served::whole(200, &cut(json!({ "content": "half a" })))]).await;
     assert_eq!(super::reply(&ask(at("ollama:m", &server.url)).await).text, "half a");
 }
