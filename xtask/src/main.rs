@@ -28,6 +28,7 @@ mod server;
 mod shipped;
 mod soak;
 mod tiers;
+mod webdriver;
 mod xstate;
 
 use std::{path::PathBuf, process::ExitCode};

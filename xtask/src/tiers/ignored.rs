@@ -50,6 +50,16 @@ pub(super) fn sandbox() -> Result<bool> {
     run("tool::sandbox", &[])
 }
 
+/// The browser's port, and the agent that fills forms with it.
+pub(super) fn browser() -> Result<bool> {
+    let npm = components::npm_of_pages()?;
+    let environment = [("POINTSMAN_NPM", npm.as_os_str())];
+    // Both, even if the first fails: they say different things.
+    let port = run("browser::", &environment)?;
+    let agent = run("form::", &environment)?;
+    Ok(port && agent)
+}
+
 /// Runs those of the ignored tests that a filter selects.
 fn run(filter: &'static str, environment: &[(&str, &std::ffi::OsStr)]) -> Result<bool> {
     let tests = || cargo(TESTS.into_iter().chain([filter]));
