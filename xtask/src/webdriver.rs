@@ -46,9 +46,10 @@ impl Browser {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         let profile = Scratch::new()?;
+        let folder = profile.file("profile");
         let wire = BufReader::new(stream);
-        let mut browser = Self { wire, host, session: String::new(), _driver: driver, _profile: profile };
-        let folder = browser._profile.file("profile");
+        let mut browser =
+            Self { wire, host, session: String::new(), _driver: driver, _profile: profile };
         let arguments = [
             "--headless".to_owned(),
             "--no-sandbox".into(),
