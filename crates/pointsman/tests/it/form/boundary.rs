@@ -42,6 +42,7 @@ struct Did {
 }
 
 fn did(rig: &Rig, more: &[&str]) -> Did {
+    rig.site.forget();
     let ran = rig.fill("boundary", more);
     let history = rig.last()["state_history"].clone();
     let way = history.as_array().expect("a list").iter();
@@ -94,15 +95,16 @@ fn collect(value: &Value, found: &mut Vec<Value>) {
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
 fn whatever_a_model_writes_the_run_goes_the_same_way() {
+    // One site for all of them: its address is a part of what a page is known by.
+    let rig = Rig::new("boundary", "");
     for submit in ["never", "yes"] {
-        let more = ["--submit", submit];
-        let plain = Rig::new(&format!("plain-{submit}"), &format!("{ADA}{ANSWERS}"));
-        let without = did(&plain, &more);
+        rig.home.write("profile.toml", &format!("{ADA}{ANSWERS}"));
+        let without = did(&rig, &["--submit", submit]);
         assert_eq!(without.code, Some(0), "{without:?}");
         assert_eq!(without.sent, usize::from(submit == "yes"));
         assert!(!without.reports.is_empty(), "the journal's reports were not found");
+        rig.home.write("profile.toml", ADA);
         for (name, trick) in TRICKS {
-            let rig = Rig::new(&format!("{name}-{submit}"), ADA);
             let turn = format!("{}\n", json!({ "text": trick }));
             rig.home.write("tricks.jsonl", &turn.repeat(20));
             let with = did(&rig, &["--submit", submit, "--model", "script:tricks.jsonl"]);

@@ -148,6 +148,11 @@ impl Site {
         posts.map(Request::posted).collect()
     }
 
+    /// Forgets what came in so far.
+    pub(crate) fn forget(&self) {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// Returns whether a page was asked for.
     pub(crate) fn was_asked_for(&self, path: &str) -> bool {
         let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
