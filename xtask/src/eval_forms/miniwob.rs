@@ -127,10 +127,10 @@ fn fill(stand: &Stand, episode: &Episode, task: Task, scratch: &Scratch) -> Resu
     let profile = profile::write(task, episode, &labels)?;
     fs::write(home.file("profile.toml"), profile)?;
     let before = stand.rewards(episode);
-    let told = home.run(
-        ["run", "form", "--url", &episode.url, "--profile", "profile.toml", "--submit", "yes"],
-        LIMIT,
-    )?;
+    // Some pages show a value that nobody chose, and ask for another.
+    let how = ["--submit", "yes", "--overwrite"];
+    let run = ["run", "form", "--url", &episode.url, "--profile", "profile.toml"];
+    let told = home.run(run.into_iter().chain(how), LIMIT)?;
     let reward = stand.rewards(episode).get(before.len()).copied();
     Ok(Row {
         task: episode.task.clone(),
