@@ -158,6 +158,8 @@ const hand = (() => {
     const found = find(selector);
     if (!found.element) return missing(found);
     const element = found.element;
+    // What a person could not type is not put in behind the page's back.
+    if (element.maxLength >= 0 && value.length > element.maxLength) value = value.slice(0, element.maxLength);
     element.focus({ preventScroll: true });
     if (isEditable(element)) {
       getSelection().selectAllChildren(element);

@@ -95,8 +95,8 @@ impl Browser {
             } else {
                 wants && !offer.selected
             };
-            if turns {
-                self.press_option(offer).await?;
+            if turns && !self.press_option(offer).await? {
+                self.click_unseen(&offer.element).await?;
             }
         }
         self.hand::<Left>("leave", selector, Value::Null).await.map(drop)
@@ -128,8 +128,9 @@ impl Browser {
         while begun.elapsed() < self.settings.options {
             let offered: Offered = self.hand("offered", selector, Value::Null).await?;
             let of_these = |names: &Vec<&str>| offered.options.iter().find(|it| it.fits(names));
-            if let Some(offer) = wanted.first().and_then(of_these) {
-                self.press_option(offer).await?;
+            if let Some(offer) = wanted.first().and_then(of_these)
+                && self.press_option(offer).await?
+            {
                 return self.hand::<Left>("leave", selector, Value::Null).await.map(drop);
             }
             shown |= !offered.options.is_empty();
@@ -150,14 +151,16 @@ impl Browser {
         Err(unusable(selector, "it does not offer what was chosen"))
     }
 
-    async fn press_option(&self, offer: &Offer) -> Result<(), BrowserError> {
+    /// Clicks an option. Returns whether it was met: a list that is still being narrowed
+    /// moves, and its options are made anew.
+    async fn press_option(&self, offer: &Offer) -> Result<bool, BrowserError> {
         if offer.disabled {
             return Err(unusable(&offer.label, "the page does not let it be chosen"));
         }
-        if !self.click(&offer.element, false).await? {
-            self.click_unseen(&offer.element).await?;
+        match self.click(&offer.element, false).await {
+            Err(BrowserError::Replaced) => Ok(false),
+            met => met,
         }
-        Ok(())
     }
 }
 

@@ -87,10 +87,9 @@ async fn a_killed_browser_is_gone_and_said_to_be() {
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn addresses_that_cannot_be_opened_are_told() {
-    let Opened { browser, site } = Opened::page("<p>").await;
-    let url = site.url("/");
-    drop(site);
-    tokio::task::yield_now().await;
+    let Opened { browser, .. } = Opened::page("<p>").await;
+    let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr());
+    let url = format!("http://{}/", free.expect("a port"));
     for (url, word) in [(url.as_str(), "ERR_CONNECTION_REFUSED"), ("no address", "relative URL")] {
         let error = browser.goto(url).await.expect_err("nobody is there");
         assert!(error.to_string().contains(word), "{error}");
