@@ -7,11 +7,15 @@
 mod error;
 mod find;
 mod group;
+mod hand;
+mod insert;
 mod keeper;
+mod keys;
 mod page;
 mod record;
 mod settings;
 mod start;
+mod verify;
 
 use std::sync::Mutex;
 
@@ -21,9 +25,11 @@ pub use error::BrowserError;
 pub use find::{Program, programs};
 pub use record::Record;
 pub use settings::{Attach, Settings};
+pub use verify::Found;
 
 use group::Group;
 use start::Ours;
+use verify::Stood;
 
 /// A browser with one window. Dropping it ends what was started for it: browser, driver
 /// and profile folder. One that was only attached to is left as it is.
@@ -37,6 +43,10 @@ pub struct Browser {
     session: Ours,
     /// What dialogs have said since they were last asked for.
     dialogs: Mutex<Vec<Dialog>>,
+    /// The frame that scripts run in, as the start of a selector; nothing at the top.
+    frame: Mutex<Option<String>>,
+    /// What the page had to say before anything was typed.
+    stood: Mutex<Stood>,
 }
 
 /// A dialog that stood in the way, and what became of it.

@@ -86,6 +86,9 @@ pub enum BrowserError {
         /// The selector.
         selector: String,
     },
+    /// What was found was replaced before it could be touched.
+    #[error("the page replaces its fields while they are filled")]
+    Replaced,
     /// A field or a control cannot be used as it should be.
     #[error("`{selector}` cannot be used: {why}")]
     Unusable {
@@ -133,22 +136,19 @@ impl BrowserError {
             Self::Gone { .. } => FaultClass::Gone,
             Self::InUse { .. } => FaultClass::Forbidden,
             Self::Timeout { .. } | Self::Restless { .. } => FaultClass::Timeout,
-            Self::NoElement { .. } | Self::Unusable { .. } | Self::Refused { .. } => {
-                FaultClass::Invalid
-            }
+            Self::NoElement { .. }
+            | Self::Replaced
+            | Self::Unusable { .. }
+            | Self::Refused { .. } => FaultClass::Invalid,
         }
     }
 
     /// Returns whether trying again could help.
     pub const fn is_repeatable(&self) -> bool {
-        matches!(self, Self::Timeout { .. } | Self::NoElement { .. } | Self::Unusable { .. })
-    }
-
-    /// Returns whether what was looked for was replaced while it was looked at.
-    pub(super) fn is_stale(error: &CmdError) -> bool {
-        error.is_stale_element_reference()
-            || error.is_no_such_element()
-            || error.is_detached_shadow_root()
+        matches!(
+            self,
+            Self::Timeout { .. } | Self::NoElement { .. } | Self::Replaced | Self::Unusable { .. }
+        )
     }
 }
 
@@ -171,6 +171,8 @@ impl From<CmdError> for BrowserError {
                     || dead.iter().any(|word| why.contains(word))
                 {
                     Self::Gone { why }
+                } else if error.is_stale_element_reference() || error.is_no_such_element() {
+                    Self::Replaced
                 } else if error.is_timeout() || error.is_script_timeout() {
                     Self::Timeout { what: why, within: Duration::ZERO }
                 } else {

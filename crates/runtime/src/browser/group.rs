@@ -258,7 +258,7 @@ fn remove(folder: &Path, within: Duration) -> io::Result<()> {
 
 /// Makes an empty folder that only this user can look into.
 fn new_folder() -> Result<PathBuf, BrowserError> {
-    let folder = std::env::temp_dir().join(format!("pointsman-{:016x}", entropy()));
+    let folder = std::env::temp_dir().join(format!("pointsman-browser-{:016x}", entropy()));
     let made = fs::DirBuilder::new().mode(0o700).create(&folder);
     made.map_err(|source| BrowserError::Folder { path: folder.display().to_string(), source })?;
     Ok(folder)

@@ -37,8 +37,8 @@ started() {
     ps -o lstart= -p "$1" 2>/dev/null | sed 's/^ *//; s/ *$//; s/  */-/g'
   fi
 }
-if [ "$(started "$2")" = "$3" ]; then kill -KILL -- "-$2"; fi
-if [ -n "$browser" ] && [ "$(started "$browser")" = "$begun" ]; then kill -KILL "$browser"; fi
+if [ "$(started "$2")" = "$3" ]; then kill -s KILL -- "-$2"; fi
+if [ -n "$browser" ] && [ "$(started "$browser")" = "$begun" ]; then kill -s KILL "$browser"; fi
 for _ in 1 2 3 4 5; do
   rm -rf -- "$4" 2>/dev/null
   [ -e "$4" ] || break

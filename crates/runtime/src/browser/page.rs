@@ -39,6 +39,7 @@ impl Browser {
         if let Err(error) = Url::parse(url) {
             return Err(refused(&error.to_string()));
         }
+        self.to_top().await?;
         let opening = || self.client.issue_cmd(Post { path: "url", body: json!({ "url": url }) });
         match self.raw("opening a page", opening).await {
             Ok(_) => Ok(()),
@@ -51,6 +52,7 @@ impl Browser {
 
     /// Runs a script on the page, as the body of a function with these arguments.
     pub async fn script(&self, body: &str, args: Vec<Value>) -> Result<Value, BrowserError> {
+        self.to_top().await?;
         self.raw("a look at the page", || self.client.execute(body, args.clone())).await
     }
 

@@ -32,6 +32,8 @@ pub struct Settings {
     pub moving: Duration,
     /// For the options of a list to appear.
     pub options: Duration,
+    /// Characters that are typed key by key; longer texts are pasted.
+    pub typed: usize,
     /// For processes to end, and their folder to be removed.
     pub stop: Duration,
     /// How long a browser is kept when our process was killed, so that the run can be
@@ -55,6 +57,7 @@ impl Default for Settings {
             settle: Duration::from_secs(12),
             moving: Duration::from_secs(5),
             options: Duration::from_secs(3),
+            typed: 1_000,
             stop: Duration::from_secs(5),
             keep: Duration::from_secs(600),
         }

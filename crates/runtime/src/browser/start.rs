@@ -116,8 +116,9 @@ impl Browser {
     }
 
     fn around(client: Client, settings: &Settings, ours: Option<Group>, session: Ours) -> Self {
-        let (settings, dialogs) = (settings.clone(), Mutex::default());
-        Self { client, settings, ours, session, dialogs }
+        let settings = settings.clone();
+        let (dialogs, frame, stood) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Self { client, settings, ours, session, dialogs, frame, stood }
     }
 
     /// Looks whether a session that is said to exist does.

@@ -1,11 +1,14 @@
 //! A real browser over pages that a tiny server on loopback serves.
 
+mod fill;
 mod life;
+mod lists;
 mod site;
 
 use std::{path::PathBuf, time::Duration};
 
-use pointsman_runtime::browser::{Browser, Settings};
+use pointsman_agents::form::{Choice, Field, Shape};
+use pointsman_runtime::browser::{Browser, BrowserError, Found, Settings};
 use serde_json::Value;
 
 use site::Site;
@@ -25,9 +28,37 @@ impl Opened {
         Self { browser, site }
     }
 
+    /// Puts a value into a field, and looks at it.
+    async fn fill(&self, field: &Field, value: &str) -> Result<Found, BrowserError> {
+        self.browser.insert(field, value).await?;
+        self.browser.verify(field, value).await
+    }
+
+    /// Fills a field that must take the value, without a complaint.
+    async fn fills(&self, field: &Field, value: &str) {
+        let found = self.fill(field, value).await.expect("it is filled");
+        assert!(found.kept && found.complaint.is_none(), "{field:?} {found:?}");
+    }
+
     async fn js(&self, body: &str) -> Value {
         self.browser.script(body, Vec::new()).await.expect("a script")
     }
+}
+
+fn field(shape: Shape, selector: &str) -> Field {
+    Field { shape, selector: selector.into(), label: "It".into(), ..Field::default() }
+}
+
+/// Gives a field choices: value, label and selector of each.
+fn among(mut field: Field, choices: &[(&str, &str, &str)]) -> Field {
+    let choice = |(value, label, selector): &(&str, &str, &str)| Choice {
+        value: (*value).into(),
+        label: (*label).into(),
+        selector: (!selector.is_empty()).then(|| (*selector).into()),
+        disabled: false,
+    };
+    field.options = choices.iter().map(choice).collect();
+    field
 }
 
 /// A browser that reaches nothing but loopback.

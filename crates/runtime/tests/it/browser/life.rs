@@ -87,10 +87,9 @@ async fn a_killed_browser_is_gone_and_said_to_be() {
 #[tokio::test]
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn addresses_that_cannot_be_opened_are_told() {
-    let Opened { browser, site } = Opened::page("<p>").await;
-    let url = site.url("/");
-    drop(site);
-    tokio::task::yield_now().await;
+    let Opened { browser, .. } = Opened::page("<p>").await;
+    let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr());
+    let url = format!("http://{}/", free.expect("a port"));
     for (url, word) in [(url.as_str(), "ERR_CONNECTION_REFUSED"), ("no address", "relative URL")] {
         let error = browser.goto(url).await.expect_err("nobody is there");
         assert!(error.to_string().contains(word), "{error}");
@@ -143,8 +142,8 @@ fn what_is_missing_is_named_with_a_way_out() {
 /// A process that opens a browser and is killed: this very test, run again by itself.
 const CHILD: &str = "POINTSMAN_TEST_BROWSER";
 
-/// Starts a process that opens a browser for a record and waits to be killed.
-fn child(record: &Path, keep: u64) {
+/// Starts a process that opens a browser for a record, and kills it. Returns what it left.
+fn child(record: &Path, keep: u64) -> (Vec<u32>, PathBuf) {
     let program = env::current_exe().expect("a program");
     let mut command = Command::new(program);
     command.args(["--exact", "browser::life::holds_a_browser_until_it_is_killed", "--ignored"]);
@@ -152,9 +151,10 @@ fn child(record: &Path, keep: u64) {
     let mut child = command.stdout(Stdio::piped()).spawn().expect("a process");
     let said = BufReader::new(child.stdout.take().expect("a pipe"));
     let ready = said.lines().map_while(Result::ok).any(|line| line.contains("open"));
+    let told = ready.then(|| (pids(record), profile(record)));
     child.kill().expect("it runs");
     child.wait().expect("it ends");
-    assert!(ready, "the browser did not open");
+    told.expect("the browser did not open")
 }
 
 #[tokio::test]
@@ -175,8 +175,7 @@ async fn holds_a_browser_until_it_is_killed() {
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn the_browser_of_a_killed_process_is_taken_over() {
     let record = folder("taken").join("run.json");
-    child(&record, 60);
-    let old = pids(&record);
+    let (old, _) = child(&record, 60);
     assert!(old.iter().all(|pid| runs(*pid)), "{old:?}");
     let found = Record::read(&record).expect("readable").expect("there");
     let browser = Browser::take_over(&settings(), &found, &record).await.expect("it");
@@ -193,8 +192,7 @@ async fn the_browser_of_a_killed_process_is_taken_over() {
 #[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
 async fn nobody_comes_back_so_the_keeper_ends_it() {
     let record = folder("kept").join("run.json");
-    child(&record, 1);
-    let (pids, profile) = (pids(&record), profile(&record));
+    let (pids, profile) = child(&record, 1);
     assert!(until(|| !pids.iter().any(|pid| runs(*pid))), "{pids:?}");
     assert!(until(|| !profile.exists() && !record.exists()));
 }
