@@ -5,13 +5,16 @@
 //! may be pressed in `forward`, the person's side in `profile`, and how a value is written
 //! so that a field takes it in `value`.
 
+mod classify;
 mod data;
 mod field;
 mod forward;
 mod kind;
 mod plan;
 mod profile;
+mod read;
 mod report;
+mod sight;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -38,7 +41,11 @@ pub use forward::{Class as ControlClass, Control, Does};
 pub use kind::{Class, Kind};
 pub use plan::Why;
 pub use profile::{ANSWERS, Holds, Profile};
+pub use read::{Complaint, Reading, read};
 pub use report::{Origin, Row, Sent, Status};
+pub use sight::{
+    Area, Captcha, Names, Place, Press, Said, Seen, SeenOption, Sight, Sighting, TableNames, Voice, What,
+};
 pub use task::{Report, Source, Task};
 pub use value::{Unfit, fit, kept};
 
