@@ -21,7 +21,7 @@ mod tests;
 mod text;
 mod value;
 
-use alloc::{boxed::Box, string::String};
+use alloc::{boxed::Box, format, string::String};
 
 use pointsman_kernel::{
     agent::{
@@ -53,6 +53,34 @@ use crate::answer;
 
 /// The chart that ships with the agent.
 pub const CHART: &str = include_str!("../charts/form.toml");
+
+/// Returns the chart with as many attempts per field, the first included, and with these
+/// milliseconds for the states that are named. A run is bound to the chart that it was
+/// started with, so what is configured later does not touch it.
+pub fn chart_with(attempts_per_field: u16, timeouts: &[(&str, u64)]) -> String {
+    let refills = format!("refills = {{ max = {}, ", attempts_per_field.max(1).saturating_sub(1));
+    let mut state = "";
+    let mut text = String::with_capacity(CHART.len());
+    for line in CHART.lines() {
+        if let Some(name) = line.strip_prefix("[state.").and_then(|it| it.strip_suffix(']')) {
+            state = name;
+        }
+        let timeout = timeouts.iter().find(|(name, _)| *name == state);
+        match (line.strip_prefix("refills = { max = "), timeout) {
+            (Some(rest), _) => {
+                let rest = rest.split_once(',').map_or("", |(_, rest)| rest.trim_start());
+                text.push_str(&refills);
+                text.push_str(rest);
+            }
+            (None, Some((_, ms))) if line.starts_with("timeout ") => {
+                text.push_str(&format!("timeout = \"{ms}ms\""));
+            }
+            _ => text.push_str(line),
+        }
+        text.push('\n');
+    }
+    text
+}
 
 /// The tool by which the form is sent. The agent calls it, never a model.
 pub const SUBMIT_TOOL: &str = "form.submit";
@@ -297,7 +325,7 @@ fn submit(data: &mut Data, control: &Control, class: ControlClass) -> Option<Too
         "page": data.fingerprint(),
         "selector": control.selector,
     });
-    let arguments = RawValue::from_string(alloc::format!("{arguments}")).ok()?;
+    let arguments = RawValue::from_string(format!("{arguments}")).ok()?;
     Some(ToolCall { id: "submit".into(), tool: SUBMIT_TOOL.into(), arguments })
 }
 
@@ -307,7 +335,7 @@ fn sent(data: &mut Data, ok: bool, says: &str) -> Result<Settled<Task>, Fault> {
         return Ok(Settled::Outcome(SENT));
     }
     let says = text::cut(says.trim(), 500);
-    Err(answer::refused(FaultClass::Invalid, alloc::format!("the form was not taken: {says}")))
+    Err(answer::refused(FaultClass::Invalid, format!("the form was not taken: {says}")))
 }
 
 fn insert(data: &Data) -> Order<Task> {

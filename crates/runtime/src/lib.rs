@@ -12,6 +12,7 @@
 //! - [`observe`]: what those who watch are told.
 //! - [`perform`], [`host`]: what carries orders out, and where.
 //! - [`tool`]: what a run may do to the world.
+//! - [`browser`]: a real browser, and what a person does with one.
 //! - [`acp`]: agents served to editors.
 //! - [`mcp`]: tools that other programs offer.
 //! - [`model`]: what providers send, decoded.
@@ -20,6 +21,7 @@
 //! - [`clock`]: the only calls to the clock, and the only randomness.
 
 pub mod acp;
+pub mod browser;
 pub mod clock;
 pub mod config;
 pub mod driver;
