@@ -20,9 +20,7 @@ pub(super) fn settle(
 ) {
     for (form, aim) in aims {
         let mut group = Group {
-            at: (0..drafts.len())
-                .filter(|at| drafts.get(*at).is_some_and(|it| it.form == *form))
-                .collect(),
+            at: (0..drafts.len()).filter(|at| drafts.get(*at).is_some_and(|it| it.form == *form)).collect(),
             drafts,
             votes,
             aim: *aim,
@@ -97,12 +95,8 @@ impl Group<'_, '_> {
             let bare = group.shape(at) == Shape::Password && group.kind(at) == Kind::None;
             bare && group.weight(at, Kind::None) == 0
         };
-        let all: Vec<usize> = self
-            .at
-            .iter()
-            .copied()
-            .filter(|at| is_one(self.kind(*at)) || undecided(self, *at))
-            .collect();
+        let all: Vec<usize> =
+            self.at.iter().copied().filter(|at| is_one(self.kind(*at)) || undecided(self, *at)).collect();
         let several = all.iter().filter(|at| self.is_seen(**at)).count() > 1;
         for (nth, at) in all.iter().copied().enumerate() {
             let says_which = self.votes.get(at).is_some_and(|votes| votes.says_which);
@@ -129,6 +123,7 @@ impl Group<'_, '_> {
     /// mail address or a telephone number, it is the account's name.
     fn account(&mut self) {
         if !matches!(self.aim, Some(Aim::LogIn | Aim::Recover)) {
+            self.new_account();
             return;
         }
         let secret = |kind: Kind| matches!(kind, Kind::CurrentPassword | Kind::NewPassword);
@@ -137,7 +132,14 @@ impl Group<'_, '_> {
             matches!(group.shape(at), Shape::Text | Shape::Combobox | Shape::Number)
         };
         let lines: Vec<usize> = self.at.iter().copied().filter(|at| is_line(self, *at)).collect();
+        // A form that signs in without a password asks for little else.
+        let shown = lines.iter().filter(|at| self.is_seen(**at)).count();
         let named = |kind: Kind| matches!(kind, Kind::Email | Kind::Tel | Kind::TelNational);
+        // Nobody signs in with two mail addresses.
+        let mails = lines.iter().filter(|at| self.kind(**at) == Kind::Email && self.is_seen(**at));
+        if (password.is_none() && shown > 2) || mails.count() > 1 {
+            return;
+        }
         let mut found = false;
         for at in &lines {
             if self.kind(*at) == Kind::Username {
@@ -149,10 +151,7 @@ impl Group<'_, '_> {
         }
         let Some(password) = password.filter(|_| !found) else { return };
         let could = |kind: Kind| {
-            matches!(
-                kind,
-                Kind::None | Kind::Name | Kind::Nickname | Kind::GivenName | Kind::Organization
-            )
+            matches!(kind, Kind::None | Kind::Name | Kind::Nickname | Kind::GivenName | Kind::Organization)
         };
         let free = |group: &Self, at: usize| {
             could(group.kind(at)) && group.weight(at, Kind::None) < WEAK && group.is_seen(at)
@@ -161,6 +160,21 @@ impl Group<'_, '_> {
         let first = before.or_else(|| lines.iter().copied().find(|at| free(self, *at)));
         if let Some(at) = first {
             self.put(at, Kind::Username);
+        }
+    }
+
+    /// Where an account is made and nothing names it, the line before the password does.
+    fn new_account(&mut self) {
+        let names = |kind: Kind| matches!(kind, Kind::Username | Kind::Email | Kind::Tel);
+        let is_secret = |kind: Kind| matches!(kind, Kind::CurrentPassword | Kind::NewPassword);
+        if self.at.iter().any(|at| names(self.kind(*at))) {
+            return;
+        }
+        let Some(password) = self.at.iter().copied().find(|at| is_secret(self.kind(*at))) else { return };
+        let Some(before) = password.checked_sub(1).filter(|at| self.at.contains(at)) else { return };
+        let unknown = self.kind(before) == Kind::None && self.weight(before, Kind::None) == 0;
+        if unknown && self.shape(before) == Shape::Text && self.is_seen(before) {
+            self.put(before, Kind::Username);
         }
     }
 
