@@ -44,7 +44,8 @@ pub use profile::{ANSWERS, Holds, Profile};
 pub use read::{Complaint, Reading, read};
 pub use report::{Origin, Row, Sent, Status};
 pub use sight::{
-    Area, Captcha, Names, Place, Press, Said, Seen, SeenOption, Sight, Sighting, TableNames, Voice, What,
+    Area, Captcha, Names, Place, Press, Said, Seen, SeenOption, Sight, Sighting, TableNames, Voice,
+    What,
 };
 pub use task::{Report, Source, Task};
 pub use value::{Unfit, fit, kept};
@@ -212,6 +213,10 @@ impl Agent for Form {
 
     fn result(data: &Data) -> Option<String> {
         Some(data.told())
+    }
+
+    fn report(data: &Data) -> Option<serde_json::Value> {
+        Some(data.reported())
     }
 
     fn stage(data: &Data) -> Option<String> {
