@@ -29,6 +29,7 @@ pub use error::BrowserError;
 pub use find::{Program, programs};
 pub use press::{Pressed, Pressing};
 pub use record::Record;
+pub(crate) use record::end_left;
 pub use settings::{Attach, Settings};
 pub use settle::Stand;
 pub use verify::Found;
