@@ -215,6 +215,10 @@ impl Agent for Form {
         Some(data.told())
     }
 
+    fn report(data: &Data) -> Option<serde_json::Value> {
+        Some(data.reported())
+    }
+
     fn stage(data: &Data) -> Option<String> {
         data.stage()
     }

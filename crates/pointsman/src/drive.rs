@@ -234,7 +234,7 @@ pub(crate) fn conclude(
     let let_go = outcome.standing == Standing::Moving;
     if json {
         let questions: Vec<_> = outcome.questions.iter().map(lines::asked).collect();
-        let said = json!({
+        let mut said = json!({
             "run": outcome.run.as_str(),
             "state": outcome.state,
             "steps": outcome.steps,
@@ -244,6 +244,9 @@ pub(crate) fn conclude(
             "questions": questions,
             "error": outcome.error,
         });
+        if let (Some(report), Some(fields)) = (&outcome.report, said.as_object_mut()) {
+            fields.insert("report".into(), report.clone());
+        }
         report::data(&format!("{said}\n"))?;
     } else {
         if let Some(result) = outcome.result.as_ref().filter(|_| with_result) {

@@ -17,6 +17,7 @@
 //! - [`mcp`]: tools that other programs offer.
 //! - [`model`]: what providers send, decoded.
 //! - [`plan`]: the phases of a task, from a file that a person wrote.
+//! - [`profile`]: what a person has to give, from a file that they wrote.
 //! - [`watch`]: when the machine runs short, starts are stopped for a while.
 //! - [`clock`]: the only calls to the clock, and the only randomness.
 
@@ -32,6 +33,7 @@ pub mod observe;
 pub mod perform;
 pub mod plan;
 mod platform;
+pub mod profile;
 pub mod session;
 pub mod stats;
 pub mod store;

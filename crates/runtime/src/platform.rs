@@ -33,6 +33,14 @@ pub(crate) fn vitals(folder: &Path) -> Vitals {
     Vitals { processor: None, memory: None, disk_free: disk_free(folder) }
 }
 
+/// Returns whether others than its owner can read a file, where the system tells.
+pub(crate) fn is_open(path: &Path) -> bool {
+    let group_and_others = rustix::fs::Mode::from_raw_mode(0o044);
+    rustix::fs::stat(path).is_ok_and(|found| {
+        rustix::fs::Mode::from_raw_mode(found.st_mode).intersects(group_and_others)
+    })
+}
+
 /// Returns the bytes that are free for this user where a folder lies.
 pub(crate) fn disk_free(folder: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(folder).ok()?;

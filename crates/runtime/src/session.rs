@@ -78,6 +78,8 @@ pub struct Outcome {
     pub elapsed_ms: u64,
     /// What it has come to.
     pub result: Option<String>,
+    /// The same as data, for agents whose result is more than text.
+    pub report: Option<Value>,
     /// Why its last turn has no answer, where it has none.
     pub error: Option<TurnError>,
 }

@@ -13,7 +13,7 @@ use super::{
     forward::{self, Control, Way},
     plan::{self, Why},
     profile::Holds,
-    report::{Origin, Row, Sent, Status},
+    report::{Row, Sent, Status},
     task::Source,
     text,
 };
@@ -21,8 +21,6 @@ use crate::answer;
 
 /// Fields of one page at most; the budget of the chart is no smaller.
 const MAX_FIELDS: usize = 200;
-/// Rows of the report at most, over all pages.
-const MAX_ROWS: usize = 4_000;
 /// Pictures that are kept at most.
 const MAX_SHOTS: usize = 100;
 /// Characters of a label, hint or complaint that are kept.
@@ -306,7 +304,7 @@ impl Data {
         if self.skipping { Source::Nothing } else { self.source() }
     }
 
-    fn known(&self) -> Option<String> {
+    pub(super) fn known(&self) -> Option<String> {
         plan::key(self.field()?, &self.config.profile)
     }
 
@@ -391,40 +389,6 @@ impl Data {
             .map_or_else(String::new, |field| format!(", field `{}`", text::cut(&field.label, 80)));
         self.note(Status::Failed, Some(reason.clone()));
         self.trouble = Some(format!("page {}{place}: {reason}", self.page));
-    }
-
-    /// Writes down what became of the field under the cursor; the last word counts.
-    fn note(&mut self, status: Status, note: Option<String>) {
-        let Some(field) = self.field() else { return };
-        let origin = match self.source() {
-            Source::Profile { .. } => Origin::Profile,
-            Source::Written { .. } => Origin::Model,
-            Source::Nothing if matches!(status, Status::Left(_)) => Origin::Person,
-            Source::Nothing => Origin::Model,
-        };
-        let mut row = Row::of(self.page, field, origin, status);
-        row.key = self.known();
-        row.note = note;
-        self.row(row);
-    }
-
-    /// Writes down what was put in, where that may be told.
-    fn put_in(&mut self, value: Option<String>) {
-        self.note(Status::Filled, None);
-        if let Some(row) = self.rows.last_mut() {
-            row.value = value.map(|value| text::cut(&value, MAX_WORDS));
-        }
-    }
-
-    /// Adds a row; a further one for the same field takes the place of the first.
-    fn row(&mut self, mut row: Row) {
-        let known = self.rows.iter().rposition(|it| it.page == row.page && it.field == row.field);
-        if let Some(before) = known.and_then(|at| self.rows.get_mut(at)) {
-            row.value = row.value.or_else(|| before.value.take());
-            *before = row;
-        } else if self.rows.len() < MAX_ROWS {
-            self.rows.push(row);
-        }
     }
 
     /// Returns what the page says of the last value, for the next text.
