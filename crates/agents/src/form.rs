@@ -44,7 +44,8 @@ pub use profile::{ANSWERS, Holds, Profile};
 pub use read::{Complaint, Reading, read};
 pub use report::{Origin, Row, Sent, Status};
 pub use sight::{
-    Area, Captcha, Names, Place, Press, Said, Seen, SeenOption, Sight, Sighting, TableNames, Voice, What,
+    Area, Captcha, Names, Place, Press, Said, Seen, SeenOption, Sight, Sighting, TableNames, Voice,
+    What,
 };
 pub use task::{Report, Source, Task};
 pub use value::{Unfit, fit, kept};

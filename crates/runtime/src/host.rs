@@ -22,6 +22,7 @@ pub use hook::{AfterTools, Hooks};
 pub use instructions::Instructions;
 
 use crate::{
+    browser,
     mcp::{self, McpError, McpLimits, Servers},
     model::{self, Model, ModelError, Question},
     perform::{Doing, Done, Errand, Perform, Shown, Task},
@@ -57,6 +58,8 @@ pub struct Settings {
     pub hooks: Hooks,
     /// For which agents the workspace's instructions are read.
     pub instructions: Instructions,
+    /// The browser that forms are filled in.
+    pub browser: browser::Settings,
 }
 
 /// MCP servers, and which of them may be started.
@@ -94,7 +97,7 @@ impl Host {
         store: Arc<Store>,
         journal: PathBuf,
     ) -> Result<Self, HostError> {
-        let Settings { model, tools, mcp, watch, hooks, instructions } = settings;
+        let Settings { model, tools, mcp, watch, hooks, instructions, browser: _ } = settings;
         let (model, tools) = (Model::new(model)?, Tools::open(tools)?);
         let (servers, refused) = match mcp {
             Some(Approved { config, names, limits }) => {

@@ -96,9 +96,9 @@ impl Judge {
             for name in ["id", "name", "class", "aria-label", "data-testid", "action"] {
                 let raw = place.attribute(name);
                 let path = raw.split('?').next().unwrap_or_default();
-                let path = path.split_once("://").map_or(path, |(_, rest)| {
-                    rest.split_once('/').map_or("", |(_, path)| path)
-                });
+                let path = path
+                    .split_once("://")
+                    .map_or(path, |(_, rest)| rest.split_once('/').map_or("", |(_, path)| path));
                 let value = if name == "action" { path } else { raw };
                 self.hear(scores, value, weight);
             }
@@ -116,7 +116,8 @@ impl Judge {
         form: Option<usize>,
     ) {
         let within = |place: Option<usize>| form.is_none_or(|form| sighting.is_within(place, form));
-        let first = drafts.iter().filter(|draft| draft.form == form).map(|draft| draft.seen.order).min();
+        let first =
+            drafts.iter().filter(|draft| draft.form == form).map(|draft| draft.seen.order).min();
         let mut headed = false;
         for said in sighting.said.iter().filter(|said| within(said.place) && said.seen) {
             match said.what {
@@ -128,16 +129,20 @@ impl Judge {
             }
         }
         // Links in a form are among its controls.
-        let links = sighting.controls.iter().filter(|it| it.what == What::Pressed && within(it.place));
+        let links =
+            sighting.controls.iter().filter(|it| it.what == What::Pressed && within(it.place));
         for link in links.filter(|it| it.does == Press::Link) {
             self.hint(scores, &link.label);
         }
-        for draft in drafts.iter().filter(|draft| draft.form == form && draft.shape == Shape::Checkbox) {
+        for draft in
+            drafts.iter().filter(|draft| draft.form == form && draft.shape == Shape::Checkbox)
+        {
             self.hint(scores, &draft.label);
         }
         if let (Some(first), false) = (first, headed) {
             let before = sighting.said.iter().filter(|said| said.order < first && said.seen);
-            let nearest = before.filter(|said| said.what == Voice::Heading).max_by_key(|said| said.order);
+            let nearest =
+                before.filter(|said| said.what == Voice::Heading).max_by_key(|said| said.order);
             if let Some(said) = nearest {
                 self.hear(scores, &said.text, 3);
             }
