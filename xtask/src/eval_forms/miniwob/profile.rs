@@ -67,7 +67,7 @@ pub(super) fn write(task: Task, episode: &Episode, labels: &[String]) -> Result<
             let user = between(said, "username \"", "\"")?;
             let password = between(said, "password \"", "\"")?;
             return Ok(format!(
-                "allow = [\"password\"]\n[values]\nusername = {}\ncurrent-password = {}\n",
+                "allow = [\"password\"]\nusername = {}\ncurrent-password = {}\n",
                 Value::from(user),
                 Value::from(password)
             ));

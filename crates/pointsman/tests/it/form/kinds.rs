@@ -65,7 +65,6 @@ fn a_vue_form_hears_of_every_value() {
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
 fn masks_keep_what_was_meant() {
     let profile = r#"
-[values]
 tel = "+1 212 555 0123"
 bday = "1985-02-03"
 [answers]
@@ -109,7 +108,6 @@ fn dates_times_and_numbers_arrive() {
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
 fn a_state_is_chosen_once_its_country_has_brought_it() {
     let profile = r#"
-[values]
 street-address = "12 Harbour Road"
 country = "AU"
 address-level1 = "Queensland"

@@ -21,7 +21,6 @@ const LATE: Duration = Duration::from_millis(400);
 
 /// What everybody here is called, unless a test says otherwise.
 pub(super) const ADA: &str = r#"
-[values]
 given-name = "Ada"
 family-name = "Lovelace"
 email = "ada@example.org"
