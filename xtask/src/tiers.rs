@@ -57,10 +57,12 @@ pub(crate) enum Tier {
     Kill,
     /// A change to a repository, killed on the way, by a scripted model.
     Code,
+    /// Forms of all kinds in a real browser.
+    Browser,
 }
 
 impl Tier {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Unit,
         Self::Properties,
         Self::Xstate,
@@ -72,6 +74,7 @@ impl Tier {
         Self::Live,
         Self::Kill,
         Self::Code,
+        Self::Browser,
     ];
 
     const fn name(self) -> &'static str {
@@ -87,6 +90,7 @@ impl Tier {
             Self::Live => "live",
             Self::Kill => "kill",
             Self::Code => "code",
+            Self::Browser => "browser",
         }
     }
 
@@ -103,6 +107,7 @@ impl Tier {
             Self::Live => "whole runs with a weak model and with one of random weights",
             Self::Kill => "whole runs killed at every boundary and at random, then resumed",
             Self::Code => "a change to a repository, killed on the way, by a scripted model",
+            Self::Browser => "forms of all kinds in a real browser",
         }
     }
 
@@ -111,7 +116,7 @@ impl Tier {
     const fn cap(self) -> Duration {
         Duration::from_secs(match self {
             Self::Live => 1_800,
-            Self::Unit => 900,
+            Self::Unit | Self::Browser => 900,
             Self::Properties
             | Self::Xstate
             | Self::Model
@@ -131,6 +136,7 @@ impl Tier {
             Self::Xstate | Self::Aimock | Self::Mcp | Self::Acp => &[Need::Npm],
             Self::Sandbox | Self::Kill | Self::Code => &[Need::Sandbox],
             Self::Live => &[Need::Models, Need::Sandbox],
+            Self::Browser => &[Need::Browser],
         }
     }
 
@@ -163,7 +169,8 @@ impl Tier {
             | Self::Sandbox
             | Self::Live
             | Self::Kill
-            | Self::Code => {
+            | Self::Code
+            | Self::Browser => {
                 let mut tier = process::command(ourselves);
                 tier.args(["run-tier", self.name()]);
                 tier
@@ -183,6 +190,7 @@ pub(crate) fn inner(tier: Tier) -> Result<bool> {
         Tier::Live => live::tier(),
         Tier::Kill => kill::tier(),
         Tier::Code => code::tier(),
+        Tier::Browser => ignored::browser(),
         Tier::Unit | Tier::Properties | Tier::Model => bail!("cargo or another build runs it"),
     }
 }

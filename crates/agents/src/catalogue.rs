@@ -11,7 +11,12 @@ use pointsman_kernel::{
 };
 
 use crate::{
-    builtin::Builtin, chat::Chat, code::Code, explore::Explore, form::Form, research::Research,
+    builtin::Builtin,
+    chat::Chat,
+    code::Code,
+    explore::Explore,
+    form::{Form, SUBMIT_TOOL},
+    research::Research,
 };
 
 /// The shipped charts, by name.
@@ -41,6 +46,7 @@ pub const ROWS: &[AgentRow] = &[
 pub const TOOLS: &[&str] = &[
     "context.fts_search",
     "edit",
+    SUBMIT_TOOL,
     "git",
     "http_get",
     "list",
@@ -71,6 +77,11 @@ pub fn tools() -> Vec<ToolDecl> {
     alloc::vec![
         ToolDecl { name: "context.fts_search".into(), ..query.clone() },
         file("edit"),
+        // Whether a form was sent can be seen on its page.
+        ToolDecl {
+            recovery: Recovery::Probe,
+            ..ToolDecl::write(SUBMIT_TOOL, &["page", "selector"])
+        },
         command("git", "args"),
         ToolDecl::read("http_get", &["url"]),
         ToolDecl::read("list", &["path"]),

@@ -1,33 +1,90 @@
 //! The form agent: fills web forms. The model may only write text.
 //!
-//! Here are its jobs and how each is settled; what a run knows is in `data`,
-//! what may be typed in `text`, and what may be pressed in `forward`.
+//! Here are its jobs and how each is settled. What a run knows is in `data`, the browser's
+//! side in `task`, fields in `field` and `kind`, which of them are filled in `plan`, what
+//! may be pressed in `forward`, the person's side in `profile`, and how a value is written
+//! so that a field takes it in `value`.
 
+mod classify;
 mod data;
 mod field;
 mod forward;
+mod kind;
+mod plan;
+mod profile;
+mod read;
+mod report;
+mod sight;
+mod task;
 #[cfg(test)]
 mod tests;
 mod text;
+mod value;
 
-use alloc::{string::String, vec::Vec};
+use alloc::{boxed::Box, format, string::String};
 
 use pointsman_kernel::{
-    agent::{Agent, Answer, BadBody, Fault, FaultClass, Forgone, ModelCall, Order, Settled, Visit},
+    agent::{
+        Agent, Answer, BadBody, Fault, FaultClass, Forgone, ModelCall, Order, Settled, ToolCall,
+        Visit,
+    },
+    chart::Does as Doing,
     id::{JobId, Outcome},
-    job::{AgentDecl, Charges, Influence, JobDecl, job_id},
+    job::{AgentDecl, Charges, Governed, Influence, JobDecl, job_id},
+    prompt::Prompt,
 };
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-pub use data::Data;
-pub use field::{Field, FieldKind, Left, LeftWhy};
-pub use forward::Control;
+pub use data::{Config, Data, OnOptional};
+pub use field::{Choice, Field, Fill, Limits, Shape};
+pub use forward::{Class as ControlClass, Control, Does};
+pub use kind::{Class, Kind};
+pub use plan::Why;
+pub use profile::{ANSWERS, Holds, Profile};
+pub use read::{Complaint, Reading, read};
+pub use report::{Origin, Row, Sent, Status};
+pub use sight::{
+    Area, Captcha, Names, Place, Press, Said, Seen, SeenOption, Sight, Sighting, TableNames, Voice,
+    What,
+};
+pub use task::{Report, Source, Task};
+pub use value::{Unfit, fit, kept};
 
 use crate::answer;
 
 /// The chart that ships with the agent.
 pub const CHART: &str = include_str!("../charts/form.toml");
+
+/// Returns the chart with as many attempts per field, the first included, and with these
+/// milliseconds for the states that are named. A run is bound to the chart that it was
+/// started with, so what is configured later does not touch it.
+pub fn chart_with(attempts_per_field: u16, timeouts: &[(&str, u64)]) -> String {
+    let refills = format!("refills = {{ max = {}, ", attempts_per_field.max(1).saturating_sub(1));
+    let mut state = "";
+    let mut text = String::with_capacity(CHART.len());
+    for line in CHART.lines() {
+        if let Some(name) = line.strip_prefix("[state.").and_then(|it| it.strip_suffix(']')) {
+            state = name;
+        }
+        let timeout = timeouts.iter().find(|(name, _)| *name == state);
+        match (line.strip_prefix("refills = { max = "), timeout) {
+            (Some(rest), _) => {
+                let rest = rest.split_once(',').map_or("", |(_, rest)| rest.trim_start());
+                text.push_str(&refills);
+                text.push_str(rest);
+            }
+            (None, Some((_, ms))) if line.starts_with("timeout ") => {
+                text.push_str(&format!("timeout = \"{ms}ms\""));
+            }
+            _ => text.push_str(line),
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The tool by which the form is sent. The agent calls it, never a model.
+pub const SUBMIT_TOOL: &str = "form.submit";
 
 const SETTLE: JobDecl =
     JobDecl { name: "page.settle", outcomes: &[("ready", Influence::None)], ..JobDecl::RUN };
@@ -62,11 +119,12 @@ const ADVANCE: JobDecl = JobDecl {
     outcomes: &[
         ("new_page", Influence::None),
         ("no_more", Influence::None),
+        ("sent", Influence::None),
         ("unsafe", Influence::None),
-        ("denied", Influence::None),
     ],
+    governed: Governed::Own,
     tasks: 2,
-    worst: Charges { model_calls: 0, tool_calls: 0, interactions: 1 },
+    worst: Charges { model_calls: 0, tool_calls: 1, interactions: 1 },
     ..JobDecl::RUN
 };
 
@@ -88,8 +146,8 @@ const LAST_FIELD: Outcome = VERIFY.outcome("last_field");
 const INVALID: Outcome = VERIFY.outcome("invalid");
 const NEW_PAGE: Outcome = ADVANCE.outcome("new_page");
 const NO_MORE: Outcome = ADVANCE.outcome("no_more");
+const SENT: Outcome = ADVANCE.outcome("sent");
 const UNSAFE: Outcome = ADVANCE.outcome("unsafe");
-const DENIED: Outcome = ADVANCE.outcome("denied");
 
 /// Focus, type, leave: what inserting one value takes.
 const TOUCHES: u32 = 3;
@@ -97,70 +155,6 @@ const TOUCHES: u32 = 3;
 /// Fills web forms.
 #[derive(Clone, Copy, Debug)]
 pub struct Form;
-
-/// What the browser should do.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Task {
-    /// Wait until the page has loaded and stands still.
-    Settle,
-    /// List the fields of the form.
-    Extract,
-    /// Focus the field, and type the value if there is one.
-    Insert {
-        /// The field's id.
-        field: String,
-        /// What to type; nothing leaves the field as it is.
-        value: Option<String>,
-    },
-    /// Look whether the value was kept, and whether the page complains.
-    Verify {
-        /// The field's id.
-        field: String,
-        /// What should be there.
-        value: Option<String>,
-    },
-    /// List the controls that could lead on.
-    Survey,
-    /// Press this one.
-    Press {
-        /// The control's id.
-        control: String,
-    },
-}
-
-/// What the browser saw.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Report {
-    /// The page stands still.
-    Settled {
-        /// What the page is known by: its address and the fields it shows.
-        fingerprint: String,
-        /// Scheme, host and port.
-        origin: String,
-    },
-    /// The fields of the form, in the order of the page.
-    Fields(Vec<Field>),
-    /// The value was typed.
-    Inserted,
-    /// What became of the value.
-    Verified {
-        /// Whether it is still there after leaving the field.
-        kept: bool,
-        /// What the page complains of.
-        complaint: Option<String>,
-    },
-    /// The controls that could lead on.
-    Controls(Vec<Control>),
-    /// The page after the control was pressed.
-    Moved {
-        /// What it is known by.
-        fingerprint: String,
-    },
-}
 
 impl Agent for Form {
     type Data = Data;
@@ -186,21 +180,25 @@ impl Agent for Form {
 
     fn brief(data: &Data, visit: &Visit<'_>) -> Order<Task> {
         match visit.job {
-            SETTLE_ID => Order::own(Task::Settle),
+            SETTLE_ID => Order::own(Task::Settle { url: data.first_url() }),
             EXTRACT_ID => Order::own(Task::Extract),
             FILL_ID if data.wants_text() => {
                 Order::Model(ModelCall { job: visit.job, item: visit.item })
             }
             FILL_ID => insert(data),
-            VERIFY_ID => Order::own(Task::Verify { field: data.field_id(), value: data.value() }),
+            VERIFY_ID => Order::own(Task::Verify { field: data.here(), from: data.typed() }),
             _ => Order::own(Task::Survey),
         }
     }
 
     fn settle(data: &mut Data, visit: &Visit<'_>, answer: Answer<Report>) -> Settled<Task> {
         let settled = match visit.job {
-            FILL_ID => filled(data, answer),
-            _ => answer::own(answer).and_then(|report| took(data, visit.job, report)),
+            FILL_ID => filled(data, visit, answer),
+            VERIFY_ID => verified(data, answer),
+            _ => match answer {
+                Answer::Tool(result) => sent(data, result.ok, &result.output),
+                other => answer::own(other).and_then(|report| took(data, visit.job, report)),
+            },
         };
         settled.unwrap_or_else(Settled::Failed)
     }
@@ -209,25 +207,79 @@ impl Agent for Form {
         data.give_up(why);
     }
 
+    fn prompt(data: &Data, _visit: &Visit<'_>) -> Prompt {
+        data.prompt()
+    }
+
+    fn result(data: &Data) -> Option<String> {
+        Some(data.told())
+    }
+
+    fn report(data: &Data) -> Option<serde_json::Value> {
+        Some(data.reported())
+    }
+
+    fn stage(data: &Data) -> Option<String> {
+        data.stage()
+    }
+
     fn decide(data: &mut Data, _visit: &Visit<'_>) -> Outcome {
         if data.plan() { FILLABLE } else { NOTHING }
     }
 }
 
 /// The text comes first and is written down; then it is typed.
-fn filled(data: &mut Data, answer: Answer<Report>) -> Result<Settled<Task>, Fault> {
+fn filled(
+    data: &mut Data,
+    visit: &Visit<'_>,
+    answer: Answer<Report>,
+) -> Result<Settled<Task>, Fault> {
     if data.wants_text() {
         data.take_text(&answer::model(answer)?.text);
         return Ok(Settled::Again(insert(data)));
     }
-    let Report::Inserted = answer::own(answer)? else { return Err(answer::misfit()) };
+    match answer::own(answer) {
+        Ok(Report::Inserted { value, unfit, .. }) => data.inserted(value, unfit)?,
+        Ok(_) => return Err(answer::misfit()),
+        // The field is not there or does not take what is typed: where the form does not
+        // want it, the rest of the form goes on without it.
+        Err(fault) if fault.class == FaultClass::Invalid && last_attempt(visit, &fault) => {
+            data.could_not(&fault)?;
+        }
+        Err(fault) => return Err(fault),
+    }
     Ok(Settled::Outcome(FILLED))
+}
+
+fn last_attempt(visit: &Visit<'_>, fault: &Fault) -> bool {
+    let max = match visit.state.does() {
+        Doing::Run(work) => work.attempts.max,
+        _ => 1,
+    };
+    !fault.repeatable || visit.attempt >= max
+}
+
+fn verified(data: &mut Data, answer: Answer<Report>) -> Result<Settled<Task>, Fault> {
+    let (kept, complaint) = match answer::own(answer) {
+        Ok(Report::Verified { kept, complaint }) => (kept, complaint),
+        Ok(_) => return Err(answer::misfit()),
+        // A field that was skipped need not be there to be looked at.
+        Err(fault) if fault.class == FaultClass::Invalid && data.is_skipping() => (true, None),
+        Err(fault) => return Err(fault),
+    };
+    let outcome = if (kept && complaint.is_none()) || data.is_skipping() {
+        if data.next_field() { NEXT_FIELD } else { LAST_FIELD }
+    } else {
+        data.complain(kept, complaint);
+        INVALID
+    };
+    Ok(Settled::Outcome(outcome))
 }
 
 fn took(data: &mut Data, job: JobId, report: Report) -> Result<Settled<Task>, Fault> {
     let outcome = match (job, report) {
-        (SETTLE_ID, Report::Settled { fingerprint, origin }) => {
-            data.open_page(fingerprint, origin);
+        (SETTLE_ID, Report::Settled { fingerprint, origin, title }) => {
+            data.open_page(&fingerprint, &origin, &title)?;
             READY
         }
         (EXTRACT_ID, Report::Fields(fields)) => {
@@ -237,47 +289,61 @@ fn took(data: &mut Data, job: JobId, report: Report) -> Result<Settled<Task>, Fa
                 NONE
             }
         }
-        (VERIFY_ID, Report::Verified { kept: true, complaint: None }) => {
-            if data.next_field() {
-                NEXT_FIELD
-            } else {
-                LAST_FIELD
-            }
+        (_, Report::Controls { controls, shot }) => {
+            data.picture(shot);
+            return Ok(advance(data, &controls));
         }
-        (VERIFY_ID, Report::Verified { complaint, .. }) => {
-            data.complain(complaint);
-            INVALID
+        (_, Report::Moved { fingerprint, origin, complaint, shot }) => {
+            data.picture(shot);
+            if data.moved(&fingerprint, &origin, complaint.as_deref())? { NEW_PAGE } else { UNSAFE }
         }
-        (_, Report::Controls(controls)) => return Ok(advance(data, &controls)),
-        (_, Report::Moved { fingerprint }) if data.has_seen(&fingerprint) => {
-            let message = "the form came back after it was told to go on";
-            return Err(answer::refused(FaultClass::Invalid, message));
-        }
-        (_, Report::Moved { .. }) => NEW_PAGE,
         _ => return Err(answer::misfit()),
     };
     Ok(Settled::Outcome(outcome))
 }
 
 fn advance(data: &mut Data, controls: &[Control]) -> Settled<Task> {
-    match forward::choose(controls, data.origin(), data.misses_required()) {
+    match data.way(controls) {
         forward::Way::Press(control) => {
-            let task = Task::Press { control: control.id.clone() };
+            let task = Task::Press { control: Box::new(control.clone()), page: data.fingerprint() };
             Settled::Again(Order::Own { task, interactions: 1 })
         }
+        forward::Way::Submit(control, class) => match submit(data, control, class) {
+            Some(call) => Settled::Again(Order::Tool(call)),
+            None => Settled::Failed(answer::misfit()),
+        },
         forward::Way::Nothing => Settled::Outcome(NO_MORE),
-        forward::Way::Persons => {
-            data.hand_over(controls);
+        forward::Way::Persons(why) => {
+            data.hand_over(controls, why);
             Settled::Outcome(UNSAFE)
-        }
-        forward::Way::Elsewhere => {
-            data.hand_over(controls);
-            Settled::Outcome(DENIED)
         }
     }
 }
 
+/// The call that sends the form. It names the control and the page, so that it can be
+/// judged, shown to a person, and found done after a crash.
+fn submit(data: &mut Data, control: &Control, class: ControlClass) -> Option<ToolCall> {
+    data.about_to_send(control);
+    let arguments = serde_json::json!({
+        "class": class.token(),
+        "label": text::cut(&control.label, 200),
+        "page": data.fingerprint(),
+        "selector": control.selector,
+    });
+    let arguments = RawValue::from_string(format!("{arguments}")).ok()?;
+    Some(ToolCall { id: "submit".into(), tool: SUBMIT_TOOL.into(), arguments })
+}
+
+fn sent(data: &mut Data, ok: bool, says: &str) -> Result<Settled<Task>, Fault> {
+    data.sent(ok, says);
+    if ok {
+        return Ok(Settled::Outcome(SENT));
+    }
+    let says = text::cut(says.trim(), 500);
+    Err(answer::refused(FaultClass::Invalid, format!("the form was not taken: {says}")))
+}
+
 fn insert(data: &Data) -> Order<Task> {
-    let task = Task::Insert { field: data.field_id(), value: data.value() };
+    let task = Task::Insert { field: data.here(), from: data.source() };
     Order::Own { task, interactions: TOUCHES }
 }

@@ -100,6 +100,12 @@ pub trait Agent: Sized + Send + Sync + 'static {
         None
     }
 
+    /// Returns the same as data for programs, for agents whose result is more than text.
+    fn report(data: &Self::Data) -> Option<serde_json::Value> {
+        let _ = data;
+        None
+    }
+
     /// Returns what the run is at, in a line for people, where there is more to say than
     /// its state: the phase of a plan.
     fn stage(data: &Self::Data) -> Option<String> {

@@ -52,6 +52,9 @@ pub trait AnyRun: Send {
     /// Returns what the run has come to.
     fn result(&self) -> Option<String>;
 
+    /// Returns the same as data, for agents whose result is more than text.
+    fn report(&self) -> Option<serde_json::Value>;
+
     /// Returns what the run is at, in a line, where there is more to say than its state.
     fn stage(&self) -> Option<String>;
 
@@ -172,6 +175,10 @@ impl<A: Agent> AnyRun for Erased<A> {
 
     fn result(&self) -> Option<String> {
         A::result(&self.run.data)
+    }
+
+    fn report(&self) -> Option<serde_json::Value> {
+        A::report(&self.run.data)
     }
 
     fn stage(&self) -> Option<String> {

@@ -68,6 +68,16 @@ pub enum Governed {
     /// It starts proposed tool calls, each judged: adds `stuck` and, outside a
     /// fan-out, `denied`.
     Calls,
+    /// It starts tool calls of the agent's own, which no model proposed: permissions are
+    /// asked, nobody is stuck. Adds `denied`, which no model output can bring about.
+    Own,
+}
+
+impl Governed {
+    /// Returns whether it starts tool calls.
+    pub const fn calls(self) -> bool {
+        matches!(self, Self::Calls | Self::Own)
+    }
 }
 
 /// What one attempt can charge at most.

@@ -18,6 +18,20 @@ pub struct Prompt {
     /// The JSON Schema that the reply must fit, where it must be JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<serde_json::Value>,
+    /// What the host adds on its way to the model, where nobody else may see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub private: Option<Private>,
+}
+
+/// What a model is told that the journal must not hold: the host reads it when the call
+/// starts, and no kept prompt has it.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Private {
+    /// The absolute path of the profile whose facts are added to the system text; empty
+    /// where there is none.
+    pub file: String,
+    /// Whether the reply is kept out of the journal too.
+    pub redact: bool,
 }
 
 /// One message.

@@ -63,6 +63,12 @@ pub(crate) struct Audience {
 }
 
 impl Drive {
+    /// Returns whether anything names a model that writes: quoting is not writing.
+    pub(crate) fn names_model(&self, config: &ModelConfig) -> bool {
+        let named = self.model.clone().or_else(|| variable("POINTSMAN_MODEL"));
+        named.or_else(|| config.spec.clone()).is_some_and(|spec| spec != "quote")
+    }
+
     /// Returns which model is asked, and how.
     pub(crate) fn model(&self, config: &ModelConfig) -> Result<model::Settings, Error> {
         let named = self.model.clone().or_else(|| variable("POINTSMAN_MODEL"));
@@ -134,6 +140,7 @@ impl Drive {
             watch: Some(watched(config)),
             hooks: config.hooks.hooks(),
             instructions: config.instructions(),
+            browser: config.form.browser(),
         };
         let host = session.host(settings).map_err(Error::Session)?;
         for (name, why) in host.refused() {
@@ -234,7 +241,7 @@ pub(crate) fn conclude(
     let let_go = outcome.standing == Standing::Moving;
     if json {
         let questions: Vec<_> = outcome.questions.iter().map(lines::asked).collect();
-        let said = json!({
+        let mut said = json!({
             "run": outcome.run.as_str(),
             "state": outcome.state,
             "steps": outcome.steps,
@@ -244,6 +251,9 @@ pub(crate) fn conclude(
             "questions": questions,
             "error": outcome.error,
         });
+        if let (Some(report), Some(fields)) = (&outcome.report, said.as_object_mut()) {
+            fields.insert("report".into(), report.clone());
+        }
         report::data(&format!("{said}\n"))?;
     } else {
         if let Some(result) = outcome.result.as_ref().filter(|_| with_result) {

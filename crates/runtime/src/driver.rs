@@ -5,6 +5,7 @@
 //! (5) start its effects; (6) tell those who watch.
 
 mod load;
+mod say;
 mod tell;
 mod work;
 
@@ -352,6 +353,9 @@ impl Driver {
         }
         let items = &self.run.core().items;
         self.open.retain(|id, _| items.iter().any(|item| load::waits_for(item, *id)));
+        if self.run.core().ended.is_some() {
+            self.site.performer.ended(&self.id);
+        }
         Ok(Ok(Some(committed)))
     }
 

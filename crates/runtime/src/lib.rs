@@ -12,14 +12,17 @@
 //! - [`observe`]: what those who watch are told.
 //! - [`perform`], [`host`]: what carries orders out, and where.
 //! - [`tool`]: what a run may do to the world.
+//! - [`browser`]: a real browser, and what a person does with one.
 //! - [`acp`]: agents served to editors.
 //! - [`mcp`]: tools that other programs offer.
 //! - [`model`]: what providers send, decoded.
 //! - [`plan`]: the phases of a task, from a file that a person wrote.
+//! - [`profile`]: what a person has to give, from a file that they wrote.
 //! - [`watch`]: when the machine runs short, starts are stopped for a while.
 //! - [`clock`]: the only calls to the clock, and the only randomness.
 
 pub mod acp;
+pub mod browser;
 pub mod clock;
 pub mod config;
 pub mod driver;
@@ -30,6 +33,7 @@ pub mod observe;
 pub mod perform;
 pub mod plan;
 mod platform;
+pub mod profile;
 pub mod session;
 pub mod stats;
 pub mod store;

@@ -78,6 +78,8 @@ pub struct Outcome {
     pub elapsed_ms: u64,
     /// What it has come to.
     pub result: Option<String>,
+    /// The same as data, for agents whose result is more than text.
+    pub report: Option<Value>,
     /// Why its last turn has no answer, where it has none.
     pub error: Option<TurnError>,
 }
@@ -188,7 +190,7 @@ impl Session {
             digest: chart.digest(),
             seed: seed.unwrap_or_else(entropy),
             permissions,
-            tools: host.decls(),
+            tools: host.decls_for(chart.jobs()),
             config: body(&config)?,
         };
         let (id, chart, words) = (new_run_id(), Arc::new(chart), Vec::new());
@@ -238,6 +240,7 @@ impl Session {
         let event = json!({ "cancelled": { "scope": "run" } });
         let Some(_hold) = self.store.hold(id)? else { return self.post(id, &event) };
         self.threads.block_on(end::end(&self.store, id))?;
+        host::forget(&self.journal, id);
         Ok(Posted::Taken)
     }
 

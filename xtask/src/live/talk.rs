@@ -125,7 +125,8 @@ fn settings(work: &Path, folder: &Path, server: &Server, name: &str) -> Result<h
     model.max_tokens = MAX_TOKENS;
     let tools = tool::Settings::over(work, folder.join("index.db"));
     let (hooks, instructions) = (host::Hooks::default(), host::Instructions::default());
-    Ok(host::Settings { model, tools, mcp: None, watch: None, hooks, instructions })
+    let browser = pointsman_runtime::browser::Settings::default();
+    Ok(host::Settings { model, tools, mcp: None, watch: None, hooks, instructions, browser })
 }
 
 fn start() -> Result<Start> {

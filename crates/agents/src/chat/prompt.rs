@@ -41,5 +41,6 @@ pub(super) fn render(data: &Data, visit: &Visit<'_>) -> Prompt {
         messages,
         tools: setup.offered(visit.state.tools()),
         schema: None,
+        private: None,
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn render(data: &Data, visit: &Visit<'_>) -> Prompt {
     } else if tools.iter().any(|name| **name == *PLAN_TOOL) {
         system = format!("{system}\n\n{PLANNING}");
     }
-    Prompt { system, messages, tools, schema: None }
+    Prompt { system, messages, tools, schema: None, private: None }
 }
 
 /// Returns the tools to offer: a plan while there is none, its end while a phase is open.

@@ -1,105 +1,233 @@
-//! The fields of a form, and which of them are ours to fill.
+//! The fields of a form, as the agent is told of them.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{collections::BTreeMap, string::String, vec::Vec};
+use core::fmt;
 
 use serde::{Deserialize, Serialize};
+
+use super::kind::{Class, Kind};
 
 /// A field of a form.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Field {
-    /// Known by this on its page.
+    /// Known by this on its page: a digest of its path, the same in every scan.
     pub id: String,
-    /// What it takes.
-    pub kind: FieldKind,
+    /// Where it is: CSS, with ` >>> ` where a shadow root or a frame lies between.
+    pub selector: String,
+    /// What it looks like.
+    #[serde(rename = "type")]
+    pub shape: Shape,
+    /// What it asks for.
+    pub kind: Kind,
     /// What it is called.
     pub label: String,
     /// What stands around it.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub context: String,
-    /// What may be chosen.
-    pub options: Vec<String>,
+    /// What it shows while it is empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub placeholder: String,
     /// Whether the form wants it.
     pub required: bool,
+    /// What may be chosen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<Choice>,
+    /// What it takes.
+    pub limits: Limits,
+    /// What it holds, where that may be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
     /// Whether it holds a value already.
     pub holds_value: bool,
-    /// Words at most.
-    pub word_limit: Option<u32>,
-    /// Characters at most.
-    pub char_limit: Option<u32>,
+    /// Whether it is one to fill.
+    pub fill: Fill,
+    /// Whether the page lets nobody change it now.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub disabled: bool,
+    /// `id`, `name`, `autocomplete` and every `data-*`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<String, String>,
 }
 
-/// What a field takes.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum FieldKind {
+/// What a field looks like.
+#[derive(
+    Clone, Copy, Debug, Default, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shape {
     /// A line.
     Text,
     /// Lines.
     Textarea,
-    /// One of a list.
+    /// A native list, of which one or several are chosen.
     Select,
-    /// One of a group.
+    /// A group of which one is chosen.
     Radio,
     /// Yes or no.
     Checkbox,
     /// Formatted text.
     Richtext,
-    /// A password.
+    /// A number.
+    Number,
+    /// A number on a slider.
+    Range,
+    /// A day.
+    Date,
+    /// A time of day.
+    Time,
+    /// A day and a time, in no time zone.
+    DatetimeLocal,
+    /// A month of a year.
+    Month,
+    /// A week of a year.
+    Week,
+    /// A colour.
+    Color,
+    /// A line with a list that comes and goes.
+    Combobox,
+    /// A list made of other elements.
+    Listbox,
+    /// The boxes of a code, one character each, as one field.
+    Codes,
+    /// A line that does not show what is typed.
     Password,
-    /// A code that is good once.
-    OneTimeCode,
-    /// A card's number, date or code.
-    Card,
     /// A file.
     File,
+    /// A test that its reader is a person.
+    Captcha,
     /// Something else.
     #[default]
     Unsupported,
 }
 
-/// A field that was left to the person.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Left {
-    /// The page.
-    pub page: u32,
-    /// The field.
-    pub field: String,
-    /// Why.
-    pub why: LeftWhy,
+/// One of the things that may be chosen.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Choice {
+    /// What the form sends for it.
+    pub value: String,
+    /// What is written on it.
+    pub label: String,
+    /// Where it is, if it is an element of its own: a radio button, an option of a list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selector: Option<String>,
+    /// Whether it cannot be chosen now.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub disabled: bool,
 }
 
-/// Why a field was left to the person.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum LeftWhy {
-    /// A password, a code, a card or a file: never filled.
-    NeverFilled,
-    /// A kind that is not known.
-    Unsupported,
-    /// Somebody has filled it.
-    HoldsValue,
-    /// The page has too many fields.
-    TooMany,
-    /// No text could be used.
-    NoText,
+/// What a field takes, by what its page says of it.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Limits {
+    /// Words at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub words: Option<u32>,
+    /// Characters at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chars: Option<u32>,
+    /// Characters at least.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_chars: Option<u32>,
+    /// The least number, day or time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<String>,
+    /// The greatest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<String>,
+    /// How far apart numbers or times are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// The regular expression that the value must match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    /// Whether several can be chosen.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub multiple: bool,
+}
+
+/// Whether a field is one to fill.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fill {
+    /// It is.
+    #[default]
+    Yes,
+    /// A password, a code, card data, a file or a captcha: not unless it is allowed.
+    Never,
+    /// Nobody sees it, or it is a trap.
+    Hidden,
 }
 
 impl Field {
-    /// Returns why the field is not ours to fill, if it is not.
-    pub(super) fn kept_out(&self) -> Option<LeftWhy> {
-        match self.kind {
-            FieldKind::Password | FieldKind::OneTimeCode | FieldKind::Card | FieldKind::File => {
-                Some(LeftWhy::NeverFilled)
-            }
-            FieldKind::Unsupported => Some(LeftWhy::Unsupported),
-            FieldKind::Text
-            | FieldKind::Textarea
-            | FieldKind::Select
-            | FieldKind::Radio
-            | FieldKind::Checkbox
-            | FieldKind::Richtext => self.holds_value.then_some(LeftWhy::HoldsValue),
+    /// Returns the class by which it is kept from being filled, if it is in one.
+    pub const fn class(&self) -> Option<Class> {
+        match self.shape {
+            Shape::File => Some(Class::File),
+            Shape::Codes => Some(Class::OneTimeCode),
+            Shape::Password => match self.kind.class() {
+                Some(class) => Some(class),
+                None => Some(Class::Password),
+            },
+            _ => self.kind.class(),
         }
+    }
+
+    /// Returns the choices that a fitted value names, one per line: by what the form
+    /// sends, else by what is written on them. A name that none has is left out.
+    pub fn choices<'a>(&'a self, fitted: &str) -> Vec<&'a Choice> {
+        let named = |name: &str| {
+            let by_value = self.options.iter().find(|option| option.value == name);
+            by_value.or_else(|| self.options.iter().find(|option| option.label == name))
+        };
+        if self.limits.multiple {
+            return fitted.split('\n').filter_map(named).collect();
+        }
+        named(fitted).into_iter().collect()
+    }
+
+    /// Returns whether it takes one or several out of a list.
+    pub const fn is_choice(&self) -> bool {
+        match self.shape {
+            Shape::Select | Shape::Radio | Shape::Listbox => true,
+            Shape::Combobox => !self.options.is_empty(),
+            _ => false,
+        }
+    }
+}
+
+impl Shape {
+    /// Returns the word that JSON has for it.
+    pub const fn token(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Textarea => "textarea",
+            Self::Select => "select",
+            Self::Radio => "radio",
+            Self::Checkbox => "checkbox",
+            Self::Richtext => "richtext",
+            Self::Number => "number",
+            Self::Range => "range",
+            Self::Date => "date",
+            Self::Time => "time",
+            Self::DatetimeLocal => "datetime-local",
+            Self::Month => "month",
+            Self::Week => "week",
+            Self::Color => "color",
+            Self::Combobox => "combobox",
+            Self::Listbox => "listbox",
+            Self::Codes => "codes",
+            Self::Password => "password",
+            Self::File => "file",
+            Self::Captcha => "captcha",
+            Self::Unsupported => "unsupported",
+        }
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.token())
     }
 }

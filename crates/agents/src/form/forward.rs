@@ -1,90 +1,239 @@
 //! Which control leads on, and which are the person's to press.
 
-use alloc::{string::String, vec::Vec};
+mod words;
+
+use alloc::{collections::BTreeMap, format, string::String};
 
 use serde::{Deserialize, Serialize};
+
+use super::{field::Field, text};
 
 /// A control that could lead on from a page.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Control {
-    /// Known by this on its page.
+    /// Known by this on its page: its selector.
     pub id: String,
+    /// Where it is: CSS, with ` >>> ` where a shadow root or a frame lies between.
+    pub selector: String,
     /// What is written on it.
     pub label: String,
+    /// What it is.
+    pub does: Does,
     /// Where it leads, if that is known: scheme, host and port.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
+    /// Whether it cannot be pressed now.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub disabled: bool,
+    /// `id`, `name` and every `data-*`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<String, String>,
 }
 
-/// What is to be done with the controls of a page.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Way<'a> {
-    /// Press this one.
-    Press(&'a Control),
-    /// There is nothing to press.
-    Nothing,
-    /// A person must look.
-    Persons,
-    /// It leads to another site, which nobody permitted.
-    Elsewhere,
+/// What a control is.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Does {
+    /// It submits its form.
+    Submit,
+    /// A button with a script behind it.
+    #[default]
+    Button,
+    /// A link.
+    Link,
 }
 
-/// Words that say that a control only leads on.
-const ONWARD: [&str; 7] =
-    ["next", "continue", "forward", "proceed", "weiter", "suivant", "siguiente"];
-/// Words that say that something is sent, paid, signed or lost.
-const FINAL: [&str; 29] = [
-    "submit",
-    "send",
-    "pay",
-    "payment",
-    "buy",
-    "purchase",
-    "order",
-    "checkout",
-    "donate",
-    "sign",
-    "signature",
-    "confirm",
-    "accept",
-    "agree",
-    "apply",
-    "register",
-    "enrol",
-    "enroll",
-    "finish",
-    "complete",
-    "done",
-    "delete",
-    "remove",
-    "cancel",
-    "transfer",
-    "subscribe",
-    "book",
-    "reserve",
-    "publish",
-];
+/// What a control does to the form, by what is written on it.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Class {
+    /// It leads to the next page of the form.
+    Onward,
+    /// It sends the form.
+    Send,
+    /// It pays or orders.
+    Pay,
+    /// It signs or agrees.
+    Sign,
+    /// It deletes, or gives up what was filled.
+    Delete,
+    /// It does something beside the form: it leads back, saves a draft, opens help.
+    Aside,
+    /// Nobody knows.
+    Unknown,
+}
 
-/// Chooses the one control that is safe to press: exactly one leads on, it stays
-/// on the site, and nothing that the form wants is missing.
-pub(super) fn choose<'a>(controls: &'a [Control], origin: &str, misses: bool) -> Way<'a> {
-    let mut onward = controls.iter().filter(|control| leads_on(&control.label));
-    match (onward.next(), onward.next()) {
-        _ if controls.is_empty() => Way::Nothing,
-        (Some(control), None) if control.origin.as_deref().is_some_and(|to| to != origin) => {
-            Way::Elsewhere
+impl Class {
+    /// Returns the word that rules and reports have for it.
+    pub const fn token(self) -> &'static str {
+        match self {
+            Self::Onward => "onward",
+            Self::Send => "send",
+            Self::Pay => "pay",
+            Self::Sign => "sign",
+            Self::Delete => "delete",
+            Self::Aside => "aside",
+            Self::Unknown => "unknown",
         }
-        (Some(control), None) if !misses => Way::Press(control),
-        _ => Way::Persons,
     }
 }
 
-fn leads_on(label: &str) -> bool {
-    let words: Vec<String> = label
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .collect();
-    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
-    has(&ONWARD) && !has(&FINAL)
+impl Control {
+    /// Returns what it does to the form, by what is written on it.
+    pub fn class(&self) -> Class {
+        words::class(&self.label)
+    }
+}
+
+/// What is to be done with the controls of a page.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum Way<'a> {
+    /// Press this one: it leads to the next page.
+    Press(&'a Control),
+    /// Send the form by this one, if that is permitted.
+    Submit(&'a Control, Class),
+    /// There is nothing to press.
+    Nothing,
+    /// A person must look, for this reason.
+    Persons(String),
+}
+
+/// Chooses the one control that is safe to press: exactly one leads on, it stays on
+/// permitted sites, and nothing that the form wants is missing. Where none leads on,
+/// the one that sends the form is put to whoever permits that.
+pub(super) fn choose<'a>(
+    controls: &'a [Control],
+    permitted: &dyn Fn(&str) -> bool,
+    misses: Option<&Field>,
+) -> Way<'a> {
+    let usable = || controls.iter().filter(|control| !control.disabled);
+    if controls.is_empty() {
+        return Way::Nothing;
+    }
+    let (control, class) = match pick(usable().filter(|it| it.class() == Class::Onward)) {
+        Pick::One(control) => (control, Class::Onward),
+        Pick::Many(count) => return Way::Persons(format!("{count} controls lead on")),
+        Pick::None => match last(&usable) {
+            Ok(Some(found)) => found,
+            Ok(None) if usable().next().is_none() => {
+                return Way::Persons("no control can be pressed yet".into());
+            }
+            Ok(None) => return Way::Persons("no control is known to lead on or to send".into()),
+            Err(why) => return Way::Persons(why),
+        },
+    };
+    if let Some(field) = misses {
+        let label = text::line(&field.label, 80);
+        return Way::Persons(format!("the form wants `{label}`, which is yours to fill"));
+    }
+    match control.origin.as_deref() {
+        Some(origin) if !permitted(origin) => {
+            Way::Persons(format!("`{}` leads to another site, `{origin}`", label(control)))
+        }
+        _ if class == Class::Onward => Way::Press(control),
+        _ => Way::Submit(control, class),
+    }
+}
+
+/// Returns the control that sends the form: the only one that says so, else the only one
+/// that is made to.
+fn last<'a, I>(usable: &dyn Fn() -> I) -> Result<Option<(&'a Control, Class)>, String>
+where
+    I: Iterator<Item = &'a Control>,
+{
+    let says = |it: &&Control| matches!(it.class(), Class::Send | Class::Pay | Class::Sign);
+    let made = |it: &&Control| it.does == Does::Submit && it.class() == Class::Unknown;
+    // A link that says `sign up` leads to another form more often than it sends this one.
+    let buttons = pick(usable().filter(says).filter(|it| it.does != Does::Link));
+    let found = match buttons {
+        Pick::None => pick(usable().filter(made)),
+        found @ (Pick::One(_) | Pick::Many(_)) => found,
+    };
+    match found {
+        Pick::One(control) => {
+            let class = control.class();
+            let class = if class == Class::Unknown { Class::Send } else { class };
+            Ok(Some((control, class)))
+        }
+        Pick::Many(_) => match pick(usable().filter(says).filter(|it| it.does == Does::Submit)) {
+            Pick::One(control) => Ok(Some((control, control.class()))),
+            Pick::Many(count) => Err(format!("{count} controls would send something")),
+            Pick::None => Err("several controls would send something".into()),
+        },
+        Pick::None => match usable().find(|it| it.class() == Class::Delete) {
+            Some(control) => Err(format!("`{}` would undo or delete", label(control))),
+            None => Ok(None),
+        },
+    }
+}
+
+enum Pick<'a> {
+    None,
+    One(&'a Control),
+    Many(usize),
+}
+
+fn pick<'a>(mut found: impl Iterator<Item = &'a Control>) -> Pick<'a> {
+    let Some(first) = found.next() else { return Pick::None };
+    // The same control may be shown twice, at the head and at the foot of a form.
+    let others = found.filter(|it| it.selector != first.selector || it.id != first.id).count();
+    if others == 0 { Pick::One(first) } else { Pick::Many(others.saturating_add(1)) }
+}
+
+fn label(control: &Control) -> String {
+    text::line(&control.label, 80)
+}
+
+/// Returns whether the label of a checkbox agrees to something.
+pub(super) fn agrees(label: &str) -> bool {
+    words::agrees(label)
+}
+
+/// Returns whether an origin is that of an address. A site that answers with TLS where
+/// it was named without, or with `www.`, is the same.
+pub(super) fn same_site(address: &str, origin: &str) -> bool {
+    let (left, right) = (Site::of(address), Site::of(origin));
+    match (left, right) {
+        (Some(left), Some(right)) => {
+            let upgraded = left.scheme == "http" && right.scheme == "https";
+            let scheme = left.scheme == right.scheme || upgraded;
+            let ports = left.port == right.port || (upgraded && left.default() && right.default());
+            scheme && ports && left.host.eq_ignore_ascii_case(right.host)
+        }
+        // A file has no origin.
+        (None, None) => true,
+        (None, Some(_)) | (Some(_), None) => false,
+    }
+}
+
+struct Site<'a> {
+    scheme: &'a str,
+    host: &'a str,
+    port: &'a str,
+}
+
+impl<'a> Site<'a> {
+    fn of(address: &'a str) -> Option<Self> {
+        let (scheme, rest) = address.trim().split_once("://")?;
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+        let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+        let split = authority.rsplit_once(':').filter(|(host, port)| {
+            // The colons of a bare IPv6 address are not a port's.
+            port.chars().all(|c| c.is_ascii_digit()) && (!host.contains(':') || host.ends_with(']'))
+        });
+        let (host, port) = split.unwrap_or((authority, ""));
+        let port = match (scheme, port) {
+            ("http", "") => "80",
+            ("https", "") => "443",
+            (_, port) => port,
+        };
+        let host = host.strip_prefix("www.").unwrap_or(host);
+        (!host.is_empty()).then_some(Self { scheme, host, port })
+    }
+
+    fn default(&self) -> bool {
+        matches!((self.scheme, self.port), ("http", "80") | ("https", "443"))
+    }
 }

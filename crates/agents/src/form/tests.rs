@@ -1,5 +1,9 @@
 //! Scripts for the form agent: main paths, faults, and the law that text never routes.
 
+mod advance;
+mod boundary;
+mod plans;
+
 use alloc::{string::ToString, vec, vec::Vec};
 
 use pointsman_kernel::{
@@ -8,52 +12,126 @@ use pointsman_kernel::{
     event::{Event, Scope},
     job::Influence,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{CHART, Control, Field, FieldKind, Form, LeftWhy, Report, Task, text};
-use crate::testing::{Driver, hostile_texts};
+use super::{
+    CHART, Control, Does, Field, Form, Kind, Origin, Report, SUBMIT_TOOL, Shape, Source, Status,
+    Task, Why,
+};
+use crate::testing::Driver;
 
 const PAGE: &[&str] = &["idle", "observe", "extract_fields", "plan", "fill"];
+const FILE: &str = "/home/ada/profile.toml";
 
-fn field(id: &str, kind: FieldKind) -> Field {
-    Field { id: id.into(), kind, label: id.to_uppercase(), ..Field::default() }
+/// A field that a model may write for.
+fn field(id: &str, shape: Shape) -> Field {
+    Field {
+        id: id.into(),
+        selector: id.into(),
+        shape,
+        label: id.to_uppercase(),
+        ..Field::default()
+    }
+}
+
+/// A field whose value the profile has.
+fn name() -> Field {
+    Field { kind: Kind::Name, ..field("name", Shape::Text) }
 }
 
 fn control(label: &str) -> Control {
-    Control { id: label.into(), label: label.into(), origin: None }
+    Control {
+        id: label.into(),
+        selector: label.into(),
+        label: label.into(),
+        does: Does::Submit,
+        ..Control::default()
+    }
 }
 
 fn settled(page: &str) -> Report {
-    Report::Settled { fingerprint: page.into(), origin: "https://a.test".into() }
+    let origin = "https://a.test".into();
+    Report::Settled { fingerprint: page.into(), origin, title: "Apply".into() }
 }
 
+fn controls(controls: Vec<Control>) -> Report {
+    Report::Controls { controls, shot: None }
+}
+
+fn moved(page: &str) -> Report {
+    Report::Moved {
+        fingerprint: page.into(),
+        origin: "https://a.test".into(),
+        complaint: None,
+        shot: None,
+    }
+}
+
+const INSERTED: Report = Report::Inserted { digest: None, value: None, unfit: None };
 const KEPT: Report = Report::Verified { kept: true, complaint: None };
 
-fn active() -> Driver<Form> {
-    let mut driver = Driver::<Form>::new(CHART, &[]);
-    driver.begin(json!({"goal": "a job", "profile": {"name": "Ada"}}));
+fn config() -> Value {
+    json!({
+        "goal": "a job",
+        "url": "https://a.test/apply",
+        "profile": {"file": FILE, "kinds": ["name", "email"], "answers": ["Why us"], "facts": true},
+        "writes": true,
+        "redact": true,
+    })
+}
+
+fn with(more: Value) -> Value {
+    let mut config = config();
+    for (key, value) in more.as_object().expect("an object") {
+        config[key.as_str()] = value.clone();
+    }
+    config
+}
+
+fn active_with(config: Value) -> Driver<Form> {
+    let mut driver = Driver::<Form>::new(CHART, &[SUBMIT_TOOL]);
+    driver.begin(config);
     driver.give("activate", json!({}));
     driver
 }
 
-fn at_fill(fields: Vec<Field>) -> Driver<Form> {
-    let mut driver = active();
+fn at_fill_with(config: Value, fields: Vec<Field>) -> Driver<Form> {
+    let mut driver = active_with(config);
     driver.report(settled("one"));
     driver.report(Report::Fields(fields));
     driver
 }
 
-fn at_next_page() -> Driver<Form> {
-    let mut driver = at_fill(vec![field("name", FieldKind::Text)]);
-    driver.report(Report::Inserted);
+fn at_fill(fields: Vec<Field>) -> Driver<Form> {
+    at_fill_with(config(), fields)
+}
+
+/// Fills the field under the cursor from the profile.
+fn fill(driver: &mut Driver<Form>) {
+    driver.report(INSERTED);
     driver.report(KEPT);
+}
+
+/// Fills it with a model's text.
+fn write(driver: &mut Driver<Form>, text: &str) {
+    driver.say(text);
+    fill(driver);
+}
+
+fn at_next_page() -> Driver<Form> {
+    let mut driver = at_fill(vec![name()]);
+    fill(&mut driver);
     assert_eq!(driver.state(), "next_page");
     driver
 }
 
+fn statuses(driver: &Driver<Form>) -> Vec<Status> {
+    driver.run.data.rows.iter().map(|row| row.status).collect()
+}
+
 #[test]
 fn no_edge_is_open_to_the_model() {
-    let driver = Driver::<Form>::new(CHART, &[]);
+    let driver = Driver::<Form>::new(CHART, &[SUBMIT_TOOL]);
     assert!(driver.chart.authority_report().edges.is_empty());
     assert_eq!(driver.chart.certificate().per, Per::Run);
     for job in super::JOBS {
@@ -63,7 +141,7 @@ fn no_edge_is_open_to_the_model() {
 
 #[test]
 fn nothing_touches_the_page_before_a_person_says_so() {
-    let mut driver = Driver::<Form>::new(CHART, &[]);
+    let mut driver = Driver::<Form>::new(CHART, &[SUBMIT_TOOL]);
     driver.begin(json!({}));
     assert!(driver.running().is_empty());
     assert!(driver.try_give("activate", json!("go")).is_err(), "a body of another shape");
@@ -71,138 +149,159 @@ fn nothing_touches_the_page_before_a_person_says_so() {
 }
 
 #[test]
-fn the_profile_is_typed_without_a_model_and_the_rest_is_asked_for() {
-    let mut driver =
-        at_fill(vec![field("name", FieldKind::Text), field("why", FieldKind::Textarea)]);
-    let typed = |field: &str, value: &str| Order::Own {
-        task: Task::Insert { field: field.into(), value: Some(value.into()) },
+fn the_profile_is_named_and_only_the_rest_is_asked_for() {
+    let mut driver = at_fill(vec![name(), field("why", Shape::Textarea)]);
+    let typed = |field: Field, from: Source| Order::Own {
+        task: Task::Insert { field: field.into(), from },
         interactions: 3,
     };
-    assert_eq!(*driver.order(), typed("name", "Ada"));
-    driver.report(Report::Inserted);
+    let from = Source::Profile { file: FILE.into(), key: "name".into() };
+    assert_eq!(*driver.order(), typed(name(), from.clone()));
+    driver.report(INSERTED);
+    assert_eq!(*driver.order(), Order::own(Task::Verify { field: name().into(), from }));
     driver.report(KEPT);
-    assert!(matches!(driver.order(), Order::Model(_)));
-    assert!(driver.run.data.prompt().contains("WHY"));
-    driver.say("Because.\u{202e}\n\nTruly.");
-    assert_eq!(*driver.order(), typed("why", "Because.\n\nTruly."));
-    driver.report(Report::Inserted);
-    driver.report(KEPT);
-    driver.report(Report::Controls(vec![]));
+    let prompt = driver.prompt();
+    assert!(matches!(&prompt.messages[..], [it] if format_of(it).contains("WHY")), "{prompt:?}");
+    driver.say("Because.\n\nTruly.");
+    let from = Source::Written { text: "Because.\n\nTruly.".into() };
+    assert_eq!(*driver.order(), typed(field("why", Shape::Textarea), from));
+    fill(&mut driver);
+    driver.report(controls(vec![]));
     assert_eq!(driver.ended(), Some(Disposition::Succeeded));
     let rest = ["verify", "fill", "verify", "next_page", "complete"];
     assert_eq!(driver.states(), [PAGE, &rest].concat());
-    assert_eq!(driver.run.data.filled, 2);
+    let sources: Vec<_> = driver.run.data.rows.iter().map(|row| (row.source, row.status)).collect();
+    assert_eq!(sources, [(Origin::Profile, Status::Filled), (Origin::Model, Status::Filled)]);
+}
+
+fn format_of(message: &pointsman_kernel::prompt::Message) -> alloc::string::String {
+    alloc::format!("{message:?}")
 }
 
 #[test]
-fn a_page_without_fields_is_complete_and_so_is_one_without_any_for_us() {
-    let mut driver = at_fill(vec![]);
-    assert_eq!(driver.states(), ["idle", "observe", "extract_fields", "complete"]);
-    driver = at_fill(vec![
-        field("secret", FieldKind::Password),
-        field("code", FieldKind::OneTimeCode),
-        field("card", FieldKind::Card),
-        field("cv", FieldKind::File),
-        field("map", FieldKind::Unsupported),
-        Field { holds_value: true, ..field("name", FieldKind::Text) },
-    ]);
-    assert_eq!(driver.states(), ["idle", "observe", "extract_fields", "plan", "complete"]);
-    let why: Vec<_> = driver.run.data.left.iter().map(|left| left.why).collect();
-    let never = LeftWhy::NeverFilled;
-    assert_eq!(why, [never, never, never, never, LeftWhy::Unsupported, LeftWhy::HoldsValue]);
+fn the_prompt_names_the_profile_and_tells_nothing_of_it() {
+    let driver = at_fill(vec![field("why", Shape::Textarea)]);
+    let private = driver.prompt().private.expect("it has something private");
+    assert_eq!((private.file.as_str(), private.redact), (FILE, true));
+    let plain = with(json!({"redact": false, "profile": {}}));
+    let driver = at_fill_with(plain, vec![field("why", Shape::Textarea)]);
+    assert_eq!(driver.prompt().private, None, "there is nothing to add and nothing to hide");
+}
+
+#[test]
+fn the_first_page_is_opened_and_the_next_ones_are_waited_for() {
+    let mut driver = active_with(config());
+    let url = Some("https://a.test/apply".into());
+    assert_eq!(*driver.order(), Order::own(Task::Settle { url }));
+    driver.report(settled("one"));
+    driver.report(Report::Fields(vec![name()]));
+    fill(&mut driver);
+    driver.report(controls(vec![control("Next")]));
+    driver.report(moved("two"));
+    assert_eq!(*driver.order(), Order::own(Task::Settle { url: None }));
+}
+
+#[test]
+fn an_address_that_leads_to_another_site_is_an_error() {
+    for (origin, fine) in [
+        ("https://a.test", true),
+        ("https://www.a.test", true),
+        ("https://ok.test", true),
+        ("http://a.test", false),
+        ("https://a.test:8443", false),
+        ("https://evil.test", false),
+        ("null", false),
+    ] {
+        let mut driver = active_with(with(json!({"sites": ["https://ok.test"]})));
+        let origin = origin.to_string();
+        driver.report(Report::Settled { fingerprint: "one".into(), origin, title: "".into() });
+        assert_eq!(driver.state() == "extract_fields", fine);
+        let trouble = driver.run.data.trouble.as_deref();
+        assert_eq!(trouble.is_some_and(|it| it.contains("another site")), !fine, "{trouble:?}");
+    }
+    let mut driver = active_with(with(json!({"url": "http://127.0.0.1:8000/form"})));
+    let origin = "http://127.0.0.1:8000".to_string();
+    driver.report(Report::Settled { fingerprint: "one".into(), origin, title: "".into() });
+    assert_eq!(driver.state(), "extract_fields");
 }
 
 #[test]
 fn an_invalid_value_is_filled_once_more_and_then_it_is_an_error() {
-    let mut driver = at_fill(vec![field("mail", FieldKind::Text), field("fax", FieldKind::Text)]);
+    let mut driver = at_fill(vec![field("mail", Shape::Text), field("fax", Shape::Text)]);
     let refused = || Report::Verified { kept: true, complaint: Some("no address".into()) };
     driver.say("ada");
-    driver.report(Report::Inserted);
+    driver.report(INSERTED);
     driver.report(refused());
-    assert!(driver.run.data.prompt().contains("no address"));
-    driver.say("ada@a.test");
-    driver.report(Report::Inserted);
-    driver.report(KEPT);
+    assert_eq!(statuses(&driver), [Status::Refused]);
+    assert!(format_of(&driver.prompt().messages[0]).contains("no address"));
+    write(&mut driver, "ada@a.test");
     // The next field has its own second try.
     for _ in 0..2 {
         assert_eq!(driver.state(), "fill");
         driver.say("1");
-        driver.report(Report::Inserted);
+        driver.report(INSERTED);
         driver.report(Report::Verified { kept: false, complaint: None });
     }
     assert_eq!(driver.ended(), Some(Disposition::Failed));
     assert_eq!(driver.state(), "error");
+    assert_eq!(statuses(&driver), [Status::Filled, Status::Refused]);
 }
 
 #[test]
-fn pages_follow_each_other_and_one_that_comes_back_is_an_error() {
-    let mut driver = at_next_page();
-    driver.report(Report::Controls(vec![control("Save and continue"), control("Back")]));
-    let press = Task::Press { control: "Save and continue".into() };
-    assert_eq!(*driver.order(), Order::Own { task: press, interactions: 1 });
-    driver.report(Report::Moved { fingerprint: "two".into() });
-    assert_eq!(driver.state(), "observe");
-    driver.report(settled("two"));
-    driver.report(Report::Fields(vec![field("name", FieldKind::Text)]));
-    driver.report(Report::Inserted);
-    driver.report(KEPT);
-    driver.report(Report::Controls(vec![control("Next")]));
-    driver.report(Report::Moved { fingerprint: "two".into() });
-    assert_eq!(driver.state(), "error");
-    assert_eq!(driver.run.data.page, 2);
+fn a_value_of_the_profile_is_put_in_again_as_it_is() {
+    let mut driver = at_fill(vec![name()]);
+    let order = driver.order().clone();
+    driver.report(INSERTED);
+    driver.report(Report::Verified { kept: false, complaint: None });
+    assert_eq!(*driver.order(), order);
 }
 
 #[test]
-fn twenty_pages_are_turned_and_not_one_more() {
-    let mut driver = at_next_page();
-    for page in 1..=21 {
-        driver.report(Report::Controls(vec![control("Next")]));
-        driver.report(Report::Moved { fingerprint: page.to_string() });
-        if page == 21 {
-            break;
+fn attempts_per_field_are_what_the_configuration_says() {
+    for attempts in 1..=5_u16 {
+        let chart = super::chart_with(attempts, &[]);
+        let mut driver = Driver::<Form>::new(&chart, &[SUBMIT_TOOL]);
+        driver.begin(config());
+        driver.give("activate", json!({}));
+        driver.report(settled("one"));
+        driver.report(Report::Fields(vec![name(), name()]));
+        fill(&mut driver);
+        for _ in 0..attempts {
+            assert_eq!(driver.state(), "fill", "of {attempts}");
+            driver.report(INSERTED);
+            driver.report(Report::Verified { kept: false, complaint: None });
         }
-        driver.report(settled(&page.to_string()));
-        driver.report(Report::Fields(vec![field("name", FieldKind::Text)]));
-        driver.report(Report::Inserted);
-        driver.report(KEPT);
+        assert_eq!(driver.state(), "error", "after {attempts}");
     }
-    assert_eq!(driver.state(), "error");
-    assert_eq!(driver.run.data.page, 21);
+    let chart = super::chart_with(2, &[]);
+    let chart = Driver::<Form>::new(&chart, &[SUBMIT_TOOL]).chart.digest();
+    assert_eq!(chart, Driver::<Form>::new(CHART, &[SUBMIT_TOOL]).chart.digest(), "the default");
 }
 
 #[test]
-fn what_sends_or_pays_is_left_to_the_person() {
-    let elsewhere = Control { origin: Some("https://b.test".into()), ..control("Next") };
-    for controls in [
-        vec![control("Submit application")],
-        vec![control("Continue to payment")],
-        vec![control("Next"), control("Continue")],
-        vec![control("→")],
-        vec![elsewhere],
-    ] {
-        let mut driver = at_next_page();
-        driver.report(Report::Controls(controls.clone()));
-        assert_eq!(driver.state(), "complete", "{controls:?}");
-        assert_eq!(driver.run.data.handed_over.len(), controls.len());
-    }
-    // A required password is missing: the person goes on from here.
-    let secret = Field { required: true, ..field("secret", FieldKind::Password) };
-    let mut driver = at_fill(vec![field("name", FieldKind::Text), secret]);
-    driver.report(Report::Inserted);
-    driver.report(KEPT);
-    driver.report(Report::Controls(vec![control("Next")]));
-    assert_eq!(driver.state(), "complete");
+fn waiting_times_are_what_the_configuration_says() {
+    let chart = super::chart_with(2, &[("observe", 90_000), ("verify", 5_500)]);
+    let driver = Driver::<Form>::new(&chart, &[SUBMIT_TOOL]);
+    let timeout = |state: &str| {
+        let state = driver.chart.find(state).and_then(|id| driver.chart.state(id));
+        match state.expect("it is there").does() {
+            pointsman_kernel::chart::Does::Run(work) => work.attempts.timeout,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!([timeout("observe"), timeout("verify")], [90_000, 5_500]);
+    assert_eq!(timeout("extract_fields"), 15_000);
 }
 
 #[test]
 fn a_model_out_of_reach_is_asked_twice_and_its_text_is_kept() {
-    let mut driver = at_fill(vec![field("why", FieldKind::Text)]);
+    let mut driver = at_fill(vec![field("why", Shape::Text)]);
     driver.fault(FaultClass::Unavailable, true);
     driver.wake();
     driver.say("because");
     driver.fault(FaultClass::Gone, true);
     assert_eq!(driver.state(), "error");
-    let mut driver = at_fill(vec![field("why", FieldKind::Text)]);
+    let mut driver = at_fill(vec![field("why", Shape::Text)]);
     driver.say("because");
     driver.fault(FaultClass::Unavailable, true);
     driver.wake();
@@ -211,12 +310,12 @@ fn a_model_out_of_reach_is_asked_twice_and_its_text_is_kept() {
 
 #[test]
 fn timeouts_and_misfits_end_in_error_and_cancelling_in_cancelled() {
-    let mut driver = active();
+    let mut driver = active_with(config());
     driver.wake();
     assert_eq!(driver.states(), ["idle", "observe", "error"]);
     assert!(driver.run.data.trouble.as_deref().is_some_and(|it| it.contains("too long")));
-    let mut driver = active();
-    driver.report(Report::Inserted);
+    let mut driver = active_with(config());
+    driver.report(INSERTED);
     assert_eq!(driver.state(), "error");
     let mut driver = at_next_page();
     driver.cancel(Scope::Run);
@@ -225,56 +324,33 @@ fn timeouts_and_misfits_end_in_error_and_cancelling_in_cancelled() {
 }
 
 #[test]
-fn whatever_the_model_writes_the_route_is_the_same() {
-    let kinds = [FieldKind::Text, FieldKind::Textarea, FieldKind::Select, FieldKind::Checkbox];
-    for complain in [false, true] {
-        let mut known: Option<Vec<_>> = None;
-        let names: Vec<&str> = PAGE.to_vec();
-        for text in hostile_texts(&names) {
-            let required = kinds.map(|kind| Field { required: true, ..field("x", kind) });
-            let mut driver = at_fill(required.to_vec());
-            for at in 0..kinds.len() {
-                driver.say(&text);
-                driver.report(Report::Inserted);
-                if complain && at == 1 {
-                    driver.report(Report::Verified { kept: false, complaint: None });
-                    driver.say(&text);
-                    driver.report(Report::Inserted);
-                }
-                driver.report(KEPT);
-            }
-            driver.report(Report::Controls(vec![control("Next")]));
-            driver.report(Report::Moved { fingerprint: "two".into() });
-            let states: Vec<_> = driver.states().iter().map(ToString::to_string).collect();
-            assert_eq!(*known.get_or_insert_with(|| states.clone()), states, "{text:?}");
-        }
-    }
-}
-
-#[test]
-fn text_yields_to_the_field() {
-    let one = |field: &Field, text: &str| text::usable(field, text);
-    let line = Field { word_limit: Some(2), ..field("a", FieldKind::Text) };
-    assert_eq!(one(&line, " one\ntwo three ").as_deref(), Some("one two"));
-    let short = Field { char_limit: Some(3), ..field("a", FieldKind::Text) };
-    assert_eq!(one(&short, "漢字漢字").as_deref(), Some("漢字漢"));
-    let choice = Field { options: vec!["Yes, please".into()], ..field("a", FieldKind::Select) };
-    assert_eq!(one(&choice, "yes please!").as_deref(), Some("Yes, please"));
-    assert_eq!(one(&choice, "no"), None);
-    assert_eq!(one(&field("a", FieldKind::Checkbox), "YES").as_deref(), Some("true"));
-    assert_eq!(one(&field("a", FieldKind::Password), "hunter2"), None);
-    assert_eq!(one(&line, "\0\u{feff} "), None);
-}
-
-#[test]
 fn a_page_with_too_many_fields_keeps_two_hundred() {
-    let many = (0..250).map(|at| field(&at.to_string(), FieldKind::Text)).collect();
+    let many = (0..250).map(|at| field(&at.to_string(), Shape::Text)).collect();
     let mut driver = at_fill(many);
     for _ in 0..200 {
-        driver.say("x");
-        driver.report(Report::Inserted);
-        driver.report(KEPT);
+        write(&mut driver, "x");
     }
     assert_eq!(driver.state(), "next_page");
-    assert_eq!(driver.run.data.left.len(), 50);
+    let left = statuses(&driver).iter().filter(|it| **it == Status::Left(Why::TooMany)).count();
+    assert_eq!(left, 50);
+}
+
+#[test]
+fn errors_come_from_every_state_that_acts_and_are_told_without_values() {
+    let mut stages: Vec<(&str, Driver<Form>)> = vec![("observe", active_with(config()))];
+    let mut driver = active_with(config());
+    driver.report(settled("one"));
+    stages.push(("extract_fields", driver));
+    stages.push(("fill", at_fill(vec![name()])));
+    let mut driver = at_fill(vec![name()]);
+    driver.report(INSERTED);
+    stages.push(("verify", driver));
+    stages.push(("next_page", at_next_page()));
+    for (state, mut driver) in stages {
+        assert_eq!(driver.state(), state);
+        driver.fault(FaultClass::Gone, false);
+        assert_eq!((driver.state(), driver.ended()), ("error", Some(Disposition::Failed)));
+        let trouble = driver.run.data.trouble.clone().unwrap_or_default();
+        assert!(trouble.contains("the test says so"), "{state}: {trouble}");
+    }
 }

@@ -78,6 +78,7 @@ fn base(data: &Data, offer: &Offer, decides: bool) -> Prompt {
         messages: vec![Message::User(data.goal.clone())],
         tools: if decides { tools } else { Vec::new() },
         schema: decides.then(|| schema::of(offer)),
+        private: None,
     }
 }
 

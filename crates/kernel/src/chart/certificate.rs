@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{Charge, Chart, Does, Reset, State, levels, reach};
 use crate::{
     id::{BudgetId, StateId},
-    job::{Child, Governed},
+    job::Child,
 };
 
 /// Proved upper bounds. Time spent waiting for people does not count.
@@ -142,7 +142,7 @@ fn visit(state: &State, children: &[Child<'_>]) -> Cost {
     // An item that a person is asked about between its orders or its attempts gives
     // its place away, and then rounds say nothing: the last item to end has waited
     // while the others kept every place busy.
-    let asks_midway = work.governed == Governed::Calls && (work.tasks > 1 || tries > 1);
+    let asks_midway = work.governed.calls() && (work.tasks > 1 || tries > 1);
     let time = if asks_midway && items > parallel {
         let others = time.saturating_mul(items.saturating_sub(1));
         time.saturating_add(others.checked_div(parallel).unwrap_or(others))

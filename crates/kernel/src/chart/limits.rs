@@ -11,7 +11,7 @@ use crate::{
     code::Code,
     diagnostic::{Findings, did_you_mean},
     id::StateId,
-    job::{Governed, JobDecl, Shape},
+    job::{JobDecl, Shape},
 };
 
 pub(super) fn attempts(
@@ -73,7 +73,7 @@ pub(super) fn tools(written: &StateDraft, names: &Names<'_>, found: &mut Finding
 }
 
 pub(super) fn governed_tools(written: &StateDraft, job: &JobDecl, found: &mut Findings) {
-    if job.governed == Governed::Calls && written.tools.is_none() {
+    if job.governed.calls() && written.tools.is_none() {
         let message = format!("state `{}` starts tool calls and does not say which", *written.name);
         let hint = "add `tools = \"all\"`, `\"none\"` or a list";
         found.add(Code::NoTools, written.name.span, message, hint);
@@ -167,13 +167,10 @@ pub(super) fn label(
                 attempts.is_some_and(|attempts| attempts.value > 1)
             }
             DoesDraft::Run(job) => names.agent.is_none_or(|agent| {
-                agent.jobs.iter().any(|it| it.name == job && it.governed == Governed::Calls)
+                agent.jobs.iter().any(|it| it.name == job && it.governed.calls())
             }),
             DoesDraft::FanOut { run, .. } => names.agent.is_none_or(|agent| {
-                agent
-                    .jobs
-                    .iter()
-                    .any(|it| it.name == run.as_str() && it.governed == Governed::Calls)
+                agent.jobs.iter().any(|it| it.name == run.as_str() && it.governed.calls())
             }),
             DoesDraft::Decide(_)
             | DoesDraft::Await(_)

@@ -45,7 +45,7 @@ struct Plan {
     failed: Option<Influence>,
     timeout: bool,
     stuck: bool,
-    denied: bool,
+    denied: Option<Influence>,
     /// Whether the chart names further outcomes.
     open: Option<Influence>,
     tools: Tools,
@@ -58,7 +58,7 @@ fn plan(written: &StateDraft, draft: &Draft, names: &Names<'_>, found: &mut Find
         failed: None,
         timeout: false,
         stuck: false,
-        denied: false,
+        denied: None,
         open: None,
         tools: tools(written, names, found),
     };
@@ -154,8 +154,11 @@ impl Plan {
             self.failed = job.fails;
             self.timeout = job.fails.is_some();
         }
-        self.stuck = job.governed != Governed::No;
-        self.denied = alone && job.governed == Governed::Calls;
+        self.stuck = matches!(job.governed, Governed::Turns | Governed::Calls);
+        self.denied = (alone && job.governed.calls()).then_some(match job.governed {
+            Governed::Own => Influence::None,
+            Governed::No | Governed::Turns | Governed::Calls => Influence::Proposal,
+        });
     }
 }
 
@@ -199,8 +202,8 @@ fn ways(
     if plan.stuck {
         add("stuck", Influence::Proposal, &mut added.stuck);
     }
-    if plan.denied {
-        add("denied", Influence::Proposal, &mut added.denied);
+    if let Some(influence) = plan.denied {
+        add("denied", influence, &mut added.denied);
     }
 
     let mut edges: Vec<(&Name, Edge)> = Vec::new();

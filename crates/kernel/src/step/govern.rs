@@ -51,7 +51,7 @@ impl<A: Agent> Stepping<'_, A> {
     /// Shows the governor that a governed job starts an attempt.
     pub(super) fn governed_start(&mut self, at: u16, governed: Governed) -> Level {
         // A fan-out is one step, however many items it has.
-        if governed == Governed::No || at > 0 {
+        if matches!(governed, Governed::No | Governed::Own) || at > 0 {
             return Level::Allow;
         }
         let state = self.run.core.state;
@@ -63,7 +63,10 @@ impl<A: Agent> Stepping<'_, A> {
     pub(super) fn ruled(&mut self, verdict: Option<Verdict>) -> Level {
         let Some(mut verdict) = verdict else { return Level::Allow };
         // Where the chart has no way for it, being stuck is only told.
-        if verdict.level == Level::Halt && self.state.added().stuck.is_none() {
+        if self.state.added().stuck.is_none()
+            && (verdict.level == Level::Halt
+                || (verdict.level == Level::Refuse && !verdict.rule.is_permission()))
+        {
             verdict.level = Level::Warn;
         }
         let level = verdict.level;

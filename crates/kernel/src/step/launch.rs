@@ -12,7 +12,6 @@ use crate::{
     effect::EffectKind,
     governor::{Level, Verdict, identity},
     id::BudgetId,
-    job::Governed,
     run::{Doing, Held},
 };
 
@@ -63,7 +62,7 @@ impl<A: Agent> Stepping<'_, A> {
         if let Order::Tool(call) = &order {
             let tool = self.run.core.governor.tool(&call.tool);
             limit = tool.and_then(|tool| tool.timeout_ms).unwrap_or(u64::MAX);
-            if self.work().is_none_or(|work| work.governed != Governed::Calls) {
+            if self.work().is_none_or(|work| !work.governed.calls()) {
                 return self.breach(at, "the job starts a tool call and is not declared to");
             }
             let compared = self.run.core.governor.key(call);

@@ -72,7 +72,7 @@ impl Show {
             let entries: Vec<Value> = recalled.lines.iter().map(entry).collect();
             let seed = entries.first().and_then(|first| first.pointer("/event/begun/seed"));
             let questions: Vec<Value> = told.questions.iter().map(lines::asked).collect();
-            json_line(&json!({
+            let mut shown = json!({
                 "id": row.id.as_str(),
                 "agent": row.agent,
                 "chart": row.chart,
@@ -91,7 +91,12 @@ impl Show {
                 "result": told.loaded.run.result(),
                 "state_history": told.history,
                 "entries": entries,
-            }))?;
+            });
+            if let (Some(report), Some(fields)) = (told.loaded.run.report(), shown.as_object_mut())
+            {
+                fields.insert("report".into(), report);
+            }
+            json_line(&shown)?;
             return Ok(ExitCode::SUCCESS);
         }
         let mut text = timeline(&row, &told);

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json, value::RawValue};
 use tokio::sync::mpsc;
 
-use super::Driver;
+use super::{Driver, say};
 use crate::{
     observe::{Notice, Question},
     perform::{Doing, Done, Errand, Shown, Task},
@@ -230,8 +230,13 @@ impl Driver {
         }
         let errand = Errand { run: self.id.clone(), effect: id, again };
         // Models and tools show how far they have come, and only to those who watch.
-        let watched =
-            matches!(task, Task::Model(_) | Task::Tool(_)) && !self.site.observers.is_empty();
+        let shows = match &task {
+            // What is kept out of the journal is kept from those who watch.
+            Task::Model(prompt) => !prompt.private.as_ref().is_some_and(|it| it.redact),
+            Task::Tool(_) => true,
+            Task::Child(_) | Task::Own(_) => false,
+        };
+        let watched = shows && !self.site.observers.is_empty();
         let (shown, pieces) = if watched {
             let (saying, pieces) = mpsc::unbounded_channel();
             (Shown::to(saying), Some(pieces))
@@ -247,7 +252,9 @@ impl Driver {
             Start::Model(_) => format!("asks {}", self.site.performer.model()),
             Start::Tool(call) => format!("calls {} {}", call.tool, call.arguments.get()),
             Start::Child(child) => format!("runs {}", child.chart),
-            Start::Own { task } => format!("does {}", name(task)),
+            Start::Own { task } => {
+                say::task(task).unwrap_or_else(|| format!("does {}", name(task)))
+            }
         }
     }
 }

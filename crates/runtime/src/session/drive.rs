@@ -236,6 +236,7 @@ fn outcome(driver: &Driver) -> Outcome {
         questions: driver.questions(),
         elapsed_ms: core.now.0,
         result: driver.run().result(),
+        report: driver.run().report(),
         error: driver.run().turn_error().cloned(),
     }
 }

@@ -47,6 +47,7 @@ fn question(text: &str) -> Question {
             messages: vec![Message::User(text.into())],
             tools: vec!["context.fts_search".into()],
             schema: None,
+            private: None,
         },
         tools: vec![ToolSpec {
             name: "context.fts_search".into(),

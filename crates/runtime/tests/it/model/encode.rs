@@ -59,6 +59,7 @@ fn rich() -> Question {
                 Message::User("Well?".into()),
             ],
             tools: vec!["context.fts_search".into(), "read".into()],
+            private: None,
             schema: Some(json!({
                 "type": "object",
                 "properties": { "action": { "enum": ["tool", "finish"] } },

@@ -1,0 +1,236 @@
+//! What the fields beside a field and the purpose of their form say of it.
+
+use alloc::{collections::BTreeMap, vec::Vec};
+
+use super::{
+    Aim, Draft,
+    votes::{Votes, can_be},
+};
+use crate::form::{field::Shape, kind::Kind};
+
+/// Less than this speaks only in the right surroundings.
+const WEAK: i32 = 300;
+
+/// Settles what only the whole form can tell.
+pub(super) fn settle(
+    drafts: &[Draft<'_>],
+    votes: &[Votes],
+    aims: &BTreeMap<Option<usize>, Option<Aim>>,
+    kinds: &mut [Kind],
+) {
+    for (form, aim) in aims {
+        let mut group = Group {
+            at: (0..drafts.len())
+                .filter(|at| drafts.get(*at).is_some_and(|it| it.form == *form))
+                .collect(),
+            drafts,
+            votes,
+            aim: *aim,
+            kinds,
+        };
+        group.doubts();
+        group.passwords();
+        group.account();
+        group.streets();
+        group.telephone();
+    }
+}
+
+/// The fields of one form.
+struct Group<'a, 'b> {
+    at: Vec<usize>,
+    drafts: &'a [Draft<'b>],
+    votes: &'a [Votes],
+    aim: Option<Aim>,
+    kinds: &'a mut [Kind],
+}
+
+impl Group<'_, '_> {
+    fn kind(&self, at: usize) -> Kind {
+        self.kinds.get(at).copied().unwrap_or_default()
+    }
+
+    fn put(&mut self, at: usize, kind: Kind) {
+        if let Some(place) = self.kinds.get_mut(at) {
+            *place = kind;
+        }
+    }
+
+    fn shape(&self, at: usize) -> Shape {
+        self.drafts.get(at).map(|draft| draft.shape).unwrap_or_default()
+    }
+
+    fn weight(&self, at: usize, kind: Kind) -> i32 {
+        self.votes.get(at).map_or(0, |votes| votes.of(kind))
+    }
+
+    fn told(&self, at: usize) -> Option<Kind> {
+        self.votes.get(at).and_then(|votes| votes.told)
+    }
+
+    fn is_seen(&self, at: usize) -> bool {
+        self.drafts.get(at).is_some_and(|draft| draft.seen_by_people)
+    }
+
+    /// Words such as `code` or `id` speak only where codes or accounts are asked for.
+    fn doubts(&mut self) {
+        let about_accounts =
+            matches!(self.aim, Some(Aim::LogIn | Aim::SignUp | Aim::Recover | Aim::Change));
+        for at in self.at.clone() {
+            let kind = self.kind(at);
+            let weak = self.weight(at, kind) < WEAK;
+            let out_of_place = match kind {
+                Kind::OneTimeCode => weak && self.aim != Some(Aim::Code),
+                Kind::Username => weak && !about_accounts,
+                _ => false,
+            };
+            if out_of_place {
+                self.put(at, Kind::None);
+            }
+        }
+    }
+
+    /// Tells passwords that exist from passwords that are being made.
+    fn passwords(&mut self) {
+        let is_one = |kind: Kind| matches!(kind, Kind::NewPassword | Kind::CurrentPassword);
+        let undecided = |group: &Self, at: usize| {
+            let bare = group.shape(at) == Shape::Password && group.kind(at) == Kind::None;
+            bare && group.weight(at, Kind::None) == 0
+        };
+        let all: Vec<usize> = self
+            .at
+            .iter()
+            .copied()
+            .filter(|at| is_one(self.kind(*at)) || undecided(self, *at))
+            .collect();
+        let several = all.iter().filter(|at| self.is_seen(**at)).count() > 1;
+        for (nth, at) in all.iter().copied().enumerate() {
+            let says_which = self.votes.get(at).is_some_and(|votes| votes.says_which);
+            let told = self.told(at).filter(|kind| is_one(*kind));
+            // `new-password` is often written on a log-in only to keep browsers away.
+            let believed = told.filter(|kind| {
+                !(*kind == Kind::NewPassword && self.aim == Some(Aim::LogIn) && !several)
+            });
+            let kind = match (says_which, believed, self.aim) {
+                (true, ..) if is_one(self.kind(at)) => self.kind(at),
+                (_, Some(kind), _) => kind,
+                (_, None, Some(Aim::SignUp | Aim::Recover)) => Kind::NewPassword,
+                (_, None, Some(Aim::Change)) if nth > 0 => Kind::NewPassword,
+                (_, None, Some(Aim::Change)) if !several => Kind::NewPassword,
+                (_, None, Some(Aim::LogIn)) => Kind::CurrentPassword,
+                (_, None, _) if several && all.len() == 2 => Kind::NewPassword,
+                (_, None, _) => Kind::CurrentPassword,
+            };
+            self.put(at, kind);
+        }
+    }
+
+    /// Finds the field that names the account where one signs in: also where it takes a
+    /// mail address or a telephone number, it is the account's name.
+    fn account(&mut self) {
+        if !matches!(self.aim, Some(Aim::LogIn | Aim::Recover)) {
+            self.new_account();
+            return;
+        }
+        let secret = |kind: Kind| matches!(kind, Kind::CurrentPassword | Kind::NewPassword);
+        let password = self.at.iter().copied().find(|at| secret(self.kind(*at)));
+        let is_line = |group: &Self, at: usize| {
+            matches!(group.shape(at), Shape::Text | Shape::Combobox | Shape::Number)
+        };
+        let lines: Vec<usize> = self.at.iter().copied().filter(|at| is_line(self, *at)).collect();
+        // A form that signs in without a password asks for little else.
+        let shown = lines.iter().filter(|at| self.is_seen(**at)).count();
+        let named = |kind: Kind| matches!(kind, Kind::Email | Kind::Tel | Kind::TelNational);
+        // Nobody signs in with two mail addresses.
+        let mails = lines.iter().filter(|at| self.kind(**at) == Kind::Email && self.is_seen(**at));
+        if (password.is_none() && shown > 2) || mails.count() > 1 {
+            return;
+        }
+        let mut found = false;
+        for at in &lines {
+            if self.kind(*at) == Kind::Username {
+                found = true;
+            } else if named(self.kind(*at)) && can_name(self.drafts, *at) {
+                self.put(*at, Kind::Username);
+                found = true;
+            }
+        }
+        let Some(password) = password.filter(|_| !found) else { return };
+        let could = |kind: Kind| {
+            matches!(
+                kind,
+                Kind::None | Kind::Name | Kind::Nickname | Kind::GivenName | Kind::Organization
+            )
+        };
+        let free = |group: &Self, at: usize| {
+            could(group.kind(at)) && group.weight(at, Kind::None) < WEAK && group.is_seen(at)
+        };
+        let before = lines.iter().copied().filter(|at| *at < password && free(self, *at)).last();
+        let first = before.or_else(|| lines.iter().copied().find(|at| free(self, *at)));
+        if let Some(at) = first {
+            self.put(at, Kind::Username);
+        }
+    }
+
+    /// Where an account is made and nothing names it, the line before the password does.
+    fn new_account(&mut self) {
+        let names = |kind: Kind| matches!(kind, Kind::Username | Kind::Email | Kind::Tel);
+        let is_secret = |kind: Kind| matches!(kind, Kind::CurrentPassword | Kind::NewPassword);
+        if self.at.iter().any(|at| names(self.kind(*at))) {
+            return;
+        }
+        let Some(password) = self.at.iter().copied().find(|at| is_secret(self.kind(*at))) else {
+            return;
+        };
+        let Some(before) = password.checked_sub(1).filter(|at| self.at.contains(at)) else {
+            return;
+        };
+        let unknown = self.kind(before) == Kind::None && self.weight(before, Kind::None) == 0;
+        if unknown && self.shape(before) == Shape::Text && self.is_seen(before) {
+            self.put(before, Kind::Username);
+        }
+    }
+
+    /// Tells the lines of an address apart.
+    fn streets(&mut self) {
+        let second = self.at.iter().any(|at| self.kind(*at) == Kind::AddressLine2);
+        let is_first = |kind: Kind| matches!(kind, Kind::StreetAddress | Kind::AddressLine1);
+        let mut last: Option<usize> = None;
+        for at in self.at.clone() {
+            if is_first(self.kind(at)) && self.shape(at) == Shape::Text {
+                let follows = last.is_some_and(|last| last.saturating_add(1) == at);
+                let unnamed = self.drafts.get(at).is_some_and(|draft| {
+                    draft.seen.names.associated.is_empty() && draft.seen.names.wrapping.is_empty()
+                });
+                if follows && unnamed && !second {
+                    self.put(at, Kind::AddressLine2);
+                } else if second && self.kind(at) == Kind::StreetAddress {
+                    self.put(at, Kind::AddressLine1);
+                }
+            }
+            if is_first(self.kind(at)) {
+                last = Some(at);
+            }
+        }
+    }
+
+    /// A telephone number after its own country code is the national one.
+    fn telephone(&mut self) {
+        let mut code = false;
+        for at in self.at.clone() {
+            match self.kind(at) {
+                Kind::TelCountryCode => code = true,
+                Kind::Tel if code && self.told(at).is_none() => {
+                    self.put(at, Kind::TelNational);
+                    code = false;
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Returns whether a field could hold the name of an account.
+fn can_name(drafts: &[Draft<'_>], at: usize) -> bool {
+    drafts.get(at).is_some_and(|draft| can_be(draft, Kind::Username))
+}

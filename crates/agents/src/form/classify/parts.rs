@@ -1,0 +1,180 @@
+//! Days, months and years: whose they are, of a birthday or of a card.
+
+use alloc::vec::Vec;
+
+use super::{
+    Draft, Lexicon, Text,
+    options::{self, Part},
+    votes::read_of,
+    words,
+};
+use crate::form::{kind::Kind, sight::Sighting};
+
+/// Words for the parts of a date, as identifiers and labels have them.
+const DAYS: &str = "day, dd, d, tag, jour, dia, giorno, dag, paiva, dzien, den, день, ημερα, gun, 日, 일, يوم, jj, tt";
+const MONTHS: &str = "month, mm, mon, monat, mois, mes, mese, maand, maned, manad, kuukausi, miesiac, mesic, месяц, місяць, μηνασ, ay, 月, 월, شهر";
+const YEARS: &str = "year, yyyy, yy, yr, jahr, annee, ano, anno, jaar, ar, vuosi, rok, год, рік, ετοσ, yil, 年, 년, سنة, aaaa, jjjj";
+
+/// What a date is the date of.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Of {
+    Birth,
+    Card,
+}
+
+/// Types the parts of dates.
+pub(super) fn settle(sighting: &Sighting, drafts: &[Draft<'_>], kinds: &mut [Kind]) {
+    let parts =
+        Lexicon::new([(Part::Day, DAYS), (Part::Month, MONTHS), (Part::Year, YEARS)].into_iter());
+    let found: Vec<Option<Part>> = drafts.iter().map(|draft| part(&parts, draft)).collect();
+    let judge = Whose {
+        sighting,
+        drafts,
+        birth: Lexicon::new(core::iter::once(((), words::of(Kind::Bday)))),
+        card: Lexicon::new(
+            [((), words::of(Kind::CcExp)), ((), "cc, card, credit, exp")].into_iter(),
+        ),
+    };
+    for at in 0..drafts.len() {
+        let (Some(Some(part)), Some(kind)) = (found.get(at), kinds.get(at).copied()) else {
+            continue;
+        };
+        let open = matches!(
+            kind,
+            Kind::None
+                | Kind::Bday
+                | Kind::CcExp
+                | Kind::Tel
+                | Kind::CcNumber
+                | Kind::CcCsc
+                | Kind::BdayDay
+        );
+        if !open {
+            continue;
+        }
+        let settled = match (judge.of(at, &found, kinds), part) {
+            (Some(Of::Birth), Part::Day) => Kind::BdayDay,
+            (Some(Of::Birth), Part::Month) => Kind::BdayMonth,
+            (Some(Of::Birth), Part::Year | Part::YearToCome) => Kind::BdayYear,
+            (Some(Of::Card), Part::Month) => Kind::CcExpMonth,
+            (Some(Of::Card), Part::Year | Part::YearToCome) => Kind::CcExpYear,
+            (Some(Of::Card), Part::Day) => kind,
+            (None, _) if kind == Kind::Tel => Kind::None,
+            (None, _) => kind,
+        };
+        if let Some(place) = kinds.get_mut(at) {
+            *place = settled;
+        }
+    }
+}
+
+/// Returns the part of a date that a field asks for: by its list, else by its own words.
+/// A field that names two parts, such as `MM/YY`, asks for the whole.
+fn part(parts: &Lexicon<Part>, draft: &Draft<'_>) -> Option<Part> {
+    if let Some(part) = options::part(&draft.options) {
+        return Some(part);
+    }
+    let seen = draft.seen;
+    let names = &seen.names;
+    let own = [
+        names.associated.as_str(),
+        names.wrapping.as_str(),
+        names.aria.as_str(),
+        names.placeholder.as_str(),
+        seen.attribute("name"),
+        seen.attribute("id"),
+    ];
+    let mut found: Option<Part> = None;
+    for raw in own {
+        let text = Text::new(raw);
+        if text.words() > 6 {
+            continue;
+        }
+        for hit in parts.find(&text) {
+            match found {
+                Some(part) if part != hit.meaning => return None,
+                _ => found = Some(hit.meaning),
+            }
+        }
+    }
+    found
+}
+
+struct Whose<'a, 'b> {
+    sighting: &'a Sighting,
+    drafts: &'a [Draft<'b>],
+    birth: Lexicon<()>,
+    card: Lexicon<()>,
+}
+
+impl Whose<'_, '_> {
+    /// Returns what a part of a date belongs to: by its own words, by the words of its
+    /// group, by the fields beside it, by the form.
+    fn of(&self, at: usize, parts: &[Option<Part>], kinds: &[Kind]) -> Option<Of> {
+        let draft = self.drafts.get(at)?;
+        let own = read_of(draft.seen).into_iter().map(|text| text.as_str());
+        let names = ["name", "id", "class"].into_iter().map(|name| draft.seen.attribute(name));
+        let first = draft.options.first().map_or("", |(label, _)| label.as_str());
+        let mut said = own.chain(names).chain([first, draft.context.as_str()]);
+        let spoken = said.find_map(|text| self.says(text));
+        let kind = kinds.get(at).copied().unwrap_or_default();
+        if kind == Kind::Bday || spoken == Some(Of::Birth) {
+            return Some(Of::Birth);
+        }
+        if kind == Kind::CcExp || spoken == Some(Of::Card) {
+            return Some(Of::Card);
+        }
+        self.by_neighbours(at, parts, kinds).or_else(|| self.by_form(at, parts, kinds))
+    }
+
+    fn says(&self, text: &str) -> Option<Of> {
+        if self.birth.is_in(text) {
+            return Some(Of::Birth);
+        }
+        self.card.is_in(text).then_some(Of::Card)
+    }
+
+    fn by_neighbours(&self, at: usize, parts: &[Option<Part>], kinds: &[Kind]) -> Option<Of> {
+        let near = at.saturating_sub(2)..=at.saturating_add(2);
+        let form = self.drafts.get(at)?.form;
+        for other in near.filter(|other| *other != at) {
+            if self.drafts.get(other).is_none_or(|draft| draft.form != form) {
+                continue;
+            }
+            let is_part = parts.get(other).is_some_and(Option::is_some);
+            match kinds.get(other) {
+                Some(Kind::Bday | Kind::BdayDay | Kind::BdayMonth | Kind::BdayYear) => {
+                    return Some(Of::Birth);
+                }
+                Some(
+                    Kind::CcExp | Kind::CcExpMonth | Kind::CcExpYear | Kind::CcNumber | Kind::CcCsc,
+                ) => return Some(Of::Card),
+                _ if is_part => {
+                    let draft = self.drafts.get(other)?;
+                    let texts = read_of(draft.seen);
+                    if let Some(of) = texts.into_iter().find_map(|text| self.says(text)) {
+                        return Some(of);
+                    }
+                }
+                _ => {}
+            }
+        }
+        // Three parts in a row, under a heading that speaks of birth.
+        let draft = self.drafts.get(at)?;
+        let before = self.sighting.said.iter().filter(|said| said.order < draft.seen.order);
+        let heading = before.max_by_key(|said| said.order)?;
+        self.birth.is_in(&heading.text).then_some(Of::Birth)
+    }
+
+    /// In a form that takes a card, a month and a year without a day are the card's.
+    fn by_form(&self, at: usize, parts: &[Option<Part>], kinds: &[Kind]) -> Option<Of> {
+        let form = self.drafts.get(at)?.form;
+        let mine = |other: &usize| self.drafts.get(*other).is_some_and(|draft| draft.form == form);
+        let has_card = (0..kinds.len())
+            .filter(mine)
+            .any(|other| matches!(kinds.get(other), Some(Kind::CcNumber | Kind::CcCsc)));
+        let has_day =
+            (0..parts.len()).filter(mine).any(|other| parts.get(other) == Some(&Some(Part::Day)));
+        (has_card && !has_day).then_some(Of::Card)
+    }
+}

@@ -1,0 +1,230 @@
+//! Texts as they are compared: folded, in words, and searched for phrases.
+
+use alloc::{
+    collections::BTreeMap,
+    string::{String, ToString as _},
+    vec::Vec,
+};
+use core::cmp::Reverse;
+
+/// A text without case, accents and gaps, which still knows where its words begin.
+#[derive(Clone, Debug, Default)]
+pub(in crate::form) struct Text {
+    solid: String,
+    /// Where words begin and end, in bytes of `solid`, in order.
+    bounds: Vec<usize>,
+}
+
+impl Text {
+    /// Folds a text. Words end at everything that is neither letter nor digit, between
+    /// letters and digits, and where an identifier changes case: `userID2` has three.
+    pub(in crate::form) fn new(raw: &str) -> Self {
+        let mut text = Self::default();
+        let mut before: Option<char> = None;
+        let mut characters = raw.chars().peekable();
+        while let Some(character) = characters.next() {
+            // Apostrophes join: `don't` is as good as `dont`.
+            if matches!(character, '\'' | '’' | 'ʼ' | '`') {
+                continue;
+            }
+            if !character.is_alphanumeric() {
+                // A number sign is how forms write `number`.
+                if character == '#' {
+                    text.bound();
+                    text.solid.push('#');
+                }
+                before = None;
+                continue;
+            }
+            let next = characters.peek().copied();
+            if before.is_none_or(|before| parts(before, character, next)) {
+                text.bound();
+            }
+            fold(character, &mut text.solid);
+            before = Some(character);
+        }
+        text.bound();
+        text
+    }
+
+    fn bound(&mut self) {
+        let at = self.solid.len();
+        if self.bounds.last() != Some(&at) {
+            self.bounds.push(at);
+        }
+    }
+
+    /// Returns the text without gaps.
+    pub(in crate::form) fn solid(&self) -> &str {
+        &self.solid
+    }
+
+    /// Returns how many words it has.
+    pub(in crate::form) fn words(&self) -> usize {
+        self.bounds.len().saturating_sub(1)
+    }
+
+    /// Returns whether it holds a phrase in whole words.
+    pub(in crate::form) fn holds(&self, phrase: &str) -> bool {
+        let phrase = Self::new(phrase);
+        let wanted = phrase.solid();
+        let gapless = !wanted.chars().all(has_gaps);
+        let mut found = self.solid.match_indices(wanted);
+        found.any(|(at, it)| {
+            gapless || (self.is_bound(at) && self.is_bound(at.saturating_add(it.len())))
+        })
+    }
+
+    fn is_bound(&self, at: usize) -> bool {
+        self.bounds.binary_search(&at).is_ok()
+    }
+}
+
+/// Returns whether a word ends between two characters.
+fn parts(before: char, character: char, next: Option<char>) -> bool {
+    let digits = before.is_numeric() != character.is_numeric();
+    let hump = before.is_lowercase() && character.is_uppercase();
+    let acronym =
+        before.is_uppercase() && character.is_uppercase() && next.is_some_and(char::is_lowercase);
+    digits || hump || acronym
+}
+
+/// Writes a character without case and accent.
+fn fold(character: char, into: &mut String) {
+    // Full-width letters and digits are the same as narrow ones.
+    let narrow = match u32::from(character) {
+        wide @ 0xff01..=0xff5e => char::from_u32(wide.wrapping_sub(0xfee0)).unwrap_or(character),
+        _ => character,
+    };
+    for lower in narrow.to_lowercase() {
+        let plain = match lower {
+            'à'..='å' | 'ā' | 'ă' | 'ą' => 'a',
+            'ç' | 'ć' | 'č' | 'ĉ' => 'c',
+            'ď' | 'đ' | 'ð' => 'd',
+            'è'..='ë' | 'ē' | 'ė' | 'ę' | 'ě' => 'e',
+            'ğ' | 'ģ' => 'g',
+            'ì'..='ï' | 'ī' | 'į' | 'ı' => 'i',
+            'ķ' => 'k',
+            'ł' | 'ľ' | 'ĺ' | 'ļ' => 'l',
+            'ñ' | 'ń' | 'ň' | 'ņ' => 'n',
+            'ò'..='ö' | 'ø' | 'ō' | 'ő' => 'o',
+            'ŕ' | 'ř' => 'r',
+            'ś' | 'š' | 'ş' | 'ș' => 's',
+            'ť' | 'ţ' | 'ț' => 't',
+            'ù'..='ü' | 'ū' | 'ů' | 'ű' | 'ų' => 'u',
+            'ý' | 'ÿ' => 'y',
+            'ź' | 'ż' | 'ž' => 'z',
+            'ё' => 'е',
+            'ά' => 'α',
+            'έ' => 'ε',
+            'ή' => 'η',
+            'ί' | 'ϊ' | 'ΐ' => 'ι',
+            'ό' => 'ο',
+            'ύ' | 'ϋ' | 'ΰ' => 'υ',
+            'ώ' => 'ω',
+            'ς' => 'σ',
+            'أ' | 'إ' | 'آ' => 'ا',
+            'ß' => {
+                into.push_str("ss");
+                continue;
+            }
+            'æ' => {
+                into.push_str("ae");
+                continue;
+            }
+            'œ' => {
+                into.push_str("oe");
+                continue;
+            }
+            // A dot above that is left over from a Turkish capital.
+            '\u{307}' => continue,
+            other => other,
+        };
+        into.push(plain);
+    }
+}
+
+/// Returns whether a script parts its words by gaps.
+fn has_gaps(character: char) -> bool {
+    !matches!(u32::from(character), 0x0e00..=0x0eff | 0x3040..=0x30ff | 0x3400..=0x9fff | 0xac00..=0xd7af)
+}
+
+/// A phrase that was found in a text.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(in crate::form) struct Found<T> {
+    /// What it speaks for.
+    pub(in crate::form) meaning: T,
+    /// Where it begins, in bytes.
+    pub(in crate::form) start: usize,
+    /// Where it ends.
+    pub(in crate::form) end: usize,
+}
+
+/// Phrases and what they mean, found by their first letter.
+#[derive(Debug)]
+pub(in crate::form) struct Lexicon<T> {
+    phrases: BTreeMap<char, Vec<Phrase<T>>>,
+}
+
+#[derive(Debug)]
+struct Phrase<T> {
+    text: String,
+    anywhere: bool,
+    meaning: T,
+}
+
+impl<T: Copy> Lexicon<T> {
+    /// Reads lists of phrases that are parted by commas, each list with its meaning.
+    pub(in crate::form) fn new<'a>(lists: impl Iterator<Item = (T, &'a str)>) -> Self {
+        let mut phrases: BTreeMap<char, Vec<Phrase<T>>> = BTreeMap::new();
+        for (meaning, list) in lists {
+            for written in list.split(',').map(str::trim) {
+                let (written, starred) = match written.strip_prefix('*') {
+                    Some(rest) => (rest, true),
+                    None => (written, false),
+                };
+                let text = Text::new(written).solid().to_string();
+                let Some(first) = text.chars().next() else { continue };
+                // One sign alone is a word of its own, or part of some other word.
+                let gapless = !text.chars().all(has_gaps) && text.chars().nth(1).is_some();
+                let anywhere = starred || gapless;
+                phrases.entry(first).or_default().push(Phrase { text, anywhere, meaning });
+            }
+        }
+        Self { phrases }
+    }
+
+    /// Returns the phrases that a text holds. Of two that overlap the longer one counts:
+    /// `email address` speaks of mail and not of a street.
+    pub(in crate::form) fn find(&self, text: &Text) -> Vec<Found<T>> {
+        let mut all = Vec::new();
+        for (start, first) in text.solid.char_indices() {
+            let Some(phrases) = self.phrases.get(&first) else { continue };
+            let rest = text.solid.get(start..).unwrap_or_default();
+            let bound = text.is_bound(start);
+            for phrase in phrases.iter().filter(|phrase| rest.starts_with(&phrase.text)) {
+                let end = start.saturating_add(phrase.text.len());
+                if phrase.anywhere || (bound && text.is_bound(end)) {
+                    all.push(Found { meaning: phrase.meaning, start, end });
+                }
+            }
+        }
+        // The sort is stable: of equals, the one that is listed first stays.
+        all.sort_by_key(|found| Reverse(found.end.saturating_sub(found.start)));
+        let mut kept: Vec<Found<T>> = Vec::new();
+        for found in all {
+            let same = |other: &Found<T>| other.start == found.start && other.end == found.end;
+            let apart = |other: &Found<T>| other.end <= found.start || found.end <= other.start;
+            if kept.iter().all(|other| apart(other) || same(other)) {
+                kept.push(found);
+            }
+        }
+        kept.sort_by_key(|found| found.start);
+        kept
+    }
+
+    /// Returns whether a text holds any of the phrases.
+    pub(in crate::form) fn is_in(&self, raw: &str) -> bool {
+        !self.find(&Text::new(raw)).is_empty()
+    }
+}

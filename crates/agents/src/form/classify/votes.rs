@@ -1,0 +1,321 @@
+//! How much speaks for each kind of a field, taken by itself.
+
+use alloc::{collections::BTreeMap, string::String, vec::Vec};
+
+use super::{
+    Draft, autocomplete, options,
+    phrase::{Lexicon, Text},
+    words,
+};
+use crate::form::{
+    field::Shape,
+    kind::Kind,
+    sight::{Seen, Sighting},
+};
+
+/// How much each source of words weighs, against a phrase's strength of ten.
+mod weight {
+    /// The field's own label.
+    pub(super) const LABEL: i32 = 60;
+    /// What assistive technology is told.
+    pub(super) const ARIA: i32 = 50;
+    /// What it shows while it is empty.
+    pub(super) const PLACEHOLDER: i32 = 40;
+    /// The name under which it is sent.
+    pub(super) const NAME: i32 = 36;
+    /// Its id.
+    pub(super) const ID: i32 = 30;
+    /// Its `title`.
+    pub(super) const TITLE: i32 = 25;
+    /// Names that frameworks and tests give it.
+    pub(super) const MARK: i32 = 20;
+    /// Text that only stands near it, by how far away.
+    pub(super) const NEAR: [i32; 5] = [38, 34, 28, 22, 16];
+    /// The head of its column or row.
+    pub(super) const TABLE: i32 = 25;
+    /// The class of the element.
+    pub(super) const CLASS: i32 = 10;
+    /// An attribute that exists to say what the field asks for.
+    pub(super) const AUTOCOMPLETE: i32 = 700;
+    /// A type that only one kind has.
+    pub(super) const TYPE: i32 = 500;
+    /// A type that is also used for its keyboard.
+    pub(super) const KEYBOARD: i32 = 140;
+    /// What its list offers.
+    pub(super) const OPTIONS: i32 = 500;
+}
+
+/// A field is typed only if this much speaks for it.
+const ENOUGH: i32 = 120;
+/// A phrase so far into a text is about something else.
+const FAR: usize = 60;
+/// What an identifier's word for nothing in particular is worth at most.
+const QUIET: i32 = 5;
+/// A text so long explains rather than names.
+const LONG: usize = 90;
+
+/// Attributes by which frameworks and tests name fields.
+const MARKS: [&str; 12] = [
+    "data-testid",
+    "data-test",
+    "data-qa",
+    "data-automation-id",
+    "data-field",
+    "data-name",
+    "data-type",
+    "ng-model",
+    "formcontrolname",
+    "v-model",
+    "data-bind",
+    "itemprop",
+];
+
+/// How much speaks for each kind.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Votes {
+    by_kind: BTreeMap<Kind, i32>,
+    /// Whether words say which of old and new a password is.
+    pub(super) says_which: bool,
+    /// Whether an attribute says what the field asks for.
+    pub(super) told: Option<Kind>,
+}
+
+/// Holds the phrases while a page is judged.
+pub(super) struct Judge {
+    lexicon: Lexicon<(Kind, i32)>,
+}
+
+/// Whether words come from an identifier or from what a person reads.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Voice {
+    Identifier,
+    Prose,
+}
+
+impl Judge {
+    pub(super) fn new() -> Self {
+        let rows = words::rows().map(|row| ((row.kind, row.strength), row.says));
+        Self { lexicon: Lexicon::new(rows) }
+    }
+
+    /// Collects what speaks for each kind of a field.
+    pub(super) fn votes(&self, sighting: &Sighting, draft: &Draft<'_>) -> Votes {
+        let seen = draft.seen;
+        let mut votes = Votes::default();
+        let names = &seen.names;
+        let own = [&names.associated, &names.wrapping, &names.labelled_by];
+        for text in own {
+            self.hear(&mut votes, text, weight::LABEL, Voice::Prose);
+        }
+        self.hear(&mut votes, &names.aria, weight::ARIA, Voice::Prose);
+        self.hear(&mut votes, &names.placeholder, weight::PLACEHOLDER, Voice::Prose);
+        self.hear(&mut votes, &names.title, weight::TITLE, Voice::Prose);
+        self.hear(&mut votes, seen.attribute("name"), weight::NAME, Voice::Identifier);
+        self.hear(&mut votes, seen.attribute("id"), weight::ID, Voice::Identifier);
+        for mark in MARKS {
+            self.hear(&mut votes, seen.attribute(mark), weight::MARK, Voice::Identifier);
+        }
+        self.hear(&mut votes, seen.attribute("class"), weight::CLASS, Voice::Identifier);
+        let unnamed = own.iter().all(|text| text.is_empty());
+        if unnamed {
+            let far = usize::try_from(names.before_level).unwrap_or(usize::MAX);
+            let near = weight::NEAR.get(far).copied().unwrap_or_default();
+            self.hear(&mut votes, &names.before, near, Voice::Prose);
+            self.hear(&mut votes, &names.table.column, weight::TABLE, Voice::Prose);
+            self.hear(&mut votes, &names.table.row, weight::TABLE, Voice::Prose);
+            self.hear_around(&mut votes, sighting, seen);
+        }
+        // A list often opens with the question: `Birth month`, `Select a country`.
+        if let Some((first, value)) = draft.options.first()
+            && (value.is_empty() || value == first)
+        {
+            self.hear(&mut votes, first, weight::PLACEHOLDER, Voice::Prose);
+        }
+        Self::built(&mut votes, draft);
+        votes
+    }
+
+    /// Where a field has no name of its own, the ids of the elements around it may speak.
+    fn hear_around(&self, votes: &mut Votes, sighting: &Sighting, seen: &Seen) {
+        let has_name = !seen.attribute("name").is_empty() || !seen.attribute("id").is_empty();
+        let around = sighting.around(seen.place).take(2).filter(|(_, place)| !place.is_form());
+        for (_, place) in around {
+            let weight = if has_name { weight::CLASS } else { weight::MARK };
+            self.hear(votes, place.attribute("id"), weight, Voice::Identifier);
+            self.hear(votes, place.attribute("data-name"), weight, Voice::Identifier);
+        }
+    }
+
+    /// Lets one text vote: for what its strongest phrase speaks for.
+    fn hear(&self, votes: &mut Votes, raw: &str, weight: i32, voice: Voice) {
+        if raw.is_empty() || weight == 0 {
+            return;
+        }
+        let text = Text::new(raw);
+        let long = text.solid().len() > LONG;
+        let mut best: Option<(Kind, i32)> = None;
+        for found in self.lexicon.find(&text) {
+            let (kind, strength) = found.meaning;
+            // Identifiers say more of their surroundings: a search for a street by its
+            // postal code still asks for the code.
+            let quiet = kind == Kind::None && voice == Voice::Identifier;
+            let strength = if quiet { strength.min(QUIET) } else { strength };
+            let strength =
+                if long && found.start > FAR { strength.saturating_div(3) } else { strength };
+            // What a person reads names its thing first, an identifier last.
+            let better = match best {
+                None => true,
+                Some((_, least)) if voice == Voice::Identifier => strength >= least,
+                Some((_, least)) => strength > least,
+            };
+            if better {
+                best = Some((kind, strength));
+            }
+        }
+        if let Some((kind, strength)) = best {
+            let explicit =
+                matches!(kind, Kind::NewPassword | Kind::CurrentPassword) && strength > 8;
+            votes.says_which |= explicit;
+            votes.add(kind, weight.saturating_mul(strength));
+        }
+    }
+
+    /// What the field's make says: its attribute, its type, its list.
+    fn built(votes: &mut Votes, draft: &Draft<'_>) {
+        let seen = draft.seen;
+        // On a line of text `new-password` is written to keep browsers from filling it.
+        let secret = |kind: &Kind| matches!(kind, Kind::NewPassword | Kind::CurrentPassword);
+        let told = autocomplete::kind(seen.attribute("autocomplete"));
+        if let Some(kind) = told.filter(|kind| draft.shape == Shape::Password || !secret(kind)) {
+            votes.told = Some(kind);
+            votes.add(kind, weight::AUTOCOMPLETE);
+        }
+        match (seen.type_.as_str(), seen.attribute("inputmode")) {
+            ("email", _) | (_, "email") => votes.add(Kind::Email, weight::TYPE),
+            ("url", _) | (_, "url") => votes.add(Kind::Url, weight::TYPE),
+            ("tel", _) | (_, "tel") => votes.add(Kind::Tel, weight::KEYBOARD),
+            ("search", _) | (_, "search") => votes.add(Kind::None, weight::KEYBOARD),
+            _ => {}
+        }
+        if let Some(kind) = options::kind(&draft.options) {
+            votes.add(kind, weight::OPTIONS);
+        }
+    }
+}
+
+impl Votes {
+    fn add(&mut self, kind: Kind, weight: i32) {
+        let sum = self.by_kind.entry(kind).or_default();
+        *sum = sum.saturating_add(weight);
+    }
+
+    /// Returns how much speaks for a kind.
+    pub(super) fn of(&self, kind: Kind) -> i32 {
+        self.by_kind.get(&kind).copied().unwrap_or_default()
+    }
+
+    /// Returns the kind for which most speaks, of those that the field can be.
+    pub(super) fn pick(&self, draft: &Draft<'_>) -> Kind {
+        let fits = self.by_kind.iter().filter(|(kind, _)| can_be(draft, **kind));
+        let best = fits.max_by_key(|(_, weight)| **weight);
+        best.filter(|(_, weight)| **weight >= ENOUGH).map_or(Kind::None, |(kind, _)| *kind)
+    }
+
+    /// Lists what speaks for what, strongest first.
+    #[cfg(test)]
+    pub(super) fn told(&self) -> Vec<(Kind, i32)> {
+        let mut all: Vec<(Kind, i32)> = self.by_kind.iter().map(|(k, w)| (*k, *w)).collect();
+        all.sort_by_key(|(_, weight)| core::cmp::Reverse(*weight));
+        all
+    }
+}
+
+/// Returns whether a field of this shape can ask for a kind.
+pub(super) fn can_be(draft: &Draft<'_>, kind: Kind) -> bool {
+    use Kind as K;
+    let listed = matches!(
+        kind,
+        K::None
+            | K::HonorificPrefix
+            | K::HonorificSuffix
+            | K::AddressLevel1
+            | K::AddressLevel2
+            | K::AddressLevel3
+            | K::AddressLevel4
+            | K::Country
+            | K::CountryName
+            | K::PostalCode
+            | K::CcExpMonth
+            | K::CcExpYear
+            | K::CcExp
+            | K::CcType
+            | K::TransactionCurrency
+            | K::TransactionAmount
+            | K::Language
+            | K::Bday
+            | K::BdayDay
+            | K::BdayMonth
+            | K::BdayYear
+            | K::Sex
+            | K::TelCountryCode
+            | K::TelAreaCode
+            | K::StreetAddress
+            | K::AddressLine1
+            | K::AddressLine2
+            | K::OrganizationTitle
+            | K::CcNumber
+            | K::Organization
+    );
+    let secret = matches!(
+        kind,
+        K::None | K::NewPassword | K::CurrentPassword | K::OneTimeCode | K::CcCsc | K::CcNumber
+    );
+    match draft.shape {
+        Shape::Select | Shape::Listbox => listed,
+        Shape::Radio => matches!(
+            kind,
+            K::None | K::Sex | K::HonorificPrefix | K::CcType | K::Language | K::Country
+        ),
+        Shape::Password => secret,
+        Shape::Textarea | Shape::Richtext => matches!(kind, K::None | K::StreetAddress),
+        Shape::Codes => kind == K::OneTimeCode,
+        Shape::Number | Shape::Range => !matches!(
+            kind,
+            K::Email
+                | K::Name
+                | K::GivenName
+                | K::FamilyName
+                | K::Country
+                | K::StreetAddress
+                | K::NewPassword
+                | K::CurrentPassword
+                | K::Url
+        ),
+        Shape::Date => matches!(kind, K::None | K::Bday | K::CcExp),
+        Shape::Month => matches!(kind, K::None | K::CcExp | K::CcExpMonth),
+        Shape::File => matches!(kind, K::None | K::Photo),
+        Shape::Checkbox
+        | Shape::Captcha
+        | Shape::Time
+        | Shape::DatetimeLocal
+        | Shape::Week
+        | Shape::Color => kind == K::None,
+        Shape::Text | Shape::Combobox | Shape::Unsupported => true,
+    }
+}
+
+/// Returns all that a person reads at a field, for what is said of it elsewhere.
+pub(super) fn read_of(seen: &Seen) -> Vec<&String> {
+    let names = &seen.names;
+    let texts = [
+        &names.associated,
+        &names.wrapping,
+        &names.labelled_by,
+        &names.aria,
+        &names.placeholder,
+        &names.title,
+        &names.before,
+        &names.described,
+    ];
+    texts.into_iter().filter(|text| !text.is_empty()).collect()
+}

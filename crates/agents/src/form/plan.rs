@@ -1,0 +1,134 @@
+//! Which fields are filled, from where, and why the others are left to the person.
+
+use alloc::{
+    format,
+    string::{String, ToString},
+};
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    data::Config,
+    field::{Field, Fill, Shape},
+    forward,
+    kind::Kind,
+    profile::{ANSWERS, Holds},
+    text,
+};
+
+/// Why a field was left to the person.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Why {
+    /// A password, a code, card data or a file: not without the profile's leave and value.
+    NeverFilled,
+    /// A test that its reader is a person.
+    Captcha,
+    /// Nobody sees it, or it is a trap.
+    Hidden,
+    /// Something that is not known.
+    Unsupported,
+    /// Somebody has filled it.
+    HoldsValue,
+    /// The page lets nobody change it.
+    Disabled,
+    /// The profile has no value for it.
+    NotInProfile,
+    /// It agrees to something, which is the person's to do.
+    Consent,
+    /// The page has too many fields.
+    TooMany,
+    /// No text could be used.
+    NoText,
+}
+
+impl Why {
+    /// Returns whether a required field that was left so stands in the way.
+    pub(super) const fn misses(self) -> bool {
+        !matches!(self, Self::HoldsValue | Self::Hidden | Self::Disabled | Self::NoText)
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::NeverFilled => "never filled unless the profile allows it",
+            Self::Captcha => "only a person may solve it",
+            Self::Hidden => "nobody sees it",
+            Self::Unsupported => "not a field that can be filled",
+            Self::HoldsValue => "held a value",
+            Self::Disabled => "cannot be changed",
+            Self::NotInProfile => "not in the profile",
+            Self::Consent => "agreeing is yours",
+            Self::TooMany => "the page has too many fields",
+            Self::NoText => "no text could be used",
+        })
+    }
+}
+
+/// Returns why a field is not ours to fill, if it is not.
+pub(super) fn kept_out(field: &Field, config: &Config) -> Option<Why> {
+    let key = key(field, &config.profile);
+    let allowed = field.class().is_none_or(|class| config.profile.allow.contains(&class));
+    match (field.shape, field.fill) {
+        (Shape::Captcha, _) => Some(Why::Captcha),
+        (_, Fill::Hidden) => Some(Why::Hidden),
+        (Shape::Unsupported, _) => Some(Why::Unsupported),
+        (_, Fill::Never) if field.class().is_none() => Some(Why::NeverFilled),
+        _ if !allowed || (field.class().is_some() && key.is_none()) => Some(Why::NeverFilled),
+        _ if field.disabled => Some(Why::Disabled),
+        _ if field.holds_value && !config.overwrite => Some(Why::HoldsValue),
+        _ if key.is_some() => None,
+        (Shape::Checkbox, _) if forward::agrees(&field.label) => Some(Why::Consent),
+        _ if field.kind == Kind::None && config.writes && writable(field.shape) => None,
+        _ => Some(Why::NotInProfile),
+    }
+}
+
+/// Returns the profile's key for a field: an answer for its label, else a value of its kind.
+pub(super) fn key(field: &Field, holds: &Holds) -> Option<String> {
+    let names = [
+        Some(&field.label),
+        Some(&field.placeholder),
+        attribute(field, "name"),
+        attribute(field, "id"),
+    ];
+    let names = names.into_iter().flatten().filter(|name| !name.trim().is_empty());
+    for name in names {
+        let named = holds.answers.iter().find(|answer| answers(answer, name, &field.context));
+        if let Some(answer) = named {
+            return Some(format!("{ANSWERS}{answer}"));
+        }
+    }
+    let held = field.kind != Kind::None && holds.kinds.contains(&field.kind);
+    held.then(|| field.kind.token().to_string())
+}
+
+fn attribute<'a>(field: &'a Field, name: &str) -> Option<&'a String> {
+    field.attributes.get(name)
+}
+
+/// An answer is for the field of its label; `Section > Label` also wants its section.
+fn answers(answer: &str, name: &str, context: &str) -> bool {
+    if text::same_label(answer, name) {
+        return true;
+    }
+    let Some((section, label)) = answer.rsplit_once('>') else { return false };
+    text::same_label(label, name) && text::mentions(context, section)
+}
+
+/// Returns whether a model may write what goes into a field of this shape.
+const fn writable(shape: Shape) -> bool {
+    matches!(
+        shape,
+        Shape::Text
+            | Shape::Textarea
+            | Shape::Richtext
+            | Shape::Select
+            | Shape::Radio
+            | Shape::Combobox
+            | Shape::Listbox
+    )
+}

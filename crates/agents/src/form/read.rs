@@ -1,0 +1,256 @@
+//! What a sighting comes to: the fields of the form, and the control that sends it.
+//!
+//! Pure: the same sighting gives the same reading. The form is chosen in `container`,
+//! controls become fields in `draft`, names and hints are read in `label` and `limits`,
+//! what people can see in `visible`, what sends in `submit`. What fields ask for is
+//! decided in `classify`.
+
+mod complaint;
+mod container;
+mod draft;
+mod label;
+mod limits;
+mod shape;
+mod submit;
+#[cfg(test)]
+mod tests;
+mod visible;
+
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    format,
+    string::String,
+    vec::Vec,
+};
+
+use serde::{Deserialize, Serialize};
+
+pub use complaint::Complaint;
+
+use super::{
+    classify::{self, Draft},
+    field::{Choice, Field, Fill, Shape},
+    forward::Control,
+    sight::{Captcha, Seen, Sighting},
+};
+use draft::Logical;
+
+/// What a page was found to hold.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Reading {
+    /// The fields of the form, in the order of the page; hidden ones are marked.
+    pub fields: Vec<Field>,
+    /// Fields of the page that are not part of the form.
+    pub outside: Vec<Field>,
+    /// The control that sends the form or leads on.
+    pub submit: Option<Control>,
+    /// Everything in the form that can be pressed.
+    pub controls: Vec<Control>,
+    /// What the page has against what was filled.
+    pub complaints: Vec<Complaint>,
+    /// The same as long as the form has the same fields.
+    pub signature: String,
+    /// What the form is for, as a word.
+    pub purpose: String,
+}
+
+/// Reads a sighting.
+pub fn read(sighting: &Sighting) -> Reading {
+    let lexicons = Lexicons::new();
+    let logicals = draft::logicals(sighting, &lexicons);
+    let container = container::choose(sighting, &logicals, &lexicons);
+    let drafts = drafts(sighting, &logicals, &lexicons);
+    let (kinds, purposes) = classify::kinds(sighting, &drafts);
+
+    let mut reading = Reading::default();
+    let mut ids = Ids::default();
+    for ((logical, draft), kind) in logicals.iter().zip(&drafts).zip(kinds) {
+        let mut field = field(sighting, logical, draft, &lexicons);
+        field.kind = kind;
+        field.id = ids.take(&field.selector);
+        field.fill = fill(logical, &field);
+        complaint::of_field(logical, &field, &mut reading.complaints);
+        if container.holds(sighting, logical.place()) {
+            reading.fields.push(field);
+        } else {
+            reading.outside.push(field);
+        }
+    }
+    for captcha in draft::captchas(sighting) {
+        let field = captcha_field(captcha, &mut ids);
+        if container.holds(sighting, captcha.place) {
+            reading.fields.push(field);
+        } else {
+            reading.outside.push(field);
+        }
+    }
+    // What most of its fields work in is the form, whether or not the markup says so.
+    let inside = |draft: &&Draft<'_>| container.holds(sighting, draft.seen.place);
+    let form = drafts.iter().filter(inside).find(|it| it.seen_by_people).map(|it| it.form);
+    let purpose = purposes.iter().find(|purpose| Some(purpose.form) == form);
+    reading.purpose = classify::word(purpose.and_then(|purpose| purpose.aim));
+    reading.controls = submit::controls(sighting, &container);
+    reading.submit = submit::choose(sighting, &container, &logicals, &lexicons);
+    complaint::of_page(sighting, &mut reading.complaints);
+    reading.signature = signature(&reading.fields);
+    reading
+}
+
+/// Phrases that are looked for in several places.
+struct Lexicons {
+    traps: classify::Lexicon<()>,
+    asides: classify::Lexicon<()>,
+    sends: classify::Lexicon<()>,
+    unsent: classify::Lexicon<()>,
+    captcha: classify::Lexicon<()>,
+}
+
+impl Lexicons {
+    fn new() -> Self {
+        use classify::words;
+        let list = |says: &'static str| classify::Lexicon::new(core::iter::once(((), says)));
+        let sends = words::PURPOSES
+            .iter()
+            .filter(|(aim, _)| *aim != classify::Aim::Search)
+            .map(|(_, says)| ((), *says))
+            .chain([((), words::SENDS)]);
+        Self {
+            traps: list(words::TRAPS),
+            asides: list(words::ASIDES),
+            sends: classify::Lexicon::new(sends),
+            unsent: list(words::UNSENT),
+            captcha: list(
+                "captcha, *captcha, characters shown, characters you see, letters shown, text in the image, \
+                 code in the image, image code, код с картинки, символы с картинки, 画像認証, 图形验证码",
+            ),
+        }
+    }
+}
+
+fn drafts<'a>(
+    sighting: &'a Sighting,
+    logicals: &'a [Logical<'a>],
+    lexicons: &Lexicons,
+) -> Vec<Draft<'a>> {
+    let places = container::work_places(sighting, logicals, lexicons);
+    let draft = |(logical, form): (&'a Logical<'a>, Option<usize>)| Draft {
+        seen: logical.seen,
+        shape: logical.shape,
+        label: label::of(sighting, logical),
+        context: label::context(sighting, logical),
+        options: logical.options.iter().map(|it| (it.label.clone(), it.value.clone())).collect(),
+        form,
+        seen_by_people: logical.is_seen,
+    };
+    logicals.iter().zip(places).map(draft).collect()
+}
+
+fn field(
+    sighting: &Sighting,
+    logical: &Logical<'_>,
+    draft: &Draft<'_>,
+    lexicons: &Lexicons,
+) -> Field {
+    let seen = logical.seen;
+    let asked = asks_for_captcha(seen, &draft.label, lexicons);
+    Field {
+        id: String::new(),
+        selector: seen.selector.clone(),
+        shape: if asked && logical.shape == Shape::Text { Shape::Captcha } else { logical.shape },
+        kind: super::Kind::None,
+        label: draft.label.clone(),
+        context: draft.context.clone(),
+        placeholder: seen.names.placeholder.clone(),
+        required: label::is_required(sighting, logical),
+        options: logical.options.clone(),
+        limits: limits::of(sighting, logical, &draft.context),
+        value: logical.value(),
+        holds_value: logical.holds_value(),
+        fill: Fill::Yes,
+        disabled: seen.disabled || seen.read_only,
+        attributes: attributes(seen),
+    }
+}
+
+/// A line that asks for what a picture shows is a captcha, whoever made it.
+fn asks_for_captcha(seen: &Seen, label: &str, lexicons: &Lexicons) -> bool {
+    let names = [label, &seen.names.placeholder, seen.attribute("name"), seen.attribute("id")];
+    names.into_iter().any(|text| lexicons.captcha.is_in(text))
+}
+
+fn fill(logical: &Logical<'_>, field: &Field) -> Fill {
+    if !logical.is_seen || logical.is_trap {
+        Fill::Hidden
+    } else if field.shape == Shape::Captcha || field.class().is_some() {
+        Fill::Never
+    } else {
+        Fill::Yes
+    }
+}
+
+fn captcha_field(captcha: &Captcha, ids: &mut Ids) -> Field {
+    Field {
+        id: ids.take(&captcha.selector),
+        selector: captcha.selector.clone(),
+        shape: Shape::Captcha,
+        label: captcha.kind.clone(),
+        fill: if captcha.seen { Fill::Never } else { Fill::Hidden },
+        ..Field::default()
+    }
+}
+
+/// Keeps the attributes by which a field is known: `id`, `name`, `autocomplete`, `data-*`.
+fn attributes(seen: &Seen) -> BTreeMap<String, String> {
+    let known =
+        |name: &str| matches!(name, "id" | "name" | "autocomplete") || name.starts_with("data-");
+    let kept = seen.attributes.iter().filter(|(name, _)| known(name));
+    kept.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// Gives ids that depend on the selector alone, so that a field keeps its id when others
+/// come and go.
+#[derive(Default)]
+struct Ids {
+    taken: BTreeSet<String>,
+}
+
+impl Ids {
+    fn take(&mut self, selector: &str) -> String {
+        let id = format!("f{:012x}", digest(selector) & 0xffff_ffff_ffff);
+        let mut unique = id.clone();
+        let mut nth: u32 = 1;
+        while !self.taken.insert(unique.clone()) {
+            nth = nth.saturating_add(1);
+            unique = format!("{id}-{nth}");
+        }
+        unique
+    }
+}
+
+/// FNV-1a: short, stable, and nothing secret depends on it.
+fn digest(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+fn signature(fields: &[Field]) -> String {
+    let mut all = String::new();
+    for field in fields {
+        all.push_str(&format!("{}\n{}\n{}\n", field.selector, field.shape, field.required));
+    }
+    format!("{:016x}", digest(&all))
+}
+
+impl Reading {
+    /// Returns every field of the page, those of the form first.
+    pub fn all(&self) -> impl Iterator<Item = &Field> {
+        self.fields.iter().chain(&self.outside)
+    }
+
+    /// Returns the choice of a field that is marked by a selector.
+    pub fn choice<'a>(field: &'a Field, selector: &str) -> Option<&'a Choice> {
+        field.options.iter().find(|it| it.selector.as_deref() == Some(selector))
+    }
+}

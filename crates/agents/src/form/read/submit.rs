@@ -1,0 +1,111 @@
+//! Which control sends the form, and what else can be pressed in it.
+
+use alloc::{collections::BTreeMap, string::String, vec::Vec};
+
+use super::{Lexicons, container::Container, draft::Logical, visible};
+use crate::form::{
+    forward::{Control, Does},
+    sight::{Press, Seen, Sighting, What},
+};
+
+/// Returns everything in the form that a person can press.
+pub(super) fn controls(sighting: &Sighting, container: &Container) -> Vec<Control> {
+    let all = |place| within(sighting, *container, place).into_iter();
+    let shown = |place| all(place).filter(|seen| visible::is_seen(seen));
+    let mut around = sighting.around(container.place).map(|(at, _)| Some(at)).chain([None]);
+    let place = around.find(|place| shown(*place).any(|seen| seen.does != Press::Link));
+    shown(place.unwrap_or(container.place)).map(control).collect()
+}
+
+/// Returns the control that sends the form or leads on: the one for which most speaks.
+pub(super) fn choose(
+    sighting: &Sighting,
+    container: &Container,
+    logicals: &[Logical<'_>],
+    lexicons: &Lexicons,
+) -> Option<Control> {
+    let fields = logicals.iter().filter(|it| container.holds(sighting, it.place()) && it.is_seen);
+    let last = fields.map(|it| it.seen.order).max();
+    // Where the form has nothing that sends, what is around it may.
+    let mut around = sighting.around(container.place).map(|(at, _)| Some(at)).chain([None]);
+    around.find_map(|place| {
+        let mut best: Option<(i32, &Seen)> = None;
+        for seen in within(sighting, *container, place) {
+            let score = score(seen, last, lexicons);
+            if score > 0 && best.is_none_or(|(most, _)| score > most) {
+                best = Some((score, seen));
+            }
+        }
+        best.map(|(_, seen)| control(seen))
+    })
+}
+
+/// What can be pressed within a place, and what says that it belongs to the form.
+fn within(sighting: &Sighting, container: Container, place: Option<usize>) -> Vec<&Seen> {
+    let form = container.form(sighting);
+    let belongs = |seen: &&Seen| {
+        let inside = place.is_none_or(|outer| sighting.is_within(seen.place, outer));
+        inside || (seen.form.is_some() && (seen.form == form || seen.form == container.place))
+    };
+    let pressed = sighting.controls.iter().filter(|seen| seen.what == What::Pressed);
+    pressed.filter(belongs).collect()
+}
+
+/// How much speaks for a control being the one that sends.
+fn score(seen: &Seen, last_field: Option<u32>, lexicons: &Lexicons) -> i32 {
+    let made = match seen.does {
+        Press::Submit => 40,
+        Press::Button => 10,
+        Press::Link => -15,
+        Press::Reset => return 0,
+    };
+    let marks = [
+        seen.attribute("id"),
+        seen.attribute("class"),
+        seen.attribute("name"),
+        seen.attribute("data-testid"),
+    ];
+    let marked = marks.into_iter().any(|mark| lexicons.sends.is_in(mark));
+    let primary = seen.attribute("class").contains("primary");
+    let says = lexicons.sends.is_in(&seen.label);
+    let aside = lexicons.unsent.is_in(&seen.label);
+    let unnamed = seen.label.is_empty();
+    let after = last_field.is_none_or(|last| seen.order > last);
+    let points = [
+        (says, 30),
+        (aside, -45),
+        (marked, 8),
+        (primary, 6),
+        (after, 12),
+        (unnamed, -10),
+        (!visible::is_seen(seen), -40),
+        (seen.label.chars().count() > 60, -10),
+    ];
+    points
+        .into_iter()
+        .filter(|(holds, _)| *holds)
+        .fold(made, |sum: i32, (_, point)| sum.saturating_add(point))
+}
+
+fn control(seen: &Seen) -> Control {
+    let known = |name: &str| matches!(name, "id" | "name") || name.starts_with("data-");
+    let attributes: BTreeMap<String, String> = seen
+        .attributes
+        .iter()
+        .filter(|(name, _)| known(name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    Control {
+        id: seen.selector.clone(),
+        selector: seen.selector.clone(),
+        label: seen.label.clone(),
+        does: match seen.does {
+            Press::Submit => Does::Submit,
+            Press::Button | Press::Reset => Does::Button,
+            Press::Link => Does::Link,
+        },
+        origin: seen.origin.clone(),
+        disabled: seen.disabled,
+        attributes,
+    }
+}

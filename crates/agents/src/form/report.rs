@@ -1,0 +1,310 @@
+//! What became of every field, and how a run is told of at its end.
+
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{
+    data::{Data, MAX_WORDS},
+    field::{Field, Shape},
+    kind::Kind,
+    plan::Why,
+    task::Source,
+    text,
+};
+
+/// Rows at most, over all pages.
+const MAX_ROWS: usize = 4_000;
+
+/// What became of a field.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Row {
+    /// The page, counted from 1.
+    pub page: u32,
+    /// The field's id.
+    pub field: String,
+    /// What it is called.
+    pub label: String,
+    /// What it looks like.
+    #[serde(rename = "type")]
+    pub shape: Shape,
+    /// What it asks for.
+    pub kind: Kind,
+    /// Whether the form wants it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub required: bool,
+    /// Where its value comes from.
+    pub source: Origin,
+    /// The profile's key, where it is the profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// What became of it.
+    pub status: Status,
+    /// What there is to say: the page's complaint, why a value does not fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// What was put in, where the run is configured to tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// From the profile.
+    Profile,
+    /// A model wrote it.
+    Model,
+    /// From the person, who must give it yet.
+    Person,
+    /// It was there before.
+    Kept,
+}
+
+/// What became of a field.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It holds the value.
+    Filled,
+    /// The page refused the value.
+    Refused,
+    /// It is optional, could not be filled, and was passed over.
+    Skipped,
+    /// It could not be filled, which ended the run.
+    Failed,
+    /// It was left as it is.
+    Left(Why),
+}
+
+/// What came of sending the form.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Sent {
+    /// What is written on the control that sends it.
+    pub label: String,
+    /// Whether the page took it.
+    pub ok: bool,
+    /// What the page said.
+    pub says: String,
+}
+
+impl Row {
+    pub(super) fn of(page: u32, field: &Field, source: Origin, status: Status) -> Self {
+        Self {
+            page,
+            field: field.id.clone(),
+            label: text::cut(&field.label, MAX_WORDS),
+            shape: field.shape,
+            kind: field.kind,
+            required: field.required,
+            source,
+            key: None,
+            status,
+            note: None,
+            value: None,
+        }
+    }
+
+    /// Returns why it was left, or what else there is to say.
+    fn reason(&self) -> String {
+        match (&self.note, self.status) {
+            (Some(note), _) => text::line(note, 120),
+            (None, Status::Left(why)) => why.to_string(),
+            (None, status) => status.to_string(),
+        }
+    }
+
+    pub(super) fn left(page: u32, field: &Field, why: Why) -> Self {
+        let source = if why == Why::HoldsValue { Origin::Kept } else { Origin::Person };
+        Self::of(page, field, source, Status::Left(why))
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Profile => "profile",
+            Self::Model => "model",
+            Self::Person => "person",
+            Self::Kept => "kept",
+        })
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Filled => f.pad("filled"),
+            Self::Refused => f.pad("refused"),
+            Self::Skipped => f.pad("skipped"),
+            Self::Failed => f.pad("failed"),
+            Self::Left(Why::HoldsValue) => f.pad("kept"),
+            Self::Left(_) => f.pad("left"),
+        }
+    }
+}
+
+impl Data {
+    /// Writes down what became of the field under the cursor; the last word counts.
+    pub(super) fn note(&mut self, status: Status, note: Option<String>) {
+        let Some(field) = self.field() else { return };
+        let origin = match self.source() {
+            Source::Profile { .. } => Origin::Profile,
+            Source::Written { .. } => Origin::Model,
+            Source::Nothing if matches!(status, Status::Left(_)) => Origin::Person,
+            Source::Nothing => Origin::Model,
+        };
+        let mut row = Row::of(self.page, field, origin, status);
+        row.key = self.known();
+        row.note = note;
+        self.row(row);
+    }
+
+    /// Writes down what was put in, where that may be told.
+    pub(super) fn put_in(&mut self, value: Option<String>) {
+        self.note(Status::Filled, None);
+        if let Some(row) = self.rows.last_mut() {
+            row.value = value.map(|value| text::cut(&value, MAX_WORDS));
+        }
+    }
+
+    /// Adds a row; a further one for the same field takes the place of the first.
+    pub(super) fn row(&mut self, mut row: Row) {
+        let known = self.rows.iter().rposition(|it| it.page == row.page && it.field == row.field);
+        if let Some(before) = known.and_then(|at| self.rows.get_mut(at)) {
+            row.value = row.value.or_else(|| before.value.take());
+            *before = row;
+        } else if self.rows.len() < MAX_ROWS {
+            self.rows.push(row);
+        }
+    }
+
+    /// Returns how many fields were filled.
+    pub fn filled(&self) -> usize {
+        self.rows.iter().filter(|row| row.status == Status::Filled).count()
+    }
+
+    /// Returns what the run came to, as data.
+    pub(super) fn reported(&self) -> Value {
+        let count = |wanted: fn(&Status) -> bool| {
+            self.rows.iter().filter(|row| wanted(&row.status)).count()
+        };
+        json!({
+            "url": self.config.url,
+            "pages": self.page,
+            "filled": self.filled(),
+            "left": count(|status| matches!(status, Status::Left(_))),
+            "fields": self.rows,
+            "handed_over": self.handed_over,
+            "why_handed_over": self.why_handed_over,
+            "sent": self.sent,
+            "screenshots": self.shots,
+            "trouble": self.trouble,
+        })
+    }
+
+    /// Tells what the run came to: a table of the fields, what is left for the person,
+    /// what became of the form, and what stopped the run.
+    pub(super) fn told(&self) -> String {
+        let (filled, count) = (self.filled(), self.rows.len());
+        let pages = if self.page == 1 { "page" } else { "pages" };
+        let mut text = format!("{filled} of {count} fields filled on {} {pages}.\n", self.page);
+        if !self.rows.is_empty() {
+            text.push('\n');
+            self.table(&mut text);
+        }
+        let mine = |row: &&Row| match row.status {
+            Status::Left(why) => !matches!(why, Why::HoldsValue | Why::Hidden | Why::Disabled),
+            Status::Skipped => true,
+            Status::Filled | Status::Refused | Status::Failed => false,
+        };
+        let left: Vec<&Row> = self.rows.iter().filter(mine).collect();
+        if !left.is_empty() {
+            text.push_str("\nLeft for you:\n");
+        }
+        for row in left {
+            let must = if row.required { ", required" } else { "" };
+            let label = text::line(&row.label, 60);
+            let why = row.reason();
+            text.push_str(&format!("  {label} (page {}{must}): {why}\n", row.page));
+        }
+        if let Some(why) = &self.why_handed_over {
+            let labels: Vec<String> =
+                self.handed_over.iter().map(|it| format!("`{}`", text::line(it, 60))).collect();
+            text.push_str(&format!("\nThe rest is yours: {why}.\n"));
+            if !labels.is_empty() {
+                text.push_str(&format!("Not pressed: {}\n", labels.join(", ")));
+            }
+        }
+        if let Some(sent) = &self.sent {
+            let label = text::line(&sent.label, 60);
+            let how = if sent.ok { "Sent by" } else { "Not taken after" };
+            text.push_str(&format!("\n{how} `{label}`."));
+            if !sent.says.is_empty() {
+                text.push_str(&format!(" The page says:\n  {}", text::line(&sent.says, 400)));
+            }
+            text.push('\n');
+        }
+        if !self.shots.is_empty() {
+            text.push_str("\nScreenshots:\n");
+        }
+        for shot in &self.shots {
+            text.push_str(&format!("  {shot}\n"));
+        }
+        if let Some(trouble) = &self.trouble {
+            text.push_str(&format!("\nStopped at {trouble}\n"));
+        }
+        text.trim_end().into()
+    }
+
+    /// Writes the rows below each other, in columns.
+    fn table(&self, text: &mut String) {
+        let told = !self.config.redact && self.rows.iter().any(|row| row.value.is_some());
+        let mut lines =
+            Vec::from([["page", "field", "kind", "source", "status"].map(String::from)]);
+        for row in &self.rows {
+            let label = text::line(&row.label, 40);
+            let must = if row.required { " *" } else { "" };
+            let status = match (&row.note, row.status) {
+                (_, Status::Left(_)) => format!("{}: {}", row.status, row.reason()),
+                (Some(note), _) => format!("{}: {}", row.status, text::line(note, 80)),
+                (None, _) => row.status.to_string(),
+            };
+            let value = row.value.as_ref().filter(|_| told);
+            let value = value.map(|it| format!(" = {}", text::line(it, 40))).unwrap_or_default();
+            lines.push([
+                row.page.to_string(),
+                format!("{label}{must}"),
+                row.kind.to_string(),
+                row.source.to_string(),
+                format!("{status}{value}"),
+            ]);
+        }
+        let width = |at: usize| {
+            let cells = lines.iter().filter_map(|line| line.get(at));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let [a, b, c, d] = [width(0), width(1), width(2), width(3)];
+        for [page, label, kind, source, status] in &lines {
+            text.push_str(&format!(
+                "  {page:>a$}  {label:<b$}  {kind:<c$}  {source:<d$}  {status}\n"
+            ));
+        }
+    }
+
+    /// Tells what the run is at.
+    pub(super) fn stage(&self) -> Option<String> {
+        let field = self.field()?;
+        let place = usize::from(self.cursor).saturating_add(1);
+        let (page, of, label) = (self.page, self.order.len(), text::line(&field.label, 60));
+        Some(format!("page {page}, field {place} of {of}: {label}"))
+    }
+}

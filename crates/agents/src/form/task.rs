@@ -1,0 +1,127 @@
+//! What the browser is asked to do, and what it reports.
+
+use alloc::{boxed::Box, string::String, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+
+use super::{field::Field, forward::Control};
+
+/// What the browser should do.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Task {
+    /// Wait until the page has loaded and stands still.
+    Settle {
+        /// The page to open first: only at the start of a run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        url: Option<String>,
+    },
+    /// List the fields of the form.
+    Extract,
+    /// Put the value into the field, and leave the field.
+    Insert {
+        /// The field.
+        field: Box<Field>,
+        /// Where its value is.
+        from: Source,
+    },
+    /// Look whether the value was kept, and whether the page complains.
+    Verify {
+        /// The field.
+        field: Box<Field>,
+        /// Where the value is that should be there.
+        from: Source,
+    },
+    /// List the controls that could lead on.
+    Survey,
+    /// Press this one.
+    Press {
+        /// The control.
+        control: Box<Control>,
+        /// What the page is known by. Where it has changed, the control was pressed.
+        page: String,
+    },
+}
+
+/// Where the value of a field is.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// In the person's profile.
+    Profile {
+        /// The profile's absolute path.
+        file: String,
+        /// A kind's token, such as `email`, or `answers.` and a label.
+        key: String,
+    },
+    /// Here: a model wrote it. With redaction it is `kept:` and a digest.
+    Written {
+        /// The text.
+        text: String,
+    },
+    /// Nowhere: the field is left as it is.
+    #[default]
+    Nothing,
+}
+
+/// What the browser saw.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Report {
+    /// The page stands still.
+    Settled {
+        /// What the page is known by: its address and the fields it shows.
+        fingerprint: String,
+        /// Scheme, host and port.
+        origin: String,
+        /// What it is called.
+        #[serde(default)]
+        title: String,
+    },
+    /// The fields of the form, in the order of the page.
+    Fields(Vec<Field>),
+    /// The value was put in, or could not be.
+    Inserted {
+        /// A digest of what was put in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        digest: Option<String>,
+        /// What was put in, where that may be told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        value: Option<String>,
+        /// Why the value does not fit the field: nothing was put in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unfit: Option<String>,
+    },
+    /// What became of the value.
+    Verified {
+        /// Whether it is still there after leaving the field.
+        kept: bool,
+        /// What the page complains of.
+        #[serde(default)]
+        complaint: Option<String>,
+    },
+    /// The controls that could lead on.
+    Controls {
+        /// The controls.
+        controls: Vec<Control>,
+        /// A picture of the page: an artifact.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shot: Option<String>,
+    },
+    /// The page after the control was pressed.
+    Moved {
+        /// What it is known by.
+        fingerprint: String,
+        /// Scheme, host and port.
+        #[serde(default)]
+        origin: String,
+        /// What it complains of.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        complaint: Option<String>,
+        /// A picture of it: an artifact.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shot: Option<String>,
+    },
+}

@@ -1,0 +1,255 @@
+//! The way on: what is pressed, what is sent, and what is the person's.
+
+use alloc::{string::ToString, vec, vec::Vec};
+
+use pointsman_kernel::{
+    agent::Order,
+    chart::Disposition,
+    governor::{Level, Permissions},
+};
+use serde_json::{Value, json};
+
+use super::{
+    super::{Control, ControlClass, Does, Field, Form, Report, SUBMIT_TOOL, Shape, Task},
+    CHART, at_fill, at_next_page, config, control, controls, field, fill, moved, name, settled,
+    with,
+};
+use crate::testing::Driver;
+
+#[test]
+fn pages_follow_each_other_and_one_that_comes_back_is_an_error() {
+    let mut driver = at_next_page();
+    driver.report(controls(vec![control("Save and continue"), control("Back")]));
+    let press =
+        Task::Press { control: control("Save and continue").into(), page: "one".to_string() };
+    assert_eq!(*driver.order(), Order::Own { task: press, interactions: 1 });
+    driver.report(moved("two"));
+    assert_eq!(driver.state(), "observe");
+    driver.report(settled("two"));
+    driver.report(Report::Fields(vec![name()]));
+    fill(&mut driver);
+    driver.report(controls(vec![control("Next")]));
+    driver.report(Report::Moved {
+        fingerprint: "two".into(),
+        origin: "https://a.test".into(),
+        complaint: Some("Enter your date of birth".into()),
+        shot: None,
+    });
+    assert_eq!(driver.state(), "error");
+    assert_eq!(driver.run.data.page, 2);
+    let trouble = driver.run.data.trouble.clone().unwrap_or_default();
+    assert!(trouble.contains("Enter your date of birth"), "{trouble}");
+}
+
+#[test]
+fn a_page_that_was_seen_before_is_a_bounce_too() {
+    let mut driver = at_next_page();
+    driver.report(controls(vec![control("Next")]));
+    driver.report(moved("two"));
+    driver.report(settled("two"));
+    driver.report(Report::Fields(vec![name()]));
+    fill(&mut driver);
+    driver.report(controls(vec![control("Next")]));
+    driver.report(moved("one"));
+    assert_eq!(driver.state(), "error");
+}
+
+#[test]
+fn twenty_pages_are_turned_and_not_one_more() {
+    let mut driver = at_next_page();
+    for page in 1..=21 {
+        driver.report(controls(vec![control("Next")]));
+        driver.report(moved(&page.to_string()));
+        if page == 21 {
+            break;
+        }
+        driver.report(settled(&page.to_string()));
+        driver.report(Report::Fields(vec![name()]));
+        fill(&mut driver);
+    }
+    assert_eq!(driver.state(), "error");
+    assert_eq!(driver.run.data.page, 21);
+}
+
+#[test]
+fn what_is_not_safe_to_press_is_left_to_the_person() {
+    let elsewhere = Control { origin: Some("https://b.test".into()), ..control("Next") };
+    let stuck = Control { disabled: true, ..control("Next") };
+    for (found, why) in [
+        (vec![control("Next"), Control { selector: "2".into(), ..control("Continue") }], "lead on"),
+        (vec![elsewhere], "another site"),
+        (vec![stuck], "no control can be pressed"),
+        (vec![control("Delete my account")], "undo or delete"),
+        (vec![control("Submit"), control("Apply")], "2 controls"),
+        (vec![Control { does: Does::Button, ..control("Wibble") }], "no control is known"),
+        (vec![Control { does: Does::Link, ..control("Sign up") }], "no control is known"),
+    ] {
+        let mut driver = at_next_page();
+        driver.report(controls(found.clone()));
+        assert_eq!(driver.state(), "complete", "{found:?}");
+        assert_eq!(driver.run.data.handed_over.len(), found.len());
+        let said = driver.run.data.why_handed_over.clone().unwrap_or_default();
+        assert!(said.contains(why), "{said} / {why}");
+    }
+}
+
+#[test]
+fn a_required_field_that_is_the_persons_stops_the_way_on() {
+    for label in ["Next", "Submit"] {
+        let secret = Field { required: true, ..field("secret", Shape::Password) };
+        let mut driver = at_fill(vec![name(), secret]);
+        fill(&mut driver);
+        driver.report(controls(vec![control(label)]));
+        assert_eq!(driver.state(), "complete");
+        let said = driver.run.data.why_handed_over.clone().unwrap_or_default();
+        assert!(said.contains("SECRET"), "{said}");
+    }
+}
+
+#[test]
+fn a_page_of_another_site_is_not_touched() {
+    let mut driver = at_next_page();
+    driver.report(controls(vec![control("Next")]));
+    driver.report(Report::Moved {
+        fingerprint: "two".into(),
+        origin: "https://b.test".into(),
+        complaint: None,
+        shot: None,
+    });
+    assert_eq!((driver.state(), driver.ended()), ("complete", Some(Disposition::Succeeded)));
+    let said = driver.run.data.why_handed_over.clone().unwrap_or_default();
+    assert!(said.contains("https://b.test"), "{said}");
+}
+
+fn permitted(level: Level, attended: bool) -> Driver<Form> {
+    let mut driver = Driver::<Form>::new(CHART, &[SUBMIT_TOOL]);
+    driver.permissions = Permissions { otherwise: level, attended, ..Permissions::allow_all() };
+    driver.begin(config());
+    driver.give("activate", json!({}));
+    driver.report(settled("one"));
+    driver.report(Report::Fields(vec![name()]));
+    fill(&mut driver);
+    driver
+}
+
+#[test]
+fn the_form_is_sent_by_a_call_that_permissions_settle() {
+    let mut driver = permitted(Level::Allow, false);
+    driver.report(controls(vec![control("Back"), control("Submit application")]));
+    let Order::Tool(call) = driver.order() else { panic!("{:?}", driver.order()) };
+    assert_eq!(call.tool, SUBMIT_TOOL);
+    let arguments: Value = serde_json::from_str(call.arguments.get()).expect("JSON");
+    let label = "Submit application";
+    let expected = json!({"class": "send", "label": label, "page": "one", "selector": label});
+    assert_eq!(arguments, expected);
+    driver.tool(true, "Thank you, Ada.\n[screenshot abc]");
+    assert_eq!((driver.state(), driver.ended()), ("complete", Some(Disposition::Succeeded)));
+    let sent = driver.run.data.sent.clone().expect("it was sent");
+    assert!(sent.ok && sent.says == "Thank you, Ada." && sent.label == label, "{sent:?}");
+    assert_eq!(driver.run.data.shots, ["abc"]);
+}
+
+#[test]
+fn a_form_that_is_not_taken_is_an_error_and_is_quoted() {
+    let mut driver = permitted(Level::Allow, false);
+    driver.report(controls(vec![control("Submit")]));
+    driver.tool(false, "There is a problem: enter a valid e-mail address");
+    assert_eq!((driver.state(), driver.ended()), ("error", Some(Disposition::Failed)));
+    let trouble = driver.run.data.trouble.clone().unwrap_or_default();
+    assert!(trouble.contains("enter a valid e-mail address"), "{trouble}");
+}
+
+#[test]
+fn a_person_is_asked_before_the_form_is_sent() {
+    let mut driver = permitted(Level::Ask, true);
+    driver.report(controls(vec![control("Submit")]));
+    assert!(driver.running().is_empty(), "nothing is sent before the answer");
+    driver.decide(true);
+    driver.tool(true, "");
+    assert_eq!(driver.state(), "complete");
+    let mut driver = permitted(Level::Ask, true);
+    driver.report(controls(vec![control("Submit")]));
+    driver.decide(false);
+    assert_eq!((driver.state(), driver.ended()), ("complete", Some(Disposition::Succeeded)));
+    assert_eq!(driver.run.data.sent, None);
+    assert_eq!(driver.run.data.handed_over, ["Submit"]);
+}
+
+#[test]
+fn nobody_there_or_a_rule_that_refuses_means_that_nothing_is_sent() {
+    for (level, attended) in [(Level::Ask, false), (Level::Refuse, true), (Level::Refuse, false)] {
+        let mut driver = permitted(level, attended);
+        driver.report(controls(vec![control("Submit")]));
+        assert_eq!(driver.state(), "complete");
+        assert_eq!(driver.run.data.sent, None);
+        let said = driver.run.data.why_handed_over.clone().unwrap_or_default();
+        assert!(said.contains("not sent"), "{said}");
+    }
+}
+
+#[test]
+fn what_is_written_on_a_control_says_what_it_does() {
+    use ControlClass::{Aside, Delete, Onward, Pay, Send, Sign, Unknown};
+    for (label, class) in [
+        ("Next", Onward),
+        ("Save and continue", Onward),
+        ("Next: your address →", Onward),
+        ("Weiter", Onward),
+        ("Suivant", Onward),
+        ("Далее", Onward),
+        ("次へ進む", Onward),
+        ("下一步", Onward),
+        ("다음", Onward),
+        ("Continue to payment", Pay),
+        ("Submit and continue", Send),
+        ("Send", Send),
+        ("Sign up", Send),
+        ("Log in", Send),
+        ("Absenden", Send),
+        ("Envoyer", Send),
+        ("提交", Send),
+        ("Pay £12.00", Pay),
+        ("Jetzt kaufen", Pay),
+        ("Zahlungspflichtig bestellen", Pay),
+        ("Оплатить", Pay),
+        ("Accept and send", Sign),
+        ("Sign", Sign),
+        ("Unterschreiben", Sign),
+        ("Delete account", Delete),
+        ("Cancel", Delete),
+        ("Abbrechen", Delete),
+        ("Back", Aside),
+        ("Zurück", Aside),
+        ("→", Unknown),
+        ("Nextdoor", Unknown),
+        ("", Unknown),
+    ] {
+        assert_eq!(control(label).class(), class, "{label}");
+    }
+}
+
+#[test]
+fn paying_and_signing_are_named_as_such() {
+    for (label, class) in [("Pay now", "pay"), ("Accept and sign", "sign"), ("Wibble", "send")] {
+        let mut driver = permitted(Level::Allow, false);
+        driver.report(controls(vec![control(label)]));
+        let Order::Tool(call) = driver.order() else { panic!("{:?}", driver.order()) };
+        assert!(call.arguments.get().contains(&alloc::format!("\"class\":\"{class}\"")));
+    }
+}
+
+#[test]
+fn a_site_that_is_allowed_is_gone_on_with() {
+    let mut driver = super::at_fill_with(with(json!({"sites": ["https://b.test"]})), vec![name()]);
+    fill(&mut driver);
+    let there = Control { origin: Some("https://b.test".into()), ..control("Next") };
+    driver.report(controls(vec![there]));
+    driver.report(Report::Moved {
+        fingerprint: "two".into(),
+        origin: "https://b.test".into(),
+        complaint: None,
+        shot: Some("two.png".into()),
+    });
+    assert_eq!(driver.state(), "observe");
+    assert_eq!(driver.run.data.shots, Vec::from(["two.png".to_string()]));
+}

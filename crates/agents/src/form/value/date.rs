@@ -1,0 +1,397 @@
+//! Days and times: read as people write them, written as a field wants them.
+
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use super::{Unfit, word};
+use crate::form::field::{Field, Shape};
+
+/// A day of the calendar.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) struct Day {
+    pub(crate) year: u16,
+    pub(crate) month: u8,
+    pub(crate) day: u8,
+}
+
+/// In which order a day is written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Part {
+    Day(usize),
+    Month(usize),
+    Year(usize),
+}
+
+/// How a field wants a day to be written: the parts, and what stands between them.
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct Style {
+    parts: [Part; 3],
+    between: String,
+}
+
+impl Day {
+    pub(crate) fn new(year: u16, month: u8, day: u8) -> Option<Self> {
+        let leap =
+            year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+        let last = match month {
+            4 | 6 | 9 | 11 => 30,
+            2 if leap => 29,
+            2 => 28,
+            1..=12 => 31,
+            _ => return None,
+        };
+        ((1..=last).contains(&day) && year >= 1).then_some(Self { year, month, day })
+    }
+
+    /// Reads a day that can be read in one way only: `2001-12-31`, `31.12.2001`,
+    /// `31 December 2001`, and `12/31/2001` where one part can be no month.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let mut ways = Self::ways(text);
+        ways.dedup();
+        match ways[..] {
+            [one] => Some(one),
+            _ => None,
+        }
+    }
+
+    /// Returns every day that a text can mean.
+    pub(crate) fn ways(text: &str) -> Vec<Self> {
+        let text = text.trim();
+        let bare = text.split(['T', ' ']).next().filter(|it| it.len() == 10).unwrap_or(text);
+        let numbers: Vec<&str> =
+            bare.split(['-', '/', '.', ' ']).filter(|it| !it.is_empty()).collect();
+        let mut found = Vec::new();
+        if let [first, second, third] = numbers[..]
+            && [first, second, third].iter().all(|it| it.chars().all(|c| c.is_ascii_digit()))
+        {
+            let orders: &[[usize; 3]] = if first.len() == 4 {
+                &[[0, 1, 2]]
+            } else if bare.contains('.') {
+                &[[2, 1, 0]]
+            } else {
+                &[[2, 1, 0], [2, 0, 1]]
+            };
+            let parts = [first, second, third];
+            for [year, month, day] in orders {
+                let part = |at: &usize| parts.get(*at).copied().unwrap_or_default();
+                found.extend(numbered(part(year), part(month), part(day)));
+            }
+            return found;
+        }
+        found.extend(named(text));
+        found
+    }
+
+    pub(crate) fn iso(self) -> String {
+        format!("{:04}-{:02}-{:02}", self.year, self.month, self.day)
+    }
+
+    fn styled(self, style: &Style) -> String {
+        let part = |part: &Part| match *part {
+            Part::Day(width) => format!("{:0width$}", self.day),
+            Part::Month(width) if width > 2 => word::month_name(self.month).to_string(),
+            Part::Month(width) => format!("{:0width$}", self.month),
+            Part::Year(width) if width <= 2 => format!("{:02}", self.year.wrapping_rem(100)),
+            Part::Year(_) => format!("{:04}", self.year),
+        };
+        style.parts.iter().map(part).collect::<Vec<_>>().join(&style.between)
+    }
+
+    /// Returns the ISO week that the day is in, as `2001-W01`.
+    fn week(self) -> Option<String> {
+        let number = self.number();
+        // Monday is 0; the week belongs to the year that its Thursday is in.
+        let weekday = number.checked_add(5)?.rem_euclid(7);
+        let thursday = number.checked_sub(weekday)?.checked_add(3)?;
+        let year = [self.year.checked_sub(1)?, self.year, self.year.checked_add(1)?]
+            .into_iter()
+            .rev()
+            .find(|year| Self { year: *year, month: 1, day: 1 }.number() <= thursday)?;
+        let first = Self { year, month: 1, day: 1 }.number();
+        let week = thursday.checked_sub(first)?.checked_div(7)?.checked_add(1)?;
+        Some(format!("{year:04}-W{week:02}"))
+    }
+
+    /// Returns the days since the first of January of the year 1, which was a Monday
+    /// counted as 2, so that no day is negative.
+    fn number(self) -> i64 {
+        let before = i64::from(self.year.saturating_sub(1));
+        let leaps = before.div_euclid(4).saturating_sub(before.div_euclid(100));
+        let leaps = leaps.saturating_add(before.div_euclid(400));
+        let mut days = before.saturating_mul(365).saturating_add(leaps);
+        for month in 1..self.month {
+            let last = (28..=31).rev().find(|day| Self::new(self.year, month, *day).is_some());
+            days = days.saturating_add(i64::from(last.unwrap_or(0)));
+        }
+        days.saturating_add(i64::from(self.day)).saturating_add(1)
+    }
+}
+
+fn numbered(year: &str, month: &str, day: &str) -> Option<Day> {
+    let mut number: u16 = year.parse().ok()?;
+    if year.len() <= 2 {
+        // Two digits are taken for the last hundred years and the next thirty.
+        number = number.saturating_add(if number < 60 { 2000 } else { 1900 });
+    }
+    Day::new(number, month.parse().ok()?, day.parse().ok()?)
+}
+
+/// Reads a day whose month has a name.
+fn named(text: &str) -> Option<Day> {
+    let parts: Vec<&str> = text
+        .split(|c: char| c.is_whitespace() || matches!(c, ',' | '.' | '-' | '/'))
+        .filter(|part| !part.is_empty() && !matches!(*part, "of" | "de" | "del"))
+        .collect();
+    let [first, second, third] = parts[..] else { return None };
+    let number = |text: &str| {
+        let digits = text.trim_end_matches(|c: char| c.is_alphabetic());
+        digits.parse::<u16>().ok()
+    };
+    let (month, day, year) = if let Some(month) = word::month(second) {
+        (month, number(first)?, number(third)?)
+    } else {
+        (word::month(first)?, number(second)?, number(third)?)
+    };
+    Day::new(year, month, u8::try_from(day).ok()?)
+}
+
+/// Returns the value of a native field, as HTML writes it.
+pub(super) fn native(field: &Field, raw: &str) -> Result<String, Unfit> {
+    let unfit = |wants: &str| Unfit(format!("the field takes {wants}"));
+    let value = if field.shape == Shape::Date {
+        let day = Day::read(raw).ok_or_else(|| unfit("a day; write it as YYYY-MM-DD"))?;
+        day.iso()
+    } else if field.shape == Shape::Month {
+        month_of(raw).ok_or_else(|| unfit("a month; write it as YYYY-MM"))?
+    } else if field.shape == Shape::Week {
+        let written = raw.trim().to_uppercase();
+        let week = written.split_once("-W").filter(|(year, week)| {
+            year.parse::<u16>().is_ok() && week.parse::<u8>().is_ok_and(|it| (1..=53).contains(&it))
+        });
+        let week = week.map(|(year, week)| format!("{year}-W{week:0>2}"));
+        let week = week.or_else(|| Day::read(raw)?.week());
+        week.ok_or_else(|| unfit("a week; write it as YYYY-Www, or a day as YYYY-MM-DD"))?
+    } else if field.shape == Shape::Time {
+        time(raw).ok_or_else(|| unfit("a time; write it as HH:MM"))?
+    } else {
+        let (day, rest) = raw.trim().split_once(['T', ' ']).unwrap_or((raw, ""));
+        let both = Day::read(day).zip(time(rest.trim()));
+        let (day, time) = both.ok_or_else(|| unfit("a day and a time, as YYYY-MM-DDTHH:MM"))?;
+        format!("{}T{time}", day.iso())
+    };
+    within(field, &value)?;
+    Ok(value)
+}
+
+/// These are written so that their order is that of their letters.
+fn within(field: &Field, value: &str) -> Result<(), Unfit> {
+    let (min, max) = (field.limits.min.as_deref(), field.limits.max.as_deref());
+    let comparable = |limit: &&str| limit.len() == value.len();
+    match (min.filter(comparable), max.filter(comparable)) {
+        (Some(min), _) if value < min => {
+            Err(Unfit(format!("the field takes nothing before {min}")))
+        }
+        (_, Some(max)) if value > max => Err(Unfit(format!("the field takes nothing after {max}"))),
+        _ => Ok(()),
+    }
+}
+
+fn month_of(raw: &str) -> Option<String> {
+    let raw = raw.trim();
+    if let Some(day) = Day::read(raw) {
+        return Some(format!("{:04}-{:02}", day.year, day.month));
+    }
+    let (month, year) = expiry(raw)?;
+    Some(format!("{year:04}-{month:02}"))
+}
+
+/// Reads a month of a year: `05/27`, `2027-05`, `May 2027`.
+pub(crate) fn expiry(raw: &str) -> Option<(u8, u16)> {
+    let parts: Vec<&str> =
+        raw.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
+    let (month, year) = match parts[..] {
+        [year, month] if year.len() == 4 && year.parse::<u16>().is_ok() => (month, year),
+        [month, year] => (month, year),
+        [both] if both.len() == 4 => both.split_at_checked(2)?,
+        _ => return None,
+    };
+    let month = month.parse::<u8>().ok().or_else(|| word::month(month))?;
+    let year: u16 = year.parse().ok()?;
+    let year = if year < 100 { year.saturating_add(2000) } else { year };
+    (1..=12).contains(&month).then_some((month, year))
+}
+
+/// Reads a time of day: `14:05`, `2:05 pm`, `14.05`, `2pm`.
+fn time(raw: &str) -> Option<String> {
+    let lower = raw.trim().to_lowercase();
+    let (rest, noon) =
+        if let Some(rest) = lower.strip_suffix("pm").or_else(|| lower.strip_suffix("p.m.")) {
+            (rest, Some(12_u8))
+        } else if let Some(rest) = lower.strip_suffix("am").or_else(|| lower.strip_suffix("a.m.")) {
+            (rest, Some(0))
+        } else {
+            (lower.as_str(), None)
+        };
+    let mut parts = rest.trim().split([':', '.', 'h']).map(str::trim);
+    let hour: u8 = parts.next()?.parse().ok()?;
+    let minute: u8 = match parts.next() {
+        None | Some("") if noon.is_some() => 0,
+        minute => minute?.parse().ok()?,
+    };
+    let second: Option<u8> = parts.next().map(str::parse).transpose().ok()?;
+    let hour = match noon {
+        Some(_) if !(1..=12).contains(&hour) => return None,
+        Some(noon) => hour.wrapping_rem(12).saturating_add(noon),
+        None => hour,
+    };
+    let fine =
+        hour < 24 && minute < 60 && second.is_none_or(|it| it < 60) && parts.next().is_none();
+    let seconds = second.filter(|it| *it > 0).map(|it| format!(":{it:02}")).unwrap_or_default();
+    fine.then(|| format!("{hour:02}:{minute:02}{seconds}"))
+}
+
+/// Returns the ways of writing a day into a line, the likeliest first.
+pub(super) fn lines(field: &Field, day: Day) -> Vec<String> {
+    let mut found = Vec::new();
+    let hints = [&field.placeholder, &field.label, &field.context];
+    if let Some(style) = hints.into_iter().find_map(|hint| style(hint)) {
+        found.push(day.styled(&style));
+    }
+    found.push(day.iso());
+    let numbers =
+        |parts: [Part; 3], between: &str| day.styled(&Style { parts, between: between.into() });
+    let (d, m, y) = (Part::Day(2), Part::Month(2), Part::Year(4));
+    for between in ["/", ".", "-", " ", ""] {
+        found.push(numbers([d, m, y], between));
+    }
+    for between in ["/", "-", ""] {
+        found.push(numbers([m, d, y], between));
+    }
+    found.push(numbers([y, m, d], "/"));
+    found.push(numbers([y, m, d], ""));
+    found
+}
+
+/// Returns whether a text says how it wants a day to be written.
+pub(super) fn is_hint(text: &str) -> bool {
+    style(text).is_some()
+}
+
+/// Finds `DD/MM/YYYY` and its like in a text, in several languages, or an example.
+fn style(hint: &str) -> Option<Style> {
+    let lower = hint.to_lowercase();
+    let letters = |c: char| match c {
+        'd' | 't' | 'g' | 'д' | 'п' | 'η' => Some('d'),
+        'm' | 'м' | 'μ' => Some('m'),
+        'y' | 'a' | 'å' | 'г' | 'р' | 'ε' | 'v' => Some('y'),
+        // Days in French, years in German and Dutch.
+        'j' => Some('j'),
+        _ => None,
+    };
+    let chars: Vec<char> = lower.chars().collect();
+    for start in 0..chars.len() {
+        if start > 0 && chars.get(start.saturating_sub(1)).is_some_and(|c| c.is_alphabetic()) {
+            continue;
+        }
+        let mut at = start;
+        let mut parts: Vec<(char, usize)> = Vec::new();
+        let mut between = String::new();
+        while parts.len() < 3 {
+            let Some(first) = chars.get(at).copied().filter(|c| letters(*c).is_some()) else {
+                break;
+            };
+            let run = chars.iter().skip(at).take_while(|c| **c == first).count();
+            parts.push((letters(first).unwrap_or(first), run));
+            at = at.saturating_add(run);
+            if parts.len() < 3 {
+                let gap: String = chars
+                    .iter()
+                    .skip(at)
+                    .take_while(|c| matches!(c, '/' | '.' | '-' | ' '))
+                    .collect();
+                if parts.len() == 1 {
+                    between.clone_from(&gap);
+                } else if gap != between {
+                    break;
+                }
+                at = at.saturating_add(gap.chars().count());
+            }
+        }
+        let ends = !chars.get(at).is_some_and(|c| c.is_alphabetic());
+        if let ([a, b, c], true) = (&parts[..], ends)
+            && let Some(parts) = parts_of([*a, *b, *c])
+        {
+            return Some(Style { parts, between });
+        }
+    }
+    example(hint)
+}
+
+/// A `j` of four is a year, and one of two a day, unless there is another day.
+fn parts_of(found: [(char, usize); 3]) -> Option<[Part; 3]> {
+    let days = found.iter().filter(|(c, _)| *c == 'd').count();
+    let parts = found.map(|(c, width)| match c {
+        'd' if width <= 2 => Some(Part::Day(width)),
+        'm' if width <= 4 => Some(Part::Month(width)),
+        'y' if width == 2 || width == 4 => Some(Part::Year(width)),
+        'j' if width == 4 || days > 0 => Some(Part::Year(width)),
+        'j' if width <= 2 => Some(Part::Day(width)),
+        _ => None,
+    });
+    let [Some(a), Some(b), Some(c)] = parts else { return None };
+    let all = [a, b, c];
+    let has = |wanted: fn(&Part) -> bool| all.iter().filter(|part| wanted(part)).count() == 1;
+    let fine = has(|part| matches!(part, Part::Day(_)))
+        && has(|part| matches!(part, Part::Month(_)))
+        && has(|part| matches!(part, Part::Year(_)));
+    fine.then_some(all)
+}
+
+/// Reads the order out of an example such as `31/12/1990` or `e.g. 27 3 2007`.
+fn example(hint: &str) -> Option<Style> {
+    let words = hint.trim_matches(|c: char| !c.is_ascii_digit());
+    let between: String = words
+        .trim_start_matches(|c: char| c.is_ascii_digit())
+        .chars()
+        .take_while(|c| !c.is_ascii_digit())
+        .collect();
+    if !matches!(between.as_str(), "/" | "." | "-" | " ") {
+        return None;
+    }
+    let numbers: Vec<&str> = words.split(between.as_str()).collect();
+    let [first, second, third] = numbers[..] else { return None };
+    let value = |text: &str| text.parse::<u16>().ok();
+    let (a, b, _) = (value(first)?, value(second)?, value(third)?);
+    let parts = match (first.len(), second.len(), third.len()) {
+        (4, b, c) if b <= 2 && c <= 2 => [Part::Year(4), Part::Month(b), Part::Day(c)],
+        (x, y, 4) if x <= 2 && y <= 2 && a > 12 => [Part::Day(x), Part::Month(y), Part::Year(4)],
+        (x, y, 4) if x <= 2 && y <= 2 && b > 12 => [Part::Month(x), Part::Day(y), Part::Year(4)],
+        _ => return None,
+    };
+    Some(Style { parts, between })
+}
+
+/// Returns whether two texts mean the same day: one of them can be read in one way only,
+/// and the other can be read so. Where both are ambiguous nobody knows.
+pub(super) fn same(left: &str, right: &str) -> bool {
+    let can = |day: Option<Day>, text: &str| day.is_some_and(|day| Day::ways(text).contains(&day));
+    can(Day::read(left), right) || can(Day::read(right), left)
+}
+
+/// Returns whether two native values are the same time.
+pub(super) fn same_native(left: &str, right: &str) -> bool {
+    let plain = |text: &str| {
+        let text = text.trim().replace(' ', "T");
+        let text = text.strip_suffix(".000").unwrap_or(&text);
+        if text.len() > 6 {
+            text.strip_suffix(":00").filter(|it| it.contains(':')).unwrap_or(text)
+        } else {
+            text
+        }
+        .to_string()
+    };
+    plain(left) == plain(right) || same(left, right)
+}

@@ -1,0 +1,101 @@
+//! The states and provinces that forms ask for most, with their codes.
+
+/// A country's states: its code, and pairs of a code and a name. A state with two names
+/// comes twice.
+#[rustfmt::skip]
+pub(super) const STATES: &[(&str, &[(&str, &str)])] = &[
+    ("US", &[
+        ("AL", "Alabama"), ("AK", "Alaska"), ("AZ", "Arizona"), ("AR", "Arkansas"),
+        ("CA", "California"), ("CO", "Colorado"), ("CT", "Connecticut"), ("DE", "Delaware"),
+        ("DC", "District of Columbia"), ("FL", "Florida"), ("GA", "Georgia"), ("HI", "Hawaii"),
+        ("ID", "Idaho"), ("IL", "Illinois"), ("IN", "Indiana"), ("IA", "Iowa"), ("KS", "Kansas"),
+        ("KY", "Kentucky"), ("LA", "Louisiana"), ("ME", "Maine"), ("MD", "Maryland"),
+        ("MA", "Massachusetts"), ("MI", "Michigan"), ("MN", "Minnesota"), ("MS", "Mississippi"),
+        ("MO", "Missouri"), ("MT", "Montana"), ("NE", "Nebraska"), ("NV", "Nevada"),
+        ("NH", "New Hampshire"), ("NJ", "New Jersey"), ("NM", "New Mexico"), ("NY", "New York"),
+        ("NC", "North Carolina"), ("ND", "North Dakota"), ("OH", "Ohio"), ("OK", "Oklahoma"),
+        ("OR", "Oregon"), ("PA", "Pennsylvania"), ("RI", "Rhode Island"), ("SC", "South Carolina"),
+        ("SD", "South Dakota"), ("TN", "Tennessee"), ("TX", "Texas"), ("UT", "Utah"),
+        ("VT", "Vermont"), ("VA", "Virginia"), ("WA", "Washington"), ("WV", "West Virginia"),
+        ("WI", "Wisconsin"), ("WY", "Wyoming"), ("PR", "Puerto Rico"), ("GU", "Guam"),
+        ("VI", "Virgin Islands"), ("AS", "American Samoa"), ("MP", "Northern Mariana Islands"),
+    ]),
+    ("CA", &[
+        ("AB", "Alberta"), ("BC", "British Columbia"), ("MB", "Manitoba"), ("NB", "New Brunswick"),
+        ("NL", "Newfoundland and Labrador"), ("NS", "Nova Scotia"), ("NT", "Northwest Territories"),
+        ("NU", "Nunavut"), ("ON", "Ontario"), ("PE", "Prince Edward Island"), ("QC", "Quebec"),
+        ("SK", "Saskatchewan"), ("YT", "Yukon"),
+    ]),
+    ("AU", &[
+        ("ACT", "Australian Capital Territory"), ("NSW", "New South Wales"),
+        ("NT", "Northern Territory"), ("QLD", "Queensland"), ("SA", "South Australia"),
+        ("TAS", "Tasmania"), ("VIC", "Victoria"), ("WA", "Western Australia"),
+    ]),
+    ("DE", &[
+        ("BW", "Baden-Württemberg"), ("BY", "Bayern"), ("BE", "Berlin"), ("BB", "Brandenburg"),
+        ("HB", "Bremen"), ("HH", "Hamburg"), ("HE", "Hessen"), ("MV", "Mecklenburg-Vorpommern"),
+        ("NI", "Niedersachsen"), ("NW", "Nordrhein-Westfalen"), ("RP", "Rheinland-Pfalz"),
+        ("SL", "Saarland"), ("SN", "Sachsen"), ("ST", "Sachsen-Anhalt"),
+        ("SH", "Schleswig-Holstein"), ("TH", "Thüringen"), ("BY", "Bavaria"), ("HE", "Hesse"),
+        ("NI", "Lower Saxony"), ("NW", "North Rhine-Westphalia"), ("RP", "Rhineland-Palatinate"),
+        ("SN", "Saxony"), ("ST", "Saxony-Anhalt"), ("TH", "Thuringia"),
+    ]),
+    ("AT", &[
+        ("1", "Burgenland"), ("2", "Kärnten"), ("3", "Niederösterreich"), ("4", "Oberösterreich"),
+        ("5", "Salzburg"), ("6", "Steiermark"), ("7", "Tirol"), ("8", "Vorarlberg"), ("9", "Wien"),
+        ("9", "Vienna"),
+    ]),
+    ("CH", &[
+        ("AG", "Aargau"), ("AR", "Appenzell Ausserrhoden"), ("AI", "Appenzell Innerrhoden"),
+        ("BL", "Basel-Landschaft"), ("BS", "Basel-Stadt"), ("BE", "Bern"), ("FR", "Fribourg"),
+        ("GE", "Genève"), ("GL", "Glarus"), ("GR", "Graubünden"), ("JU", "Jura"), ("LU", "Luzern"),
+        ("NE", "Neuchâtel"), ("NW", "Nidwalden"), ("OW", "Obwalden"), ("SG", "St. Gallen"),
+        ("SH", "Schaffhausen"), ("SZ", "Schwyz"), ("SO", "Solothurn"), ("TG", "Thurgau"),
+        ("TI", "Ticino"), ("UR", "Uri"), ("VD", "Vaud"), ("VS", "Valais"), ("ZG", "Zug"),
+        ("ZH", "Zürich"), ("GE", "Geneva"), ("ZH", "Zurich"),
+    ]),
+    ("BR", &[
+        ("AC", "Acre"), ("AL", "Alagoas"), ("AP", "Amapá"), ("AM", "Amazonas"), ("BA", "Bahia"),
+        ("CE", "Ceará"), ("DF", "Distrito Federal"), ("ES", "Espírito Santo"), ("GO", "Goiás"),
+        ("MA", "Maranhão"), ("MT", "Mato Grosso"), ("MS", "Mato Grosso do Sul"),
+        ("MG", "Minas Gerais"), ("PA", "Pará"), ("PB", "Paraíba"), ("PR", "Paraná"),
+        ("PE", "Pernambuco"), ("PI", "Piauí"), ("RJ", "Rio de Janeiro"),
+        ("RN", "Rio Grande do Norte"), ("RS", "Rio Grande do Sul"), ("RO", "Rondônia"),
+        ("RR", "Roraima"), ("SC", "Santa Catarina"), ("SP", "São Paulo"), ("SE", "Sergipe"),
+        ("TO", "Tocantins"),
+    ]),
+    ("MX", &[
+        ("AGU", "Aguascalientes"), ("BCN", "Baja California"), ("BCS", "Baja California Sur"),
+        ("CAM", "Campeche"), ("CHP", "Chiapas"), ("CHH", "Chihuahua"), ("CMX", "Ciudad de México"),
+        ("COA", "Coahuila"), ("COL", "Colima"), ("DUR", "Durango"), ("GUA", "Guanajuato"),
+        ("GRO", "Guerrero"), ("HID", "Hidalgo"), ("JAL", "Jalisco"), ("MEX", "México"),
+        ("MIC", "Michoacán"), ("MOR", "Morelos"), ("NAY", "Nayarit"), ("NLE", "Nuevo León"),
+        ("OAX", "Oaxaca"), ("PUE", "Puebla"), ("QUE", "Querétaro"), ("ROO", "Quintana Roo"),
+        ("SLP", "San Luis Potosí"), ("SIN", "Sinaloa"), ("SON", "Sonora"), ("TAB", "Tabasco"),
+        ("TAM", "Tamaulipas"), ("TLA", "Tlaxcala"), ("VER", "Veracruz"), ("YUC", "Yucatán"),
+        ("ZAC", "Zacatecas"),
+    ]),
+    ("IN", &[
+        ("AP", "Andhra Pradesh"), ("AR", "Arunachal Pradesh"), ("AS", "Assam"), ("BR", "Bihar"),
+        ("CT", "Chhattisgarh"), ("GA", "Goa"), ("GJ", "Gujarat"), ("HR", "Haryana"),
+        ("HP", "Himachal Pradesh"), ("JH", "Jharkhand"), ("KA", "Karnataka"), ("KL", "Kerala"),
+        ("MP", "Madhya Pradesh"), ("MH", "Maharashtra"), ("MN", "Manipur"), ("ML", "Meghalaya"),
+        ("MZ", "Mizoram"), ("NL", "Nagaland"), ("OR", "Odisha"), ("PB", "Punjab"),
+        ("RJ", "Rajasthan"), ("SK", "Sikkim"), ("TN", "Tamil Nadu"), ("TG", "Telangana"),
+        ("TR", "Tripura"), ("UP", "Uttar Pradesh"), ("UT", "Uttarakhand"), ("WB", "West Bengal"),
+        ("DL", "Delhi"), ("JK", "Jammu and Kashmir"), ("LA", "Ladakh"), ("PY", "Puducherry"),
+        ("CH", "Chandigarh"),
+    ]),
+    ("GB", &[
+        ("ENG", "England"), ("SCT", "Scotland"), ("WLS", "Wales"), ("NIR", "Northern Ireland"),
+    ]),
+    ("IE", &[
+        ("C", "Cork"), ("D", "Dublin"), ("G", "Galway"), ("L", "Limerick"), ("KY", "Kerry"),
+        ("MO", "Mayo"), ("DL", "Donegal"), ("W", "Waterford"), ("WX", "Wexford"), ("WW", "Wicklow"),
+    ]),
+    ("ES", &[
+        ("A", "Alicante"), ("B", "Barcelona"), ("M", "Madrid"), ("V", "Valencia"),
+        ("SE", "Sevilla"), ("MA", "Málaga"), ("BI", "Bizkaia"), ("Z", "Zaragoza"), ("MU", "Murcia"),
+        ("PM", "Illes Balears"),
+    ]),
+];

@@ -1,0 +1,66 @@
+//! A real browser, spoken to by W3C WebDriver: it is started or attached to, shown pages,
+//! and always ended again.
+//!
+//! What a page means is not decided here: scripts report facts, and the form agent's pure
+//! functions judge them.
+
+mod error;
+mod find;
+mod group;
+mod hand;
+mod insert;
+mod keeper;
+mod keys;
+mod look;
+mod page;
+mod picture;
+mod press;
+mod record;
+mod settings;
+mod settle;
+mod start;
+mod verify;
+
+use std::sync::Mutex;
+
+use fantoccini::Client;
+
+pub use error::BrowserError;
+pub use find::{Program, programs};
+pub use press::{Pressed, Pressing};
+pub use record::Record;
+pub(crate) use record::end_left;
+pub use settings::{Attach, Settings};
+pub use settle::Stand;
+pub use verify::Found;
+
+use group::Group;
+use start::Ours;
+use verify::Stood;
+
+/// A browser with one window. Dropping it ends what was started for it: browser, driver
+/// and profile folder. One that was only attached to is left as it is.
+#[derive(Debug)]
+pub struct Browser {
+    client: Client,
+    settings: Settings,
+    /// What was started, and is to be ended; nothing where it is somebody else's.
+    ours: Option<Group>,
+    /// Whether the session at the driver was made by us.
+    session: Ours,
+    /// What dialogs have said since they were last asked for.
+    dialogs: Mutex<Vec<Dialog>>,
+    /// The frame that scripts run in, as the start of a selector; nothing at the top.
+    frame: Mutex<Option<String>>,
+    /// What the page had to say before anything was typed.
+    stood: Mutex<Stood>,
+}
+
+/// A dialog that stood in the way, and what became of it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Dialog {
+    /// What it said.
+    pub text: String,
+    /// Whether it was agreed to.
+    pub accepted: bool,
+}

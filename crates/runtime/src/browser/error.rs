@@ -1,0 +1,199 @@
+//! What goes wrong with a browser, and what to do about it.
+
+use std::{io, time::Duration};
+
+use fantoccini::error::{CmdError, NewSessionError};
+use pointsman_kernel::agent::FaultClass;
+use thiserror::Error;
+
+/// Why a browser did not do what was wanted.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum BrowserError {
+    /// A program is not there.
+    #[error("{name} was not found: looked for {looked}")]
+    Missing {
+        /// Which.
+        name: &'static str,
+        /// Where.
+        looked: String,
+    },
+    /// A program cannot be started.
+    #[error("cannot start {program}")]
+    Start {
+        /// Which.
+        program: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The folder for a browser cannot be used.
+    #[error("cannot use {path} for a browser")]
+    Folder {
+        /// Which.
+        path: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The driver or the browser did not come up.
+    #[error("{what}: {why}")]
+    NotReady {
+        /// What.
+        what: &'static str,
+        /// What it said last.
+        why: String,
+    },
+    /// There is no browser any more.
+    #[error("the browser is gone: {why}")]
+    Gone {
+        /// How it showed.
+        why: String,
+    },
+    /// Another process has it.
+    #[error("the browser is in use by process {pid}")]
+    InUse {
+        /// Whose.
+        pid: u32,
+    },
+    /// It took too long.
+    #[error("{what} took longer than {} s", within.as_secs_f32())]
+    Timeout {
+        /// What.
+        what: String,
+        /// How long it had.
+        within: Duration,
+    },
+    /// The page never stood still.
+    #[error("the page did not stand still within {} s: {changing}", within.as_secs_f32())]
+    Restless {
+        /// How long it had.
+        within: Duration,
+        /// What kept changing.
+        changing: String,
+    },
+    /// An address cannot be opened.
+    #[error("cannot open {url}: {why}")]
+    Address {
+        /// Which.
+        url: String,
+        /// Why.
+        why: String,
+    },
+    /// What a selector names is not on the page.
+    #[error("nothing on the page fits `{selector}`")]
+    NoElement {
+        /// The selector.
+        selector: String,
+    },
+    /// What was found was replaced before it could be touched.
+    #[error("the page replaces its fields while they are filled")]
+    Replaced,
+    /// A field or a control cannot be used as it should be.
+    #[error("`{selector}` cannot be used: {why}")]
+    Unusable {
+        /// Which.
+        selector: String,
+        /// Why.
+        why: String,
+    },
+    /// The driver said no.
+    #[error("the browser refused: {why}")]
+    Refused {
+        /// Why.
+        why: String,
+    },
+}
+
+impl BrowserError {
+    /// Returns what to do next, where there is something.
+    pub const fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Missing { .. } => {
+                "on Debian or Ubuntu: `sudo apt-get install chromium chromium-driver`; elsewhere \
+                 give their paths in `[form]` as `browser` and `driver`"
+            }
+            Self::NotReady { .. } => {
+                "`pointsman doctor` tells the versions of both: driver and browser must be of \
+                 the same"
+            }
+            Self::Gone { .. } => "start the run anew: what was typed is lost with the browser",
+            Self::InUse { .. } => "wait until that process has ended, or end it",
+            Self::Restless { .. } => "give the page longer, or stop what moves on it",
+            Self::Address { .. } => "look at the address, and whether its server is up",
+            _ => return None,
+        })
+    }
+
+    /// Returns what kind of fault it is.
+    pub const fn class(&self) -> FaultClass {
+        match self {
+            Self::Missing { .. } | Self::Start { .. } | Self::NotReady { .. } => {
+                FaultClass::Unavailable
+            }
+            Self::Address { .. } => FaultClass::Unavailable,
+            Self::Folder { .. } => FaultClass::Resource,
+            Self::Gone { .. } => FaultClass::Gone,
+            Self::InUse { .. } => FaultClass::Forbidden,
+            Self::Timeout { .. } | Self::Restless { .. } => FaultClass::Timeout,
+            Self::NoElement { .. }
+            | Self::Replaced
+            | Self::Unusable { .. }
+            | Self::Refused { .. } => FaultClass::Invalid,
+        }
+    }
+
+    /// Returns whether trying again could help.
+    pub const fn is_repeatable(&self) -> bool {
+        matches!(
+            self,
+            Self::Timeout { .. } | Self::NoElement { .. } | Self::Replaced | Self::Unusable { .. }
+        )
+    }
+}
+
+/// Returns the first line of what a driver says, without its notes on the session.
+pub(super) fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default().trim()
+}
+
+impl From<CmdError> for BrowserError {
+    fn from(error: CmdError) -> Self {
+        match &error {
+            CmdError::Failed(_) | CmdError::FailedC(_) | CmdError::Lost(_) => {
+                Self::Gone { why: "its driver does not answer".into() }
+            }
+            CmdError::Standard(said) => {
+                let why = first_line(&said.message).to_owned();
+                let dead = ["not reachable", "crashed", "disconnected", "target window already"];
+                if error.is_invalid_session_id()
+                    || error.is_no_such_window()
+                    || dead.iter().any(|word| why.contains(word))
+                {
+                    Self::Gone { why }
+                } else if error.is_stale_element_reference() || error.is_no_such_element() {
+                    Self::Replaced
+                } else if error.is_timeout() || error.is_script_timeout() {
+                    Self::Timeout { what: why, within: Duration::ZERO }
+                } else {
+                    Self::Refused { why }
+                }
+            }
+            _ => Self::Refused { why: first_line(&error.to_string()).into() },
+        }
+    }
+}
+
+impl From<NewSessionError> for BrowserError {
+    fn from(error: NewSessionError) -> Self {
+        let why = match &error {
+            NewSessionError::SessionNotCreated(said) => first_line(&said.message).to_owned(),
+            NewSessionError::NotW3C(said) => {
+                let said = said.get("message").and_then(serde_json::Value::as_str);
+                first_line(said.unwrap_or("its driver gave an answer that is none")).to_owned()
+            }
+            other => first_line(&other.to_string()).to_owned(),
+        };
+        Self::NotReady { what: "the browser did not start", why }
+    }
+}

@@ -1,0 +1,71 @@
+//! Where driver and browser are, and which versions they have.
+
+use std::{
+    env, fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use super::{BrowserError, Settings};
+
+/// Names of drivers, the likeliest first.
+const DRIVERS: [&str; 2] = ["chromedriver", "chromium.chromedriver"];
+/// Names of browsers, the likeliest first.
+const BROWSERS: [&str; 4] =
+    ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/// A program that was looked for.
+#[derive(Debug)]
+pub struct Program {
+    /// What it is.
+    pub name: &'static str,
+    /// Where it is, or why it cannot be used.
+    pub found: Result<PathBuf, BrowserError>,
+}
+
+impl Program {
+    /// Asks the program for its version. It can take a second.
+    pub fn version(&self) -> Option<String> {
+        let path = self.found.as_ref().ok()?;
+        let asked = Command::new(path).arg("--version").stdin(Stdio::null()).output().ok()?;
+        let said = String::from_utf8_lossy(&asked.stdout).into_owned();
+        let line = said.lines().next()?.split(" (").next()?.trim().to_owned();
+        Some(line).filter(|line| !line.is_empty())
+    }
+}
+
+/// Looks for driver and browser.
+pub fn programs(settings: &Settings) -> [Program; 2] {
+    let driver = find("chromedriver", settings.driver.as_deref(), &DRIVERS);
+    let browser = find("Chromium", settings.browser.as_deref(), &BROWSERS);
+    [Program { name: "chromedriver", found: driver }, Program { name: "Chromium", found: browser }]
+}
+
+pub(super) fn driver(settings: &Settings) -> Result<PathBuf, BrowserError> {
+    find("chromedriver", settings.driver.as_deref(), &DRIVERS)
+}
+
+pub(super) fn browser(settings: &Settings) -> Result<PathBuf, BrowserError> {
+    find("Chromium", settings.browser.as_deref(), &BROWSERS)
+}
+
+/// Looks for a program: only where it is said to be, or under its names in `PATH`.
+fn find(name: &'static str, given: Option<&Path>, names: &[&str]) -> Result<PathBuf, BrowserError> {
+    if let Some(given) = given {
+        let missing = || BrowserError::Missing { name, looked: given.display().to_string() };
+        return Some(given.to_owned()).filter(|path| runs(path)).ok_or_else(missing);
+    }
+    let folders = env::var_os("PATH").unwrap_or_default();
+    let places =
+        names.iter().flat_map(|name| env::split_paths(&folders).map(move |it| it.join(name)));
+    let looked = || format!("{} in PATH", names.join(", "));
+    places
+        .into_iter()
+        .find(|path| runs(path))
+        .ok_or_else(|| BrowserError::Missing { name, looked: looked() })
+}
+
+fn runs(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+}

@@ -1,0 +1,169 @@
+//! A value is put into a field as a person would do it.
+
+mod choose;
+mod click;
+
+use std::path::Path;
+
+use pointsman_agents::form::{Field, Shape, kept};
+use serde_json::{Value, json};
+
+use super::{
+    Browser, BrowserError,
+    hand::{Left, Reached},
+    keys,
+};
+
+/// How often a field is gone to that is replaced at every touch.
+const TRIES: u8 = 3;
+
+impl Browser {
+    /// Puts a value into a field and leaves the field. The value is written as
+    /// [`fit`](pointsman_agents::form::fit) gives it.
+    pub async fn insert(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
+        // A page may render its fields anew under our hands.
+        for _ in 1..TRIES {
+            match self.insert_once(field, value).await {
+                Err(BrowserError::Replaced) => {}
+                other => return other,
+            }
+        }
+        self.insert_once(field, value).await
+    }
+
+    async fn insert_once(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
+        match field.shape {
+            Shape::Text | Shape::Textarea | Shape::Password | Shape::Number | Shape::Richtext => {
+                self.type_in(field, value).await
+            }
+            Shape::Date | Shape::Time | Shape::DatetimeLocal => self.date(field, value).await,
+            Shape::Month | Shape::Week | Shape::Range | Shape::Color => {
+                self.set_usable(field, value).await
+            }
+            Shape::Select => self.choose(field, value).await,
+            Shape::Radio => self.pick(field, value).await,
+            Shape::Checkbox => self.tick(field, value).await,
+            Shape::Combobox => self.open_and_choose(field, value).await,
+            Shape::Listbox => self.choose_shown(field, value).await,
+            Shape::Codes => self.boxes(field, value).await,
+            Shape::File => self.attach_file(field, value).await,
+            Shape::Captcha | Shape::Unsupported => {
+                Err(unusable(&field.selector, "nothing can be put into it"))
+            }
+        }
+    }
+
+    /// Goes to a field that must take something.
+    async fn reach(&self, selector: &str, wants: Value) -> Result<Reached, BrowserError> {
+        let reached: Reached = self.hand("reach", selector, wants).await?;
+        self.stood(selector, reached.document, &reached.complaints);
+        if reached.disabled {
+            return Err(unusable(selector, "the page has switched it off"));
+        }
+        if reached.readonly && reached.type_ != "checkbox" && reached.tag != "select" {
+            return Err(unusable(selector, "the page lets it only be read"));
+        }
+        Ok(reached)
+    }
+
+    async fn type_in(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
+        let selector = &field.selector;
+        let reached = self.reach(selector, json!({ "focus": true })).await?;
+        if !reached.shown {
+            return Err(unusable(selector, "nobody can see it"));
+        }
+        let lines = reached.tag == "textarea" || reached.editable;
+        let text = keys::plain(value, lines);
+        if reached.value != text {
+            self.write(field, &reached, &text).await?;
+        }
+        let left: Left = self.hand("leave", selector, Value::Null).await?;
+        let meant = |found: &str| kept(field, value, found) || found == text;
+        // Rich text is only ever typed: its editor keeps more than the page shows.
+        if !meant(&left.before) && !meant(&left.value) && !reached.editable {
+            return self.hand::<Left>("set", selector, json!(text)).await.map(drop);
+        }
+        Ok(())
+    }
+
+    /// Types what keys can say, and pastes the rest.
+    async fn write(
+        &self,
+        field: &Field,
+        reached: &Reached,
+        text: &str,
+    ) -> Result<(), BrowserError> {
+        if !keys::can_type(text, self.settings.typed) {
+            return self.hand::<Value>("paste", &field.selector, json!(text)).await.map(drop);
+        }
+        let mut pressed = if reached.value.is_empty() { String::new() } else { keys::clear() };
+        pressed.push_str(&keys::typed(text));
+        self.keys(&reached.element, &pressed).await
+    }
+
+    async fn date(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
+        let selector = &field.selector;
+        let reached = self.reach(selector, json!({ "focus": true, "order": true })).await?;
+        if !matches!(reached.type_.as_str(), "date" | "time" | "datetime-local") {
+            return self.type_in(field, value).await;
+        }
+        if reached.value == value {
+            return self.hand::<Left>("leave", selector, Value::Null).await.map(drop);
+        }
+        let pressed = reached.order.as_ref().and_then(|order| keys::dated(value, order));
+        if let Some(pressed) = pressed.filter(|_| reached.shown) {
+            self.keys(&reached.element, &pressed).await?;
+            let left: Left = self.hand("leave", selector, Value::Null).await?;
+            if kept(field, value, &left.value) {
+                return Ok(());
+            }
+        }
+        self.hand::<Left>("set", selector, json!(value)).await.map(drop)
+    }
+
+    async fn set_usable(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
+        self.reach(&field.selector, json!({})).await?;
+        self.hand::<Left>("set", &field.selector, json!(value)).await.map(drop)
+    }
+
+    /// Types a code into its boxes, one character each.
+    async fn boxes(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
+        let boxes: Vec<&str> =
+            field.options.iter().filter_map(|it| it.selector.as_deref()).collect();
+        if boxes.is_empty() {
+            return self.type_in(field, value).await;
+        }
+        let text = keys::plain(value, false);
+        let signs: Vec<char> = text.chars().filter(|sign| !sign.is_whitespace()).collect();
+        if signs.len() != boxes.len() {
+            let why = format!("it has {} boxes for {} characters", boxes.len(), signs.len());
+            return Err(unusable(&field.selector, &why));
+        }
+        for (selector, sign) in boxes.iter().zip(signs) {
+            let reached = self.reach(selector, json!({ "focus": true })).await?;
+            let mut pressed = if reached.value.is_empty() { String::new() } else { keys::clear() };
+            pressed.push(sign);
+            self.keys(&reached.element, &pressed).await?;
+        }
+        self.hand::<Left>("leave", &field.selector, Value::Null).await.map(drop)
+    }
+
+    /// Gives files by their paths.
+    async fn attach_file(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
+        let paths: Vec<&str> = value.lines().map(str::trim).filter(|it| !it.is_empty()).collect();
+        for path in &paths {
+            if !Path::new(path).is_absolute() {
+                return Err(unusable(&field.selector, "the path of the file must be absolute"));
+            }
+            if !Path::new(path).is_file() {
+                return Err(unusable(&field.selector, "the file is not there"));
+            }
+        }
+        let reached = self.reach(&field.selector, json!({})).await?;
+        self.keys(&reached.element, &paths.join("\n")).await
+    }
+}
+
+pub(super) fn unusable(selector: &str, why: &str) -> BrowserError {
+    BrowserError::Unusable { selector: selector.into(), why: why.into() }
+}

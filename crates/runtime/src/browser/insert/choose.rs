@@ -1,0 +1,190 @@
+//! Lists, native and made of other elements: an option is chosen by what it says.
+
+use std::time::Instant;
+
+use pointsman_agents::form::{Field, kept};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    super::{
+        group::LOOK,
+        hand::{Handle, Left},
+        keys,
+    },
+    Browser, BrowserError, unusable,
+};
+
+/// What came of choosing from a native list.
+#[derive(Debug, Deserialize)]
+#[serde(default)]
+struct Chosen {
+    tag: String,
+    disabled: bool,
+    absent: Vec<String>,
+    complaints: Vec<String>,
+    document: f64,
+}
+
+impl Default for Chosen {
+    fn default() -> Self {
+        let (tag, absent, complaints) = (String::new(), Vec::new(), Vec::new());
+        Self { tag, disabled: false, absent, complaints, document: 0.0 }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Offered {
+    options: Vec<Offer>,
+}
+
+/// An option that is shown.
+#[derive(Debug, Deserialize)]
+struct Offer {
+    element: Handle,
+    label: String,
+    value: String,
+    selected: bool,
+    disabled: bool,
+}
+
+impl Browser {
+    pub(super) async fn choose(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
+        let wanted: Vec<&str> =
+            if field.limits.multiple { value.split('\n').collect() } else { vec![value] };
+        let begun = Instant::now();
+        loop {
+            let chosen: Chosen = self.hand("choose", &field.selector, json!(wanted)).await?;
+            if chosen.disabled {
+                return Err(unusable(&field.selector, "the page has switched it off"));
+            }
+            if chosen.tag != "select" {
+                return Err(unusable(&field.selector, "it is no list any more"));
+            }
+            if chosen.absent.is_empty() {
+                self.stood(&field.selector, chosen.document, &chosen.complaints);
+                return Ok(());
+            }
+            // A list that depends on another is filled a moment later.
+            if begun.elapsed() > self.settings.options {
+                return Err(unusable(&field.selector, "it does not offer what was chosen"));
+            }
+            tokio::time::sleep(LOOK * 5).await;
+        }
+    }
+
+    /// Chooses from a list that lies open: exactly what is wanted, where several can be.
+    pub(super) async fn choose_shown(
+        &self,
+        field: &Field,
+        value: &str,
+    ) -> Result<(), BrowserError> {
+        let selector = &field.selector;
+        self.reach(selector, json!({ "focus": true })).await?;
+        let wanted = names(field, value);
+        let offered: Offered = self.hand("offered", selector, Value::Null).await?;
+        let fits = |offer: &Offer| wanted.iter().any(|names| offer.fits(names));
+        let found = offered.options.iter().filter(|offer| fits(offer)).count();
+        if found < wanted.len() {
+            return Err(unusable(selector, "it does not offer what was chosen"));
+        }
+        for offer in &offered.options {
+            let wants = fits(offer);
+            let turns = if field.limits.multiple {
+                wants != offer.selected
+            } else {
+                wants && !offer.selected
+            };
+            if turns && !self.press_option(offer).await? {
+                self.click_unseen(&offer.element).await?;
+            }
+        }
+        self.hand::<Left>("leave", selector, Value::Null).await.map(drop)
+    }
+
+    /// Opens a list, types to narrow it where it can be typed into, and chooses.
+    pub(super) async fn open_and_choose(
+        &self,
+        field: &Field,
+        value: &str,
+    ) -> Result<(), BrowserError> {
+        let selector = &field.selector;
+        let reached = self.reach(selector, json!({ "focus": true, "target": true })).await?;
+        if kept(field, value, &reached.value) {
+            return self.hand::<Left>("leave", selector, Value::Null).await.map(drop);
+        }
+        let wanted = names(field, value);
+        let label = wanted.first().and_then(|names| names.last()).copied().unwrap_or(value);
+        let handle = reached.target.as_ref().unwrap_or(&reached.element);
+        if !self.click(handle, false).await? {
+            self.click_unseen(&reached.element).await?;
+        }
+        let typed = matches!(reached.tag.as_str(), "input" | "textarea") || reached.editable;
+        if typed {
+            self.write(field, &reached, &keys::plain(label, false)).await?;
+        }
+        let begun = Instant::now();
+        let mut shown = false;
+        while begun.elapsed() < self.settings.options {
+            let offered: Offered = self.hand("offered", selector, Value::Null).await?;
+            let of_these = |names: &Vec<&str>| offered.options.iter().find(|it| it.fits(names));
+            if let Some(offer) = wanted.first().and_then(of_these)
+                && self.press_option(offer).await?
+            {
+                return self.hand::<Left>("leave", selector, Value::Null).await.map(drop);
+            }
+            shown |= !offered.options.is_empty();
+            // What takes free text and has nothing to offer keeps what was typed.
+            if typed && !shown && begun.elapsed() > self.settings.options / 3 {
+                break;
+            }
+            tokio::time::sleep(LOOK * 3).await;
+        }
+        if typed && !shown {
+            return self.hand::<Left>("leave", selector, Value::Null).await.map(drop);
+        }
+        self.keys(&reached.element, keys::ESCAPE).await?;
+        let left: Left = self.hand("leave", selector, Value::Null).await?;
+        if typed && kept(field, value, &left.value) {
+            return Ok(());
+        }
+        Err(unusable(selector, "it does not offer what was chosen"))
+    }
+
+    /// Clicks an option. Returns whether it was met: a list that is still being narrowed
+    /// moves, and its options are made anew.
+    async fn press_option(&self, offer: &Offer) -> Result<bool, BrowserError> {
+        if offer.disabled {
+            return Err(unusable(&offer.label, "the page does not let it be chosen"));
+        }
+        match self.click(&offer.element, false).await {
+            Err(BrowserError::Replaced) => Ok(false),
+            met => met,
+        }
+    }
+}
+
+impl Offer {
+    fn fits(&self, names: &[&str]) -> bool {
+        let same =
+            |left: &str, right: &str| left.trim().to_lowercase() == right.trim().to_lowercase();
+        names
+            .iter()
+            .any(|name| same(name, &self.label) || (!self.value.is_empty() && *name == self.value))
+    }
+}
+
+/// Returns for each thing that is wanted the names that it may have, its label last.
+fn names<'a>(field: &'a Field, value: &'a str) -> Vec<Vec<&'a str>> {
+    let known: Vec<Vec<&str>> = field
+        .choices(value)
+        .into_iter()
+        .map(|choice| vec![choice.value.as_str(), choice.label.as_str()])
+        .collect();
+    if !known.is_empty() {
+        return known;
+    }
+    let lines: Vec<&str> =
+        if field.limits.multiple { value.split('\n').collect() } else { vec![value] };
+    lines.into_iter().map(|line| vec![line]).collect()
+}

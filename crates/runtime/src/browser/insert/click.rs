@@ -1,0 +1,47 @@
+//! Radio buttons and checkboxes: clicked when they are not yet as they should be.
+
+use pointsman_agents::form::Field;
+use serde_json::json;
+
+use super::{super::hand::Reached, Browser, BrowserError, unusable};
+
+impl Browser {
+    pub(super) async fn pick(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
+        let choices = field.choices(value);
+        let button = choices.first().and_then(|choice| choice.selector.as_deref());
+        let button = button
+            .ok_or_else(|| unusable(&field.selector, "it has no button for what was chosen"))?;
+        // What stood there before is asked of the group when the group is verified.
+        let stood: Reached = self.hand("reach", &field.selector, json!({})).await?;
+        self.stood(&field.selector, stood.document, &stood.complaints);
+        self.switch(button, true).await
+    }
+
+    pub(super) async fn tick(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
+        match value {
+            "true" => self.switch(&field.selector, true).await,
+            "false" => self.switch(&field.selector, false).await,
+            _ => Err(unusable(&field.selector, "a box is ticked or it is not")),
+        }
+    }
+
+    /// Clicks, if it is not so already: the element, its label where something covers it,
+    /// and past the pointer where nobody could click either.
+    async fn switch(&self, selector: &str, on: bool) -> Result<(), BrowserError> {
+        let reached = self.reach(selector, json!({ "target": true })).await?;
+        if reached.checked == Some(on) {
+            return Ok(());
+        }
+        let met = match &reached.target {
+            Some(target) => self.click(target, false).await?,
+            None => false,
+        };
+        if met {
+            let after: Reached = self.hand("reach", selector, json!({})).await?;
+            if after.checked == Some(on) {
+                return Ok(());
+            }
+        }
+        self.click_unseen(&reached.element).await
+    }
+}

@@ -1,0 +1,435 @@
+(function look() {
+  "use strict";
+  // Reports what a page shows, as facts: it decides nothing and changes nothing.
+  //
+  // One expression that evaluates to a plain object (`Sighting` on the Rust side). It walks
+  // the document, its open shadow roots and the frames of the same origin. What a fact means
+  // is decided in Rust, where it can be tested without a browser.
+  const MOST_CONTROLS = 2000, MOST_OPTIONS = 600, MOST_WORDS = 600, MOST_SAID = 400;
+  const NATIVE = "input, textarea, select";
+  const ROLES = "[role=combobox], [role=listbox], [role=checkbox], [role=radio], "
+    + "[role=textbox], [role=searchbox], [role=spinbutton], [role=switch], [role=slider]";
+  const EDITABLE = "[contenteditable=''], [contenteditable=true], [contenteditable=plaintext-only]";
+  const PRESSED = "button, input[type=submit i], input[type=button i], input[type=image i], "
+    + "input[type=reset i], [role=button], summary, a, [onclick]";
+  const HEADINGS = "h1, h2, h3, h4, h5, h6, [role=heading], legend";
+  const SILENT = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "SELECT", "TEXTAREA",
+    "OPTION", "DATALIST", "SVG", "IFRAME", "OBJECT", "BUTTON", "INPUT"]);
+  const INLINE = new Set(["B", "I", "EM", "STRONG", "U", "FONT", "MARK", "BDI", "WBR"]);
+  const CAPTCHAS = [
+    ["recaptcha", "iframe[src*='recaptcha'], .g-recaptcha, [class*='g-recaptcha']"],
+    ["hcaptcha", "iframe[src*='hcaptcha'], .h-captcha"],
+    ["turnstile", "iframe[src*='challenges.cloudflare'], .cf-turnstile"],
+    ["captcha", "iframe[src*='captcha'], iframe[title*='captcha' i], [data-sitekey]"],
+  ];
+
+  const controls = [], places = [], said = [], captchas = [], alerts = [];
+  const placeOf = new Map();
+  let order = 0;
+
+  const squeeze = (text, most = MOST_WORDS) =>
+    (text || "").replace(/[\s\u00a0\u200b\ufeff]+/g, " ").trim().slice(0, most);
+  const matches = (element, selector) => element.matches && element.matches(selector);
+  const attribute = (element, name) => element.getAttribute(name) || "";
+  const styleOf = (element) => element.ownerDocument.defaultView.getComputedStyle(element);
+  const isShown = (element) =>
+    element.checkVisibility ? element.checkVisibility({ visibilityProperty: true }) : true;
+
+  // The text of an element, without what its controls hold and without what is not shown.
+  function words(root, most = MOST_WORDS, all = false) {
+    let text = "";
+    const walk = (node) => {
+      if (text.length > most * 2) return;
+      if (node.nodeType === 3) { text += node.data; return; }
+      if (node.nodeType !== 1) return;
+      if (node !== root) {
+        if (SILENT.has(node.tagName.toUpperCase())) { text += " "; return; }
+        if (!all && styleOf(node).display === "none") return;
+      }
+      const apart = !INLINE.has(node.tagName);
+      if (apart) text += " ";
+      for (const child of node.childNodes) walk(child);
+      if (apart) text += " ";
+    };
+    walk(root);
+    return squeeze(text, most);
+  }
+
+  function byIds(element, name) {
+    const root = element.getRootNode();
+    return attribute(element, name).split(/\s+/).filter(Boolean)
+      .map((id) => root.getElementById ? root.getElementById(id) : null).filter(Boolean);
+  }
+
+  // ---- where an element stands -------------------------------------------------------
+
+  const isOnly = (root, selector, element) => {
+    try {
+      const found = root.querySelectorAll(selector);
+      return found.length === 1 && found[0] === element;
+    } catch { return false; }
+  };
+  const quoted = (value) => '"' + value.replace(/["\\\n]/g, (c) => c === "\n" ? "\\a " : "\\" + c) + '"';
+  // An id that a framework makes anew for every page says nothing that lasts.
+  const isMade = (id) => /^[:«]|\d{4,}|[0-9a-f]{8}-|^(ember|mui|ext-gen|yui_)/i.test(id);
+
+  function ownSelector(element, root) {
+    const tag = element.localName.replace(/:/g, "\\:");
+    const { id } = element;
+    const byId = typeof id === "string" && id ? "#" + CSS.escape(id) : "";
+    if (byId && !isMade(id) && isOnly(root, byId, element)) return byId;
+    const name = attribute(element, "name");
+    if (name) {
+      const named = tag + "[name=" + quoted(name) + "]";
+      if (isOnly(root, named, element)) return named;
+      const valued = named + "[value=" + quoted(attribute(element, "value")) + "]";
+      if (/^(radio|checkbox)$/i.test(element.type || "") && isOnly(root, valued, element)) return valued;
+    }
+    for (const mark of ["data-testid", "data-test", "data-qa"]) {
+      const marked = "[" + mark + "=" + quoted(attribute(element, mark)) + "]";
+      if (element.hasAttribute(mark) && isOnly(root, marked, element)) return marked;
+    }
+    return byId && isOnly(root, byId, element) ? byId : "";
+  }
+
+  function localSelector(element) {
+    const root = element.getRootNode();
+    const steps = [];
+    for (let at = element; at && at.nodeType === 1; at = at.parentElement) {
+      const own = ownSelector(at, root);
+      if (own) { steps.unshift(own); break; }
+      let nth = 1;
+      for (let s = at.previousElementSibling; s; s = s.previousElementSibling) {
+        if (s.localName === at.localName) nth += 1;
+      }
+      steps.unshift(at.localName.replace(/:/g, "\\:") + ":nth-of-type(" + nth + ")");
+    }
+    return steps.join(" > ");
+  }
+
+  const hostOf = (element) => {
+    const root = element.getRootNode();
+    return root.host || (root.defaultView && root.defaultView.frameElement) || null;
+  };
+  function selectorOf(element) {
+    const steps = [];
+    for (let at = element; at; at = hostOf(at)) steps.unshift(localSelector(at));
+    return steps.join(" >>> ");
+  }
+  const above = (element) => element.assignedSlot || element.parentElement || hostOf(element);
+
+  // The box in the coordinates of the outermost document.
+  function boxOf(element) {
+    const box = element.getBoundingClientRect();
+    let { x, y } = box;
+    let view = element.ownerDocument.defaultView;
+    while (view && view.frameElement) {
+      const outer = view.frameElement.getBoundingClientRect();
+      x += outer.x; y += outer.y;
+      view = view.parent;
+    }
+    x += window.scrollX; y += window.scrollY;
+    return { x: Math.round(x), y: Math.round(y), width: Math.round(box.width), height: Math.round(box.height) };
+  }
+
+  function attributesOf(element) {
+    const kept = {};
+    for (const { name, value } of element.attributes) {
+      if (name !== "style" && name !== "value" && !name.startsWith("on")) kept[name] = value.slice(0, 300);
+    }
+    return kept;
+  }
+
+  // A place is an ancestor of a control; places name their parents, so that Rust has the tree.
+  function placeIndex(element) {
+    if (!element) return null;
+    if (placeOf.has(element)) return placeOf.get(element);
+    const parent = placeIndex(above(element));
+    const index = places.length;
+    placeOf.set(element, index);
+    const isForm = element.localName === "form" || attribute(element, "role") === "form";
+    const legend = element.localName === "fieldset"
+      ? [...element.children].find((child) => child.localName === "legend") : null;
+    const named = byIds(element, "aria-labelledby").map((e) => words(e)).join(" ");
+    places.push({
+      selector: selectorOf(element), tag: element.localName, role: attribute(element, "role"),
+      parent, order: order, attributes: attributesOf(element),
+      legend: legend ? words(legend) : "", label: squeeze(named || attribute(element, "aria-label")),
+      described: byIds(element, "aria-describedby").map((e) => words(e)).join(" "),
+      box: boxOf(element), text: isForm ? words(element, 1500) : "",
+    });
+    return index;
+  }
+
+  // ---- whether it can be seen --------------------------------------------------------
+
+  function sightOf(element) {
+    const style = styleOf(element);
+    const box = boxOf(element);
+    let opacity = 1, clipped = false, ariaHidden = false, inert = false, far = false;
+    for (let at = element; at; at = above(at)) {
+      const own = styleOf(at);
+      opacity = Math.min(opacity, Number(own.opacity));
+      if (attribute(at, "aria-hidden") === "true") ariaHidden = true;
+      if (at.inert) inert = true;
+      const cut = own.clip !== "auto" && /^rect\((0|1)(px)?,? (0|1)(px)?,? (0|1)(px)?,? (0|1)(px)?\)$/.test(own.clip);
+      const inset = /^inset\((50|100)%/.test(own.clipPath) || own.clipPath === "circle(0px)";
+      const rect = at === element ? null : at.getBoundingClientRect();
+      const shut = rect && own.overflow !== "visible" && (rect.width <= 1 || rect.height <= 1)
+        && own.display !== "contents" && own.display !== "inline";
+      if ((cut && own.position === "absolute") || inset || shut) clipped = true;
+      if (at === element && /^matrix\(0, 0, 0, 0/.test(own.transform)) clipped = true;
+    }
+    if (box.x + box.width <= 0 || box.y + box.height <= 0) far = true;
+    if (box.x > Math.max(document.documentElement.scrollWidth, innerWidth)) far = true;
+    const tab = attribute(element, "tabindex");
+    return {
+      rendered: element.getClientRects().length > 0 && style.display !== "none",
+      visible: style.visibility === "visible", opacity, clipped, far, inert,
+      aria_hidden: ariaHidden, tabindex: tab === "" ? null : parseInt(tab, 10) || 0,
+      parent_rendered: !above(element) || isShown(above(element)),
+    };
+  }
+
+  // ---- what it is called -------------------------------------------------------------
+
+  const holdsControl = (element) =>
+    matches(element, NATIVE + "," + ROLES) || !!element.querySelector(NATIVE + "," + ROLES);
+  const isHiddenInput = (element) => element.localName === "input" && /^(hidden)$/i.test(element.type);
+  const blocks = (node) => holdsControl(node) && !(isHiddenInput(node)
+    || [...node.querySelectorAll(NATIVE)].every(isHiddenInput) && !matches(node, NATIVE) && !node.querySelector(ROLES));
+
+  // The nearest text before or after an element that no other control stands between.
+  function nearby(element, forward, climbs) {
+    let at = element;
+    for (let level = 0; at && level <= climbs; level += 1) {
+      for (let n = forward ? at.nextSibling : at.previousSibling; n; n = forward ? n.nextSibling : n.previousSibling) {
+        if (n.nodeType === 1 && (blocks(n) || matches(n, "button, a[role=button]"))) return { text: "", level };
+        if (n.nodeType === 1 && (SILENT.has(n.tagName.toUpperCase()) || styleOf(n).display === "none")) continue;
+        const text = n.nodeType === 3 ? squeeze(n.data) : n.nodeType === 1 ? words(n) : "";
+        if (/[\p{L}\p{N}*]/u.test(text)) return { text: text.slice(0, 200), level };
+      }
+      at = at.parentElement;
+      if (!at || matches(at, "form, fieldset, body, [role=form], [role=group], [role=radiogroup]")) break;
+    }
+    return { text: "", level: 0 };
+  }
+
+  function tableOf(element) {
+    const cell = element.closest("td, th");
+    const row = cell && cell.parentElement;
+    const table = row && row.closest("table");
+    if (!table) return { column: "", row: "" };
+    const head = table.rows[0] && table.rows[0] !== row ? table.rows[0].cells[cell.cellIndex] : null;
+    const first = row.cells[0] !== cell && row.cells[0] && !holdsControl(row.cells[0]) ? row.cells[0] : null;
+    return {
+      column: head && !holdsControl(head) && head.localName === "th" ? words(head, 200) : "",
+      row: first ? words(first, 200) : "",
+    };
+  }
+
+  function namesOf(element) {
+    const root = element.getRootNode();
+    const id = typeof element.id === "string" ? element.id : "";
+    const all = element.labels ? [...element.labels] : [];
+    if (!element.labels && id) all.push(...root.querySelectorAll("label[for=" + quoted(id) + "]"));
+    const wrapping = element.closest("label");
+    const apart = all.filter((label) => label !== wrapping);
+    const before = nearby(element, false, 4), after = nearby(element, true, 3);
+    return {
+      associated: squeeze(apart.map((label) => words(label) || words(label, MOST_WORDS, true)).join(" ")),
+      wrapping: wrapping ? words(wrapping) : "",
+      labelled_by: squeeze(byIds(element, "aria-labelledby").map((e) => words(e)).join(" ")),
+      before: before.text, before_level: before.level, after: after.text, after_level: after.level,
+      aria: squeeze(attribute(element, "aria-label")), title: squeeze(attribute(element, "title")),
+      placeholder: squeeze(attribute(element, "placeholder") || attribute(element, "data-placeholder")
+        || attribute(element, "aria-placeholder")),
+      described: squeeze(byIds(element, "aria-describedby").map((e) => words(e)).join(" ")),
+      label_seen: [...all, wrapping].some((label) => label && isShown(label) && label.getClientRects().length > 0
+        && boxOf(label).width > 1),
+      table: tableOf(element),
+    };
+  }
+
+  // ---- what it holds and what the page says of it --------------------------------------
+
+  function optionsOf(element) {
+    if (element.localName === "select") {
+      return [...element.options].slice(0, MOST_OPTIONS).map((option) => ({
+        value: option.value, label: squeeze(option.label || option.text, 200), selector: null, selected: option.selected,
+        disabled: option.disabled || (option.parentElement.localName === "optgroup" && option.parentElement.disabled),
+      }));
+    }
+    const list = attribute(element, "role") === "listbox" ? [element]
+      : [...byIds(element, "aria-controls"), ...byIds(element, "aria-owns")];
+    const found = list.flatMap((box) => [...box.querySelectorAll("[role=option]")]);
+    return found.slice(0, MOST_OPTIONS).map((option) => ({
+      value: attribute(option, "data-value") || words(option, 200), label: words(option, 200),
+      selector: selectorOf(option), selected: attribute(option, "aria-selected") === "true",
+      disabled: attribute(option, "aria-disabled") === "true",
+    }));
+  }
+
+  function valueOf(element) {
+    if (/^(password|file)$/i.test(element.type || "")) return null;
+    if (matches(element, "select") && element.multiple) return [...element.selectedOptions].map((o) => o.value).join("\n");
+    if (matches(element, NATIVE)) return element.value.slice(0, 20000);
+    if (attribute(element, "aria-valuenow")) return attribute(element, "aria-valuenow");
+    return squeeze(element.innerText || "", 20000);
+  }
+
+  const ERROR = /(^|[\s_-])(error|invalid|danger|warning|fehler|erreur)s?([\s_-]|$)|error-?(message|text|msg)|feedback/i;
+  function complaintsOf(element) {
+    const found = new Set(byIds(element, "aria-errormessage"));
+    const groups = [element];
+    for (let at = element.parentElement; at && groups.length < 9; at = at.parentElement) {
+      if (matches(at, "fieldset, [role=group], [role=radiogroup]")) groups.push(at);
+    }
+    const looks = (e) => ERROR.test(attribute(e, "class")) || ERROR.test(e.id) || attribute(e, "role") === "alert";
+    for (const at of groups) byIds(at, "aria-describedby").filter(looks).forEach((e) => found.add(e));
+    let at = element.parentElement;
+    for (let level = 0; at && level < 3 && !matches(at, "form, body"); level += 1, at = at.parentElement) {
+      const others = [...at.querySelectorAll(NATIVE)].filter((e) => e !== element && !isHiddenInput(e)
+        && !(e.name && e.name === element.name));
+      if (others.length) break;
+      for (const e of at.querySelectorAll("[role=alert], [class*=error i], [class*=invalid i]")) {
+        if (!holdsControl(e) && e.localName !== "label" && (looks(e) || matches(e, "[class*=error i]"))) found.add(e);
+      }
+    }
+    return [...found].filter(isShown).map((e) => words(e, 300)).filter(Boolean);
+  }
+
+  function isChecked(element) {
+    if (/^(radio|checkbox)$/i.test(element.type || "")) return element.checked;
+    const told = attribute(element, "aria-checked");
+    return told === "" ? null : told === "true";
+  }
+
+  // ---- the controls ------------------------------------------------------------------
+
+  const isEditable = (element) => matches(element, EDITABLE)
+    && !(element.parentElement && element.parentElement.closest(EDITABLE));
+  // A widget counts only where no native control does its work.
+  function standsAlone(element) {
+    if (matches(element, NATIVE)) return false;
+    if (element.querySelector(NATIVE + "," + EDITABLE)) return false;
+    if (element.querySelector("[role=combobox], [role=checkbox], [role=textbox]")) return false;
+    const role = attribute(element, "role");
+    if (role === "listbox") {
+      const id = element.id && quoted(element.id);
+      const root = element.getRootNode();
+      if (id && root.querySelector("[aria-controls=" + id + "], [aria-owns=" + id + "]")) return false;
+    }
+    const beside = element.parentElement ? [...element.parentElement.children] : [];
+    return !beside.some((e) => e !== element && matches(e, NATIVE) && !isHiddenInput(e)
+      && (/^(checkbox|radio|switch)$/.test(role) ? /^(checkbox|radio)$/i.test(e.type) : true));
+  }
+
+  function does(element) {
+    const type = (element.type || "").toLowerCase();
+    if (matches(element, "input, button")) {
+      return /^(submit|image)$/.test(type) ? "submit" : type === "reset" ? "reset" : "button";
+    }
+    return element.localName === "a" && attribute(element, "role") !== "button" ? "link" : "button";
+  }
+
+  function saysOf(element) {
+    const image = element.querySelector("img[alt], svg title");
+    return words(element, 200) || squeeze(element.localName === "input" ? element.value : "", 200)
+      || squeeze(attribute(element, "aria-label"), 200) || squeeze(attribute(element, "title"), 200)
+      || squeeze(attribute(element, "alt"), 200)
+      || squeeze(image ? attribute(image, "alt") || image.textContent : "", 200)
+      || squeeze(attribute(element, "value"), 200);
+  }
+
+  function base(element) {
+    return {
+      selector: selectorOf(element), tag: element.localName, type: (element.type || "").toString().toLowerCase(),
+      role: attribute(element, "role"), order, place: placeIndex(above(element)),
+      form: element.form ? placeIndex(element.form) : null,
+      attributes: attributesOf(element), box: boxOf(element), sight: sightOf(element),
+      disabled: !!element.disabled || attribute(element, "aria-disabled") === "true" || matches(element, ":disabled"),
+    };
+  }
+
+  function addField(element) {
+    if (controls.length >= MOST_CONTROLS) return;
+    const value = valueOf(element);
+    const twin = element.parentElement && [...element.parentElement.children]
+      .find((e) => e !== element && matches(e, "[role=checkbox], [role=radio], [role=switch]"));
+    controls.push({
+      ...base(element), what: "field", names: namesOf(element), options: optionsOf(element),
+      value, holds_value: value === null ? !!element.value : value !== "",
+      checked: isChecked(element), editable: isEditable(element), stand_in: !!twin && isShown(twin),
+      required: !!element.required, read_only: !!element.readOnly || attribute(element, "aria-readonly") === "true",
+      multiple: !!element.multiple || attribute(element, "aria-multiselectable") === "true",
+      user_invalid: matches(element, ":user-invalid"),
+      message: squeeze(element.validationMessage, 300), complaints: complaintsOf(element),
+    });
+  }
+
+  function addPressed(element) {
+    if (controls.length >= MOST_CONTROLS) return;
+    const label = saysOf(element);
+    const href = element.localName === "a" ? element.href : "";
+    const target = element.formAction && element.form && element.hasAttribute("formaction") ? element.formAction
+      : element.form ? element.form.action : href;
+    let origin = null;
+    try { origin = typeof target === "string" && target ? new URL(target, location.href).origin : null; } catch { origin = null; }
+    controls.push({ ...base(element), what: "pressed", does: does(element), label, origin });
+  }
+
+  function isField(element) {
+    if (element.localName === "input") return !/^(hidden|submit|button|reset|image)$/i.test(element.type);
+    if (matches(element, "textarea, select")) return true;
+    if (isEditable(element)) return !matches(element, "body, html");
+    return matches(element, ROLES) && standsAlone(element);
+  }
+
+  // A link is a control where it is dressed as a button or stands in a form.
+  function isPressed(element) {
+    if (!matches(element, PRESSED) || matches(element, ROLES)) return false;
+    if (element.localName === "a") {
+      return attribute(element, "role") === "button" || /btn|button|submit/i.test(attribute(element, "class") + element.id)
+        || !!element.closest("form") || /^javascript:/i.test(attribute(element, "href")) || !!element.onclick;
+    }
+    if (matches(element, "button, input, [role=button]")) return true;
+    return !holdsControl(element) && words(element, 80).length > 0 && words(element, 120).length < 80;
+  }
+
+  function visit(root) {
+    for (const element of root.querySelectorAll("*")) {
+      order += 1;
+      if (isField(element)) addField(element);
+      else if (isPressed(element)) addPressed(element);
+      else if (matches(element, HEADINGS) || element.localName === "a") {
+        const text = words(element, 160);
+        if (text && said.length < MOST_SAID) {
+          said.push({ what: element.localName === "a" ? "link" : "heading", text, order, place: placeIndex(above(element)), seen: isShown(element) });
+        }
+      }
+      if (matches(element, "[role=alert], [aria-live=assertive]") && isShown(element)) {
+        const text = words(element, 600);
+        if (text) alerts.push(text);
+      }
+      for (const [kind, selector] of CAPTCHAS) {
+        if (matches(element, selector)) {
+          captchas.push({ kind, selector: selectorOf(element), order, place: placeIndex(above(element)), seen: isShown(element) });
+          break;
+        }
+      }
+      if (element.shadowRoot) visit(element.shadowRoot);
+      if (element.localName === "iframe") {
+        let inner = null;
+        try { inner = element.contentDocument; } catch { inner = null; }
+        if (inner && inner.documentElement) visit(inner);
+      }
+    }
+  }
+
+  visit(document);
+  return {
+    url: location.href, origin: location.origin, title: squeeze(document.title, 300),
+    language: attribute(document.documentElement, "lang"), controls, places, said, captchas, alerts,
+  };
+})()

@@ -1,0 +1,144 @@
+//! The page at hand: opened and asked by scripts; dialogs never block it.
+
+use std::{future::Future, sync::PoisonError};
+
+use fantoccini::{error::CmdError, wd::WebDriverCompatibleCommand};
+use reqwest::{Method, Url};
+use serde_json::{Value, json};
+
+use super::{Browser, BrowserError, Dialog, error::first_line};
+
+/// Dialogs that are answered for one command before it is given up.
+const DIALOGS: usize = 8;
+
+/// A command that the client has no method for, or only one that does more.
+#[derive(Clone, Debug)]
+pub(super) struct Post {
+    pub(super) path: &'static str,
+    pub(super) body: Value,
+}
+
+impl WebDriverCompatibleCommand for Post {
+    fn endpoint(
+        &self,
+        base: &Url,
+        session: Option<&str>,
+    ) -> Result<Url, <Url as std::str::FromStr>::Err> {
+        base.join(&format!("session/{}/{}", session.unwrap_or_default(), self.path))
+    }
+
+    fn method_and_body(&self, _: &Url) -> (Method, Option<String>) {
+        (Method::POST, Some(self.body.to_string()))
+    }
+}
+
+impl Browser {
+    /// Opens an address and waits until its document is there.
+    pub async fn goto(&self, url: &str) -> Result<(), BrowserError> {
+        let refused = |why: &str| BrowserError::Address { url: url.into(), why: why.into() };
+        if let Err(error) = Url::parse(url) {
+            return Err(refused(&error.to_string()));
+        }
+        self.to_top().await?;
+        let opening = || self.client.issue_cmd(Post { path: "url", body: json!({ "url": url }) });
+        match self.raw("opening a page", opening).await {
+            Ok(_) => Ok(()),
+            Err(BrowserError::Refused { why }) => {
+                Err(refused(why.strip_prefix("unknown error: ").unwrap_or(&why)))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Runs a script on the page, as the body of a function with these arguments.
+    pub async fn script(&self, body: &str, args: Vec<Value>) -> Result<Value, BrowserError> {
+        self.to_top().await?;
+        self.raw("a look at the page", || self.client.execute(body, args.clone())).await
+    }
+
+    /// Returns what dialogs have said since this was last asked.
+    pub fn dialogs(&self) -> Vec<Dialog> {
+        std::mem::take(&mut *self.dialogs.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Carries a command out within its time. Dialogs that stand in its way are dismissed.
+    pub(super) async fn raw<T, F>(
+        &self,
+        what: &str,
+        command: impl Fn() -> F,
+    ) -> Result<T, BrowserError>
+    where
+        F: Future<Output = Result<T, CmdError>>,
+    {
+        self.answering(what, false, command).await
+    }
+
+    /// Carries a command out within its time, and answers dialogs as told.
+    pub(super) async fn answering<T, F>(
+        &self,
+        what: &str,
+        accept: bool,
+        command: impl Fn() -> F,
+    ) -> Result<T, BrowserError>
+    where
+        F: Future<Output = Result<T, CmdError>>,
+    {
+        // The driver has limits of its own and says more when it is they that are reached.
+        let within = self.settings.command.max(self.settings.load) + self.settings.still;
+        let work = async {
+            for _ in 0..DIALOGS {
+                match command().await {
+                    Err(error) if error.is_unexpected_alert_open() => self.answer(accept).await?,
+                    other => return other,
+                }
+            }
+            command().await
+        };
+        match tokio::time::timeout(within, work).await {
+            Ok(Ok(done)) => Ok(done),
+            Ok(Err(error)) => Err(self.judged(error, what)),
+            Err(_) if !self.lives() => {
+                Err(BrowserError::Gone { why: "its process has ended".into() })
+            }
+            Err(_) => Err(BrowserError::Timeout { what: what.into(), within }),
+        }
+    }
+
+    /// Answers the dialog that is open, and keeps what it said.
+    async fn answer(&self, accepted: bool) -> Result<(), CmdError> {
+        let text = match self.client.get_alert_text().await {
+            // It was gone before it was looked at.
+            Err(error) if error.is_no_such_alert() => return Ok(()),
+            text => text?,
+        };
+        let done = if accepted {
+            self.client.accept_alert().await
+        } else {
+            self.client.dismiss_alert().await
+        };
+        match done {
+            Err(error) if error.is_no_such_alert() => return Ok(()),
+            done => done?,
+        }
+        let mut dialogs = self.dialogs.lock().unwrap_or_else(PoisonError::into_inner);
+        dialogs.push(Dialog { text, accepted });
+        Ok(())
+    }
+
+    fn lives(&self) -> bool {
+        self.ours.as_ref().is_none_or(super::Group::lives)
+    }
+
+    fn judged(&self, error: CmdError, what: &str) -> BrowserError {
+        match BrowserError::from(error) {
+            BrowserError::Timeout { what: why, .. } => {
+                let what = format!("{what} ({})", first_line(&why));
+                BrowserError::Timeout { what, within: self.settings.load }
+            }
+            BrowserError::Refused { .. } if !self.lives() => {
+                BrowserError::Gone { why: "its process has ended".into() }
+            }
+            other => other,
+        }
+    }
+}

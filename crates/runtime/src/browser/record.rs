@@ -1,0 +1,94 @@
+//! What is written down of a browser that may outlive us, so that a resumed run finds it.
+
+use std::{
+    fs,
+    io::{self, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::Pressing;
+use crate::platform;
+
+/// A process, named so that no other can be taken for it.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(super) struct Who {
+    pub(super) pid: u32,
+    pub(super) started: String,
+}
+
+impl Who {
+    /// Returns a process that runs; nothing for one that has ended.
+    pub(super) fn of(pid: u32) -> Option<Self> {
+        platform::started(pid).map(|started| Self { pid, started })
+    }
+
+    /// Returns whether this very process still runs.
+    pub(super) fn lives(&self) -> bool {
+        platform::started(self.pid).as_ref() == Some(&self.started)
+    }
+}
+
+/// A browser, its driver and its keeper, and how to speak to them.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Record {
+    pub(super) port: u16,
+    pub(super) session: String,
+    pub(super) folder: PathBuf,
+    pub(super) owner: Who,
+    pub(super) driver: Who,
+    pub(super) browser: Option<Who>,
+    pub(super) keeper: Option<Who>,
+    /// The page on which a control was last about to be pressed.
+    #[serde(default)]
+    pub(super) pressing: Option<Pressing>,
+}
+
+impl Record {
+    /// Reads a record; nothing where there is none.
+    pub fn read(path: &Path) -> io::Result<Option<Self>> {
+        match fs::read(path) {
+            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the page on which a control was last about to be pressed.
+    pub const fn pressing(&self) -> Option<&Pressing> {
+        self.pressing.as_ref()
+    }
+
+    /// Writes it, for this user alone: who can read it can steer the browser.
+    pub(super) fn write(&self, path: &Path) -> io::Result<()> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let beside = path.with_extension("new");
+        // One that was left behind may have other rights.
+        if let Err(error) = fs::remove_file(&beside)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            return Err(error);
+        }
+        let mut file =
+            fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
+        file.write_all(&serde_json::to_vec(self)?)?;
+        fs::rename(&beside, path)
+    }
+}
+
+/// Ends the browser that a record speaks of, where whoever had it has died.
+pub(crate) fn end_left(path: &Path) {
+    let found = match Record::read(path) {
+        Ok(found) => found,
+        Err(error) => return tracing::debug!(%error, "a browser's record cannot be read"),
+    };
+    // A browser that was taken over is ended when it is dropped.
+    let settings = super::Settings::default();
+    if let Some(Err(error)) = found.map(|it| super::group::Group::take_over(&settings, &it, path)) {
+        tracing::debug!(%error, "a browser was left");
+    }
+}
