@@ -236,10 +236,10 @@ impl Context {
 
 /// Returns whether no attempt comes after this one.
 const fn is_last(visit: &Visit<'_>) -> bool {
-    match visit.state.does() {
-        Does::Run(work) => visit.attempt >= work.attempts.max,
-        _ => true,
+    if let Does::Run(work) = visit.state.does() {
+        return visit.attempt >= work.attempts.max;
     }
+    true
 }
 
 /// Returns the bytes of the prompt that a conversation makes.
