@@ -27,7 +27,7 @@ mod error;
 mod spoken;
 mod threads;
 
-pub use converse::{Conversation, Speaker};
+pub use converse::{Conversation, Kept, Receipt, Speaker};
 pub use drive::approval;
 pub use error::SessionError;
 

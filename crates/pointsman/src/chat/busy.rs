@@ -112,9 +112,9 @@ impl<'a> Busy<'a> {
         if self.talk.unheard.is_empty() {
             return Ok(());
         }
-        let (text, seen) = self.talk.unheard.remove(0);
-        if !seen {
-            self.screen.say(&message(&text))?;
+        let unheard = self.talk.unheard.remove(0);
+        if !unheard.seen {
+            self.screen.say(&message(&unheard.text))?;
         }
         Ok(())
     }
@@ -141,10 +141,11 @@ impl<'a> Busy<'a> {
     fn draw(&mut self) -> io::Result<()> {
         let mut lines = self.turn.live(self.dialogue.is_some());
         let mut cursor = None;
-        let queued = self.talk.unheard.iter().filter(|(_, seen)| !seen);
-        for (text, _) in queued {
-            let text = words::line(text, QUEUED);
-            lines.push(Line::of(Ink::Dim, &format!("  queued: {text}")));
+        for unheard in self.talk.unheard.iter_mut().filter(|it| !it.seen) {
+            // Who reads that it is queued may pull the plug.
+            let how = if unheard.is_kept() { "queued" } else { "sends" };
+            let text = words::line(&unheard.text, QUEUED);
+            lines.push(Line::of(Ink::Dim, &format!("  {how}: {text}")));
         }
         if let Some(dialogue) = &self.dialogue {
             let (choices, column) = dialogue.choices();

@@ -13,7 +13,7 @@ use pointsman_kernel::governor::Permissions;
 use pointsman_runtime::{
     host::Host,
     observe::{Log, Notice, Observer, Question},
-    session::{Conversation, Recalled, Session, Speaker, Start},
+    session::{Conversation, Kept, Recalled, Receipt, Session, Speaker, Start},
     store::{RunId, RunRow},
 };
 use serde_json::Value;
@@ -43,19 +43,35 @@ pub(super) struct Talk {
     pub(super) notices: mpsc::Receiver<Notice>,
     /// Set when something happened: whoever waits at a prompt looks up.
     pub(super) stirred: Arc<AtomicBool>,
-    /// What is said and not heard, and whether the person sees it already.
-    pub(super) unheard: Vec<(String, bool)>,
+    /// What is said and not heard, the oldest first.
+    pub(super) unheard: Vec<Unheard>,
     /// Whether the run listens.
     pub(super) listens: bool,
     /// Questions that were open when it was joined.
     pub(super) questions: Vec<Question>,
 }
 
+/// A message that the run has not heard.
+pub(super) struct Unheard {
+    pub(super) text: String,
+    /// Whether the person sees it already.
+    pub(super) seen: bool,
+    /// What became of it; nothing where it was kept before.
+    receipt: Option<Receipt>,
+}
+
+impl Unheard {
+    /// Returns whether it outlives this process.
+    pub(super) fn is_kept(&mut self) -> bool {
+        self.receipt.as_mut().is_none_or(|receipt| receipt.kept() == Kept::Yes)
+    }
+}
+
 impl Talk {
     /// Says something; the run hears it when it listens.
     pub(super) fn say(&mut self, text: &str, seen: bool) {
-        self.unheard.push((text.to_owned(), seen));
-        self.speaker.say(text);
+        let receipt = Some(self.speaker.say(text));
+        self.unheard.push(Unheard { text: text.to_owned(), seen, receipt });
     }
 
     /// Returns the run.
@@ -100,7 +116,8 @@ impl Room<'_> {
         let conversation =
             self.session.rejoin(self.host, &id, observers).map_err(Error::Session)?;
         let mut talk = talk(conversation, notices, stirred);
-        talk.unheard = unheard.into_iter().map(|text| (text, false)).collect();
+        let kept = |text| Unheard { text, seen: false, receipt: None };
+        talk.unheard = unheard.into_iter().map(kept).collect();
         talk.listens = recalled.listens();
         talk.questions = recalled.loaded.questions();
         Ok((talk, recalled))

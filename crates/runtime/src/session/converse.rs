@@ -8,7 +8,11 @@ use std::sync::Arc;
 
 use pointsman_kernel::{chart::Chart, id::EffectId};
 use serde_json::{Value, json};
-use tokio::{runtime::Handle, sync::mpsc, task::JoinHandle};
+use tokio::{
+    runtime::Handle,
+    sync::{mpsc, oneshot},
+    task::JoinHandle,
+};
 
 use super::{
     Decision, Outcome, Session, SessionError, Start,
@@ -25,10 +29,11 @@ use crate::{
 const CLOSED: &str = "input_closed";
 
 /// What can be said to a run that is being driven.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) enum Word {
-    /// An event to be posted; the run hears it when it listens.
-    Post(Value),
+    /// An event to be posted; the run hears it when it listens. Whoever said it is told
+    /// once it is on disk.
+    Post(Value, oneshot::Sender<()>),
     /// Stop what is under way and listen.
     CancelTurn,
     /// A person's answer to a question.
@@ -47,13 +52,13 @@ pub struct Speaker {
 
 impl Speaker {
     /// Says something in plain words. While the run is busy it waits its turn.
-    pub fn say(&self, text: &str) {
-        self.give(&json!({ "text": text }));
+    pub fn say(&self, text: &str) -> Receipt {
+        self.give(&json!({ "text": text }))
     }
 
     /// Says something that is more than words: the body of the agent's first event.
-    pub fn give(&self, body: &Value) {
-        self.send(Word::Post(given(0, body)));
+    pub fn give(&self, body: &Value) -> Receipt {
+        self.post(given(0, body))
     }
 
     /// Stops what is under way; the conversation is kept, and the run listens again.
@@ -69,7 +74,7 @@ impl Speaker {
     /// Says that nothing more will be said: the run ends once it has heard everything.
     pub fn close(&self) {
         if let Some(event) = self.closed {
-            self.send(Word::Post(given(event, &Value::Null)));
+            drop(self.post(given(event, &Value::Null)));
         }
     }
 
@@ -78,9 +83,47 @@ impl Speaker {
         self.send(Word::Leave);
     }
 
+    fn post(&self, event: Value) -> Receipt {
+        let (kept, told) = oneshot::channel();
+        self.send(Word::Post(event, kept));
+        Receipt { told, kept: Kept::NotYet }
+    }
+
     fn send(&self, word: Word) {
         // A run that has ended hears nothing more; its outcome says so.
         drop(self.words.send(word));
+    }
+}
+
+/// Tells what became of a word.
+#[derive(Debug)]
+pub struct Receipt {
+    told: oneshot::Receiver<()>,
+    kept: Kept,
+}
+
+/// What became of a word so far.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Kept {
+    /// It is not on disk yet: whoever is killed now loses it.
+    NotYet,
+    /// It is on disk, and waits until the run hears it.
+    Yes,
+    /// Nobody drives the run any more who could have heard it.
+    Never,
+}
+
+impl Receipt {
+    /// Returns what became of the word so far.
+    pub fn kept(&mut self) -> Kept {
+        if self.kept == Kept::NotYet {
+            self.kept = match self.told.try_recv() {
+                Ok(()) => Kept::Yes,
+                Err(oneshot::error::TryRecvError::Empty) => Kept::NotYet,
+                Err(oneshot::error::TryRecvError::Closed) => Kept::Never,
+            };
+        }
+        self.kept
     }
 }
 

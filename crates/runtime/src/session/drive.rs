@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{Value, json};
 use tokio::{
     signal::unix::{SignalKind, signal},
-    sync::mpsc,
+    sync::{mpsc, oneshot},
     time::{Interval, MissedTickBehavior, interval},
 };
 
@@ -44,8 +44,9 @@ impl Company<'_> {
     async fn keep(&mut self, run: &RunId, store: &Store) -> Result<(), SessionError> {
         let Self::Talking(words) = self else { return Ok(()) };
         while let Ok(word) = words.try_recv() {
-            if let Word::Post(event) = word {
+            if let Word::Post(event, kept) = word {
                 store.post(run, &event.to_string()).await?;
+                tell(kept);
             }
         }
         Ok(())
@@ -142,8 +143,9 @@ enum Heard {
 
 async fn heard(word: Word, driver: &mut Driver, store: &Store) -> Result<Heard, SessionError> {
     Ok(match word {
-        Word::Post(event) => {
+        Word::Post(event, kept) => {
             store.post(driver.id(), &event.to_string()).await?;
+            tell(kept);
             Heard::Nothing
         }
         // Whoever listens already has nothing to stop.
@@ -158,6 +160,12 @@ async fn heard(word: Word, driver: &mut Driver, store: &Store) -> Result<Heard, 
         }
         Word::Leave => Heard::Farewell,
     })
+}
+
+/// Tells whoever said a word that it is on disk.
+fn tell(kept: oneshot::Sender<()>) {
+    // Not everybody waits for that.
+    let _: Result<(), ()> = kept.send(());
 }
 
 fn every(period: Duration) -> Interval {
