@@ -56,6 +56,11 @@ impl Shown {
     }
 }
 
+/// The user's file, and what it says of the watch: however full the machine of a test
+/// is, its runs go on.
+const USER_FILE: &str = "config/pointsman/pointsman.toml";
+const NO_WATCH: &str = "[watch]\nmemory = 100\ndisk_free = \"1B\"\nevery = \"1h\"\n";
+
 pub(crate) struct Home(Folder);
 
 impl Home {
@@ -70,6 +75,7 @@ impl Home {
             "# Points\n\nThe pointsman sets the points before the train comes.\n",
         );
         home.write("note.toml", NOTE);
+        home.write(USER_FILE, "");
         home
     }
 
@@ -80,7 +86,8 @@ impl Home {
     pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("it has a folder")).expect("it is made");
-        fs::write(path, text).expect("it is written");
+        let watch = if name == USER_FILE && !text.contains("[watch]") { NO_WATCH } else { "" };
+        fs::write(path, format!("{text}{watch}")).expect("it is written");
     }
 
     /// Runs the command with variables of its own.

@@ -55,7 +55,8 @@ fn ctrl_c_cancels_the_turn_and_keeps_the_conversation() {
     let home = Home::new("ctrl-c");
     home.write(
         "script.toml",
-        "[[turn]]\ntext = 'never seen'\ndelay_ms = 600000\n[[turn]]\ntext = 'Here I am.'\n",
+        "[[turn]]\nwhen = 'Think'\ntext = 'never seen'\ndelay_ms = 600000\n\
+         [[turn]]\nwhen = 'there'\ntext = 'Here I am.'\n",
     );
     let terminal = Terminal::start(&home, &["chat", "--model", SCRIPT]);
     terminal.prompts();
@@ -92,7 +93,7 @@ fn what_is_typed_while_it_is_busy_waits_and_is_not_lost() {
     let home = Home::new("queued");
     home.write(
         "script.toml",
-        "[[turn]]\ntext = 'One.'\ndelay_ms = 2000\n[[turn]]\ntext = 'Two.'\ndelay_ms = 1500\n",
+        "[[turn]]\ntext = 'One.'\ndelay_ms = 10000\n[[turn]]\ntext = 'Two.'\ndelay_ms = 10000\n",
     );
     let terminal = Terminal::start(&home, &["chat", "--model", SCRIPT, "first"]);
     terminal.shows("asks script");
@@ -118,11 +119,12 @@ fn a_failed_attempt_is_struck_and_tried_again() {
     home.write(
         "script.toml",
         "[[turn]]\ntext = 'Half an ans'\npiece_ms = 100\n\
-         fault = { class = 'unavailable', message = 'the line broke', repeatable = true }\n\
+         fault = { class = 'unavailable', message = 'the line broke', repeatable = true, \
+         hint_ms = 5000 }\n\
          [[turn]]\ntext = 'A whole answer.'\n",
     );
     let terminal = Terminal::start(&home, &["chat", "--model", SCRIPT, "Well?"]);
-    let shown = terminal.shows("tries again in 1 s (attempt 2)");
+    let shown = terminal.shows("tries again in 5 s (attempt 2)");
     assert!(shown.contains("discarded"), "{shown}");
     assert!(shown.contains("✗ the line broke"), "{shown}");
     terminal.shows("A whole answer.");
