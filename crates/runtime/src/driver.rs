@@ -9,7 +9,7 @@ mod tell;
 mod work;
 
 pub use load::{Loaded, fold, fold_each};
-pub(crate) use work::answered;
+pub(crate) use work::{Order, Start, answered};
 
 use std::{collections::BTreeMap, future::poll_fn, sync::Arc};
 
@@ -350,7 +350,17 @@ impl Driver {
             self.start(&committed, ordered);
         }
         let items = &self.run.core().items;
-        self.open.retain(|id, _| items.iter().any(|item| load::waits_for(item, *id)));
+        let mut closed = Vec::new();
+        self.open.retain(|id, working| {
+            let waits = items.iter().any(|item| load::waits_for(item, *id));
+            if !waits && working.order.asks() {
+                closed.push(*id);
+            }
+            waits
+        });
+        for question in closed {
+            self.tell(&Notice::Unsaid(question));
+        }
         Ok(Ok(Some(committed)))
     }
 

@@ -17,6 +17,7 @@
 //! - [`model`]: what providers send, decoded.
 //! - [`plan`]: the phases of a task, from a file that a person wrote.
 //! - [`watch`]: when the machine runs short, starts are stopped for a while.
+//! - [`private`]: folders and files that only their owner may read.
 //! - [`clock`]: the only calls to the clock, and the only randomness.
 
 pub mod acp;
@@ -30,6 +31,7 @@ pub mod observe;
 pub mod perform;
 pub mod plan;
 mod platform;
+pub mod private;
 pub mod session;
 pub mod stats;
 pub mod store;

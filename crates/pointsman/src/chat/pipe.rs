@@ -11,6 +11,7 @@ use std::{
 
 use pointsman_kernel::{governor::Level, id::EffectId};
 use pointsman_runtime::{
+    driver::Standing,
     observe::{Notice, Question},
     session::Decision,
     store::RunRow,
@@ -51,19 +52,20 @@ pub(crate) fn lines(
                 note(&line.text());
             }
         }
-        for question in std::mem::take(&mut talk.questions) {
+        let questions = std::mem::take(&mut talk.questions);
+        pipe.hold(talk);
+        for question in questions {
             pipe.asked(question);
         }
-        pipe.held = Some(talk);
     }
     if let Some(message) = message {
         pipe.say(&message)?;
     }
-    let (sender, typed) = mpsc::sync_channel(AHEAD);
+    let (sender, read) = mpsc::sync_channel(AHEAD);
     reader(sender);
     pipe.prompt();
     loop {
-        match typed.recv_timeout(LOOK) {
+        match read.recv_timeout(LOOK) {
             Ok(line) => {
                 let read = |source| Error::Read { path: "standard input".into(), source };
                 pipe.line(&line.map_err(read)?)?;
@@ -72,16 +74,17 @@ pub(crate) fn lines(
             Err(RecvTimeoutError::Disconnected) => break,
         }
         if pipe.hear(None)? {
-            return pipe.end();
+            return pipe.end(&read);
         }
     }
     // Nothing more will be said, and nobody is there who could answer a question.
     pipe.typed = false;
     if let Some(talk) = &pipe.held {
         talk.speaker.close();
+        talk.speaker.unattended();
         while !pipe.hear(Some(LOOK))? {}
     }
-    pipe.end()
+    pipe.end(&read)
 }
 
 struct Pipe<'a> {
@@ -118,9 +121,21 @@ impl Pipe<'_> {
     fn say(&mut self, text: &str) -> Result<(), Error> {
         match &mut self.held {
             Some(talk) => talk.say(text, true),
-            None => self.held = Some(self.room.begin(text)?),
+            None => {
+                let talk = self.room.begin(text)?;
+                self.hold(talk);
+            }
         }
         Ok(())
+    }
+
+    /// Holds a conversation. Where nobody types, a question ends it: what was said and not
+    /// heard is kept for whoever goes on with the run.
+    fn hold(&mut self, talk: Talk) {
+        if !self.typed {
+            talk.speaker.unattended();
+        }
+        self.held = Some(talk);
     }
 
     /// Takes what has happened; waits for it, if it is to. Returns whether that was the end.
@@ -157,11 +172,13 @@ impl Pipe<'_> {
             Notice::Answered { effect, ok: true, output, .. } => {
                 if self.calls.remove(effect) {
                     told(notice)
-                } else {
-                    let text = output.as_deref().map(str::trim).filter(|text| !text.is_empty());
+                } else if let Some(output) = output.as_deref() {
+                    let text = Some(output.trim()).filter(|text| !text.is_empty());
                     return text.map_or(Ok(()), |text| {
                         report::data(&format!("{}\n", words::harmless(text)))
                     });
+                } else {
+                    told(notice)
                 }
             }
             // What asking comes to is told by the question.
@@ -182,15 +199,6 @@ impl Pipe<'_> {
         match notice {
             Notice::Ended(_) => return Ok(true),
             Notice::Asked(question) => self.asked(question),
-            Notice::Persisted { view, .. } => {
-                let rests = |doing| matches!(doing, "asking" | "done");
-                let stuck = view.items.iter().any(|item| item.doing == "asking")
-                    && view.items.iter().all(|item| rests(item.doing));
-                if let Some(talk) = self.held.as_ref().filter(|_| stuck && !self.typed) {
-                    // The rest was posted: whoever goes on with the run says it.
-                    talk.speaker.leave();
-                }
-            }
             Notice::Listens { .. } => {
                 self.question = None;
                 let said = self.held.as_mut().map(|talk| {
@@ -216,7 +224,7 @@ impl Pipe<'_> {
     fn asked(&mut self, question: Question) {
         if self.typed {
             if let Some(call) = question.call() {
-                let lines = calls::whole(call);
+                let lines = calls::whole(call, &self.room.folder);
                 note(&lines.iter().map(Line::text).collect::<Vec<_>>().join("\n"));
             }
             note("Type `y`, or `n` and a reason:");
@@ -230,8 +238,8 @@ impl Pipe<'_> {
         }
     }
 
-    fn end(self) -> Result<ExitCode, Error> {
-        let Some(Talk { conversation, speaker, .. }) = self.held else {
+    fn end(self, read: &mpsc::Receiver<io::Result<String>>) -> Result<ExitCode, Error> {
+        let Some(Talk { conversation, speaker, mut unheard, reports, .. }) = self.held else {
             if !self.json {
                 note("nothing was said");
             }
@@ -239,7 +247,22 @@ impl Pipe<'_> {
         };
         drop(speaker);
         let outcome = conversation.wait().map_err(Error::Session)?;
-        conclude(self.room.session, &outcome, self.json, false)
+        if !matches!(outcome.standing, Standing::Ended(_)) {
+            // What was said too late, or read and not said, waits with the question.
+            let late = unheard.iter_mut().filter_map(|it| it.is_lost().then(|| it.text.clone()));
+            let lines = std::iter::from_fn(|| read.recv_timeout(LOOK).ok()?.ok()).take(AHEAD);
+            for text in late.chain(lines.filter(|line| !line.trim().is_empty())) {
+                self.room.session.say(&outcome.run, &text).map_err(Error::Session)?;
+            }
+        }
+        let ended = matches!(outcome.standing, Standing::Ended(_));
+        let code = conclude(self.room.session, &outcome, self.json, reports && ended)?;
+        if ended && !self.json {
+            for unheard in &unheard {
+                note(&unheard.told().text());
+            }
+        }
+        Ok(code)
     }
 }
 

@@ -5,7 +5,10 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 use pointsman_agents::code::Phase;
 use pointsman_kernel::chart::{Budget, Chart};
-use pointsman_runtime::{plan, session::Start};
+use pointsman_runtime::{
+    plan,
+    session::{Start, talks},
+};
 use serde_json::{Map, Value, json};
 
 use super::dry;
@@ -101,10 +104,8 @@ impl Run {
             note(&format!("{count} tools are not offered, more than the agent takes: {names}"));
         }
         // An agent that listens is told its goal, and that this is all.
-        let words = match (chart.jobs(), &self.goal) {
-            ("chat" | "code", Some(goal)) => vec![json!({ "text": goal })],
-            _ => Vec::new(),
-        };
+        let told = self.goal.as_ref().filter(|_| talks(chart.jobs()));
+        let words = told.map(|goal| json!({ "text": goal })).into_iter().collect();
         let start = Start {
             chart,
             source: text.into(),
@@ -114,7 +115,7 @@ impl Run {
             permissions,
             seed: self.seed,
         };
-        let mut audience = self.drive.audience(self.rules.unattended);
+        let mut audience = self.drive.audience(&session, self.rules.unattended)?;
         let observers = audience.observers.clone();
         let outcome = session
             .run(&host, start, observers, &mut *audience.attendant)
@@ -146,7 +147,7 @@ impl Run {
         if !phases.is_empty() {
             config.insert("phases".into(), json!(phases));
         }
-        if matches!(chart.jobs(), "chat" | "code") {
+        if talks(chart.jobs()) {
             return Ok(Value::Object(config));
         }
         config.insert("goal".into(), goal.as_str().into());
@@ -157,7 +158,8 @@ impl Run {
 /// Returns what an agent lacks to be run from here; nothing if it can be.
 fn missing(chart: &Chart) -> Option<&'static str> {
     match chart.jobs() {
-        "research" | "builtin" | "chat" | "code" => None,
+        "research" | "builtin" => None,
+        agent if talks(agent) => None,
         "form" => Some("a browser behind WebDriver, which cannot be reached yet"),
         "explore" => Some("a device behind Appium, which cannot be reached yet"),
         _ => Some("a host for its jobs, which does not exist yet"),

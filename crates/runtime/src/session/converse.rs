@@ -38,6 +38,8 @@ pub(super) enum Word {
     CancelTurn,
     /// A person's answer to a question.
     Decide(EffectId, Decision),
+    /// Let go of the run as soon as it waits for nothing but a person.
+    Unattended,
     /// Let go of the run as it is.
     Leave,
 }
@@ -53,7 +55,7 @@ pub struct Speaker {
 impl Speaker {
     /// Says something in plain words. While the run is busy it waits its turn.
     pub fn say(&self, text: &str) -> Receipt {
-        self.give(&json!({ "text": text }))
+        self.post(said(text))
     }
 
     /// Says something that is more than words: the body of the agent's first event.
@@ -76,6 +78,12 @@ impl Speaker {
         if let Some(event) = self.closed {
             drop(self.post(given(event, &Value::Null)));
         }
+    }
+
+    /// Says that nobody here answers questions: the run is let go of as soon as it waits
+    /// for nothing else, or at once if it does so already.
+    pub fn unattended(&self) {
+        self.send(Word::Unattended);
     }
 
     /// Lets go of the run as it is. It can be gone on with later.
@@ -125,6 +133,11 @@ impl Receipt {
         }
         self.kept
     }
+}
+
+/// Returns the event by which something is said in plain words.
+pub(super) fn said(text: &str) -> Value {
+    given(0, &json!({ "text": text }))
 }
 
 /// Returns the event by which a run is given something.
@@ -227,7 +240,13 @@ impl Session {
         let driving = self.threads.spawn(async move {
             // Held for as long as it is driven.
             let _hold = hold;
-            drive::drive(&mut driver, &store, watch, Company::Talking(heard)).await
+            drive::drive(
+                &mut driver,
+                &store,
+                watch,
+                Company::Talking { words: heard, answers: true },
+            )
+            .await
         });
         let threads = self.threads.clone();
         Ok(Conversation { run, speaker, driving, threads })

@@ -209,6 +209,32 @@ fn became(receipt: &mut Receipt) -> Kept {
 }
 
 #[test]
+fn whoever_answers_nothing_lets_go_of_a_run_that_asks() {
+    let script = "[[turn]]\ntext = 'writes'\n[[turn.calls]]\ntool = 'write'\n\
+                  arguments = { path = 'a.txt', content = 'x' }\n[[turn]]\ntext = 'done'\n";
+    let room = Room::new("unattended", script);
+    let (talk, _heard) = room.begin();
+    let (run, speaker) = (talk.run().clone(), talk.speaker());
+    speaker.unattended();
+    speaker.say("write it");
+    assert_eq!(ended(talk).standing, Standing::Asking);
+    // It asked before; whoever comes back and answers nothing need not wait for it.
+    let (talk, _heard) = room.rejoin(&run);
+    talk.speaker().unattended();
+    assert_eq!(ended(talk).standing, Standing::Asking);
+    // While somebody answers, it waits; and it says when the question is closed.
+    let (talk, heard) = room.rejoin(&run);
+    let speaker = talk.speaker();
+    let question = room.session.recall(&run, None).expect("it is known").loaded.questions();
+    let effect = question.first().expect("it asks").effect;
+    let (granted, reason) = (false, "no".to_owned());
+    speaker.decide(effect, Decision { granted, reason, remember: None });
+    heard.until(|notice| matches!(notice, Notice::Unsaid(it) if *it == effect).then_some(()));
+    speaker.leave();
+    ended(talk);
+}
+
+#[test]
 fn a_question_is_answered_by_who_talks() {
     let script = "[[turn]]\ntext = 'writes'\n[[turn.calls]]\ntool = 'write'\n\
                   arguments = { path = 'a.txt', content = 'x' }\n[[turn]]\ntext = 'done'\n\

@@ -161,6 +161,58 @@ fn a_message_can_have_several_lines() {
 }
 
 #[test]
+fn a_message_of_blanks_says_nothing() {
+    let home = Home::new("blank");
+    home.write("script.toml", "[[turn]]\ntext = 'One.'\n");
+    let terminal = Terminal::start(&home, &["chat", "--model", SCRIPT, " "]);
+    terminal.prompts();
+    terminal.keys("hello\r");
+    terminal.shows("One.");
+    terminal.prompts();
+}
+
+#[test]
+fn what_is_typed_is_for_the_user_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new("modes");
+    home.write("script.toml", "[[turn]]\ntext = 'One.'\n");
+    let terminal = Terminal::start(&home, &["chat", "--model", SCRIPT]);
+    terminal.prompts();
+    terminal.keys("secret\r");
+    terminal.shows("One.");
+    terminal.prompts();
+    let mode = |name: &str| {
+        let about = std::fs::metadata(home.path(name)).expect("it is there");
+        about.permissions().mode() & 0o777
+    };
+    assert_eq!(mode("state/pointsman"), 0o700);
+    for file in ["history", "journal.db", "journal.db-wal"] {
+        assert_eq!(mode(&format!("state/pointsman/{file}")), 0o600, "{file}");
+    }
+}
+
+#[test]
+fn the_newest_other_conversation_is_gone_on_with() {
+    let home = Home::new("other");
+    home.write("script.toml", "[[turn]]\ntext = 'One.'\n[[turn]]\ntext = 'Two.'\n");
+    let terminal = Terminal::start(&home, &["chat", "--model", SCRIPT]);
+    terminal.prompts();
+    terminal.keys("hello there\r");
+    terminal.shows("One.");
+    terminal.prompts();
+    terminal.keys("/new\r");
+    terminal.shows("begins another conversation");
+    terminal.prompts();
+    terminal.keys("hello again\r");
+    terminal.shows("Two.");
+    terminal.prompts();
+    terminal.keys("/resume\r");
+    terminal.shows("goes on with run");
+    terminal
+        .until("the first one", |screen| screen.contents().matches("› hello there").count() == 2);
+}
+
+#[test]
 fn commands_of_the_prompt_do_what_they_say() {
     let home = Home::new("slashes");
     home.write("script.toml", "[[turn]]\ntext = 'One.'\n[[turn]]\ntext = 'Two.'\n");
