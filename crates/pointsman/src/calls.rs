@@ -36,11 +36,11 @@ pub(crate) fn title(call: &ToolCall) -> String {
     words::line(&format!("{} {said}", call.tool), MOST)
 }
 
-/// Returns all of a call, as somebody must see it who is to decide on it for a run that
-/// works in this folder.
-pub(crate) fn whole(call: &ToolCall, folder: &Path) -> Vec<Line> {
+/// Returns all of a call, as somebody must see it who is to decide on it. Where the folder
+/// is known that the run works in, a text is compared with what it would replace.
+pub(crate) fn whole(call: &ToolCall, folder: Option<&Path>) -> Vec<Line> {
     let head = Line::of(Ink::Bold, &call.tool);
-    let folder = Folder::open(folder).ok();
+    let folder = folder.and_then(|folder| Folder::open(folder).ok());
     let text = tool::describe_whole(call, folder.as_ref());
     let lines: Vec<Line> = text.lines().map(signed).collect();
     // Some descriptions begin with the tool's name.

@@ -248,7 +248,7 @@ fn about(question: &Question, folder: &Path) -> Vec<Line> {
     match &question.asks {
         Asked::Call { call, .. } => {
             let head = Line::of(Ink::Warning, "May this call run?");
-            let call = calls::whole(call, folder).into_iter().map(|line| line.indented(2));
+            let call = calls::whole(call, Some(folder)).into_iter().map(|line| line.indented(2));
             [blank, head].into_iter().chain(call).collect()
         }
         Asked::Plain(text) => {

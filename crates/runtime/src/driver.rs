@@ -349,18 +349,7 @@ impl Driver {
         for ordered in orders {
             self.start(&committed, ordered);
         }
-        let items = &self.run.core().items;
-        let mut closed = Vec::new();
-        self.open.retain(|id, working| {
-            let waits = items.iter().any(|item| load::waits_for(item, *id));
-            if !waits && working.order.asks() {
-                closed.push(*id);
-            }
-            waits
-        });
-        for question in closed {
-            self.tell(&Notice::Unsaid(question));
-        }
+        self.put_away();
         Ok(Ok(Some(committed)))
     }
 

@@ -224,7 +224,7 @@ impl Pipe<'_> {
     fn asked(&mut self, question: Question) {
         if self.typed {
             if let Some(call) = question.call() {
-                let lines = calls::whole(call, &self.room.folder);
+                let lines = calls::whole(call, Some(&self.room.folder));
                 note(&lines.iter().map(Line::text).collect::<Vec<_>>().join("\n"));
             }
             note("Type `y`, or `n` and a reason:");
@@ -257,10 +257,9 @@ impl Pipe<'_> {
         }
         let ended = matches!(outcome.standing, Standing::Ended(_));
         let code = conclude(self.room.session, &outcome, self.json, reports && ended)?;
-        if ended && !self.json {
-            for unheard in &unheard {
-                note(&unheard.told().text());
-            }
+        let lines = if ended { self.room.keep(&outcome.run, &unheard)? } else { Vec::new() };
+        for line in lines.iter().filter(|_| !self.json) {
+            note(&line.text());
         }
         Ok(code)
     }

@@ -69,11 +69,6 @@ pub(super) struct Unheard {
 }
 
 impl Unheard {
-    /// Returns it as it is told when the run has ended without it.
-    pub(super) fn told(&self) -> Line {
-        Line::of(Ink::Warning, "not heard: ").and(Ink::Plain, &self.text)
-    }
-
     /// Returns whether nobody was there any more who could have heard it.
     pub(super) fn is_lost(&mut self) -> bool {
         self.receipt.as_mut().is_some_and(|receipt| receipt.kept() == Kept::Never)
@@ -145,6 +140,20 @@ impl Room<'_> {
     pub(super) fn newest_but(&self, held: Option<&RunId>) -> Result<RunRow, Error> {
         let mut talks = conversations(self.session)?.into_iter();
         talks.find(|row| held != Some(&row.id)).ok_or(Error::NoTalks)
+    }
+
+    /// Keeps what a run that has ended did not hear for whoever goes on with it, and tells it.
+    pub(super) fn keep(&self, run: &RunId, unheard: &[Unheard]) -> Result<Vec<Line>, Error> {
+        let mut lines = Vec::new();
+        for Unheard { text, .. } in unheard {
+            self.session.say(run, text).map_err(Error::Session)?;
+            lines.push(Line::of(Ink::Warning, "not heard: ").and(Ink::Plain, text));
+        }
+        if !unheard.is_empty() {
+            let next = format!("next: pointsman chat --resume {run}   which says it first");
+            lines.push(Line::of(Ink::Dim, &next));
+        }
+        Ok(lines)
     }
 
     fn observers(&self) -> (Vec<Arc<dyn Observer>>, mpsc::Receiver<Notice>) {

@@ -9,7 +9,7 @@ use super::{
     busy::{After, Busy},
     editor::{Editor, Typed},
     past,
-    room::{Room, Talk, Unheard},
+    room::{Room, Talk},
     slash::{HELP, Slash},
 };
 use crate::{
@@ -218,11 +218,7 @@ fn over(room: &Room<'_>, held: Option<Talk>, typed: &str) -> Result<ExitCode, Er
         return Ok(left(&outcome));
     }
     let code = conclude(room.session, &outcome, false, reports)?;
-    say(&unheard.iter().map(Unheard::told).collect::<Vec<_>>());
-    if !unheard.is_empty() {
-        let again = format!("said first by: pointsman chat --resume {}", outcome.run);
-        say(&[Line::of(Ink::Dim, &again)]);
-    }
+    say(&room.keep(&outcome.run, &unheard)?);
     Ok(code)
 }
 

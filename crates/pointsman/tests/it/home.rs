@@ -75,7 +75,7 @@ impl Home {
             "# Points\n\nThe pointsman sets the points before the train comes.\n",
         );
         home.write("note.toml", NOTE);
-        home.write(USER_FILE, "");
+        home.settings("");
         home
     }
 
@@ -86,8 +86,12 @@ impl Home {
     pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("it has a folder")).expect("it is made");
-        let watch = if name == USER_FILE && !text.contains("[watch]") { NO_WATCH } else { "" };
-        fs::write(path, format!("{text}{watch}")).expect("it is written");
+        fs::write(path, text).expect("it is written");
+    }
+
+    /// Writes the user's file, for runs that go on however full the machine is.
+    pub(crate) fn settings(&self, text: &str) {
+        self.write(USER_FILE, &format!("{text}{NO_WATCH}"));
     }
 
     /// Runs the command with variables of its own.

@@ -256,6 +256,23 @@ impl Driver {
         self.open.insert(id, Working { order: Order::Start(start), doing, pieces, done: None });
     }
 
+    /// Puts orders away that no item waits for any more. Whoever puts a question learns that
+    /// it is closed.
+    pub(super) fn put_away(&mut self) {
+        let items = &self.run.core().items;
+        let mut closed = Vec::new();
+        self.open.retain(|id, working| {
+            let waits = items.iter().any(|item| super::load::waits_for(item, *id));
+            if !waits && working.order.asks() {
+                closed.push(*id);
+            }
+            waits
+        });
+        for question in closed {
+            self.tell(&Notice::Unsaid(question));
+        }
+    }
+
     fn words(&self, start: &Start) -> String {
         match start {
             Start::Model(_) if start.is_aside(self.chart.jobs()) => {

@@ -223,6 +223,7 @@ impl Session {
         let chart = Arc::new(self.chart(id)?);
         let site = self.site(host, observers);
         let hold = self.threads.block_on(self.hold(id))?;
+        self.threads.block_on(self.reopen(id, closed(&chart)?))?;
         let driver = self.threads.block_on(Driver::resume(site, chart, id.clone()))?;
         self.talk(host, driver, Some(hold))
     }

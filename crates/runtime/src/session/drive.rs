@@ -140,8 +140,9 @@ pub(super) async fn drive(
     let outcome = outcome(driver);
     if matches!(outcome.standing, Standing::Ended(_)) {
         end_children(store, &outcome.run).await?;
+    } else {
+        company.keep(&outcome.run, store).await?;
     }
-    company.keep(&outcome.run, store).await?;
     Ok(outcome)
 }
 

@@ -77,10 +77,20 @@ impl Session {
         Ok(letters.iter().filter_map(|letter| text(&letter.body)).collect())
     }
 
-    /// Returns how many letters wait that a run must listen for: words, and that there are
-    /// no more of them.
+    /// Returns how many words wait for a run that each begin a turn.
     pub(crate) fn waiting(&self, id: &RunId) -> Result<usize, SessionError> {
-        Ok(self.store.letters(id)?.iter().filter(|letter| is_word(letter)).count())
+        let letters = self.store.letters(id)?;
+        Ok(letters.iter().filter(|letter| given(&letter.body) == Some(0)).count())
+    }
+
+    /// Takes back that nothing more would be said: somebody goes on with a conversation.
+    pub(super) async fn reopen(&self, id: &RunId, closed: Option<u16>) -> Result<(), SessionError> {
+        for letter in self.store.letters(id)? {
+            if closed.is_some() && given(&letter.body) == closed {
+                self.store.discard(letter.id).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Makes a run that goes on with a conversation that has ended. It shares what was
@@ -107,7 +117,13 @@ fn text(letter: &str) -> Option<String> {
     Some(event.pointer("/given/body/text")?.as_str()?.to_owned())
 }
 
+/// Returns which of an agent's events a letter gives, if it gives one.
+fn given(letter: &str) -> Option<u16> {
+    let event: Value = serde_json::from_str(letter).ok()?;
+    event.pointer("/given/event")?.as_u64()?.try_into().ok()
+}
+
 /// Returns whether a letter holds something that a run must listen for.
 pub(super) fn is_word(letter: &Letter) -> bool {
-    serde_json::from_str::<Value>(&letter.body).is_ok_and(|event| event.get("given").is_some())
+    given(&letter.body).is_some()
 }

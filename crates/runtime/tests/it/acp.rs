@@ -12,6 +12,7 @@ use agent_client_protocol::{
 };
 use insta::assert_snapshot;
 use pointsman_agents::{chat, code};
+use pointsman_kernel::id::Seq;
 use pointsman_runtime::store::RunId;
 use serde_json::json;
 
@@ -185,6 +186,35 @@ fn a_session_is_loaded_after_its_process_is_gone() {
         editor.connection.send_request(close).block_task().await.expect("it is closed");
         let gone = editor.prompt(&id, "hello?").await.expect_err("it is closed");
         assert_eq!(gone.code, ErrorCode::RESOURCE_NOT_FOUND);
+    });
+}
+
+#[test]
+fn a_summary_of_old_turns_is_not_shown_as_a_reply() {
+    let summary = "[[turn]]\nwhen = 'write the summary'\ntext = 'They talked.'\n".repeat(3);
+    let reply = format!("[[turn]]\ntext = 'reply {}'\n", "word ".repeat(400)).repeat(8);
+    let mut desk = Desk::new("summary", &format!("{summary}{reply}"));
+    desk.config = json!({ "limits": { "context_tokens": 5_000, "keep_turns": 4 } });
+    let mut begun = None;
+    desk.edit(chat::CHART, &[], async |editor| {
+        let id = editor.begin(&desk.work()).await.expect("it begins");
+        for turn in 0..8 {
+            let said = format!("question {turn}");
+            assert_eq!(editor.prompt(&id, &said).await.expect("an end"), StopReason::EndTurn);
+            let shown = editor.shown();
+            assert!(shown.contains("reply") && !shown.contains("talked"), "{shown}");
+        }
+        begun = Some(id);
+    });
+    let id = begun.expect("it was begun");
+    let run: RunId = id.0.parse().expect("it is a run");
+    let lines = desk.session().store().lines(&run, Seq(0)).expect("it can be read");
+    assert!(lines.iter().any(|line| line.contains("They talked.")), "there was one");
+    desk.edit(chat::CHART, &[], async |editor| {
+        let load = LoadSessionRequest::new(id.clone(), desk.work());
+        editor.connection.send_request(load).block_task().await.expect("it is loaded");
+        let shown = editor.shown();
+        assert!(shown.contains("question 7") && !shown.contains("They talked"), "{shown}");
     });
 }
 

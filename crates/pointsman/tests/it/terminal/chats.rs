@@ -63,8 +63,8 @@ fn ctrl_c_cancels_the_turn_and_keeps_the_conversation() {
     terminal.keys("Think\r");
     terminal.shows("asks script");
     terminal.keys(CTRL_C);
-    let shown = terminal.shows("cancelled: the turn was stopped");
-    assert!(shown.contains("The conversation goes on"), "{shown}");
+    terminal.shows("cancelled: the turn was stopped");
+    terminal.shows("The conversation goes on");
     terminal.prompts();
     terminal.keys("Are you there?\r");
     terminal.shows("Here I am.");
