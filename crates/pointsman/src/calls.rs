@@ -1,7 +1,9 @@
 //! Calls of tools as people read them: in a line, whole, and as the change they make.
 
+use std::path::Path;
+
 use pointsman_kernel::{agent::ToolCall, governor::Grant};
-use pointsman_runtime::tool;
+use pointsman_runtime::tool::{self, folder::Folder};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -13,8 +15,6 @@ use crate::{
 const SPEAKING: [&str; 6] = ["command", "path", "url", "query", "pattern", "args"];
 /// Characters of a call in a line.
 const MOST: usize = 100;
-/// Lines of a call that is shown whole.
-const WHOLE: usize = 60;
 /// Lines of a change that was made.
 const CHANGED: usize = 8;
 
@@ -36,19 +36,17 @@ pub(crate) fn title(call: &ToolCall) -> String {
     words::line(&format!("{} {said}", call.tool), MOST)
 }
 
-/// Returns a call as somebody must see it who is to decide on it.
-pub(crate) fn whole(call: &ToolCall) -> Vec<Line> {
+/// Returns all of a call, as somebody must see it who is to decide on it. Where the folder
+/// is known that the run works in, a text is compared with what it would replace.
+pub(crate) fn whole(call: &ToolCall, folder: Option<&Path>) -> Vec<Line> {
     let head = Line::of(Ink::Bold, &call.tool);
-    let lines: Vec<Line> = match tool::describe(call) {
-        Some(text) => text.lines().map(signed).collect(),
-        None => pretty(call).lines().map(|line| Line::of(Ink::Plain, line)).collect(),
-    };
-    let over = lines.len().saturating_sub(WHOLE);
-    let more = (over > 0).then(|| Line::of(Ink::Dim, &format!("… and {over} lines more")));
+    let folder = folder.and_then(|folder| Folder::open(folder).ok());
+    let text = tool::describe_whole(call, folder.as_ref());
+    let lines: Vec<Line> = text.lines().map(signed).collect();
     // Some descriptions begin with the tool's name.
     let named = lines.first().is_some_and(|line| line.text().starts_with(&call.tool));
     let head = (!named).then_some(head);
-    head.into_iter().chain(lines.into_iter().take(WHOLE)).chain(more).collect()
+    head.into_iter().chain(lines).collect()
 }
 
 /// Returns the change that a call made, where it is one that can be shown in a few lines.
@@ -79,11 +77,4 @@ fn signed(line: &str) -> Line {
         _ => Ink::Plain,
     };
     Line::of(ink, line)
-}
-
-/// Returns arguments as people read them.
-fn pretty(call: &ToolCall) -> String {
-    let json = call.arguments.get();
-    let value = serde_json::from_str::<Value>(json).ok();
-    value.and_then(|value| serde_json::to_string_pretty(&value).ok()).unwrap_or_else(|| json.into())
 }

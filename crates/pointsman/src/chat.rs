@@ -15,5 +15,5 @@ mod text;
 mod turn;
 
 pub(crate) use pipe::lines;
-pub(crate) use room::{Room, TALKERS, check};
+pub(crate) use room::{Room, check, conversations};
 pub(crate) use terminal::talk;

@@ -1,7 +1,15 @@
 //! What every command does that drives a run: set the host up, show what happens, ask
 //! who is there, and say at the end how it stands.
 
-use std::{path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
+use std::{
+    path::PathBuf,
+    process::ExitCode,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use clap::Args;
 use pointsman_kernel::{chart::Disposition, turn::TurnErrorKind};
@@ -151,7 +159,7 @@ impl Drive {
     }
 
     /// Returns who sees what happens and who is asked.
-    pub(crate) fn audience(&self, unattended: bool) -> Audience {
+    pub(crate) fn audience(&self, session: &Session, unattended: bool) -> Result<Audience, Error> {
         let on_terminal = person::is_there() && variable("TERM").is_none_or(|term| term != "dumb");
         let live = (on_terminal && !self.json).then(|| Arc::new(Live::new()));
         let mut observers: Vec<Arc<dyn Observer>> = vec![Arc::new(Log)];
@@ -162,11 +170,15 @@ impl Drive {
         }
         observers.extend(others());
         let attendant: Box<dyn Attend> = if person::is_there() && !unattended {
-            Box::new(Person::watching(live.clone()))
+            let ending = Arc::new(AtomicBool::new(false));
+            let ends = Arc::clone(&ending);
+            let ends = move || ends.store(true, Ordering::Relaxed);
+            session.when_ending(ends).map_err(Error::Session)?;
+            Box::new(Person { live: live.clone(), folder: self.dir.clone(), ending })
         } else {
             Box::new(Nobody)
         };
-        Audience { observers, attendant, live }
+        Ok(Audience { observers, attendant, live })
     }
 }
 

@@ -7,7 +7,7 @@ use pointsman_runtime::{
     store::RunId,
 };
 
-use crate::{line::Ink, words};
+use crate::{calls, line::Ink, words};
 
 /// Characters of a line about a call or its answer.
 const MOST: usize = 160;
@@ -100,12 +100,19 @@ pub(crate) fn asked(question: &Question) -> String {
     }
 }
 
-/// Returns an open question as a person is told of it, with the name to answer it by.
+/// Returns an open question as a person is told of it who may answer it later, with the
+/// name to answer it by. Nothing is left out: a call that does not fit in a line has more.
 pub(crate) fn open_question(question: &Question) -> String {
-    let (effect, about) = (question.effect, asked(question));
+    let effect = question.effect;
     match &question.asks {
-        Asked::Call { .. } => format!("question {effect}: may it call {about}?"),
-        Asked::Plain(_) => format!("question {effect}: {about}"),
+        Asked::Call { call, .. } if asked(question).ends_with('…') => {
+            let lines = calls::whole(call, None);
+            let lines: Vec<String> =
+                lines.iter().map(|line| format!("\n  {}", line.text())).collect();
+            format!("question {effect}: may it call this?{}", lines.concat())
+        }
+        Asked::Call { .. } => format!("question {effect}: may it call {}?", asked(question)),
+        Asked::Plain(text) => format!("question {effect}: {}", words::harmless(text)),
     }
 }
 

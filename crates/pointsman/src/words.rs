@@ -92,9 +92,11 @@ pub(crate) fn money(micros: u64) -> String {
     format!("{whole}.{part:0<2}")
 }
 
-/// Returns text in which nothing can steer a terminal: control characters are replaced.
+/// Returns text in which nothing can steer a terminal: control characters are replaced,
+/// and so are those that turn the direction of what follows.
 pub(crate) fn harmless(text: &str) -> String {
-    let plain = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
+    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let plain = |c: char| !(c.is_control() || turns(c)) || matches!(c, '\n' | '\t');
     text.chars().map(|c| if plain(c) { c } else { '\u{fffd}' }).collect()
 }
 
@@ -128,5 +130,6 @@ mod tests {
     fn nothing_steers_the_terminal() {
         assert_eq!(line("a\u{1b}[2J  b\nc", 80), "a\u{fffd}[2J b c");
         assert_eq!(line("abcdef", 4), "abc…");
+        assert_eq!(line("a\u{202e}b", 4), "a\u{fffd}b");
     }
 }

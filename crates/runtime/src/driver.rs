@@ -11,7 +11,7 @@ mod work;
 
 pub use load::{Loaded, fold, fold_each};
 pub(crate) use load::{go_on, unread};
-pub(crate) use work::answered;
+pub(crate) use work::{Order, Start, answered};
 
 use std::{collections::BTreeMap, future::poll_fn, sync::Arc};
 
@@ -351,8 +351,7 @@ impl Driver {
         for ordered in orders {
             self.start(&committed, ordered);
         }
-        let items = &self.run.core().items;
-        self.open.retain(|id, _| items.iter().any(|item| load::waits_for(item, *id)));
+        self.put_away();
         if self.run.core().ended.is_some() {
             self.site.performer.ended(&self.id);
         }

@@ -30,6 +30,7 @@ use crate::{
     mcp::{self, McpError, McpLimits, Servers},
     model::{self, Model, ModelError, Question},
     perform::{Doing, Done, Errand, Perform, Shown, Task},
+    session::talks,
     store::{RunId, Store},
     tool::{self, ToolError, ToolSpec, Tools, plan},
     watch::{self, Watch},
@@ -154,7 +155,7 @@ impl Host {
         mut config: Value,
         permissions: &Permissions,
     ) -> Value {
-        let talks = matches!(agent, "chat" | "code");
+        let talks = talks(agent);
         let Some(fields) = config.as_object_mut().filter(|_| talks || agent == "research") else {
             return config;
         };

@@ -19,6 +19,7 @@
 //! - [`plan`]: the phases of a task, from a file that a person wrote.
 //! - [`profile`]: what a person has to give, from a file that they wrote.
 //! - [`watch`]: when the machine runs short, starts are stopped for a while.
+//! - [`private`]: folders and files that only their owner may read.
 //! - [`clock`]: the only calls to the clock, and the only randomness.
 
 pub mod acp;
@@ -33,6 +34,7 @@ pub mod observe;
 pub mod perform;
 pub mod plan;
 mod platform;
+pub mod private;
 pub mod profile;
 pub mod session;
 pub mod stats;

@@ -50,7 +50,8 @@ pub enum Notice {
         ok: bool,
         /// What came back, in a few words.
         what: Box<str>,
-        /// All of it, where it is a tool's result or a model's text.
+        /// All of it, where it is a tool's result or a model's reply. What the agent asks a
+        /// model for its own use, such as a summary, is no reply.
         output: Option<Box<str>>,
     },
     /// What failed is tried again after a while.
@@ -93,7 +94,8 @@ pub enum Notice {
         /// The piece.
         text: Box<str>,
     },
-    /// What was said for an effect came to nothing: discard it.
+    /// What was said for an effect came to nothing: discard it. Of a question: it was
+    /// answered, here or elsewhere, or is no longer asked.
     Unsaid(EffectId),
     /// Starts were stopped.
     Paused(Box<str>),

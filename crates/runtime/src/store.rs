@@ -48,6 +48,8 @@ pub use prompt::PromptRow;
 pub use prune::{Prune, Pruned};
 pub use read::{Kept, RunRow};
 use ready::Ready;
+
+use crate::private;
 use writer::{Answer, Desk, Forking, Job, Work, Writer};
 
 /// One step to be kept: the line, and what is derived from it.
@@ -147,7 +149,7 @@ impl Store {
             return Err(StoreError::OldLibrary { found: rusqlite::version() });
         }
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder)
+            private::folder(folder)
                 .map_err(|source| StoreError::Folder { path: path.into(), source })?;
         }
         let (connection, mark) = schema::open(path, options)?;

@@ -45,7 +45,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-pub use describe::describe;
+pub(crate) use describe::Now;
+pub use describe::{describe, describe_whole};
 pub use grant::grants;
 pub use limits::Limits;
 pub use sandbox::SandboxPolicy;

@@ -1,15 +1,25 @@
 //! While a run is busy: what it does is shown, its questions are put, and what is typed
 //! meanwhile waits for its turn.
 
-use std::{collections::VecDeque, io, sync::mpsc::TryRecvError, time::Duration};
+use std::{
+    collections::VecDeque,
+    io,
+    sync::{atomic::Ordering, mpsc::TryRecvError},
+    time::Duration,
+};
 
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use pointsman_runtime::observe::{Notice, Question};
 
-use super::{room::Talk, slash::Slash, turn::Turn};
+use super::{
+    room::{Room, Talk},
+    slash::Slash,
+    turn::Turn,
+};
 use crate::{
+    dialogue::{Came, Dialogue},
     line::{Ink, Line, width},
-    person::{self, Came, Dialogue},
+    person,
     screen::Screen,
     words,
 };
@@ -25,12 +35,13 @@ pub(super) enum After {
     Listens(String),
     /// The person leaves.
     Left,
-    /// The run has ended, or nobody drives it any more.
-    Over,
+    /// The run has ended, or nobody drives it any more; this was typed and not sent.
+    Over(String),
 }
 
 /// A run that is busy, and somebody who watches it.
 pub(super) struct Busy<'a> {
+    room: &'a Room<'a>,
     talk: &'a mut Talk,
     screen: Screen,
     turn: Turn,
@@ -43,15 +54,28 @@ pub(super) struct Busy<'a> {
 
 impl<'a> Busy<'a> {
     /// Watches until the run listens and has heard everything, or it is over.
-    pub(super) fn watch(talk: &'a mut Talk, typed: String) -> io::Result<After> {
+    pub(super) fn watch(
+        room: &'a Room<'a>,
+        talk: &'a mut Talk,
+        typed: String,
+    ) -> io::Result<After> {
         let questions = VecDeque::new();
         let screen = Screen::take()?;
         let turn = Turn::new();
         let (dialogue, cancelled, left) = (None, false, false);
-        let mut busy = Self { talk, screen, turn, typed, questions, dialogue, cancelled, left };
+        let mut busy =
+            Self { room, talk, screen, turn, typed, questions, dialogue, cancelled, left };
         loop {
             if let Some(over) = busy.hear()? {
                 return Ok(over);
+            }
+            if busy.talk.listens && busy.talk.unheard.is_empty() {
+                // What stirs from now on is seen at the prompt.
+                if busy.room.stirred.swap(false, Ordering::AcqRel) {
+                    continue;
+                }
+                busy.screen.say(&[Line::default()])?;
+                return Ok(After::Listens(std::mem::take(&mut busy.typed)));
             }
             busy.ask()?;
             busy.draw()?;
@@ -70,7 +94,7 @@ impl<'a> Busy<'a> {
             let notice = match self.talk.notices.try_recv() {
                 Ok(notice) => notice,
                 Err(TryRecvError::Empty) => return Ok(None),
-                Err(TryRecvError::Disconnected) => return Ok(Some(After::Over)),
+                Err(TryRecvError::Disconnected) => return Ok(Some(self.over())),
             };
             if matches!(notice, Notice::StateChanged { .. }) && self.talk.listens {
                 self.talk.listens = false;
@@ -84,20 +108,25 @@ impl<'a> Busy<'a> {
             match notice {
                 Notice::Asked(question) => self.questions.push_back(question),
                 // Who is asked no longer needs to answer.
-                Notice::Unsaid(effect) => self.withdraw(|it| it.effect == effect),
+                Notice::Unsaid(effect) => {
+                    if self.withdraw(|it| it.effect == effect) {
+                        let note = "  answered elsewhere, or no longer asked";
+                        self.screen.say(&[Line::of(Ink::Dim, note)])?;
+                    }
+                }
                 Notice::Refused(_) => self.heard()?,
-                Notice::Ended(_) => return Ok(Some(After::Over)),
+                Notice::Ended(_) => return Ok(Some(self.over())),
                 Notice::Listens { .. } => {
                     self.talk.listens = true;
                     self.withdraw(|_| true);
-                    if self.talk.unheard.is_empty() {
-                        self.screen.say(&[Line::default()])?;
-                        return Ok(Some(After::Listens(std::mem::take(&mut self.typed))));
-                    }
                 }
                 _ => {}
             }
         }
+    }
+
+    fn over(&mut self) -> After {
+        After::Over(std::mem::take(&mut self.typed))
     }
 
     /// The run has heard the oldest message: a turn begins. One that waited is shown now.
@@ -107,18 +136,17 @@ impl<'a> Busy<'a> {
         if self.talk.unheard.is_empty() {
             return Ok(());
         }
-        let (text, seen) = self.talk.unheard.remove(0);
-        if !seen {
-            self.screen.say(&message(&text))?;
+        let unheard = self.talk.unheard.remove(0);
+        if !unheard.seen {
+            self.screen.say(&message(&unheard.text))?;
         }
         Ok(())
     }
 
-    fn withdraw(&mut self, gone: impl Fn(&Question) -> bool) {
+    /// Takes questions back; returns whether one was being put.
+    fn withdraw(&mut self, gone: impl Fn(&Question) -> bool) -> bool {
         self.questions.retain(|question| !gone(question));
-        if self.dialogue.as_ref().is_some_and(|dialogue| gone(dialogue.question())) {
-            self.dialogue = None;
-        }
+        self.dialogue.take_if(|dialogue| gone(dialogue.question())).is_some()
     }
 
     /// Puts the next question, unless one is being put.
@@ -126,8 +154,8 @@ impl<'a> Busy<'a> {
         if self.dialogue.is_none()
             && let Some(question) = self.questions.pop_front()
         {
-            let dialogue = Dialogue::new(question);
-            self.screen.say(&dialogue.about())?;
+            let mut dialogue = Dialogue::new(question, &self.room.folder);
+            self.screen.say(&dialogue.page())?;
             self.dialogue = Some(dialogue);
         }
         Ok(())
@@ -136,16 +164,21 @@ impl<'a> Busy<'a> {
     fn draw(&mut self) -> io::Result<()> {
         let mut lines = self.turn.live(self.dialogue.is_some());
         let mut cursor = None;
-        let queued = self.talk.unheard.iter().filter(|(_, seen)| !seen);
-        for (text, _) in queued {
-            let text = words::line(text, QUEUED);
-            lines.push(Line::of(Ink::Dim, &format!("  queued: {text}")));
+        for unheard in self.talk.unheard.iter_mut().filter(|it| !it.seen) {
+            // Who reads that it is queued may pull the plug.
+            let how = if unheard.is_kept() { "queued" } else { "sends" };
+            let text = words::line(&unheard.text, QUEUED);
+            lines.push(Line::of(Ink::Dim, &format!("  {how}: {text}")));
         }
-        if let Some(dialogue) = &self.dialogue {
+        if let Some(dialogue) = self.dialogue.as_ref().filter(|_| self.typed.is_empty()) {
             let (choices, column) = dialogue.choices();
             lines.extend(choices);
             cursor = column;
         } else if !self.typed.is_empty() {
+            if self.dialogue.is_some() {
+                let first = "Enter sends this line, Ctrl-U clears it; then the question is put:";
+                lines.push(Line::of(Ink::Warning, first));
+            }
             let (line, column) = typing(&self.typed, Screen::columns());
             lines.push(line);
             cursor = Some(column);
@@ -157,7 +190,7 @@ impl<'a> Busy<'a> {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => self.key(key),
             Event::Paste(text) => {
-                match &mut self.dialogue {
+                match self.dialogue.as_mut().filter(|_| self.typed.is_empty()) {
                     Some(dialogue) => dialogue.paste(&text),
                     None => self.typed.push_str(&text.replace('\r', "\n")),
                 }
@@ -167,12 +200,23 @@ impl<'a> Busy<'a> {
         }
     }
 
+    /// Takes a key. A line that was begun before a question was put goes on.
     fn key(&mut self, key: KeyEvent) -> io::Result<()> {
+        if self.typed.is_empty() {
+            return self.press(key);
+        }
+        if let Some(dialogue) = &mut self.dialogue {
+            dialogue.disturbed();
+        }
+        self.press(key)
+    }
+
+    fn press(&mut self, key: KeyEvent) -> io::Result<()> {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         match key.code {
             KeyCode::Char('c') if control => self.cancel(),
             KeyCode::Char('d') if control && self.typed.is_empty() => self.left = true,
-            _ if self.dialogue.is_some() => return self.answer(key),
+            _ if self.dialogue.is_some() && self.typed.is_empty() => return self.answer(key),
             KeyCode::Enter if key.modifiers.contains(KeyModifiers::ALT) => self.typed.push('\n'),
             KeyCode::Enter if self.typed.ends_with('\\') => {
                 self.typed.pop();
@@ -218,6 +262,7 @@ impl<'a> Busy<'a> {
         let Some(dialogue) = &mut self.dialogue else { return Ok(()) };
         match dialogue.key(key) {
             Came::More => {}
+            Came::Show(rows) => drop(self.screen.say(&rows)?),
             Came::Later => {
                 self.screen.say(&[Line::of(Ink::Dim, "  left for later")])?;
                 self.left = true;

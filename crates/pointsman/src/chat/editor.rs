@@ -2,11 +2,11 @@
 
 use std::{
     borrow::Cow,
-    fs,
     sync::{Arc, atomic::AtomicBool},
 };
 
 use crossterm::event::{KeyCode, KeyModifiers};
+use pointsman_runtime::private;
 use reedline::{
     EditCommand, Emacs, FileBackedHistory, Prompt, PromptEditMode, PromptHistorySearch, Reedline,
     ReedlineEvent, Signal, ValidationResult, Validator, default_emacs_keybindings,
@@ -47,7 +47,7 @@ impl Editor {
             .with_ansi_colors(coloured())
             .use_bracketed_paste(true);
         let history = Globals::history().ok().and_then(|file| {
-            fs::create_dir_all(file.parent()?).ok()?;
+            private::folder(file.parent()?).and_then(|()| private::file(&file)).ok()?;
             FileBackedHistory::with_file(REMEMBERED, file).ok()
         });
         if let Some(history) = history {
@@ -61,10 +61,9 @@ impl Editor {
     pub(super) fn read(
         self,
         unfinished: &str,
-        stirred: Option<&Arc<AtomicBool>>,
+        stirred: &Arc<AtomicBool>,
     ) -> Result<(Self, Typed), Error> {
-        let signal = stirred.map_or_else(Arc::default, Arc::clone);
-        let mut line = self.0.with_break_signal(signal);
+        let mut line = self.0.with_break_signal(Arc::clone(stirred));
         let typed = vec![EditCommand::Clear, EditCommand::InsertString(unfinished.into())];
         line.run_edit_commands(&typed);
         let typed = match line.read_line(&Sign) {

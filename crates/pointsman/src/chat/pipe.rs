@@ -9,12 +9,9 @@ use std::{
     time::Duration,
 };
 
-use pointsman_kernel::{
-    governor::Level,
-    id::EffectId,
-    view::{RunView, view},
-};
+use pointsman_kernel::{governor::Level, id::EffectId};
 use pointsman_runtime::{
+    driver::Standing,
     observe::{Notice, Question},
     session::Decision,
     store::RunRow,
@@ -47,7 +44,7 @@ pub(crate) fn lines(
 ) -> Result<ExitCode, Error> {
     let typed = io::stdin().is_terminal() && !json;
     let calls = BTreeSet::new();
-    let mut pipe = Pipe { room, held: None, question: None, typed, json, stuck: false, calls };
+    let mut pipe = Pipe { room, held: None, question: None, typed, json, calls };
     if let Some(row) = resumed {
         let (talk, recalled) = room.rejoin(row)?;
         if !json {
@@ -55,20 +52,19 @@ pub(crate) fn lines(
                 note(&line.text());
             }
         }
-        pipe.stuck = is_stuck(&view(&recalled.chart, recalled.loaded.run.core()));
-        pipe.held = Some(talk);
+        pipe.hold(talk);
     }
     if let Some(message) = message {
         pipe.say(&message)?;
     }
-    let (sender, typed) = mpsc::sync_channel(AHEAD);
+    let (sender, read) = mpsc::sync_channel(AHEAD);
     reader(sender);
     if resumed.is_none() {
         // Whoever has joined is told when it listens.
         pipe.prompt();
     }
     loop {
-        match typed.recv_timeout(LOOK) {
+        match read.recv_timeout(LOOK) {
             Ok(line) => {
                 let read = |source| Error::Read { path: "standard input".into(), source };
                 pipe.line(&line.map_err(read)?)?;
@@ -77,20 +73,17 @@ pub(crate) fn lines(
             Err(RecvTimeoutError::Disconnected) => break,
         }
         if pipe.hear(None)? {
-            return pipe.end();
+            return pipe.end(&read);
         }
     }
     // Nothing more will be said, and nobody is there who could answer a question.
     pipe.typed = false;
     if let Some(talk) = &pipe.held {
-        if pipe.stuck {
-            talk.speaker.leave();
-        } else {
-            talk.speaker.close();
-        }
+        talk.speaker.close();
+        talk.speaker.unattended();
         while !pipe.hear(Some(LOOK))? {}
     }
-    pipe.end()
+    pipe.end(&read)
 }
 
 struct Pipe<'a> {
@@ -100,8 +93,6 @@ struct Pipe<'a> {
     /// Whether somebody types the lines.
     typed: bool,
     json: bool,
-    /// Whether nothing goes on before somebody answers.
-    stuck: bool,
     /// Calls of tools that run: what they give back is no answer.
     calls: BTreeSet<EffectId>,
 }
@@ -129,9 +120,21 @@ impl Pipe<'_> {
     fn say(&mut self, text: &str) -> Result<(), Error> {
         match &mut self.held {
             Some(talk) => talk.say(text, true),
-            None => self.held = Some(self.room.begin(text)?),
+            None => {
+                let talk = self.room.begin(text)?;
+                self.hold(talk);
+            }
         }
         Ok(())
+    }
+
+    /// Holds a conversation. Where nobody types, a question ends it: what was said and not
+    /// heard is kept for whoever goes on with the run.
+    fn hold(&mut self, talk: Talk) {
+        if !self.typed {
+            talk.speaker.unattended();
+        }
+        self.held = Some(talk);
     }
 
     /// Takes what has happened; waits for it, if it is to. Returns whether that was the end.
@@ -168,11 +171,13 @@ impl Pipe<'_> {
             Notice::Answered { effect, ok: true, output, .. } => {
                 if self.calls.remove(effect) {
                     told(notice)
-                } else {
-                    let text = output.as_deref().map(str::trim).filter(|text| !text.is_empty());
+                } else if let Some(output) = output.as_deref() {
+                    let text = Some(output.trim()).filter(|text| !text.is_empty());
                     return text.map_or(Ok(()), |text| {
                         report::data(&format!("{}\n", words::harmless(text)))
                     });
+                } else {
+                    told(notice)
                 }
             }
             // What asking comes to is told by the question.
@@ -193,13 +198,6 @@ impl Pipe<'_> {
         match notice {
             Notice::Ended(_) => return Ok(true),
             Notice::Asked(question) => self.asked(question),
-            Notice::Persisted { view, .. } => {
-                self.stuck = is_stuck(&view);
-                if let Some(talk) = self.held.as_ref().filter(|_| self.stuck && !self.typed) {
-                    // The rest was posted: whoever goes on with the run says it.
-                    talk.speaker.leave();
-                }
-            }
             Notice::Listens { .. } => {
                 self.question = None;
                 let said = self.held.as_mut().map(|talk| {
@@ -225,7 +223,7 @@ impl Pipe<'_> {
     fn asked(&mut self, question: Question) {
         if self.typed {
             if let Some(call) = question.call() {
-                let lines = calls::whole(call);
+                let lines = calls::whole(call, Some(&self.room.folder));
                 note(&lines.iter().map(Line::text).collect::<Vec<_>>().join("\n"));
             }
             note("Type `y`, or `n` and a reason:");
@@ -239,8 +237,8 @@ impl Pipe<'_> {
         }
     }
 
-    fn end(self) -> Result<ExitCode, Error> {
-        let Some(Talk { conversation, speaker, .. }) = self.held else {
+    fn end(self, read: &mpsc::Receiver<io::Result<String>>) -> Result<ExitCode, Error> {
+        let Some(Talk { conversation, speaker, mut unheard, reports, .. }) = self.held else {
             if !self.json {
                 note("nothing was said");
             }
@@ -248,15 +246,22 @@ impl Pipe<'_> {
         };
         drop(speaker);
         let outcome = conversation.wait().map_err(Error::Session)?;
-        conclude(self.room.session, &outcome, self.json, false)
+        if !matches!(outcome.standing, Standing::Ended(_)) {
+            // What was said too late, or read and not said, waits with the question.
+            let late = unheard.iter_mut().filter_map(|it| it.is_lost().then(|| it.text.clone()));
+            let lines = std::iter::from_fn(|| read.recv_timeout(LOOK).ok()?.ok()).take(AHEAD);
+            for text in late.chain(lines.filter(|line| !line.trim().is_empty())) {
+                self.room.session.say(&outcome.run, &text).map_err(Error::Session)?;
+            }
+        }
+        let ended = matches!(outcome.standing, Standing::Ended(_));
+        let code = conclude(self.room.session, &outcome, self.json, reports && ended)?;
+        let lines = if ended { self.room.keep(&outcome.run, &unheard)? } else { Vec::new() };
+        for line in lines.iter().filter(|_| !self.json) {
+            note(&line.text());
+        }
+        Ok(code)
     }
-}
-
-/// Returns whether nothing goes on before somebody answers.
-fn is_stuck(view: &RunView) -> bool {
-    let rests = |doing| matches!(doing, "asking" | "done");
-    view.items.iter().any(|item| item.doing == "asking")
-        && view.items.iter().all(|item| rests(item.doing))
 }
 
 /// Reads an answer; nothing if it is none.

@@ -1,6 +1,7 @@
 //! Where conversations are held: what begins one, and what goes on with one.
 
 use std::{
+    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -13,15 +14,16 @@ use pointsman_kernel::governor::Permissions;
 use pointsman_runtime::{
     host::Host,
     observe::{Log, Notice, Observer},
-    session::{Conversation, Recalled, Session, Speaker, Start},
+    session::{Conversation, Kept, Recalled, Receipt, Session, Speaker, Start, reports, talks},
     store::{RunId, RunRow},
 };
 use serde_json::Value;
 
-use crate::{chart::Source, report::Error};
-
-/// The agents that hold conversations.
-pub(crate) const TALKERS: [&str; 2] = ["chat", "code"];
+use crate::{
+    chart::Source,
+    line::{Ink, Line},
+    report::Error,
+};
 
 /// Everything that a conversation needs but its words.
 pub(crate) struct Room<'a> {
@@ -32,8 +34,14 @@ pub(crate) struct Room<'a> {
     pub(crate) config: Value,
     pub(crate) permissions: Permissions,
     pub(crate) seed: Option<u64>,
+    /// The folder that is worked in.
+    pub(crate) folder: PathBuf,
     /// Who is told beside whoever talks.
     pub(crate) others: Vec<Arc<dyn Observer>>,
+    /// Set when something happened: whoever waits at a prompt looks up.
+    pub(crate) stirred: Arc<AtomicBool>,
+    /// Set when the program is to end.
+    pub(crate) ending: Arc<AtomicBool>,
 }
 
 /// A conversation that is being held.
@@ -41,19 +49,40 @@ pub(super) struct Talk {
     pub(super) conversation: Conversation,
     pub(super) speaker: Speaker,
     pub(super) notices: mpsc::Receiver<Notice>,
-    /// Set when something happened: whoever waits at a prompt looks up.
-    pub(super) stirred: Arc<AtomicBool>,
-    /// What is said and not heard, and whether the person sees it already.
-    pub(super) unheard: Vec<(String, bool)>,
+    /// What is said and not heard, the oldest first.
+    pub(super) unheard: Vec<Unheard>,
     /// Whether the run listens.
     pub(super) listens: bool,
+    /// Whether it reports at its end.
+    pub(super) reports: bool,
+}
+
+/// A message that the run has not heard.
+pub(super) struct Unheard {
+    pub(super) text: String,
+    /// Whether the person sees it already.
+    pub(super) seen: bool,
+    /// What became of it; nothing where it was kept before.
+    receipt: Option<Receipt>,
+}
+
+impl Unheard {
+    /// Returns whether nobody was there any more who could have heard it.
+    pub(super) fn is_lost(&mut self) -> bool {
+        self.receipt.as_mut().is_some_and(|receipt| receipt.kept() == Kept::Never)
+    }
+
+    /// Returns whether it outlives this process.
+    pub(super) fn is_kept(&mut self) -> bool {
+        self.receipt.as_mut().is_none_or(|receipt| receipt.kept() == Kept::Yes)
+    }
 }
 
 impl Talk {
     /// Says something; the run hears it when it listens.
     pub(super) fn say(&mut self, text: &str, seen: bool) {
-        self.unheard.push((text.to_owned(), seen));
-        self.speaker.say(text);
+        let receipt = Some(self.speaker.say(text));
+        self.unheard.push(Unheard { text: text.to_owned(), seen, receipt });
     }
 
     /// Returns the run.
@@ -76,10 +105,10 @@ impl Room<'_> {
             permissions: self.permissions.clone(),
             seed: self.seed,
         };
-        let (observers, notices, stirred) = self.observers();
+        let (observers, notices) = self.observers();
         let conversation =
             self.session.converse(self.host, start, observers).map_err(Error::Session)?;
-        let mut talk = talk(conversation, notices, stirred);
+        let mut talk = talk(conversation, notices, self.agent);
         talk.say(first, true);
         Ok(talk)
     }
@@ -89,59 +118,106 @@ impl Room<'_> {
     pub(super) fn rejoin(&self, row: &RunRow) -> Result<(Talk, Recalled), Error> {
         check(row)?;
         let id = match row.ended {
-            Some(_) => self.session.fork(&row.id, None).map_err(Error::Session)?,
+            Some(_) => self.session.again(&row.id).map_err(Error::Session)?,
             None => row.id.clone(),
         };
         let recalled = self.session.recall(&id, None).map_err(Error::Session)?;
         let unheard = self.session.unheard(&id).map_err(Error::Session)?;
-        let (observers, notices, stirred) = self.observers();
+        let (observers, notices) = self.observers();
         let conversation =
             self.session.rejoin(self.host, &id, observers).map_err(Error::Session)?;
-        let mut talk = talk(conversation, notices, stirred);
-        talk.unheard = unheard.into_iter().map(|text| (text, false)).collect();
+        let mut talk = talk(conversation, notices, &row.agent);
+        let kept = |text| Unheard { text, seen: false, receipt: None };
+        talk.unheard = unheard.into_iter().map(kept).collect();
         talk.listens = recalled.listens();
         Ok((talk, recalled))
     }
 
-    /// Returns the newest conversation.
-    pub(super) fn newest(&self) -> Result<RunRow, Error> {
-        let rows = self.session.store().runs().map_err(Error::Store)?;
-        let mut talks = rows.into_iter().filter(|row| TALKERS.contains(&&*row.agent));
-        talks.next().ok_or(Error::NoTalks)
+    /// Returns the newest conversation, but for one.
+    pub(super) fn newest_but(&self, held: Option<&RunId>) -> Result<RunRow, Error> {
+        let mut talks = conversations(self.session)?.into_iter();
+        talks.find(|row| held != Some(&row.id)).ok_or(Error::NoTalks)
     }
 
-    fn observers(&self) -> (Vec<Arc<dyn Observer>>, mpsc::Receiver<Notice>, Arc<AtomicBool>) {
-        let (sender, notices) = mpsc::channel();
-        let stirred = Arc::new(AtomicBool::new(false));
-        let stirs = Arc::clone(&stirred);
-        let tells = move |_: &RunId, notice: &Notice| {
-            if matches!(notice, Notice::StateChanged { .. } | Notice::Ended(_)) {
-                stirs.store(true, Ordering::Relaxed);
-            }
-            // Whoever has stopped looking need not be told.
-            drop(sender.send(notice.clone()));
-        };
-        let mut observers: Vec<Arc<dyn Observer>> = vec![Arc::new(Log), Arc::new(tells)];
-        observers.extend(self.others.iter().cloned());
-        (observers, notices, stirred)
+    /// Keeps what a run that has ended did not hear for whoever goes on with it, and tells it.
+    pub(super) fn keep(&self, run: &RunId, unheard: &[Unheard]) -> Result<Vec<Line>, Error> {
+        let mut lines = Vec::new();
+        for Unheard { text, .. } in unheard {
+            self.session.say(run, text).map_err(Error::Session)?;
+            lines.push(Line::of(Ink::Warning, "not heard: ").and(Ink::Plain, text));
+        }
+        if !unheard.is_empty() {
+            let next = format!("next: pointsman chat --resume {run}   which says it first");
+            lines.push(Line::of(Ink::Dim, &next));
+        }
+        Ok(lines)
     }
+
+    fn observers(&self) -> (Vec<Arc<dyn Observer>>, mpsc::Receiver<Notice>) {
+        let (sender, notices) = mpsc::channel();
+        let stirs = Stirs(Arc::clone(&self.stirred));
+        let tells: Arc<dyn Observer> = Arc::new(Tells { sender, stirs });
+        let mut observers: Vec<Arc<dyn Observer>> = vec![Arc::new(Log), tells];
+        observers.extend(self.others.iter().cloned());
+        (observers, notices)
+    }
+}
+
+/// Tells whoever talks what happens. When nobody drives the run any more, it is dropped:
+/// the channel is closed, and then whoever waits at a prompt looks up.
+struct Tells {
+    sender: mpsc::Sender<Notice>,
+    stirs: Stirs,
+}
+
+impl Observer for Tells {
+    fn notice(&self, _: &RunId, notice: &Notice) {
+        // Whoever has stopped looking need not be told.
+        drop(self.sender.send(notice.clone()));
+        if matches!(notice, Notice::StateChanged { .. } | Notice::Ended(_)) {
+            self.stirs.stir();
+        }
+    }
+}
+
+struct Stirs(Arc<AtomicBool>);
+
+impl Stirs {
+    fn stir(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+impl Drop for Stirs {
+    fn drop(&mut self) {
+        self.stir();
+    }
+}
+
+/// Returns every conversation, the newest first.
+pub(crate) fn conversations(session: &Session) -> Result<Vec<RunRow>, Error> {
+    let rows = session.store().runs().map_err(Error::Store)?;
+    Ok(rows.into_iter().filter(|row| talks(&row.agent)).collect())
 }
 
 /// Refuses a run that is no conversation.
 pub(crate) fn check(row: &RunRow) -> Result<(), Error> {
-    if TALKERS.contains(&&*row.agent) {
+    if talks(&row.agent) {
         return Ok(());
     }
     Err(Error::NoTalker { run: row.id.to_string(), agent: row.agent.to_string() })
 }
 
-fn talk(
-    conversation: Conversation,
-    notices: mpsc::Receiver<Notice>,
-    stirred: Arc<AtomicBool>,
-) -> Talk {
+fn talk(conversation: Conversation, notices: mpsc::Receiver<Notice>, agent: &str) -> Talk {
     let speaker = conversation.speaker();
-    Talk { conversation, speaker, notices, stirred, unheard: Vec::new(), listens: false }
+    Talk {
+        conversation,
+        speaker,
+        notices,
+        unheard: Vec::new(),
+        listens: false,
+        reports: reports(agent),
+    }
 }
 
 /// Reads lines on a thread of its own, for as long as somebody takes them.

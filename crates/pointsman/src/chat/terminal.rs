@@ -3,7 +3,7 @@
 
 use std::{io, process::ExitCode, sync::atomic::Ordering};
 
-use pointsman_runtime::{session::Outcome, store::RunRow};
+use pointsman_runtime::{driver::Standing, session::Outcome, store::RunRow};
 
 use super::{
     busy::{After, Busy},
@@ -41,6 +41,10 @@ pub(crate) fn talk(
     let mut editor = Editor::new();
     let mut unfinished = String::new();
     loop {
+        // A run that is driven sees to itself; where there is none, the prompt must.
+        if held.is_none() && room.ending.load(Ordering::Acquire) {
+            return Ok(ExitCode::SUCCESS);
+        }
         let busy = held.as_ref().is_some_and(|talk| !talk.listens || !talk.unheard.is_empty());
         let next = if busy {
             Next::Look(std::mem::take(&mut unfinished))
@@ -48,11 +52,7 @@ pub(crate) fn talk(
             say(&[Line::of(Ink::Accent, "› ").and(Ink::Plain, &message)]);
             Next::Say(message)
         } else {
-            let stirred = held.as_ref().map(|talk| &talk.stirred);
-            if let Some(stirred) = stirred {
-                stirred.store(false, Ordering::Relaxed);
-            }
-            let (same, typed) = editor.read(&std::mem::take(&mut unfinished), stirred)?;
+            let (same, typed) = editor.read(&std::mem::take(&mut unfinished), &room.stirred)?;
             editor = same;
             match typed {
                 Typed::Leave => Next::Leave,
@@ -82,16 +82,15 @@ pub(crate) fn talk(
             }
             Next::Look(typed) => typed,
         };
-        let Some(talk) = &mut held else { continue };
-        match Busy::watch(talk, typed).map_err(terminal)? {
+        let Some(talk) = &mut held else {
+            room.stirred.store(false, Ordering::Release);
+            unfinished = typed;
+            continue;
+        };
+        match Busy::watch(room, talk, typed).map_err(terminal)? {
             After::Listens(typed) => unfinished = typed,
             After::Left => return leave(held),
-            After::Over => {
-                let outcome = end(held)?;
-                return outcome.map_or(Ok(ExitCode::SUCCESS), |outcome| {
-                    conclude(room.session, &outcome, false, false)
-                });
-            }
+            After::Over(typed) => return over(room, held, &typed),
         }
     }
 }
@@ -170,7 +169,7 @@ fn resume(room: &Room<'_>, held: Option<Talk>, typed: Option<&str>) -> Result<Op
             Ok(which) => which.find(store),
             Err(_) => Err(Error::NoSuchRun { typed: typed.into(), none: false }),
         },
-        None => room.newest(),
+        None => room.newest_but(held.as_ref().map(Talk::run)),
     };
     let row = match found {
         Ok(row) => row,
@@ -206,9 +205,30 @@ fn end(held: Option<Talk>) -> Result<Option<Outcome>, Error> {
     conversation.wait().map(Some).map_err(Error::Session)
 }
 
+/// Says how a run has ended, and what it did not hear; one that was let go of by others can
+/// be come back to.
+fn over(room: &Room<'_>, held: Option<Talk>, typed: &str) -> Result<ExitCode, Error> {
+    let Some(mut talk) = held else { return Ok(ExitCode::SUCCESS) };
+    let (unheard, reports) = (std::mem::take(&mut talk.unheard), talk.reports);
+    let Some(outcome) = end(Some(talk))? else { return Ok(ExitCode::SUCCESS) };
+    if !typed.trim().is_empty() {
+        say(&[Line::of(Ink::Warning, "not sent: ").and(Ink::Plain, typed)]);
+    }
+    if !matches!(outcome.standing, Standing::Ended(_)) {
+        return Ok(left(&outcome));
+    }
+    let code = conclude(room.session, &outcome, false, reports)?;
+    say(&room.keep(&outcome.run, &unheard)?);
+    Ok(code)
+}
+
 /// Leaves, and says how to come back.
 fn leave(held: Option<Talk>) -> Result<ExitCode, Error> {
-    let Some(outcome) = end(held)? else { return Ok(ExitCode::SUCCESS) };
+    Ok(end(held)?.as_ref().map_or(ExitCode::SUCCESS, left))
+}
+
+/// Says how to come back to a run.
+fn left(outcome: &Outcome) -> ExitCode {
     let run = &outcome.run;
     if !outcome.questions.is_empty() {
         for question in &outcome.questions {
@@ -218,7 +238,7 @@ fn leave(held: Option<Talk>) -> Result<ExitCode, Error> {
     }
     say(&[Line::of(Ink::Dim, &format!("left; next: pointsman chat --resume {run}"))]);
     let waits = !outcome.questions.is_empty();
-    Ok(ExitCode::from(if waits { words::exit_code(None) } else { 0 }))
+    ExitCode::from(if waits { words::exit_code(None) } else { 0 })
 }
 
 /// Writes lines while nothing is redrawn.

@@ -2,16 +2,17 @@
 
 use std::{path::Path, process::ExitCode, sync::Arc};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use pointsman_kernel::governor::Grant;
 use pointsman_runtime::{
     acp::{Furnished, Limits, NotFurnished, Service},
     host,
-    session::Session,
+    session::{Session, TALKERS},
 };
 use serde_json::json;
 
 use crate::{
+    chart::Source,
     drive::{Drive, watched},
     place::{self, Globals},
     report::Error,
@@ -40,29 +41,17 @@ Examples:
 )]
 pub(crate) struct Acp {
     /// The agent.
-    #[arg(long, value_enum, default_value_t = Served::Chat)]
-    agent: Served,
+    #[arg(long, value_parser = TALKERS, default_value = TALKERS[0])]
+    agent: String,
     #[command(flatten)]
     drive: Drive,
     #[command(flatten)]
     rules: Rules,
 }
 
-/// The agents that hold a conversation.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Served {
-    /// A conversation with tools.
-    Chat,
-    /// Coding work in phases.
-    Code,
-}
-
 impl Acp {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
-        let chart = match self.agent {
-            Served::Chat => pointsman_agents::chat::CHART,
-            Served::Code => pointsman_agents::code::CHART,
-        };
+        let chart = Source::find(&self.agent)?.text;
         let session = Arc::new(globals.session()?);
         let (drive, grants) = (self.drive, self.rules.grants());
         let furnishing = Arc::clone(&session);
@@ -70,7 +59,7 @@ impl Acp {
             furnished(&drive, &grants, &furnishing, folder)
                 .map_err(|error| NotFurnished { why: error.to_string(), hint: error.hint() })
         };
-        let service = Service::new(session, furnish, chart, Limits::default());
+        let service = Service::new(session, furnish, &chart, Limits::default());
         service.stdio().map_err(Error::Acp)?;
         Ok(ExitCode::SUCCESS)
     }

@@ -3,12 +3,19 @@
 use std::{
     io::{self, IsTerminal},
     process::ExitCode,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use pointsman_runtime::{
-    clock::now_ms, model::Provider, observe::Observer, session::Session, store::RunRow,
+    clock::now_ms,
+    model::Provider,
+    observe::Observer,
+    session::{Session, TALKERS},
+    store::RunRow,
 };
 use serde_json::json;
 
@@ -17,7 +24,7 @@ use super::{
     runs::{object, table},
 };
 use crate::{
-    chat::{self, Room, TALKERS},
+    chat::{self, Room},
     drive::{Drive, others},
     lines::Lines,
     person,
@@ -56,8 +63,8 @@ pub(crate) struct Chat {
     /// What to say first.
     message: Option<String>,
     /// The agent to talk with.
-    #[arg(long, value_enum, default_value_t = Talker::Chat)]
-    agent: Talker,
+    #[arg(long, value_parser = TALKERS, default_value = TALKERS[0])]
+    agent: String,
     /// Go on with a conversation: its id or the beginning of it, or the newest one.
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "newest")]
     resume: Option<String>,
@@ -68,24 +75,6 @@ pub(crate) struct Chat {
     drive: Drive,
     #[command(flatten)]
     rules: Rules,
-}
-
-/// An agent that holds conversations.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Talker {
-    /// A conversation with tools.
-    Chat,
-    /// Coding work in phases.
-    Code,
-}
-
-impl Talker {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Chat => "chat",
-            Self::Code => "code",
-        }
-    }
 }
 
 impl Chat {
@@ -107,19 +96,34 @@ impl Chat {
         let attended = !self.rules.unattended;
         let permissions = settled.config.permissions.permissions(self.rules.grants(), attended);
         let lines: Option<Arc<dyn Observer>> = json.then(|| Arc::new(Lines) as Arc<dyn Observer>);
+        let (stirred, ending) =
+            (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        if on_screen {
+            let (stirs, ends) = (Arc::clone(&stirred), Arc::clone(&ending));
+            let told = move || {
+                ends.store(true, Ordering::Release);
+                stirs.store(true, Ordering::Release);
+            };
+            session.when_ending(told).map_err(Error::Session)?;
+        }
         let room = Room {
             session: &session,
             host: &host,
-            agent: self.agent.name(),
+            agent: &self.agent,
             config: json!({}),
             permissions,
             seed: None,
+            folder: self.drive.dir.clone(),
             others: others().into_iter().chain(lines).collect(),
+            stirred,
+            ending,
         };
+        // As at the prompt, blanks say nothing.
+        let message = self.message.filter(|message| !message.trim().is_empty());
         if on_screen {
-            chat::talk(&room, resumed.as_ref(), self.message)
+            chat::talk(&room, resumed.as_ref(), message)
         } else {
-            chat::lines(&room, resumed.as_ref(), self.message, json)
+            chat::lines(&room, resumed.as_ref(), message, json)
         }
     }
 
@@ -127,7 +131,11 @@ impl Chat {
     fn resumed(&self, session: &Session) -> Result<Option<RunRow>, Error> {
         let Some(typed) = &self.resume else { return Ok(None) };
         if typed == "newest" || typed == "last" {
-            return talks(session)?.into_iter().next().map(Some).ok_or(Error::NoTalks);
+            return chat::conversations(session)?
+                .into_iter()
+                .next()
+                .map(Some)
+                .ok_or(Error::NoTalks);
         }
         let none = || Error::NoSuchRun { typed: typed.clone(), none: false };
         let which: Which = typed.parse().map_err(|_| none())?;
@@ -137,14 +145,8 @@ impl Chat {
     }
 }
 
-/// Returns every conversation, the newest first.
-fn talks(session: &Session) -> Result<Vec<RunRow>, Error> {
-    let rows = session.store().runs().map_err(Error::Store)?;
-    Ok(rows.into_iter().filter(|row| TALKERS.contains(&&*row.agent)).collect())
-}
-
 fn list(session: &Session, json: bool) -> Result<ExitCode, Error> {
-    let rows = talks(session)?;
+    let rows = chat::conversations(session)?;
     if json {
         for row in &rows {
             json_line(&object(row))?;

@@ -90,7 +90,7 @@ fn go_on(
     run: &RunId,
 ) -> Result<ExitCode, Error> {
     let host = drive.host(session, settled)?;
-    let mut audience = drive.audience(false);
+    let mut audience = drive.audience(session, false)?;
     let observers = audience.observers.clone();
     let outcome =
         session.resume(&host, run, observers, &mut *audience.attendant).map_err(Error::Session)?;

@@ -7,7 +7,10 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 use pointsman_agents::code::Phase;
 use pointsman_kernel::chart::{Budget, Chart};
-use pointsman_runtime::{plan, session::Start};
+use pointsman_runtime::{
+    plan,
+    session::{Start, talks},
+};
 use serde_json::{Map, Value, json};
 
 use super::dry;
@@ -125,7 +128,7 @@ impl Run {
         }
         // An agent that listens is told its goal, and that this is all.
         let words = match (chart.jobs(), &self.goal) {
-            ("chat" | "code", Some(goal)) => vec![json!({ "text": goal })],
+            (agent, Some(goal)) if talks(agent) => vec![json!({ "text": goal })],
             // Whoever types the command lets the agent act.
             ("form", _) => vec![json!({})],
             _ => Vec::new(),
@@ -139,7 +142,7 @@ impl Run {
             permissions,
             seed: self.seed,
         };
-        let mut audience = self.drive.audience(self.rules.unattended);
+        let mut audience = self.drive.audience(&session, self.rules.unattended)?;
         let observers = audience.observers.clone();
         let outcome = session
             .run(&host, start, observers, &mut *audience.attendant)
@@ -191,7 +194,7 @@ impl Run {
         if !phases.is_empty() {
             config.insert("phases".into(), json!(phases));
         }
-        if matches!(chart.jobs(), "chat" | "code") {
+        if talks(chart.jobs()) {
             return Ok(Value::Object(config));
         }
         config.insert("goal".into(), goal.as_str().into());
@@ -207,7 +210,8 @@ fn url(plan: &Option<Plan>) -> Option<String> {
 /// Returns what an agent lacks to be run from here; nothing if it can be.
 fn missing(chart: &Chart) -> Option<&'static str> {
     match chart.jobs() {
-        "research" | "builtin" | "chat" | "code" | "form" => None,
+        "research" | "builtin" | "form" => None,
+        agent if talks(agent) => None,
         "explore" => Some("a device behind Appium, which cannot be reached yet"),
         _ => Some("a host for its jobs, which does not exist yet"),
     }

@@ -58,6 +58,16 @@ fn a_call_waits_for_a_yes_and_then_runs() {
 }
 
 #[test]
+fn what_waits_for_a_yes_is_told_whole() {
+    let home = Home::new("approve-long");
+    let goal = format!("{}last word", "word ".repeat(100));
+    for shown in [home.shown(&["run", "note.toml", &goal]), home.shown(&["show", "last"])] {
+        let (_, call) = shown.split_once("may it call this?\n").expect("it does not fit in a line");
+        assert!(call.contains("last word"), "{shown}");
+    }
+}
+
+#[test]
 fn a_question_of_the_chart_waits_for_a_yes_or_no() {
     let home = Home::new("question");
     home.write("ship.toml", SHIP);
@@ -109,10 +119,7 @@ fn rules_decide_without_a_person() {
     assert!(!home.path("note.txt").exists());
     assert_eq!(run(&["--allow", "write:path=*.txt", "--deny", "write"]), 0);
     assert!(home.path("note.txt").exists());
-    home.write(
-        "config/pointsman/pointsman.toml",
-        "[permissions]\nrules = [{ allow = \"write\" }]\n",
-    );
+    home.settings("[permissions]\nrules = [{ allow = \"write\" }]\n");
     assert_eq!(run(&[]), 0);
     // A repository may be stricter than its reader, never looser.
     home.write("pointsman.toml", "[permissions]\nrules = [{ deny = \"write\" }]\n");

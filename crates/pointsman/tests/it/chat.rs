@@ -78,6 +78,81 @@ fn a_question_waits_for_a_person_and_so_does_the_rest() {
 }
 
 #[test]
+fn a_question_that_was_open_before_ends_it_too() {
+    let home = Home::new("piped-asked");
+    let call = "[[turn]]\n\
+                calls = [{ tool = 'write', arguments = { path = 'a.txt', content = 'x' } }]\n";
+    home.write("script.toml", call);
+    assert_eq!(home.reading("Write\n", &MODEL).code, Some(3));
+    let more = [&MODEL[..], &["--resume"]].concat();
+    let shown = home.reading("And more\n", &more);
+    assert_eq!(shown.code, Some(3), "{}{}", shown.out, shown.err);
+    let shown = home.reading("", &[&more[..], &["last", "And again"]].concat());
+    assert_eq!(shown.code, Some(3), "{}{}", shown.out, shown.err);
+    assert_eq!(home.pointsman(&["approve", "last"]).0, 0);
+    let answers = "[[turn]]\ntext = 'Done.'\n[[turn]]\nwhen = 'And more'\ntext = 'More.'\n\
+                   [[turn]]\nwhen = 'And again'\ntext = 'Again.'\n";
+    home.write("script.toml", answers);
+    let shown = home.reading("", &more);
+    assert_eq!(
+        (shown.code, shown.out.as_str()),
+        (Some(0), "Done.\nMore.\nAgain.\n"),
+        "{}",
+        shown.err
+    );
+}
+
+#[test]
+fn a_summary_of_old_turns_is_no_answer() {
+    let home = Home::new("piped-summary");
+    let mut script = String::new();
+    for turn in 1..=12 {
+        let words = "word ".repeat(100);
+        script += &format!("[[turn]]\ntext = 'Answer {turn} {words}'\n");
+    }
+    script += "[[turn]]\nfault = { class = 'too_long', message = 'too long' }\n\
+               [[turn]]\nwhen = 'write the summary'\ntext = 'They talked.'\n\
+               [[turn]]\nwhen = 'question 13'\ntext = 'Answer 13'\n";
+    home.write("script.toml", &script);
+    let lines: String = (1..=13).map(|turn| format!("question {turn}\n")).collect();
+    let shown = home.reading(&lines, &MODEL);
+    assert_eq!(shown.code, Some(0), "{}{}", shown.out, shown.err);
+    let answers: Vec<String> = shown
+        .out
+        .lines()
+        .map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" "))
+        .collect();
+    let wanted: Vec<String> = (1..=13).map(|turn| format!("Answer {turn}")).collect();
+    assert_eq!(answers, wanted, "{}", shown.err);
+    assert!(shown.err.contains("summarised"), "it is told: {}", shown.err);
+}
+
+/// A plan of one phase, and a model that completes it.
+const PHASE: &str = "[[turn]]\ncalls = [{ tool = 'phase_complete', arguments = { success = true } }]\n\
+                     [[turn]]\ntext = 'All is told.'\n";
+
+#[test]
+fn finished_work_is_not_done_again_to_talk_about_it() {
+    let home = Home::new("piped-again");
+    home.write("plan.md", "1. Look\n");
+    home.write("script.toml", PHASE);
+    let run = ["run", "code", "Look", "--plan", "plan.md", "--model", "script:script.toml"];
+    let (code, out, err) = home.pointsman(&run);
+    assert_eq!(code, 0, "{out}{err}");
+    let more = [&MODEL[..], &["--json", "--resume", "last", "and more"]].concat();
+    let shown = home.reading("", &more);
+    let lines: Vec<Value> =
+        shown.out.lines().map(|line| serde_json::from_str(line).expect("it is JSON")).collect();
+    let find = |is: &dyn Fn(&Value) -> bool| lines.iter().position(is).unwrap_or(usize::MAX);
+    let heard = find(&|line| line["event"] == "state" && line["reason"] == "prompt");
+    let asked = find(&|line| line["event"] == "attempt");
+    assert!(heard < asked && asked < usize::MAX, "{heard} {asked}\n{}", shown.out);
+    let (_, out, _) = home.pointsman(&["show", "last", "--json"]);
+    assert!(out.contains("and more"), "{out}");
+    assert_eq!(home.pointsman(&["replay", "last"]).0, 0);
+}
+
+#[test]
 fn what_goes_wrong_is_told() {
     let home = Home::new("piped-wrong");
     home.write("script.toml", "[[turn]]\nfault = { class = 'forbidden', message = 'no key' }\n");

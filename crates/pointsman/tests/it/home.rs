@@ -56,6 +56,11 @@ impl Shown {
     }
 }
 
+/// The user's file, and what it says of the watch: however full the machine of a test
+/// is, its runs go on.
+const USER_FILE: &str = "config/pointsman/pointsman.toml";
+const NO_WATCH: &str = "[watch]\nmemory = 100\ndisk_free = \"1B\"\nevery = \"1h\"\n";
+
 pub(crate) struct Home(Folder);
 
 impl Home {
@@ -70,6 +75,7 @@ impl Home {
             "# Points\n\nThe pointsman sets the points before the train comes.\n",
         );
         home.write("note.toml", NOTE);
+        home.settings("");
         home
     }
 
@@ -81,6 +87,11 @@ impl Home {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("it has a folder")).expect("it is made");
         fs::write(path, text).expect("it is written");
+    }
+
+    /// Writes the user's file, for runs that go on however full the machine is.
+    pub(crate) fn settings(&self, text: &str) {
+        self.write(USER_FILE, &format!("{text}{NO_WATCH}"));
     }
 
     /// Runs the command with variables of its own.

@@ -1,13 +1,16 @@
 //! The screen as a person sees it: the program on a terminal of its own, keys that are
 //! typed, and waiting for what is shown.
 
+mod asks;
 mod chats;
+mod endings;
 mod permits;
 mod returns;
 
 use std::{
     io::{Read, Write},
     num::NonZeroU16,
+    process::Command,
     sync::{
         Arc, Condvar, Mutex,
         atomic::{AtomicBool, Ordering},
@@ -47,11 +50,24 @@ impl Terminal {
 
     /// The same on a terminal of some kind, as `TERM` names it.
     pub(crate) fn of_kind(kind: &str, home: &Home, arguments: &[&str]) -> Self {
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_pointsman"));
+        command.args(arguments);
+        Self::on(kind, home, command)
+    }
+
+    /// Starts the program with its standard output in a pipe. How it ends is shown.
+    pub(crate) fn piped(home: &Home, arguments: &[&str]) -> Self {
+        let mut command = CommandBuilder::new("sh");
+        let piped = "{ \"$0\" \"$@\"; echo \"exit $?\" >&2; } | cat";
+        command.args(["-c", piped, env!("CARGO_BIN_EXE_pointsman")]);
+        command.args(arguments);
+        Self::on("xterm-256color", home, command)
+    }
+
+    fn on(kind: &str, home: &Home, mut command: CommandBuilder) -> Self {
         let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).expect("there are terminals");
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_pointsman"));
         command.env_clear();
-        command.args(arguments);
         command.cwd(home.path(""));
         for (name, value) in home.variables() {
             command.env(name, value);
@@ -83,6 +99,13 @@ impl Terminal {
     pub(crate) fn keys(&self, typed: &str) {
         let mut keys = self.keys.lock().expect("nobody panicked");
         keys.write_all(typed.as_bytes()).and_then(|()| keys.flush()).expect("it is read");
+    }
+
+    /// Asks the program to end, as the system does.
+    pub(crate) fn terminate(&self) {
+        let id = self.child.process_id().expect("it runs").to_string();
+        let sent = Command::new("kill").args(["-TERM", &id]).status().expect("there is `kill`");
+        assert!(sent.success());
     }
 
     /// Returns what is on the screen.

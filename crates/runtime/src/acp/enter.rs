@@ -31,7 +31,7 @@ use super::{
 use crate::{
     host::Host,
     observe::{Log, Observer},
-    session::Start,
+    session::{Start, reports, talks},
     store::RunId,
 };
 
@@ -88,7 +88,7 @@ impl Service {
             let Set { host, notes, start } = service.set_up(&folder, mcp)?;
             let chart = verify(&service.chart, &pointsman_agents::registry())
                 .map_err(|_| error::failed("this build refuses its own chart"))?;
-            let works = chart.jobs() == "code";
+            let works = reports(chart.jobs());
             let start = Start {
                 chart,
                 source: service.chart.clone(),
@@ -108,6 +108,7 @@ impl Service {
                 connection,
                 teller: Teller::new(Workspace::open(&folder, &service.limits)),
                 owed: 0,
+                listens: false,
                 works,
                 plan: Vec::new(),
                 notes,
@@ -137,8 +138,8 @@ impl Service {
             let session = &service.session;
             let told = Teller::new(Workspace::past(&folder, &service.limits));
             let past = past::recount(session, &run, told).map_err(failed)?;
-            let Past { updates, teller, owed, agent, plan } = past;
-            if !matches!(&*agent, "chat" | "code") {
+            let Past { updates, teller, owed, listens, agent, plan } = past;
+            if !talks(&agent) {
                 let why = format!("run {run} is of `{agent}`, which holds no conversation");
                 return Err(error::bad_params(&why));
             }
@@ -159,7 +160,8 @@ impl Service {
                 connection,
                 teller: teller.at(Workspace::open(&folder, &service.limits)),
                 owed,
-                works: &*agent == "code",
+                listens,
+                works: reports(&agent),
                 plan,
                 notes,
             })

@@ -1,7 +1,10 @@
 //! What the journal tells of a session: its conversation so far, its plan, what it still
 //! waits for, and which sessions there are.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use agent_client_protocol::{
     Error,
@@ -11,7 +14,6 @@ use agent_client_protocol::{
     },
 };
 use pointsman_kernel::{
-    agent::ToolCall,
     erased::{AnyRun, Stepped},
     id::{EffectId, Seq},
     journal::Entry,
@@ -26,7 +28,7 @@ use super::{
 };
 use crate::{
     config::day::written,
-    driver::{fold_each, listens},
+    driver::{Order, Start, fold_each, listens},
     observe::Notice,
     session::{Session, SessionError},
     store::{RunId, RunRow},
@@ -45,27 +47,12 @@ pub(super) struct Past {
     pub(super) teller: Teller,
     /// How many turns are not over: the one under way, and words that wait.
     pub(super) owed: usize,
+    /// Whether the run listens.
+    pub(super) listens: bool,
     /// The agent.
     pub(super) agent: Box<str>,
     /// The phases of its plan.
     pub(super) plan: Vec<PlanEntry>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Order {
-    Start(Start),
-    AskPerson(ToolCall),
-    Stop(EffectId),
-}
-
-/// What a start says that an editor shows; of others nothing is read.
-#[derive(Deserialize)]
-struct Start {
-    #[serde(default)]
-    tool: Option<ToolCall>,
-    #[serde(default)]
-    own: Option<Value>,
 }
 
 /// Tells a session from its journal.
@@ -75,12 +62,12 @@ pub(super) fn recount(
     mut teller: Teller,
 ) -> Result<Past, SessionError> {
     let recalled = session.recall(id, None)?;
-    let (chart, mut updates) = (&recalled.chart, Vec::new());
+    let (chart, mut updates, mut asides) = (&recalled.chart, Vec::new(), BTreeSet::new());
     let mut lines = recalled.lines.iter();
     fold_each(chart, id, &recalled.lines, |_, run, stepped| {
         let event = lines.next().and_then(|line| event(line)).unwrap_or_default();
-        happened(&event, &mut teller, &mut updates);
-        ordered(stepped, &mut teller, &mut updates);
+        happened(&event, &mut teller, &asides, &mut updates);
+        updates.extend(ordered(chart.jobs(), stepped, &mut teller, &mut asides));
         if let Some(ended) = run.core().ended {
             updates.extend(teller.tell(&Notice::Ended(ended)));
         } else if !stepped.hops.is_empty() && listens(chart, run.core()) {
@@ -90,12 +77,12 @@ pub(super) fn recount(
     })?;
     let run = &*recalled.loaded.run;
     let under_way = run.core().ended.is_none() && !listens(chart, run.core());
-    let letters = session.store().letters(id)?;
-    let words = letters.iter().filter(|it| it.body.starts_with("{\"given\"")).count();
+    let words = session.waiting(id)?;
     Ok(Past {
         updates,
         teller,
         owed: words + usize::from(under_way),
+        listens: listens(chart, run.core()),
         agent: chart.jobs().into(),
         plan: plan(run),
     })
@@ -106,7 +93,12 @@ fn event(line: &str) -> Option<Value> {
 }
 
 /// Tells what an event says that an editor shows.
-fn happened(event: &Value, teller: &mut Teller, updates: &mut Vec<SessionUpdate>) {
+fn happened(
+    event: &Value,
+    teller: &mut Teller,
+    asides: &BTreeSet<EffectId>,
+    updates: &mut Vec<SessionUpdate>,
+) {
     if let Some(words) = words(event) {
         updates.push(heard(words));
     }
@@ -117,7 +109,8 @@ fn happened(event: &Value, teller: &mut Teller, updates: &mut Vec<SessionUpdate>
         let text = |pointer: &str| answered.pointer(pointer).and_then(Value::as_str);
         let fault = text("/answer/fault/message");
         let output = fault.or_else(|| text("/answer/tool/output"));
-        let output = output.or_else(|| text("/answer/model/text")).map(Into::into);
+        let reply = text("/answer/model/text").filter(|_| !asides.contains(&effect));
+        let output = output.or(reply).map(Into::into);
         let said = answered.pointer("/answer/tool/ok").and_then(Value::as_bool);
         let ok = said.unwrap_or_else(|| fault.is_none());
         let what = Box::default();
@@ -132,26 +125,32 @@ fn happened(event: &Value, teller: &mut Teller, updates: &mut Vec<SessionUpdate>
     }
 }
 
-/// Tells which calls a step started, asked for or stopped.
-fn ordered(stepped: &Stepped, teller: &mut Teller, updates: &mut Vec<SessionUpdate>) {
+/// Tells which calls a step started, asked for or stopped, and notes which questions to
+/// the model serve the agent alone.
+fn ordered(
+    agent: &str,
+    stepped: &Stepped,
+    teller: &mut Teller,
+    asides: &mut BTreeSet<EffectId>,
+) -> Vec<SessionUpdate> {
+    let mut updates = Vec::new();
     for (effect, order) in &stepped.effects {
         let effect = *effect;
-        match serde_json::from_str(order.get()) {
-            Ok(Order::Start(Start { tool: Some(call), .. })) => {
+        let Ok(order) = serde_json::from_str::<Order>(order.get()) else { continue };
+        let question = order.question();
+        match order {
+            Order::Start(start) if start.is_aside(agent) => drop(asides.insert(effect)),
+            Order::Start(Start::Tool(call)) => {
                 let call = Some(Box::new(call));
                 let (attempt, what) = (1, Box::default());
                 updates.extend(teller.tell(&Notice::Attempted { effect, attempt, what, call }));
             }
-            Ok(Order::Start(Start { own, .. })) => {
-                let own = own.as_ref();
-                let question = own.and_then(|own| own.pointer("/task/ask/question")?.as_str());
-                updates.extend(question.map(|question| teller.asks(effect, question)));
-            }
-            Ok(Order::AskPerson(call)) => updates.push(teller.asks_for(effect, &call)),
-            Ok(Order::Stop(gone)) => updates.extend(teller.tell(&Notice::Unsaid(gone))),
-            Err(_) => {}
+            Order::Start(_) => updates.extend(question.map(|text| teller.asks(effect, &text))),
+            Order::AskPerson(call) => updates.push(teller.asks_for(effect, &call)),
+            Order::Stop(gone) => updates.extend(teller.tell(&Notice::Unsaid(gone))),
         }
     }
+    updates
 }
 
 /// Returns what a person says in an event.

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_chosen_is_denied_and_a_lost_editor_decides_nothing() {
+    fn what_is_not_chosen_is_denied() {
         let question = question("write");
         let dismissed = RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled);
         assert!(!decision(&question, Ok(dismissed)).expect("it is decided").granted);

@@ -79,6 +79,8 @@ pub(super) struct Opening {
     pub(super) teller: Teller,
     /// Turns that are not over.
     pub(super) owed: usize,
+    /// Whether the run listens, as far as is known before anything happens.
+    pub(super) listens: bool,
     /// Whether it works by a plan and reports at its end, as `code` does.
     pub(super) works: bool,
     /// The plan, as it was told.
@@ -115,6 +117,7 @@ pub(super) fn open(opening: Opening) -> Room {
         asking: JoinSet::new(),
         teller: opening.teller,
         owed: opening.owed,
+        listens: opening.listens,
         works: opening.works,
         plan: opening.plan,
         notes: opening.notes,
@@ -149,6 +152,8 @@ struct Desk {
     teller: Teller,
     /// Turns until the run listens and nobody waits for it.
     owed: usize,
+    /// Whether the run listens: what is refused then is a word.
+    listens: bool,
     works: bool,
     plan: Vec<PlanEntry>,
     notes: Vec<String>,
@@ -191,6 +196,8 @@ impl Desk {
             // How it stands is in the journal, for whoever comes back.
             drop(conversation.outcome().await);
         }
+        // Whoever closes a session has stopped its turn.
+        self.answer(Ok(StopReason::Cancelled));
     }
 
     fn tell(&self, updates: impl IntoIterator<Item = SessionUpdate>) {
@@ -270,6 +277,7 @@ impl Desk {
             Notice::Asked(question) => self.ask(question),
             Notice::Attempted { call: Some(call), .. } => self.planning |= call.tool == PLAN_TOOL,
             Notice::StateChanged { step, from, .. } => {
+                self.listens = false;
                 if let Some(turn) = &mut self.turn {
                     turn.begun = true;
                 }
@@ -282,11 +290,16 @@ impl Desk {
                     self.tell_plan(Some(step)).await;
                 }
             }
-            Notice::Refused(why) if self.turn.as_ref().is_some_and(|turn| !turn.begun) => {
+            // A word was refused: one that waited from before, or else the one of this turn.
+            Notice::Refused(why) if self.listens && self.owed > 0 => {
                 self.owed = self.owed.saturating_sub(1);
-                self.answer(Err(error::bad_params(&format!("the run refused this: {why}"))));
+                if self.owed == 0 && self.turn.as_ref().is_some_and(|turn| !turn.begun) {
+                    let why = format!("the run refused this: {why}");
+                    self.answer(Err(error::bad_params(&why)));
+                }
             }
             Notice::Listens { error } => {
+                self.listens = true;
                 self.owed = self.owed.saturating_sub(1);
                 if self.owed == 0 {
                     self.asking.abort_all();

@@ -12,7 +12,7 @@ use pointsman_kernel::agent::ToolCall;
 use serde_json::{Map, Value};
 
 use super::Limits;
-use crate::tool::{describe, folder::Folder};
+use crate::tool::{Now, describe, describe_whole, folder::Folder};
 
 /// The arguments that say what a call is about, the most telling first.
 const TELLING: [&str; 5] = ["command", "path", "url", "query", "pattern"];
@@ -58,7 +58,10 @@ impl Workspace {
 
     /// Returns a call as a person is asked about it: nothing is left out.
     pub(super) fn question(&self, id: ToolCallId, call: &ToolCall) -> ToolCallUpdateFields {
-        let shown = self.call(id, call);
+        let mut shown = self.call(id, call);
+        if !matches!(shown.content.as_slice(), [ToolCallContent::Diff(_)]) {
+            shown.content = vec![said(&describe_whole(call, self.folder.as_ref()))];
+        }
         ToolCallUpdateFields::new()
             .title(shown.title)
             .name(shown.name)
@@ -90,9 +93,7 @@ impl Workspace {
         let change = self.change(&call.tool, arguments);
         change.or_else(|| {
             let described = describe(call).filter(|_| !shows_change(&call.tool))?;
-            let harmless = |it: &char| !it.is_control() || matches!(it, '\n' | '\t');
-            let described: String = described.chars().filter(harmless).collect();
-            Some(ContentBlock::Text(TextContent::new(described)).into())
+            Some(said(&described))
         })
     }
 
@@ -114,13 +115,11 @@ impl Workspace {
     /// cannot be shown.
     #[expect(clippy::option_option, reason = "no file and no answer are not the same")]
     fn now(&self, path: &str) -> Option<Option<String>> {
-        let folder = self.folder.as_ref()?;
-        let inside = folder.inside(path).ok()?;
         let limit = u64::try_from(self.limits.diff).unwrap_or(u64::MAX);
-        match folder.read(&inside, limit) {
-            Ok(bytes) => String::from_utf8(bytes).ok().map(Some),
-            Err(_) if self.root.join(&inside).symlink_metadata().is_err() => Some(None),
-            Err(_) => None,
+        match Now::of(self.folder.as_ref()?, path, limit) {
+            Now::Nothing => Some(None),
+            Now::Text(text) => Some(Some(text)),
+            Now::Unknown => None,
         }
     }
 
@@ -149,6 +148,13 @@ impl Workspace {
 /// Returns whether a call of this tool shows a change that its result need not repeat.
 pub(super) fn shows_change(tool: &str) -> bool {
     matches!(tool, "edit" | "write")
+}
+
+/// Returns a text in which nothing moves a cursor.
+fn said(text: &str) -> ToolCallContent {
+    let harmless = |it: &char| !it.is_control() || matches!(it, '\n' | '\t');
+    let text: String = text.chars().filter(harmless).collect();
+    ContentBlock::Text(TextContent::new(text)).into()
 }
 
 fn kind(tool: &str) -> ToolKind {

@@ -166,14 +166,22 @@ impl Driver {
         };
         let person = answer.pointer("/own/answered/yes").and_then(Value::as_bool);
         let said = person.map(|yes| if yes { "yes" } else { "no" });
-        let output = fault.or_else(|| text("/tool/output")).or_else(|| text("/model/text"));
+        // What only serves the agent is no answer to anybody.
+        let aside = match self.open.get(&effect).map(|it| &it.order) {
+            Some(Order::Start(start)) => start.is_aside(self.chart.jobs()) && fault.is_none(),
+            _ => false,
+        };
+        let reply = text("/model/text").filter(|_| !aside);
+        let output = fault.or_else(|| text("/tool/output")).or(reply);
         let hook = answer.pointer("/own/post_tools/actions").and_then(Value::as_array);
         let hook = hook.map(|actions| actions.iter().filter_map(Value::as_str).collect::<Vec<_>>());
         let hook = hook.map(|actions| actions.join("; "));
         let form = answer.get("own").and_then(say::report);
         let said = said.or(form.as_ref().map(|(_, said)| said.as_str()));
         let ok = ok && form.as_ref().is_none_or(|(ok, _)| *ok);
-        let what = output.or(said).or(hook.as_deref()).unwrap_or("").lines().next().unwrap_or("");
+        let done = aside.then_some("summarised what was said");
+        let what = output.or(said).or(hook.as_deref()).or(done).unwrap_or("");
+        let what = what.lines().next().unwrap_or("");
         let what: String = what.chars().take(SHOWN).collect();
         let output = output.map(Into::into);
         self.tell(&Notice::Answered { effect, ok, what: what.into(), output });

@@ -23,6 +23,7 @@ use super::{Driver, say};
 use crate::{
     observe::{Notice, Question},
     perform::{Doing, Done, Errand, Shown, Task},
+    session::talks,
     store::{Committed, KeptPrompt},
 };
 
@@ -32,7 +33,7 @@ const SHOWN: usize = 120;
 /// An effect, as a step orders it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Order {
+pub(crate) enum Order {
     Start(Start),
     AskPerson(ToolCall),
     Stop(EffectId),
@@ -40,16 +41,21 @@ pub(super) enum Order {
 
 impl Order {
     /// Returns the question, where all that is ordered is a person's yes or no.
-    pub(super) fn question(&self) -> Option<String> {
+    pub(crate) fn question(&self) -> Option<String> {
         let Self::Start(Start::Own { task }) = self else { return None };
         let Ok(Wanted::Ask { question }) = Wanted::deserialize(task) else { return None };
         Some(question)
+    }
+
+    /// Returns whether a person is asked by it.
+    pub(super) fn asks(&self) -> bool {
+        matches!(self, Self::AskPerson(_)) || self.question().is_some()
     }
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Start {
+pub(crate) enum Start {
     Model(ModelCall),
     Tool(ToolCall),
     Child(ChildRun),
@@ -57,6 +63,13 @@ pub(super) enum Start {
 }
 
 impl Start {
+    /// Returns whether it is a question to the model that only serves the agent, such as
+    /// one for a summary: what comes of it is no answer to anybody. Agents that hold
+    /// conversations ask for their reply as the first item of a job, and for nothing else.
+    pub(crate) fn is_aside(&self, agent: &str) -> bool {
+        matches!(self, Self::Model(call) if call.item > 0 && talks(agent))
+    }
+
     /// Returns what is to be done; a model's question comes with its prompt.
     pub(super) fn task(&self, prompt: Option<Prompt>) -> Task {
         match self {
@@ -236,7 +249,8 @@ impl Driver {
             Task::Tool(_) => true,
             Task::Child(_) | Task::Own(_) => false,
         };
-        let watched = shows && !self.site.observers.is_empty();
+        let watched =
+            shows && !self.site.observers.is_empty() && !start.is_aside(self.chart.jobs());
         let (shown, pieces) = if watched {
             let (saying, pieces) = mpsc::unbounded_channel();
             (Shown::to(saying), Some(pieces))
@@ -247,8 +261,28 @@ impl Driver {
         self.open.insert(id, Working { order: Order::Start(start), doing, pieces, done: None });
     }
 
+    /// Puts orders away that no item waits for any more. Whoever puts a question learns that
+    /// it is closed.
+    pub(super) fn put_away(&mut self) {
+        let items = &self.run.core().items;
+        let mut closed = Vec::new();
+        self.open.retain(|id, working| {
+            let waits = items.iter().any(|item| super::load::waits_for(item, *id));
+            if !waits && working.order.asks() {
+                closed.push(*id);
+            }
+            waits
+        });
+        for question in closed {
+            self.tell(&Notice::Unsaid(question));
+        }
+    }
+
     fn words(&self, start: &Start) -> String {
         match start {
+            Start::Model(_) if start.is_aside(self.chart.jobs()) => {
+                format!("summarises what was said, with {}", self.site.performer.model())
+            }
             Start::Model(_) => format!("asks {}", self.site.performer.model()),
             Start::Tool(call) => format!("calls {} {}", call.tool, call.arguments.get()),
             Start::Child(child) => format!("runs {}", child.chart),

@@ -8,11 +8,16 @@ use std::sync::Arc;
 
 use pointsman_kernel::{chart::Chart, id::EffectId};
 use serde_json::{Value, json};
-use tokio::{runtime::Handle, sync::mpsc, task::JoinHandle};
+use tokio::{
+    runtime::Handle,
+    sync::{mpsc, oneshot},
+    task::JoinHandle,
+};
 
 use super::{
     Decision, Outcome, Session, SessionError, Start,
     drive::{self, Company},
+    spoken::is_word,
 };
 use crate::{
     driver::{DriveError, Driver, row},
@@ -25,14 +30,17 @@ use crate::{
 const CLOSED: &str = "input_closed";
 
 /// What can be said to a run that is being driven.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) enum Word {
-    /// An event to be posted; the run hears it when it listens.
-    Post(Value),
+    /// An event to be posted; the run hears it when it listens. Whoever said it is told
+    /// once it is on disk.
+    Post(Value, oneshot::Sender<()>),
     /// Stop what is under way and listen.
     CancelTurn,
     /// A person's answer to a question.
     Decide(EffectId, Decision),
+    /// Let go of the run as soon as it waits for nothing but a person.
+    Unattended,
     /// Let go of the run as it is.
     Leave,
 }
@@ -47,13 +55,13 @@ pub struct Speaker {
 
 impl Speaker {
     /// Says something in plain words. While the run is busy it waits its turn.
-    pub fn say(&self, text: &str) {
-        self.give(&json!({ "text": text }));
+    pub fn say(&self, text: &str) -> Receipt {
+        self.post(said(text))
     }
 
     /// Says something that is more than words: the body of the agent's first event.
-    pub fn give(&self, body: &Value) {
-        self.send(Word::Post(given(0, body)));
+    pub fn give(&self, body: &Value) -> Receipt {
+        self.post(given(0, body))
     }
 
     /// Stops what is under way; the conversation is kept, and the run listens again.
@@ -69,8 +77,14 @@ impl Speaker {
     /// Says that nothing more will be said: the run ends once it has heard everything.
     pub fn close(&self) {
         if let Some(event) = self.closed {
-            self.send(Word::Post(given(event, &Value::Null)));
+            drop(self.post(given(event, &Value::Null)));
         }
+    }
+
+    /// Says that nobody here answers questions: the run is let go of as soon as it waits
+    /// for nothing else, or at once if it does so already.
+    pub fn unattended(&self) {
+        self.send(Word::Unattended);
     }
 
     /// Lets go of the run as it is. It can be gone on with later.
@@ -78,10 +92,53 @@ impl Speaker {
         self.send(Word::Leave);
     }
 
+    fn post(&self, event: Value) -> Receipt {
+        let (kept, told) = oneshot::channel();
+        self.send(Word::Post(event, kept));
+        Receipt { told, kept: Kept::NotYet }
+    }
+
     fn send(&self, word: Word) {
         // A run that has ended hears nothing more; its outcome says so.
         drop(self.words.send(word));
     }
+}
+
+/// Tells what became of a word.
+#[derive(Debug)]
+pub struct Receipt {
+    told: oneshot::Receiver<()>,
+    kept: Kept,
+}
+
+/// What became of a word so far.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Kept {
+    /// It is not on disk yet: whoever is killed now loses it.
+    NotYet,
+    /// It is on disk, and waits until the run hears it.
+    Yes,
+    /// Nobody drives the run any more who could have heard it.
+    Never,
+}
+
+impl Receipt {
+    /// Returns what became of the word so far.
+    pub fn kept(&mut self) -> Kept {
+        if self.kept == Kept::NotYet {
+            self.kept = match self.told.try_recv() {
+                Ok(()) => Kept::Yes,
+                Err(oneshot::error::TryRecvError::Empty) => Kept::NotYet,
+                Err(oneshot::error::TryRecvError::Closed) => Kept::Never,
+            };
+        }
+        self.kept
+    }
+}
+
+/// Returns the event by which something is said in plain words.
+pub(super) fn said(text: &str) -> Value {
+    given(0, &json!({ "text": text }))
 }
 
 /// Returns the event by which a run is given something.
@@ -167,7 +224,8 @@ impl Session {
         let chart = Arc::new(self.chart(id)?);
         let site = self.site(host, observers);
         let hold = self.threads.block_on(self.hold(id))?;
-        let heard = !self.store.letters(id)?.iter().any(drive::is_word);
+        self.threads.block_on(self.reopen(id, closed(&chart)?))?;
+        let heard = !self.store.letters(id)?.iter().any(is_word);
         let driver = self.threads.block_on(Driver::rejoin(site, chart, id.clone(), heard))?;
         self.talk(host, driver, Some(hold))
     }
@@ -185,7 +243,13 @@ impl Session {
         let driving = self.threads.spawn(async move {
             // Held for as long as it is driven.
             let _hold = hold;
-            drive::drive(&mut driver, &store, watch, Company::Talking(heard)).await
+            drive::drive(
+                &mut driver,
+                &store,
+                watch,
+                Company::Talking { words: heard, answers: true },
+            )
+            .await
         });
         let threads = self.threads.clone();
         Ok(Conversation { run, speaker, driving, threads })

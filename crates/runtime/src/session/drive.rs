@@ -6,15 +6,17 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{Value, json};
 use tokio::{
     signal::unix::{SignalKind, signal},
-    sync::mpsc,
+    sync::{mpsc, oneshot},
     time::{Interval, MissedTickBehavior, interval},
 };
 
-use super::{Attend, Decision, Outcome, SessionError, converse::Word, end::end_children};
+use super::{
+    Attend, Decision, Outcome, SessionError, converse::Word, end::end_children, spoken::is_word,
+};
 use crate::{
     driver::{Driver, Standing, answered},
     observe::{Asked, Question},
-    store::{Letter, RunId, Store},
+    store::{RunId, Store},
     watch::{Call, Watch},
 };
 
@@ -27,7 +29,12 @@ pub(super) enum Company<'a> {
     /// of when it waits for anything else.
     Attendant(&'a mut dyn Attend),
     /// Somebody who talks with it, and goes on doing so until it ends or they leave.
-    Talking(mpsc::UnboundedReceiver<Word>),
+    Talking {
+        /// What they say.
+        words: mpsc::UnboundedReceiver<Word>,
+        /// Whether they answer questions.
+        answers: bool,
+    },
 }
 
 impl Company<'_> {
@@ -36,16 +43,17 @@ impl Company<'_> {
         match self {
             Self::Attendant(_) => std::future::pending().await,
             // Whoever is gone has left.
-            Self::Talking(words) => words.recv().await.unwrap_or(Word::Leave),
+            Self::Talking { words, .. } => words.recv().await.unwrap_or(Word::Leave),
         }
     }
 
     /// Writes down what was said and not heard yet, for whoever goes on with the run.
     async fn keep(&mut self, run: &RunId, store: &Store) -> Result<(), SessionError> {
-        let Self::Talking(words) = self else { return Ok(()) };
+        let Self::Talking { words, .. } = self else { return Ok(()) };
         while let Ok(word) = words.try_recv() {
-            if let Word::Post(event) = word {
+            if let Word::Post(event, kept) = word {
                 store.post(run, &event.to_string()).await?;
+                tell(kept);
             }
         }
         Ok(())
@@ -82,6 +90,9 @@ pub(super) async fn drive(
                 }
                 continue;
             }
+            (Standing::Asking, Company::Talking { answers: false, .. }) if driver.is_idle() => {
+                break;
+            }
             // Only the watch lets a paused run go on; where there is none, somebody else must.
             (Standing::Waiting, Company::Attendant(_))
                 if driver.is_idle() && !(driver.run().core().paused && watch.is_some()) =>
@@ -95,10 +106,16 @@ pub(super) async fn drive(
             word = company.word() => match heard(word, driver, store).await? {
                 Heard::Event(event) => event,
                 Heard::Nothing => continue,
+                Heard::Unattended => {
+                    if let Company::Talking { answers, .. } = &mut company {
+                        *answers = false;
+                    }
+                    continue;
+                }
                 Heard::Farewell => break,
             },
             Some(()) = interrupts.recv() => match &company {
-                Company::Talking(_) if driver.is_under_way() => cancel("turn"),
+                Company::Talking { .. } if driver.is_under_way() => cancel("turn"),
                 Company::Attendant(_) if !cancelled => {
                     cancelled = true;
                     cancel("run")
@@ -137,13 +154,15 @@ fn cancel(scope: &str) -> Value {
 enum Heard {
     Event(Value),
     Nothing,
+    Unattended,
     Farewell,
 }
 
 async fn heard(word: Word, driver: &mut Driver, store: &Store) -> Result<Heard, SessionError> {
     Ok(match word {
-        Word::Post(event) => {
+        Word::Post(event, kept) => {
             store.post(driver.id(), &event.to_string()).await?;
+            tell(kept);
             Heard::Nothing
         }
         // Whoever listens already has nothing to stop.
@@ -156,8 +175,15 @@ async fn heard(word: Word, driver: &mut Driver, store: &Store) -> Result<Heard, 
                 .find(|question| question.effect == effect)
                 .map_or(Heard::Nothing, |question| Heard::Event(approval(&question, &decision)))
         }
+        Word::Unattended => Heard::Unattended,
         Word::Leave => Heard::Farewell,
     })
+}
+
+/// Tells whoever said a word that it is on disk.
+fn tell(kept: oneshot::Sender<()>) {
+    // Not everybody waits for that.
+    let _: Result<(), ()> = kept.send(());
 }
 
 fn every(period: Duration) -> Interval {
@@ -181,11 +207,6 @@ async fn hear(store: &Store, driver: &mut Driver) -> Result<bool, SessionError> 
     let Some(word) = letters.iter().find(|it| is_word(it)) else { return Ok(false) };
     driver.take(word).await?;
     Ok(true)
-}
-
-/// Returns whether a letter holds something that a run must listen for.
-pub(super) fn is_word(letter: &Letter) -> bool {
-    serde_json::from_str::<Value>(&letter.body).is_ok_and(|event| event.get("given").is_some())
 }
 
 /// Puts the open questions to who is there. Returns whether one was answered.

@@ -14,11 +14,24 @@ use crate::{
 
 /// Ends a run that is held by the caller.
 pub(super) async fn end(store: &Arc<Store>, id: &RunId) -> Result<(), SessionError> {
+    let mut driver = taken_up(store, id).await?;
+    Ok(driver.give(&json!({ "cancelled": { "scope": "run" } })).await?)
+}
+
+/// Ends the turn of a run that nobody drives, so that it listens.
+pub(super) async fn settle(store: &Arc<Store>, id: &RunId) -> Result<(), SessionError> {
+    let mut driver = taken_up(store, id).await?;
+    if !driver.listens() {
+        driver.give(&json!({ "cancelled": { "scope": "turn" } })).await?;
+    }
+    Ok(())
+}
+
+async fn taken_up(store: &Arc<Store>, id: &RunId) -> Result<Driver, SessionError> {
     let chart = Arc::new(chart(store, id)?);
     let performer = Arc::new(Idle);
     let site = Site { store: Arc::clone(store), performer, observers: Vec::new() };
-    let mut driver = Driver::resume(site, chart, id.clone()).await?;
-    Ok(driver.give(&json!({ "cancelled": { "scope": "run" } })).await?)
+    Ok(Driver::resume(site, chart, id.clone()).await?)
 }
 
 /// Ends the children of a run that has ended: an attempt that was stopped leaves one

@@ -7,8 +7,25 @@ use pointsman_agents::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Recalled, Session, SessionError};
-use crate::{driver::listens, store::RunId};
+use super::{Posted, Recalled, Session, SessionError, converse::said, end};
+use crate::{
+    driver::listens,
+    store::{Letter, RunId},
+};
+
+/// The agents that hold conversations.
+pub const TALKERS: [&str; 2] = ["chat", "code"];
+
+/// Returns whether an agent holds conversations.
+pub fn talks(agent: &str) -> bool {
+    TALKERS.contains(&agent)
+}
+
+/// Returns whether an agent works by a plan and reports at its end; what others have come
+/// to was said in the conversation.
+pub fn reports(agent: &str) -> bool {
+    agent == "code"
+}
 
 /// What conversations of all agents have in common.
 #[derive(Default, Deserialize)]
@@ -48,13 +65,65 @@ impl Recalled {
 }
 
 impl Session {
+    /// Says something to a run that is not driven here. It waits until somebody drives the
+    /// run and it listens.
+    pub fn say(&self, id: &RunId, text: &str) -> Result<Posted, SessionError> {
+        self.post(id, &said(text))
+    }
+
     /// Returns what was said to a run and not yet heard, the oldest first.
     pub fn unheard(&self, id: &RunId) -> Result<Vec<String>, SessionError> {
         let letters = self.store.letters(id)?;
-        let said = letters.iter().filter_map(|letter| {
-            let event: Value = serde_json::from_str(&letter.body).ok()?;
-            Some(event.pointer("/given/body/text")?.as_str()?.to_owned())
-        });
-        Ok(said.collect())
+        Ok(letters.iter().filter_map(|letter| text(&letter.body)).collect())
     }
+
+    /// Returns how many words wait for a run that each begin a turn.
+    pub(crate) fn waiting(&self, id: &RunId) -> Result<usize, SessionError> {
+        let letters = self.store.letters(id)?;
+        Ok(letters.iter().filter(|letter| given(&letter.body) == Some(0)).count())
+    }
+
+    /// Takes back that nothing more would be said: somebody goes on with a conversation.
+    pub(super) async fn reopen(&self, id: &RunId, closed: Option<u16>) -> Result<(), SessionError> {
+        for letter in self.store.letters(id)? {
+            if closed.is_some() && given(&letter.body) == closed {
+                self.store.discard(letter.id).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a run that goes on with a conversation that has ended. It shares what was
+    /// before the end and listens: nothing that was under way then is done again. What the
+    /// other run was told and did not hear is said to it.
+    pub fn again(&self, id: &RunId) -> Result<RunId, SessionError> {
+        let child = self.fork(id, None)?;
+        self.threads.block_on(async {
+            end::settle(&self.store, &child).await?;
+            for letter in self.store.letters(id)? {
+                if text(&letter.body).is_some() {
+                    self.store.post(&child, &letter.body).await?;
+                    self.store.discard(letter.id).await?;
+                }
+            }
+            Ok(child)
+        })
+    }
+}
+
+/// Returns what is said in a letter in plain words.
+fn text(letter: &str) -> Option<String> {
+    let event: Value = serde_json::from_str(letter).ok()?;
+    Some(event.pointer("/given/body/text")?.as_str()?.to_owned())
+}
+
+/// Returns which of an agent's events a letter gives, if it gives one.
+fn given(letter: &str) -> Option<u16> {
+    let event: Value = serde_json::from_str(letter).ok()?;
+    event.pointer("/given/event")?.as_u64()?.try_into().ok()
+}
+
+/// Returns whether a letter holds something that a run must listen for.
+pub(super) fn is_word(letter: &Letter) -> bool {
+    given(&letter.body).is_some()
 }

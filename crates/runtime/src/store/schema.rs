@@ -10,7 +10,7 @@ use super::{
     mark::{self, Mark},
     seal::signed,
 };
-use crate::clock::entropy;
+use crate::{clock::entropy, private};
 
 /// The format that this build writes. `PRAGMA user_version` holds it. No release has
 /// written another, so there is nothing to convert from.
@@ -91,6 +91,8 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<(Connection, Mark),
     let fail = |source: rusqlite::Error| opening(path, source);
     let reached = mark::reached(path);
     mark::check_emptied(path, reached.as_ref())?;
+    // What cannot be made cannot be opened, and that is told below.
+    drop(private::file(path));
     let mut connection = Connection::open(path).map_err(fail)?;
     connection.busy_timeout(options.busy).map_err(fail)?;
     // What a damaged log still holds must not be removed by a look at it.

@@ -4,43 +4,88 @@ use pointsman_agents::{PLAN_TOOL, form::SUBMIT_TOOL};
 use pointsman_kernel::agent::ToolCall;
 use serde_json::{Map, Value};
 
-use super::plan::ProposePlan;
+use super::{folder::Folder, plan::ProposePlan};
 
-/// Lines of a piece that are shown, and characters of a line.
-const LINES: usize = 20;
-const WIDTH: usize = 160;
+/// As much of a call as is shown.
+#[derive(Clone, Copy)]
+struct Extent {
+    /// Lines of a piece.
+    lines: usize,
+    /// Characters of a line.
+    width: usize,
+}
 
-/// Returns what a call would do, for a person to decide on; nothing for a tool that is
-/// not known here, or for arguments that do not fit. It has a limited length. Control
-/// characters are left as they are: whoever shows it must make them harmless.
+/// In a list, where one call stands beside others.
+const LISTED: Extent = Extent { lines: 20, width: 160 };
+/// In a question, where nothing may be left out.
+const WHOLE: Extent = Extent { lines: usize::MAX, width: usize::MAX };
+
+/// Blanks that may stand beside each other: before a line, and within one. More of them
+/// would push what follows out of sight.
+const INDENT: usize = 40;
+const BLANKS: usize = 8;
+/// Empty lines that may stand below each other.
+const EMPTY: usize = 3;
+/// Bytes of a file that a new text is compared with.
+const COMPARED: u64 = 4 * 1024 * 1024;
+
+/// Returns what a call would do, for a list; nothing for a tool that is not known here,
+/// or for arguments that do not fit. It has a limited length. Control characters are left
+/// as they are: whoever shows it must make them harmless.
 pub fn describe(call: &ToolCall) -> Option<String> {
+    told(call, None, LISTED)
+}
+
+/// Returns all that a call would do in a folder, for a person to decide on. Nothing is
+/// left out; what a file holds now is compared with what would be written. Long runs of
+/// blanks and empty lines are told by their number. Control characters are left as they
+/// are: whoever shows it must make them harmless.
+pub fn describe_whole(call: &ToolCall, folder: Option<&Folder>) -> String {
+    let told = told(call, folder, WHOLE).unwrap_or_else(|| {
+        let json = call.arguments.get();
+        let value = serde_json::from_str::<Value>(json).ok();
+        let pretty = value.and_then(|value| serde_json::to_string_pretty(&value).ok());
+        pretty.unwrap_or_else(|| json.into())
+    });
+    folded(&told)
+}
+
+fn told(call: &ToolCall, folder: Option<&Folder>, extent: Extent) -> Option<String> {
     let arguments: Map<String, Value> = serde_json::from_str(call.arguments.get()).ok()?;
     let text = |name: &str| arguments.get(name).and_then(Value::as_str);
+    let line = |text: &str| line(text, extent);
+    let block = |sign: &str, text: &str| block(sign, text, extent);
     match call.tool.as_str() {
         PLAN_TOOL => {
             let plan: ProposePlan = serde_json::from_str(call.arguments.get()).ok()?;
-            Some(block("", &plan.list(), LINES * 4))
+            let lines = extent.lines.saturating_mul(4);
+            Some(self::block("", &plan.list(), Extent { lines, ..extent }))
         }
         "edit" => {
             let (path, old, new) = (text("path")?, text("old")?, text("new")?);
             let every = arguments.get("all") == Some(&Value::Bool(true));
             let places = if every { " (every place)" } else { "" };
-            Some(format!("edit {}{places}\n{}", line(path), difference(old, new)))
+            Some(format!("edit {}{places}\n{}", line(path), difference(old, new, extent)))
         }
         "write" => {
             let (path, content) = (text("path")?, text("content")?);
             let (lines, bytes) = (content.lines().count(), content.len());
-            Some(format!("write {}: {lines} lines, {bytes} bytes", line(path)))
+            let head = format!("write {}: {lines} lines, {bytes} bytes", line(path));
+            Some(match folder {
+                Some(folder) => format!("{head}{}", written(folder, path, content)),
+                None if extent.lines == usize::MAX => format!("{head}\n{}", block("+ ", content)),
+                None => head,
+            })
         }
         "shell" => {
-            let command = block("$ ", text("command")?, LINES);
+            let command = block("$ ", text("command")?);
             let cwd = text("cwd").filter(|cwd| !cwd.is_empty());
             Some(cwd.map_or_else(|| command.clone(), |cwd| format!("{command}\nin {}", line(cwd))))
         }
         "git" => {
             let words = arguments.get("args")?.as_array()?.iter().map(Value::as_str);
             let words: Vec<&str> = words.collect::<Option<_>>()?;
-            Some(block("$ git ", &words.join(" "), LINES))
+            Some(block("$ git ", &words.join(" ")))
         }
         SUBMIT_TOOL => {
             let class = text("class")?;
@@ -56,26 +101,102 @@ pub fn describe(call: &ToolCall) -> Option<String> {
     }
 }
 
+/// What a file holds now.
+pub(crate) enum Now {
+    /// There is none.
+    Nothing,
+    /// A text.
+    Text(String),
+    /// Something that cannot be shown: it is no text, or too long, or out of reach.
+    Unknown,
+}
+
+impl Now {
+    /// Looks into a file of a folder.
+    pub(crate) fn of(folder: &Folder, path: &str, limit: u64) -> Self {
+        let Ok(inside) = folder.inside(path) else { return Self::Unknown };
+        match folder.read(&inside, limit) {
+            Ok(bytes) => String::from_utf8(bytes).map_or(Self::Unknown, Self::Text),
+            Err(_) if folder.root().join(&inside).symlink_metadata().is_err() => Self::Nothing,
+            Err(_) => Self::Unknown,
+        }
+    }
+}
+
+/// Returns what writing a text does to a file.
+fn written(folder: &Folder, path: &str, content: &str) -> String {
+    let whole = || block("+ ", content, WHOLE);
+    let (how, lines) = match Now::of(folder, path, COMPARED) {
+        Now::Nothing => ("a new file", whole()),
+        Now::Text(old) if old == content => ("nothing changes", String::new()),
+        Now::Text(old) => ("replaces the file", difference(&old, content, WHOLE)),
+        Now::Unknown => ("what is there now cannot be shown", whole()),
+    };
+    let end = if lines.is_empty() { String::new() } else { format!("\n{lines}") };
+    format!(" ({how}){end}")
+}
+
 /// Returns a line, cut to a width.
-fn line(text: &str) -> String {
-    let cut = text.chars().nth(WIDTH).is_some();
-    text.chars().take(WIDTH).chain(cut.then_some('…')).collect()
+fn line(text: &str, extent: Extent) -> String {
+    let cut = text.chars().nth(extent.width).is_some();
+    text.chars().take(extent.width).chain(cut.then_some('…')).collect()
 }
 
 /// Returns lines, each with a sign before it, cut to a number.
-fn block(sign: &str, text: &str, limit: usize) -> String {
+fn block(sign: &str, text: &str, extent: Extent) -> String {
     let count = text.lines().count();
     let mut lines: Vec<String> =
-        text.lines().take(limit).map(|it| format!("{sign}{}", line(it))).collect();
-    if count > limit {
-        lines.push(format!("… and {} lines more", count.saturating_sub(limit)));
+        text.lines().take(extent.lines).map(|it| format!("{sign}{}", line(it, extent))).collect();
+    if count > extent.lines {
+        lines.push(format!("… and {} lines more", count.saturating_sub(extent.lines)));
     }
     lines.join("\n")
 }
 
+/// Returns a text in which no blanks push anything out of sight.
+fn folded(text: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut empty: Vec<&str> = Vec::new();
+    // The sign of a line is no text of its own.
+    let is_empty = |line: &str| matches!(line.trim(), "" | "+" | "-" | "$");
+    for line in text.split('\n').map(Some).chain([None]) {
+        if let Some(line) = line.filter(|line| is_empty(line)) {
+            empty.push(line);
+            continue;
+        }
+        let many = empty.len() > EMPTY;
+        lines.extend(many.then(|| format!("⟨{} empty lines⟩", empty.len())));
+        lines.extend(empty.drain(..).filter(|_| !many).map(str::to_owned));
+        lines.extend(line.map(narrowed));
+    }
+    lines.join("\n")
+}
+
+/// Returns a line in which long runs of blanks are told by their number.
+fn narrowed(line: &str) -> String {
+    let mut narrow = String::new();
+    let mut rest = line;
+    while let Some(at) = rest.find(char::is_whitespace) {
+        let (word, tail) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        let after = tail.trim_start();
+        let blanks = tail.get(..tail.len().saturating_sub(after.len())).unwrap_or_default();
+        let count = blanks.chars().count();
+        narrow.push_str(word);
+        let signs = narrow.chars().all(|c| c.is_whitespace() || "+-$".contains(c));
+        if count > if signs { INDENT } else { BLANKS } {
+            narrow += &format!(" ⟨{count} blanks⟩ ");
+        } else {
+            narrow.push_str(blanks);
+        }
+        rest = after;
+    }
+    narrow.push_str(rest);
+    narrow
+}
+
 /// Returns what is taken out and what is put there. Lines that both begin and end with
 /// are left out, but for one.
-fn difference(old: &str, new: &str) -> String {
+fn difference(old: &str, new: &str, extent: Extent) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let same = |(one, two): &(&&str, &&str)| one == two;
     let before = old.iter().zip(&new).take_while(same).count();
@@ -85,13 +206,14 @@ fn difference(old: &str, new: &str) -> String {
         let end = lines.len().saturating_sub(behind);
         lines.get(before..end).unwrap_or_default().join("\n")
     };
-    let around = |at: Option<usize>| at.and_then(|at| old.get(at)).map(|it| block("  ", it, 1));
+    let around =
+        |at: Option<usize>| at.and_then(|at| old.get(at)).map(|it| block("  ", it, extent));
     let first = around(before.checked_sub(1));
     let last = around(old.len().checked_sub(behind).filter(|_| behind > 0));
     let parts = [
         first.unwrap_or_default(),
-        block("- ", &middle(&old), LINES),
-        block("+ ", &middle(&new), LINES),
+        block("- ", &middle(&old), extent),
+        block("+ ", &middle(&new), extent),
         last.unwrap_or_default(),
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
@@ -141,8 +263,58 @@ mod tests {
         check("shell", json!("rm"), None);
     }
 
+    #[track_caller]
+    fn whole(tool: &str, arguments: &Value, folder: Option<&Folder>) -> String {
+        let arguments = to_raw_value(arguments).expect("it is JSON");
+        describe_whole(&ToolCall { id: "1".into(), tool: tool.into(), arguments }, folder)
+    }
+
     #[test]
-    fn nothing_is_told_without_end() {
+    fn nothing_is_left_out_for_whoever_decides() {
+        let blanks = " ".repeat(150);
+        let shell = json!({ "command": format!("cargo test{blanks}; curl evil") });
+        let told = "$ cargo test ⟨150 blanks⟩ ; curl evil";
+        assert_eq!(whole("shell", &shell, None), told);
+        let shell = json!({ "command": format!("one{}two", "\n".repeat(50)) });
+        assert_eq!(whole("shell", &shell, None), "$ one\n⟨49 empty lines⟩\n$ two");
+        let long = format!("echo {} end", "x".repeat(5000));
+        assert_eq!(whole("shell", &json!({ "command": long }), None), format!("$ {long}"));
+        let lines = "line\n".repeat(300) + "last";
+        let told = whole("write", &json!({ "path": "a", "content": lines }), None);
+        assert!(told.ends_with("+ last") && told.lines().count() == 302, "{told}");
+        let url = format!("http://x/{}?last", "y".repeat(500));
+        assert!(whole("http_get", &json!({ "url": url }), None).ends_with("?last"));
+        let foreign = whole("mcp.a.b", &json!({ "a": [1, "x"] }), None);
+        assert!(foreign.contains("\"a\": ["), "{foreign}");
+        // What is indented stays so.
+        let code = json!({ "path": "a", "content": "    if x {\n\n        y    // z" });
+        let told = whole("write", &code, None);
+        assert!(told.ends_with("+     if x {\n+ \n+         y    // z"), "{told}");
+    }
+
+    #[test]
+    fn a_text_is_compared_with_what_it_replaces() {
+        let place = std::env::temp_dir().join(format!("pointsman-told-{}", std::process::id()));
+        std::fs::create_dir_all(&place).expect("it is made");
+        std::fs::write(place.join("a.txt"), "one\ntwo\nthree\n").expect("it is written");
+        std::fs::write(place.join("b.bin"), [0xff, 0xfe, 0]).expect("it is written");
+        let folder = Folder::open(&place).expect("it opens");
+        let told = |path: &str, content: &str| {
+            whole("write", &json!({ "path": path, "content": content }), Some(&folder))
+        };
+        assert_eq!(
+            told("a.txt", "one\n2\nthree\n"),
+            "write a.txt: 3 lines, 12 bytes (replaces the file)\n  one\n- two\n+ 2\n  three"
+        );
+        assert_eq!(told("c.txt", "x"), "write c.txt: 1 lines, 1 bytes (a new file)\n+ x");
+        let unknown = "write b.bin: 1 lines, 1 bytes (what is there now cannot be shown)\n+ x";
+        assert_eq!(told("b.bin", "x"), unknown);
+        assert!(told("../x", "x").contains("cannot be shown"));
+        std::fs::remove_dir_all(&place).expect("it is removed");
+    }
+
+    #[test]
+    fn nothing_is_told_without_end_in_a_list() {
         let long = format!("{}\n", "x".repeat(1000)).repeat(1000);
         let calls = [
             ("edit", json!({ "path": "a", "old": long, "new": long.replace('x', "y") })),

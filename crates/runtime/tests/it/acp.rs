@@ -12,6 +12,8 @@ use agent_client_protocol::{
 };
 use insta::assert_snapshot;
 use pointsman_agents::{chat, code};
+use pointsman_kernel::id::Seq;
+use pointsman_runtime::store::RunId;
 use serde_json::json;
 
 use editor::Desk;
@@ -184,6 +186,73 @@ fn a_session_is_loaded_after_its_process_is_gone() {
         editor.connection.send_request(close).block_task().await.expect("it is closed");
         let gone = editor.prompt(&id, "hello?").await.expect_err("it is closed");
         assert_eq!(gone.code, ErrorCode::RESOURCE_NOT_FOUND);
+    });
+}
+
+#[test]
+fn a_summary_of_old_turns_is_not_shown_as_a_reply() {
+    let summary = "[[turn]]\nwhen = 'write the summary'\ntext = 'They talked.'\n".repeat(3);
+    let reply = format!("[[turn]]\ntext = 'reply {}'\n", "word ".repeat(400)).repeat(8);
+    let mut desk = Desk::new("summary", &format!("{summary}{reply}"));
+    desk.config = json!({ "limits": { "context_tokens": 5_000, "keep_turns": 4 } });
+    let mut begun = None;
+    desk.edit(chat::CHART, &[], async |editor| {
+        let id = editor.begin(&desk.work()).await.expect("it begins");
+        for turn in 0..8 {
+            let said = format!("question {turn}");
+            assert_eq!(editor.prompt(&id, &said).await.expect("an end"), StopReason::EndTurn);
+            let shown = editor.shown();
+            assert!(shown.contains("reply") && !shown.contains("talked"), "{shown}");
+        }
+        begun = Some(id);
+    });
+    let id = begun.expect("it was begun");
+    let run: RunId = id.0.parse().expect("it is a run");
+    let lines = desk.session().store().lines(&run, Seq(0)).expect("it can be read");
+    assert!(lines.iter().any(|line| line.contains("They talked.")), "there was one");
+    desk.edit(chat::CHART, &[], async |editor| {
+        let load = LoadSessionRequest::new(id.clone(), desk.work());
+        editor.connection.send_request(load).block_task().await.expect("it is loaded");
+        let shown = editor.shown();
+        assert!(shown.contains("question 7") && !shown.contains("They talked"), "{shown}");
+    });
+}
+
+#[test]
+fn closing_a_session_cancels_its_prompt() {
+    let desk = Desk::new("close", "[[turn]]\ntext = 'slow'\ndelay_ms = 600000\n");
+    desk.edit(chat::CHART, &[], async |editor| {
+        let id = editor.begin(&desk.work()).await.expect("it begins");
+        let (stopped, closed) = tokio::join!(editor.prompt(&id, "first"), async {
+            let busy = editor.prompt(&id, "at the same time").await.expect_err("it is busy");
+            assert!(busy.message.contains("busy"), "{}", busy.message);
+            let close = CloseSessionRequest::new(id.clone());
+            editor.connection.send_request(close).block_task().await
+        });
+        closed.expect("it is closed");
+        assert_eq!(stopped.expect("an end"), StopReason::Cancelled);
+    });
+}
+
+#[test]
+fn a_word_that_waited_and_is_refused_is_not_waited_for() {
+    let desk = Desk::new("refused", "[[turn]]\ntext = 'one'\n[[turn]]\ntext = 'two'\n");
+    let mut begun = None;
+    desk.edit(chat::CHART, &[], async |editor| {
+        let id = editor.begin(&desk.work()).await.expect("it begins");
+        assert_eq!(editor.prompt(&id, "first").await.expect("an end"), StopReason::EndTurn);
+        begun = Some(id);
+    });
+    let id = begun.expect("it was begun");
+    // Whoever posts it is another process, and another build.
+    let run: RunId = id.0.parse().expect("it is a run");
+    let odd = json!({ "given": { "event": 0, "body": { "nothing": "that is known" } } });
+    desk.session().post(&run, &odd).expect("it is posted");
+    desk.edit(chat::CHART, &[], async |editor| {
+        let load = LoadSessionRequest::new(id.clone(), desk.work());
+        editor.connection.send_request(load).block_task().await.expect("it is loaded");
+        assert_eq!(editor.prompt(&id, "second").await.expect("an end"), StopReason::EndTurn);
+        assert!(editor.shown().contains("agent \"one\""), "it is answered");
     });
 }
 

@@ -4,7 +4,7 @@
 use std::{
     path::PathBuf,
     sync::{Arc, mpsc},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use pointsman_kernel::{
@@ -17,7 +17,7 @@ use pointsman_runtime::{
     host::{self, Host},
     model::{self, Spec},
     observe::{Notice, Observer, Progress},
-    session::{Conversation, Decision, Nobody, Outcome, Session, Start},
+    session::{Conversation, Decision, Kept, Nobody, Outcome, Receipt, Session, Start},
     store::{RunId, Store},
     tool,
 };
@@ -152,9 +152,10 @@ fn words_are_answered_in_turn_and_closing_ends_it() {
 
 #[test]
 fn a_word_to_a_busy_run_waits_and_outlives_the_process() {
-    // Where a turn is stopped before the model was asked, its answer is left over.
-    let script = "[[turn]]\nwhen = 'first'\ntext = 'slow'\ndelay_ms = 600000\n[[turn]]\ntext = 'two'\n\
-                  [[turn]]\ntext = 'three'\n";
+    // The first turn may have begun to ask before it is stopped, or not.
+    let script = "[[turn]]\nwhen = 'first'\ntext = 'slow'\ndelay_ms = 600000\n\
+                  [[turn]]\nwhen = 'second'\ntext = 'two'\n\
+                  [[turn]]\nwhen = 'third'\ntext = 'three'\n";
     let room = Room::new("busy", script);
     let (talk, heard) = room.begin();
     let (run, speaker) = (talk.run().clone(), talk.speaker());
@@ -179,6 +180,59 @@ fn a_word_to_a_busy_run_waits_and_outlives_the_process() {
     assert_eq!(heard.listens(), None, "and so did the third");
     speaker.close();
     assert_eq!(ended(talk).standing, Standing::Ended(Disposition::Succeeded));
+}
+
+#[test]
+fn what_is_told_to_be_kept_is_on_disk_and_nobody_hears_what_comes_too_late() {
+    let room = Room::new("kept", "[[turn]]\ntext = 'slow'\ndelay_ms = 600000\n");
+    let (talk, heard) = room.begin();
+    let (run, speaker) = (talk.run().clone(), talk.speaker());
+    heard.listens();
+    speaker.say("first");
+    heard.until(|notice| matches!(notice, Notice::Attempted { .. }).then_some(()));
+    let mut receipt = speaker.say("second");
+    assert_eq!(became(&mut receipt), Kept::Yes);
+    assert_eq!(room.session.unheard(&run).expect("they can be read"), ["second"]);
+    speaker.leave();
+    ended(talk);
+    assert_eq!(became(&mut speaker.say("third")), Kept::Never);
+    assert_eq!(receipt.kept(), Kept::Yes, "it stays so");
+}
+
+/// Waits until it is known what became of a word.
+fn became(receipt: &mut Receipt) -> Kept {
+    let since = Instant::now();
+    while receipt.kept() == Kept::NotYet {
+        assert!(since.elapsed() < SOON, "it is not told");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    receipt.kept()
+}
+
+#[test]
+fn whoever_answers_nothing_lets_go_of_a_run_that_asks() {
+    let script = "[[turn]]\ntext = 'writes'\n[[turn.calls]]\ntool = 'write'\n\
+                  arguments = { path = 'a.txt', content = 'x' }\n[[turn]]\ntext = 'done'\n";
+    let room = Room::new("unattended", script);
+    let (talk, _heard) = room.begin();
+    let (run, speaker) = (talk.run().clone(), talk.speaker());
+    speaker.unattended();
+    speaker.say("write it");
+    assert_eq!(ended(talk).standing, Standing::Asking);
+    // It asked before; whoever comes back and answers nothing need not wait for it.
+    let (talk, _heard) = room.rejoin(&run);
+    talk.speaker().unattended();
+    assert_eq!(ended(talk).standing, Standing::Asking);
+    // While somebody answers, it waits; and it says when the question is closed.
+    let (talk, heard) = room.rejoin(&run);
+    let speaker = talk.speaker();
+    let question = room.session.recall(&run, None).expect("it is known").loaded.questions();
+    let effect = question.first().expect("it asks").effect;
+    let (granted, reason) = (false, "no".to_owned());
+    speaker.decide(effect, Decision { granted, reason, remember: None });
+    heard.until(|notice| matches!(notice, Notice::Unsaid(it) if *it == effect).then_some(()));
+    speaker.leave();
+    ended(talk);
 }
 
 #[test]

@@ -55,15 +55,16 @@ fn ctrl_c_cancels_the_turn_and_keeps_the_conversation() {
     let home = Home::new("ctrl-c");
     home.write(
         "script.toml",
-        "[[turn]]\ntext = 'never seen'\ndelay_ms = 600000\n[[turn]]\ntext = 'Here I am.'\n",
+        "[[turn]]\nwhen = 'Think'\ntext = 'never seen'\ndelay_ms = 600000\n\
+         [[turn]]\nwhen = 'there'\ntext = 'Here I am.'\n",
     );
     let terminal = Terminal::start(&home, &["chat", "--model", SCRIPT]);
     terminal.prompts();
     terminal.keys("Think\r");
     terminal.shows("asks script");
     terminal.keys(CTRL_C);
-    let shown = terminal.shows("cancelled: the turn was stopped");
-    assert!(shown.contains("The conversation goes on"), "{shown}");
+    terminal.shows("cancelled: the turn was stopped");
+    terminal.shows("The conversation goes on");
     terminal.prompts();
     terminal.keys("Are you there?\r");
     terminal.shows("Here I am.");
@@ -92,7 +93,7 @@ fn what_is_typed_while_it_is_busy_waits_and_is_not_lost() {
     let home = Home::new("queued");
     home.write(
         "script.toml",
-        "[[turn]]\ntext = 'One.'\ndelay_ms = 2000\n[[turn]]\ntext = 'Two.'\ndelay_ms = 1500\n",
+        "[[turn]]\ntext = 'One.'\ndelay_ms = 10000\n[[turn]]\ntext = 'Two.'\ndelay_ms = 10000\n",
     );
     let terminal = Terminal::start(&home, &["chat", "--model", SCRIPT, "first"]);
     terminal.shows("asks script");
@@ -118,11 +119,12 @@ fn a_failed_attempt_is_struck_and_tried_again() {
     home.write(
         "script.toml",
         "[[turn]]\ntext = 'Half an ans'\npiece_ms = 100\n\
-         fault = { class = 'unavailable', message = 'the line broke', repeatable = true }\n\
+         fault = { class = 'unavailable', message = 'the line broke', repeatable = true, \
+         hint_ms = 5000 }\n\
          [[turn]]\ntext = 'A whole answer.'\n",
     );
     let terminal = Terminal::start(&home, &["chat", "--model", SCRIPT, "Well?"]);
-    let shown = terminal.shows("tries again in 1 s (attempt 2)");
+    let shown = terminal.shows("tries again in 5 s (attempt 2)");
     assert!(shown.contains("discarded"), "{shown}");
     assert!(shown.contains("✗ the line broke"), "{shown}");
     terminal.shows("A whole answer.");
@@ -156,6 +158,58 @@ fn a_message_can_have_several_lines() {
     let (_, out, _) = home.pointsman(&["show", "last", "--json"]);
     assert!(out.contains(r"one\ntwo\nthree"), "{out}");
     assert!(out.contains(r"four\nfive"), "{out}");
+}
+
+#[test]
+fn a_message_of_blanks_says_nothing() {
+    let home = Home::new("blank");
+    home.write("script.toml", "[[turn]]\ntext = 'One.'\n");
+    let terminal = Terminal::start(&home, &["chat", "--model", SCRIPT, " "]);
+    terminal.prompts();
+    terminal.keys("hello\r");
+    terminal.shows("One.");
+    terminal.prompts();
+}
+
+#[test]
+fn what_is_typed_is_for_the_user_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new("modes");
+    home.write("script.toml", "[[turn]]\ntext = 'One.'\n");
+    let terminal = Terminal::start(&home, &["chat", "--model", SCRIPT]);
+    terminal.prompts();
+    terminal.keys("secret\r");
+    terminal.shows("One.");
+    terminal.prompts();
+    let mode = |name: &str| {
+        let about = std::fs::metadata(home.path(name)).expect("it is there");
+        about.permissions().mode() & 0o777
+    };
+    assert_eq!(mode("state/pointsman"), 0o700);
+    for file in ["history", "journal.db", "journal.db-wal"] {
+        assert_eq!(mode(&format!("state/pointsman/{file}")), 0o600, "{file}");
+    }
+}
+
+#[test]
+fn the_newest_other_conversation_is_gone_on_with() {
+    let home = Home::new("other");
+    home.write("script.toml", "[[turn]]\ntext = 'One.'\n[[turn]]\ntext = 'Two.'\n");
+    let terminal = Terminal::start(&home, &["chat", "--model", SCRIPT]);
+    terminal.prompts();
+    terminal.keys("hello there\r");
+    terminal.shows("One.");
+    terminal.prompts();
+    terminal.keys("/new\r");
+    terminal.shows("begins another conversation");
+    terminal.prompts();
+    terminal.keys("hello again\r");
+    terminal.shows("Two.");
+    terminal.prompts();
+    terminal.keys("/resume\r");
+    terminal.shows("goes on with run");
+    terminal
+        .until("the first one", |screen| screen.contents().matches("› hello there").count() == 2);
 }
 
 #[test]

@@ -39,6 +39,7 @@ fn yes_is_for_one_call() {
     });
     assert!(shown.contains("Again."), "{shown}");
     assert_eq!(fs::read_to_string(home.path("a.txt")).expect("it is there"), "one");
+    terminal.shows("[y]es, once");
     terminal.keys("y");
     terminal.shows("That is all.");
     terminal.prompts();
@@ -55,6 +56,7 @@ fn no_has_a_reason_that_the_model_is_told() {
     terminal.until("the second question", |screen| {
         screen.contents().matches("May this call run?").count() == 2
     });
+    terminal.shows("[y]es, once");
     terminal.keys("n\r");
     terminal.shows("That is all.");
     terminal.prompts();

@@ -1,0 +1,93 @@
+//! Ends: a program that is asked to end, and runs that end by themselves.
+
+use super::{CTRL_D, Terminal};
+use crate::home::Home;
+
+const MODEL: [&str; 3] = ["chat", "--model", "script:script.toml"];
+
+#[test]
+fn a_request_to_end_is_heard_at_the_prompt() {
+    let home = Home::new("term-prompt");
+    home.write("script.toml", "[[turn]]\ntext = 'One.'\n");
+    let terminal = Terminal::start(&home, &[&MODEL[..], &["first"]].concat());
+    terminal.shows("One.");
+    terminal.prompts();
+    terminal.terminate();
+    let (code, shown) = terminal.ends();
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.contains("left; next: pointsman chat --resume"), "{shown}");
+}
+
+#[test]
+fn a_request_to_end_is_heard_where_no_conversation_is_held() {
+    let home = Home::new("term-new");
+    home.write("script.toml", "[[turn]]\ntext = 'One.'\n");
+    let terminal = Terminal::start(&home, &[&MODEL[..], &["first"]].concat());
+    terminal.shows("One.");
+    terminal.prompts();
+    terminal.keys("/new\r");
+    terminal.shows("begins another conversation");
+    terminal.prompts();
+    terminal.terminate();
+    assert_eq!(terminal.ends().0, 0);
+}
+
+#[test]
+fn a_request_to_end_is_heard_while_a_run_asks() {
+    let home = Home::new("term-asks");
+    let terminal = Terminal::start(&home, &["run", "note.toml", "Hello", "--set", "tone=dry"]);
+    terminal.shows("[y]es, once");
+    terminal.terminate();
+    let (code, shown) = terminal.ends();
+    assert_eq!(code, 3, "{shown}");
+    assert!(shown.contains("pointsman approve"), "{shown}");
+    assert!(!home.path("note.txt").exists());
+}
+
+#[test]
+fn a_run_that_ends_by_itself_reports_and_says_what_it_did_not_hear() {
+    let home = Home::new("ends-itself");
+    home.write("plan.md", "1. Write\n");
+    home.write(
+        "script.toml",
+        "[[turn]]\ncalls = [{ tool = 'write', arguments = { path = 'a.txt', content = 'x' } }]\n",
+    );
+    let run = ["run", "code", "Write it", "--plan", "plan.md", "--model", "script:script.toml"];
+    let (code, out, err) = home.pointsman(&run);
+    assert_eq!(code, 3, "{out}{err}");
+    home.write(
+        "script.toml",
+        "[[turn]]\ndelay_ms = 5000\n\
+         calls = [{ tool = 'phase_complete', arguments = { success = true } }]\n\
+         [[turn]]\ntext = 'All is told.'\n",
+    );
+    let terminal = Terminal::start(&home, &[&MODEL[..], &["--resume"]].concat());
+    terminal.shows("[y]es, once");
+    terminal.keys("y");
+    terminal.shows("asks script");
+    terminal.keys("and then rest\r");
+    terminal.shows("queued: and then rest");
+    let (code, shown) = terminal.ends();
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.contains("Phase 1") || shown.contains("1. Write"), "it reports:\n{shown}");
+    assert!(shown.contains("not heard: and then rest"), "{shown}");
+    // It is said to the run that goes on.
+    home.write("script.toml", "[[turn]]\ntext = 'I rest.'\n");
+    let terminal = Terminal::start(&home, &[&MODEL[..], &["--resume"]].concat());
+    terminal.shows("› and then rest");
+    terminal.shows("I rest.");
+}
+
+#[test]
+fn a_question_ends_lines_that_were_typed() {
+    let home = Home::new("typed-asks");
+    home.write(
+        "script.toml",
+        "[[turn]]\ncalls = [{ tool = 'write', arguments = { path = 'a.txt', content = 'x' } }]\n",
+    );
+    let terminal = Terminal::piped(&home, &[&MODEL[..], &["Write"]].concat());
+    terminal.shows("Type `y`");
+    terminal.keys(CTRL_D);
+    let shown = terminal.shows("exit 3");
+    assert!(shown.contains("+ x"), "what is written is shown:\n{shown}");
+}
