@@ -252,11 +252,8 @@ fn filled(
 }
 
 fn last_attempt(visit: &Visit<'_>, fault: &Fault) -> bool {
-    let max = match visit.state.does() {
-        Doing::Run(work) => work.attempts.max,
-        _ => 1,
-    };
-    !fault.repeatable || visit.attempt >= max
+    let more = matches!(visit.state.does(), Doing::Run(work) if visit.attempt < work.attempts.max);
+    !fault.repeatable || !more
 }
 
 fn verified(data: &mut Data, answer: Answer<Report>) -> Result<Settled<Task>, Fault> {

@@ -93,6 +93,7 @@ impl Profile {
     }
 
     /// Returns a value that follows from others, without a guess.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "most kinds follow from no other")]
     fn derived(&self, kind: Kind) -> Option<String> {
         let given = |kind: Kind| self.given(kind);
         if let Some(value) = self.named(kind) {
@@ -144,6 +145,7 @@ impl Profile {
 
     /// Returns names out of other names: a whole one from its parts, and the parts of one
     /// that has two words. What stands on a card is the person's name.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "most kinds follow from no other")]
     fn named(&self, kind: Kind) -> Option<String> {
         let given = |kind: Kind| self.given(kind);
         let whole = |parts: [Kind; 3]| {
@@ -226,6 +228,7 @@ fn card(number: &str) -> Option<&'static str> {
 }
 
 /// Returns what looks wrong with a value of a kind.
+#[expect(clippy::wildcard_enum_match_arm, reason = "most kinds can be any text")]
 fn doubt(kind: Kind, value: &str) -> Option<&'static str> {
     let value = value.trim();
     let digits = || value.chars().filter(char::is_ascii_digit).collect::<String>();

@@ -3,6 +3,8 @@
 mod advance;
 mod boundary;
 mod plans;
+mod profiles;
+mod reports;
 
 use alloc::{string::ToString, vec, vec::Vec};
 

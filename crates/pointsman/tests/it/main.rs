@@ -9,6 +9,7 @@ mod decode;
 mod faulty;
 mod home;
 mod journals;
+mod profiles;
 mod run;
 mod schema;
 mod settings;
