@@ -202,9 +202,8 @@ fn captcha_field(captcha: &Captcha, ids: &mut Ids) -> Field {
 
 /// Keeps the attributes by which a field is known: `id`, `name`, `autocomplete`, `data-*`.
 fn attributes(seen: &Seen) -> BTreeMap<String, String> {
-    let known = |name: &str| {
-        matches!(name, "id" | "name" | "autocomplete") || name.starts_with("data-")
-    };
+    let known =
+        |name: &str| matches!(name, "id" | "name" | "autocomplete") || name.starts_with("data-");
     let kept = seen.attributes.iter().filter(|(name, _)| known(name));
     kept.map(|(name, value)| (name.clone(), value.clone())).collect()
 }

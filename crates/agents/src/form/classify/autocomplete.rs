@@ -21,7 +21,10 @@ pub(super) fn kind(attribute: &str) -> Option<Kind> {
     if is(words.peek(), &["shipping", "billing"]) {
         words.next();
     }
-    if words.peek().is_some_and(|word| word.get(..8).is_some_and(|it| it.eq_ignore_ascii_case("section-"))) {
+    if words
+        .peek()
+        .is_some_and(|word| word.get(..8).is_some_and(|it| it.eq_ignore_ascii_case("section-")))
+    {
         words.next();
     }
     words.next().is_none().then_some(kind)

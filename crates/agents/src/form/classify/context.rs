@@ -20,7 +20,9 @@ pub(super) fn settle(
 ) {
     for (form, aim) in aims {
         let mut group = Group {
-            at: (0..drafts.len()).filter(|at| drafts.get(*at).is_some_and(|it| it.form == *form)).collect(),
+            at: (0..drafts.len())
+                .filter(|at| drafts.get(*at).is_some_and(|it| it.form == *form))
+                .collect(),
             drafts,
             votes,
             aim: *aim,
@@ -95,8 +97,12 @@ impl Group<'_, '_> {
             let bare = group.shape(at) == Shape::Password && group.kind(at) == Kind::None;
             bare && group.weight(at, Kind::None) == 0
         };
-        let all: Vec<usize> =
-            self.at.iter().copied().filter(|at| is_one(self.kind(*at)) || undecided(self, *at)).collect();
+        let all: Vec<usize> = self
+            .at
+            .iter()
+            .copied()
+            .filter(|at| is_one(self.kind(*at)) || undecided(self, *at))
+            .collect();
         let several = all.iter().filter(|at| self.is_seen(**at)).count() > 1;
         for (nth, at) in all.iter().copied().enumerate() {
             let says_which = self.votes.get(at).is_some_and(|votes| votes.says_which);
@@ -151,7 +157,10 @@ impl Group<'_, '_> {
         }
         let Some(password) = password.filter(|_| !found) else { return };
         let could = |kind: Kind| {
-            matches!(kind, Kind::None | Kind::Name | Kind::Nickname | Kind::GivenName | Kind::Organization)
+            matches!(
+                kind,
+                Kind::None | Kind::Name | Kind::Nickname | Kind::GivenName | Kind::Organization
+            )
         };
         let free = |group: &Self, at: usize| {
             could(group.kind(at)) && group.weight(at, Kind::None) < WEAK && group.is_seen(at)
@@ -170,8 +179,12 @@ impl Group<'_, '_> {
         if self.at.iter().any(|at| names(self.kind(*at))) {
             return;
         }
-        let Some(password) = self.at.iter().copied().find(|at| is_secret(self.kind(*at))) else { return };
-        let Some(before) = password.checked_sub(1).filter(|at| self.at.contains(at)) else { return };
+        let Some(password) = self.at.iter().copied().find(|at| is_secret(self.kind(*at))) else {
+            return;
+        };
+        let Some(before) = password.checked_sub(1).filter(|at| self.at.contains(at)) else {
+            return;
+        };
         let unknown = self.kind(before) == Kind::None && self.weight(before, Kind::None) == 0;
         if unknown && self.shape(before) == Shape::Text && self.is_seen(before) {
             self.put(before, Kind::Username);

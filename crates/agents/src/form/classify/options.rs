@@ -90,7 +90,8 @@ pub(super) fn kind(options: &[(String, String)]) -> Option<Kind> {
 /// Returns the part of a date that a list of options offers.
 pub(super) fn part(options: &[(String, String)]) -> Option<Part> {
     let labels = labels(options);
-    let months = labels.iter().filter(|label| MONTHS.split(',').any(|month| begins(label, month))).count();
+    let months =
+        labels.iter().filter(|label| MONTHS.split(',').any(|month| begins(label, month))).count();
     if months >= 10 && labels.len() <= 14 {
         return Some(Part::Month);
     }

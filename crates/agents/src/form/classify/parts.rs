@@ -12,10 +12,8 @@ use crate::form::{kind::Kind, sight::Sighting};
 
 /// Words for the parts of a date, as identifiers and labels have them.
 const DAYS: &str = "day, dd, d, tag, jour, dia, giorno, dag, paiva, dzien, den, день, ημερα, gun, 日, 일, يوم, jj, tt";
-const MONTHS: &str =
-    "month, mm, mon, monat, mois, mes, mese, maand, maned, manad, kuukausi, miesiac, mesic, месяц, місяць, μηνασ, ay, 月, 월, شهر";
-const YEARS: &str =
-    "year, yyyy, yy, yr, jahr, annee, ano, anno, jaar, ar, vuosi, rok, год, рік, ετοσ, yil, 年, 년, سنة, aaaa, jjjj";
+const MONTHS: &str = "month, mm, mon, monat, mois, mes, mese, maand, maned, manad, kuukausi, miesiac, mesic, месяц, місяць, μηνασ, ay, 月, 월, شهر";
+const YEARS: &str = "year, yyyy, yy, yr, jahr, annee, ano, anno, jaar, ar, vuosi, rok, год, рік, ετοσ, yil, 年, 년, سنة, aaaa, jjjj";
 
 /// What a date is the date of.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -26,21 +24,30 @@ enum Of {
 
 /// Types the parts of dates.
 pub(super) fn settle(sighting: &Sighting, drafts: &[Draft<'_>], kinds: &mut [Kind]) {
-    let parts = Lexicon::new(
-        [(Part::Day, DAYS), (Part::Month, MONTHS), (Part::Year, YEARS)].into_iter(),
-    );
+    let parts =
+        Lexicon::new([(Part::Day, DAYS), (Part::Month, MONTHS), (Part::Year, YEARS)].into_iter());
     let found: Vec<Option<Part>> = drafts.iter().map(|draft| part(&parts, draft)).collect();
     let judge = Whose {
         sighting,
         drafts,
         birth: Lexicon::new(core::iter::once(((), words::of(Kind::Bday)))),
-        card: Lexicon::new([((), words::of(Kind::CcExp)), ((), "cc, card, credit, exp")].into_iter()),
+        card: Lexicon::new(
+            [((), words::of(Kind::CcExp)), ((), "cc, card, credit, exp")].into_iter(),
+        ),
     };
     for at in 0..drafts.len() {
-        let (Some(Some(part)), Some(kind)) = (found.get(at), kinds.get(at).copied()) else { continue };
+        let (Some(Some(part)), Some(kind)) = (found.get(at), kinds.get(at).copied()) else {
+            continue;
+        };
         let open = matches!(
             kind,
-            Kind::None | Kind::Bday | Kind::CcExp | Kind::Tel | Kind::CcNumber | Kind::CcCsc | Kind::BdayDay
+            Kind::None
+                | Kind::Bday
+                | Kind::CcExp
+                | Kind::Tel
+                | Kind::CcNumber
+                | Kind::CcCsc
+                | Kind::BdayDay
         );
         if !open {
             continue;
@@ -136,8 +143,12 @@ impl Whose<'_, '_> {
             }
             let is_part = parts.get(other).is_some_and(Option::is_some);
             match kinds.get(other) {
-                Some(Kind::Bday | Kind::BdayDay | Kind::BdayMonth | Kind::BdayYear) => return Some(Of::Birth),
-                Some(Kind::CcExp | Kind::CcExpMonth | Kind::CcExpYear | Kind::CcNumber | Kind::CcCsc) => return Some(Of::Card),
+                Some(Kind::Bday | Kind::BdayDay | Kind::BdayMonth | Kind::BdayYear) => {
+                    return Some(Of::Birth);
+                }
+                Some(
+                    Kind::CcExp | Kind::CcExpMonth | Kind::CcExpYear | Kind::CcNumber | Kind::CcCsc,
+                ) => return Some(Of::Card),
                 _ if is_part => {
                     let draft = self.drafts.get(other)?;
                     let texts = read_of(draft.seen);

@@ -84,9 +84,8 @@ impl Text {
 fn parts(before: char, character: char, next: Option<char>) -> bool {
     let digits = before.is_numeric() != character.is_numeric();
     let hump = before.is_lowercase() && character.is_uppercase();
-    let acronym = before.is_uppercase()
-        && character.is_uppercase()
-        && next.is_some_and(char::is_lowercase);
+    let acronym =
+        before.is_uppercase() && character.is_uppercase() && next.is_some_and(char::is_lowercase);
     digits || hump || acronym
 }
 

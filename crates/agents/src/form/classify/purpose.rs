@@ -103,9 +103,9 @@ impl Judge {
             for name in ["id", "name", "class", "aria-label", "data-testid", "action"] {
                 let raw = place.attribute(name);
                 let path = raw.split('?').next().unwrap_or_default();
-                let path = path.split_once("://").map_or(path, |(_, rest)| {
-                    rest.split_once('/').map_or("", |(_, path)| path)
-                });
+                let path = path
+                    .split_once("://")
+                    .map_or(path, |(_, rest)| rest.split_once('/').map_or("", |(_, path)| path));
                 let value = if name == "action" { path } else { raw };
                 self.hear(scores, value, weight);
             }
@@ -123,7 +123,8 @@ impl Judge {
         form: Option<usize>,
     ) {
         let within = |place: Option<usize>| form.is_none_or(|form| sighting.is_within(place, form));
-        let first = drafts.iter().filter(|draft| draft.form == form).map(|draft| draft.seen.order).min();
+        let first =
+            drafts.iter().filter(|draft| draft.form == form).map(|draft| draft.seen.order).min();
         let said = || sighting.said.iter().filter(|said| within(said.place) && said.seen);
         let headings: Vec<&str> =
             said().filter(|it| it.what == Voice::Heading).map(|it| it.text.as_str()).collect();
@@ -144,7 +145,8 @@ impl Judge {
         let headed = !headings.is_empty();
         if let (Some(first), false) = (first, headed) {
             let before = sighting.said.iter().filter(|said| said.order < first && said.seen);
-            let nearest = before.filter(|said| said.what == Voice::Heading).max_by_key(|said| said.order);
+            let nearest =
+                before.filter(|said| said.what == Voice::Heading).max_by_key(|said| said.order);
             if let Some(said) = nearest {
                 self.hear(scores, &said.text, 3);
             }
@@ -208,7 +210,9 @@ fn by_make(
     let passwords = mine.iter().filter(|(_, kind)| secret(*kind)).count();
     let hidden = drafts
         .iter()
-        .filter(|draft| draft.form == form && draft.shape == Shape::Password && !draft.seen_by_people)
+        .filter(|draft| {
+            draft.form == form && draft.shape == Shape::Password && !draft.seen_by_people
+        })
         .count();
     let lines = mine.iter().filter(|(draft, _)| draft.shape == Shape::Text).count();
     match (passwords, lines) {

@@ -56,8 +56,18 @@ const LONG: usize = 90;
 
 /// Attributes by which frameworks and tests name fields.
 const MARKS: [&str; 12] = [
-    "data-testid", "data-test", "data-qa", "data-automation-id", "data-field", "data-name", "data-type", "ng-model",
-    "formcontrolname", "v-model", "data-bind", "itemprop",
+    "data-testid",
+    "data-test",
+    "data-qa",
+    "data-automation-id",
+    "data-field",
+    "data-name",
+    "data-type",
+    "ng-model",
+    "formcontrolname",
+    "v-model",
+    "data-bind",
+    "itemprop",
 ];
 
 /// How much speaks for each kind.
@@ -150,7 +160,8 @@ impl Judge {
             // postal code still asks for the code.
             let quiet = kind == Kind::None && voice == Voice::Identifier;
             let strength = if quiet { strength.min(QUIET) } else { strength };
-            let strength = if long && found.start > FAR { strength.saturating_div(3) } else { strength };
+            let strength =
+                if long && found.start > FAR { strength.saturating_div(3) } else { strength };
             // What a person reads names its thing first, an identifier last.
             let better = match best {
                 None => true,
@@ -162,7 +173,8 @@ impl Judge {
             }
         }
         if let Some((kind, strength)) = best {
-            let explicit = matches!(kind, Kind::NewPassword | Kind::CurrentPassword) && strength > 8;
+            let explicit =
+                matches!(kind, Kind::NewPassword | Kind::CurrentPassword) && strength > 8;
             votes.says_which |= explicit;
             votes.add(kind, weight.saturating_mul(strength));
         }
@@ -223,24 +235,71 @@ pub(super) fn can_be(draft: &Draft<'_>, kind: Kind) -> bool {
     use Kind as K;
     let listed = matches!(
         kind,
-        K::None | K::HonorificPrefix | K::HonorificSuffix | K::AddressLevel1 | K::AddressLevel2 | K::AddressLevel3
-            | K::AddressLevel4 | K::Country | K::CountryName | K::PostalCode | K::CcExpMonth | K::CcExpYear | K::CcExp | K::CcType
-            | K::TransactionCurrency | K::TransactionAmount | K::Language | K::Bday | K::BdayDay | K::BdayMonth | K::BdayYear | K::Sex
-            | K::TelCountryCode | K::TelAreaCode | K::StreetAddress | K::AddressLine1 | K::AddressLine2 | K::OrganizationTitle | K::CcNumber
+        K::None
+            | K::HonorificPrefix
+            | K::HonorificSuffix
+            | K::AddressLevel1
+            | K::AddressLevel2
+            | K::AddressLevel3
+            | K::AddressLevel4
+            | K::Country
+            | K::CountryName
+            | K::PostalCode
+            | K::CcExpMonth
+            | K::CcExpYear
+            | K::CcExp
+            | K::CcType
+            | K::TransactionCurrency
+            | K::TransactionAmount
+            | K::Language
+            | K::Bday
+            | K::BdayDay
+            | K::BdayMonth
+            | K::BdayYear
+            | K::Sex
+            | K::TelCountryCode
+            | K::TelAreaCode
+            | K::StreetAddress
+            | K::AddressLine1
+            | K::AddressLine2
+            | K::OrganizationTitle
+            | K::CcNumber
             | K::Organization
     );
-    let secret = matches!(kind, K::None | K::NewPassword | K::CurrentPassword | K::OneTimeCode | K::CcCsc | K::CcNumber);
+    let secret = matches!(
+        kind,
+        K::None | K::NewPassword | K::CurrentPassword | K::OneTimeCode | K::CcCsc | K::CcNumber
+    );
     match draft.shape {
         Shape::Select | Shape::Listbox => listed,
-        Shape::Radio => matches!(kind, K::None | K::Sex | K::HonorificPrefix | K::CcType | K::Language | K::Country),
+        Shape::Radio => matches!(
+            kind,
+            K::None | K::Sex | K::HonorificPrefix | K::CcType | K::Language | K::Country
+        ),
         Shape::Password => secret,
         Shape::Textarea | Shape::Richtext => matches!(kind, K::None | K::StreetAddress),
         Shape::Codes => kind == K::OneTimeCode,
-        Shape::Number | Shape::Range => !matches!(kind, K::Email | K::Name | K::GivenName | K::FamilyName | K::Country | K::StreetAddress | K::NewPassword | K::CurrentPassword | K::Url),
+        Shape::Number | Shape::Range => !matches!(
+            kind,
+            K::Email
+                | K::Name
+                | K::GivenName
+                | K::FamilyName
+                | K::Country
+                | K::StreetAddress
+                | K::NewPassword
+                | K::CurrentPassword
+                | K::Url
+        ),
         Shape::Date => matches!(kind, K::None | K::Bday | K::CcExp),
         Shape::Month => matches!(kind, K::None | K::CcExp | K::CcExpMonth),
         Shape::File => matches!(kind, K::None | K::Photo),
-        Shape::Checkbox | Shape::Captcha | Shape::Time | Shape::DatetimeLocal | Shape::Week | Shape::Color => kind == K::None,
+        Shape::Checkbox
+        | Shape::Captcha
+        | Shape::Time
+        | Shape::DatetimeLocal
+        | Shape::Week
+        | Shape::Color => kind == K::None,
         Shape::Text | Shape::Combobox | Shape::Unsupported => true,
     }
 }
@@ -249,8 +308,14 @@ pub(super) fn can_be(draft: &Draft<'_>, kind: Kind) -> bool {
 pub(super) fn read_of(seen: &Seen) -> Vec<&String> {
     let names = &seen.names;
     let texts = [
-        &names.associated, &names.wrapping, &names.labelled_by, &names.aria, &names.placeholder,
-        &names.title, &names.before, &names.described,
+        &names.associated,
+        &names.wrapping,
+        &names.labelled_by,
+        &names.aria,
+        &names.placeholder,
+        &names.title,
+        &names.before,
+        &names.described,
     ];
     texts.into_iter().filter(|text| !text.is_empty()).collect()
 }

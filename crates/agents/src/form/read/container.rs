@@ -57,7 +57,11 @@ impl Rank {
 }
 
 /// Chooses the form of a page.
-pub(super) fn choose(sighting: &Sighting, logicals: &[Logical<'_>], lexicons: &Lexicons) -> Container {
+pub(super) fn choose(
+    sighting: &Sighting,
+    logicals: &[Logical<'_>],
+    lexicons: &Lexicons,
+) -> Container {
     let seen: Vec<&Logical<'_>> = logicals.iter().filter(|it| it.is_seen && !it.is_trap).collect();
     let mut candidates: BTreeSet<usize> = BTreeSet::new();
     for logical in &seen {
@@ -80,7 +84,12 @@ fn is_page(place: &Place) -> bool {
     matches!(place.tag.as_str(), "html" | "body")
 }
 
-fn rank(sighting: &Sighting, seen: &[&Logical<'_>], place: usize, lexicons: &Lexicons) -> Option<Rank> {
+fn rank(
+    sighting: &Sighting,
+    seen: &[&Logical<'_>],
+    place: usize,
+    lexicons: &Lexicons,
+) -> Option<Rank> {
     let outer = sighting.places.get(place)?;
     let mine: Vec<&&Logical<'_>> =
         seen.iter().filter(|it| sighting.is_within(it.place(), place)).collect();
@@ -90,7 +99,8 @@ fn rank(sighting: &Sighting, seen: &[&Logical<'_>], place: usize, lexicons: &Lex
     if forms.iter().filter(|form| **form != place).count() > 1 {
         return None;
     }
-    let counted = mine.iter().filter(|it| aside || !has_aside_between(sighting, it.seen, place, lexicons));
+    let counted =
+        mine.iter().filter(|it| aside || !has_aside_between(sighting, it.seen, place, lexicons));
     let counted: Vec<_> = counted.collect();
     let text_like = counted.iter().filter(|it| shape::is_text_like(it.shape)).count();
     let submits = sighting.controls.iter().any(|it| sends_from(sighting, it, place));

@@ -44,7 +44,8 @@ impl Logical<'_> {
                 on.and_then(|at| self.options.get(at)).map(|choice| choice.value.clone())
             }
             Shape::Codes => {
-                let all: String = self.members.iter().filter_map(|it| it.value.as_deref()).collect();
+                let all: String =
+                    self.members.iter().filter_map(|it| it.value.as_deref()).collect();
                 Some(all).filter(|all| !all.is_empty())
             }
             _ => self.seen.value.clone().filter(|value| !value.is_empty()),
@@ -77,7 +78,9 @@ pub(super) fn logicals<'a>(sighting: &'a Sighting, lexicons: &Lexicons) -> Vec<L
     let mut used: Vec<bool> = controls.iter().map(|_| false).collect();
     let mut logicals = Vec::new();
     for at in 0..controls.len() {
-        let (Some(seen), Some(false)) = (controls.get(at).copied(), used.get(at).copied()) else { continue };
+        let (Some(seen), Some(false)) = (controls.get(at).copied(), used.get(at).copied()) else {
+            continue;
+        };
         let shape = shape::of(seen);
         let members: Vec<usize> = match shape {
             Shape::Radio => radio_group(sighting, &controls, at),
@@ -90,7 +93,8 @@ pub(super) fn logicals<'a>(sighting: &'a Sighting, lexicons: &Lexicons) -> Vec<L
                 *flag = true;
             }
         }
-        let members: Vec<&Seen> = members.iter().filter_map(|at| controls.get(*at).copied()).collect();
+        let members: Vec<&Seen> =
+            members.iter().filter_map(|at| controls.get(*at).copied()).collect();
         logicals.push(Logical {
             seen,
             shape,
@@ -114,7 +118,9 @@ fn radio_group(sighting: &Sighting, controls: &[&Seen], first: usize) -> Vec<usi
             return false;
         }
         if name.is_empty() {
-            other.attribute("name").is_empty() && group.is_some() && group_of(sighting, other) == group
+            other.attribute("name").is_empty()
+                && group.is_some()
+                && group_of(sighting, other) == group
         } else {
             other.attribute("name") == name
         }
@@ -127,16 +133,21 @@ fn radio_group(sighting: &Sighting, controls: &[&Seen], first: usize) -> Vec<usi
 
 fn group_of(sighting: &Sighting, seen: &Seen) -> Option<usize> {
     let mut around = sighting.around(seen.place);
-    around.find(|(_, place)| place.role == "radiogroup" || place.tag == "fieldset").map(|(at, _)| at)
+    around
+        .find(|(_, place)| place.role == "radiogroup" || place.tag == "fieldset")
+        .map(|(at, _)| at)
 }
 
 /// Boxes in a row that take one character each are one code.
 fn code_boxes(sighting: &Sighting, controls: &[&Seen], first: usize) -> Vec<usize> {
     let is_box = |seen: &&Seen| seen.tag == "input" && seen.attribute("maxlength") == "1";
     let place = |seen: &Seen, up: usize| sighting.around(seen.place).nth(up).map(|(at, _)| at);
-    let Some(seen) = controls.get(first).filter(|seen| is_box(seen)) else { return Vec::from([first]) };
+    let Some(seen) = controls.get(first).filter(|seen| is_box(seen)) else {
+        return Vec::from([first]);
+    };
     let shared = |other: &Seen| {
-        (0..=2).any(|up| place(seen, up).is_some_and(|outer| sighting.is_within(other.place, outer)))
+        (0..=2)
+            .any(|up| place(seen, up).is_some_and(|outer| sighting.is_within(other.place, outer)))
     };
     let later = controls.iter().enumerate().skip(first.saturating_add(1));
     let row = later.take_while(|(_, other)| is_box(other) && shared(other)).map(|(at, _)| at);

@@ -43,7 +43,12 @@ pub(super) fn of(sighting: &Sighting, logical: &Logical<'_>) -> String {
     } else {
         [names.associated.as_str(), names.wrapping.as_str(), names.labelled_by.as_str()]
     };
-    let rest = [names.aria.as_str(), seen.attribute("name"), names.title.as_str(), names.placeholder.as_str()];
+    let rest = [
+        names.aria.as_str(),
+        seen.attribute("name"),
+        names.title.as_str(),
+        names.placeholder.as_str(),
+    ];
     let mut all = own.into_iter().chain([beside]).chain(rest);
     let named = all.find_map(|name| Some(tidy(name)).filter(|name| !name.is_empty()));
     named.unwrap_or_else(|| UNNAMED.to_string())
@@ -87,7 +92,8 @@ pub(super) fn context(sighting: &Sighting, logical: &Logical<'_>) -> String {
     let seen = logical.seen;
     let mut parts: Vec<String> = Vec::new();
     for (_, place) in sighting.around(seen.place).take(10) {
-        let groups = place.tag == "fieldset" || matches!(place.role.as_str(), "group" | "radiogroup");
+        let groups =
+            place.tag == "fieldset" || matches!(place.role.as_str(), "group" | "radiogroup");
         if groups {
             parts.extend([place.legend.clone(), place.label.clone(), place.described.clone()]);
         }
@@ -134,7 +140,8 @@ fn is_starred(sighting: &Sighting, logical: &Logical<'_>) -> bool {
         _ => named.to_string(),
     };
     let folded = label.to_lowercase();
-    let says = ["(required)", "(pflichtfeld)", "(obligatoire)", "(obligatorio)", "(obbligatorio)", "必須"];
+    let says =
+        ["(required)", "(pflichtfeld)", "(obligatoire)", "(obligatorio)", "(obbligatorio)", "必須"];
     label.contains('*') || says.iter().any(|word| folded.contains(word))
 }
 

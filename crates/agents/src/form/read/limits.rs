@@ -14,23 +14,89 @@ use crate::form::{
 
 /// Words for words, as folded text has them, by their beginnings.
 const WORDS: [&str; 22] = [
-    "word", "worter", "worte", "mots", "mot", "palabra", "parole", "parola", "palavra", "woord", "ord", "sanaa", "sana", "slow",
-    "slov", "szo", "слов", "слів", "λεξ", "kelime", "sozcuk", "단어",
+    "word", "worter", "worte", "mots", "mot", "palabra", "parole", "parola", "palavra", "woord",
+    "ord", "sanaa", "sana", "slow", "slov", "szo", "слов", "слів", "λεξ", "kelime", "sozcuk",
+    "단어",
 ];
 /// Words for characters.
 const CHARACTERS: [&str; 21] = [
-    "char", "zeichen", "caracter", "caratter", "carattere", "teken", "tegn", "tecken", "merkki", "znak", "karakter", "символ", "знак",
-    "χαρακτηρ", "文字", "字符", "字元", "글자", "حرف", "letters", "buchstaben",
+    "char",
+    "zeichen",
+    "caracter",
+    "caratter",
+    "carattere",
+    "teken",
+    "tegn",
+    "tecken",
+    "merkki",
+    "znak",
+    "karakter",
+    "символ",
+    "знак",
+    "χαρακτηρ",
+    "文字",
+    "字符",
+    "字元",
+    "글자",
+    "حرف",
+    "letters",
+    "buchstaben",
 ];
 /// What says that a number is the most.
 const MOST: [&str; 38] = [
-    "max", "maximum", "maximal", "up to", "no more than", "not more than", "at most", "limit", "limited to", "or less", "or fewer", "fewer than",
-    "less than", "under", "within", "remaining", "left", "hochstens", "bis zu", "jusqu", "au plus", "maximo", "hasta", "como maximo", "massimo", "fino a", "ate",
-    "hoogstens", "hojst", "hogst", "enintaan", "najwyzej", "nejvyse", "до", "не более", "не більше", "en fazla", "以内",
+    "max",
+    "maximum",
+    "maximal",
+    "up to",
+    "no more than",
+    "not more than",
+    "at most",
+    "limit",
+    "limited to",
+    "or less",
+    "or fewer",
+    "fewer than",
+    "less than",
+    "under",
+    "within",
+    "remaining",
+    "left",
+    "hochstens",
+    "bis zu",
+    "jusqu",
+    "au plus",
+    "maximo",
+    "hasta",
+    "como maximo",
+    "massimo",
+    "fino a",
+    "ate",
+    "hoogstens",
+    "hojst",
+    "hogst",
+    "enintaan",
+    "najwyzej",
+    "nejvyse",
+    "до",
+    "не более",
+    "не більше",
+    "en fazla",
+    "以内",
 ];
 /// What says that a number is the least.
 const LEAST: [&str; 12] = [
-    "min", "minimum", "at least", "mindestens", "au moins", "al menos", "minimo", "almeno", "pelo menos", "minstens", "не менее", "以上",
+    "min",
+    "minimum",
+    "at least",
+    "mindestens",
+    "au moins",
+    "al menos",
+    "minimo",
+    "almeno",
+    "pelo menos",
+    "minstens",
+    "не менее",
+    "以上",
 ];
 
 /// Returns the limits of a field.
@@ -44,7 +110,13 @@ pub(super) fn of(sighting: &Sighting, logical: &Logical<'_>, context: &str) -> L
     );
     let mut limits = Limits { multiple: seen.multiple, ..Limits::default() };
     match logical.shape {
-        Shape::Number | Shape::Range | Shape::Date | Shape::Time | Shape::DatetimeLocal | Shape::Month | Shape::Week => {
+        Shape::Number
+        | Shape::Range
+        | Shape::Date
+        | Shape::Time
+        | Shape::DatetimeLocal
+        | Shape::Month
+        | Shape::Week => {
             limits.min = kept("min");
             limits.max = kept("max");
             limits.step = kept("step");
@@ -59,10 +131,12 @@ pub(super) fn of(sighting: &Sighting, logical: &Logical<'_>, context: &str) -> L
     }
     if takes_words {
         let told = told(logical, context);
-        limits.words = marked(sighting, logical, &["data-maxwords", "data-max-words", "data-word-limit"])
-            .or_else(|| told.iter().find_map(|text| most(text, &WORDS)));
-        let counted = marked(sighting, logical, &["data-maxlength", "data-max-length", "data-char-limit"])
-            .or_else(|| told.iter().find_map(|text| most(text, &CHARACTERS)));
+        limits.words =
+            marked(sighting, logical, &["data-maxwords", "data-max-words", "data-word-limit"])
+                .or_else(|| told.iter().find_map(|text| most(text, &WORDS)));
+        let counted =
+            marked(sighting, logical, &["data-maxlength", "data-max-length", "data-char-limit"])
+                .or_else(|| told.iter().find_map(|text| most(text, &CHARACTERS)));
         limits.chars = match (limits.chars, counted) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
@@ -109,7 +183,8 @@ fn in_clause(clause: &str, counted: &[&str]) -> Option<u32> {
     let (at, number, over) = numbers(clause).find_map(|(number, over, rest)| {
         let unit = Text::new(rest.get(..rest.len().min(40)).unwrap_or(rest));
         let solid = unit.solid();
-        let names = counted.iter().any(|word| solid.starts_with(&Text::new(word).solid().replace(' ', "")));
+        let names =
+            counted.iter().any(|word| solid.starts_with(&Text::new(word).solid().replace(' ', "")));
         names.then_some((rest.len(), number, over))
     })?;
     let before = clause.get(..clause.len().saturating_sub(at)).unwrap_or(clause);
@@ -131,7 +206,8 @@ fn numbers(clause: &str) -> impl Iterator<Item = (u32, bool, &str)> {
     core::iter::from_fn(move || {
         let start = rest.find(|c: char| c.is_ascii_digit())?;
         let gap = rest.get(..start).unwrap_or_default().trim();
-        let gap_joins = matches!(gap, "/" | "-" | "–" | "to" | "bis" | "of" | "von" | "a" | "à" | "out of");
+        let gap_joins =
+            matches!(gap, "/" | "-" | "–" | "to" | "bis" | "of" | "von" | "a" | "à" | "out of");
         let tail = rest.get(start..)?;
         let length = tail
             .char_indices()

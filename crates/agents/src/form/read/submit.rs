@@ -59,7 +59,12 @@ fn score(seen: &Seen, last_field: Option<u32>, lexicons: &Lexicons) -> i32 {
         Press::Link => -15,
         Press::Reset => return 0,
     };
-    let marks = [seen.attribute("id"), seen.attribute("class"), seen.attribute("name"), seen.attribute("data-testid")];
+    let marks = [
+        seen.attribute("id"),
+        seen.attribute("class"),
+        seen.attribute("name"),
+        seen.attribute("data-testid"),
+    ];
     let marked = marks.into_iter().any(|mark| lexicons.sends.is_in(mark));
     let primary = seen.attribute("class").contains("primary");
     let says = lexicons.sends.is_in(&seen.label);
@@ -76,7 +81,10 @@ fn score(seen: &Seen, last_field: Option<u32>, lexicons: &Lexicons) -> i32 {
         (!visible::is_seen(seen), -40),
         (seen.label.chars().count() > 60, -10),
     ];
-    points.into_iter().filter(|(holds, _)| *holds).fold(made, |sum: i32, (_, point)| sum.saturating_add(point))
+    points
+        .into_iter()
+        .filter(|(holds, _)| *holds)
+        .fold(made, |sum: i32, (_, point)| sum.saturating_add(point))
 }
 
 fn control(seen: &Seen) -> Control {

@@ -27,7 +27,8 @@ pub(super) fn is_seen(seen: &Seen) -> bool {
 
 /// Names that traps are given, since robots cannot let them be.
 const BAIT: [&str; 12] = [
-    "url", "website", "homepage", "hp", "honeypot", "nickname", "company", "fax", "phone", "email", "name", "address",
+    "url", "website", "homepage", "hp", "honeypot", "nickname", "company", "fax", "phone", "email",
+    "name", "address",
 ];
 
 /// Returns whether a control is there to catch robots: it says so, or it is kept from the
@@ -56,7 +57,10 @@ pub(super) fn is_trap(sighting: &Sighting, seen: &Seen, lexicons: &Lexicons) -> 
     }
     let around = sighting.around(seen.place).take(2);
     let marked = |text: &str| lexicons.traps.is_in(text);
-    if around.into_iter().any(|(_, place)| marked(place.attribute("class")) || marked(place.attribute("id"))) {
+    if around
+        .into_iter()
+        .any(|(_, place)| marked(place.attribute("class")) || marked(place.attribute("id")))
+    {
         return true;
     }
     let kept_away = seen.sight.tabindex.is_some_and(|tab| tab < 0) && seen.sight.aria_hidden;

@@ -127,11 +127,7 @@ pub(super) const ACCOUNTS: &[Row] = &[
          login field, uname, u name, identity, konto nr",
     ),
     row(Kind::Username, 5, "user"),
-    row(
-        Kind::Username,
-        4,
-        "id, identification, member, identifiant, identificatie, tunnus",
-    ),
+    row(Kind::Username, 4, "id, identification, member, identifiant, identificatie, tunnus"),
 ];
 
 /// Mail and telephone.
@@ -192,11 +188,7 @@ pub(super) const REACHED: &[Row] = &[
         "area code, *areacode, phone area, vorwahl, ortsvorwahl, indicatif regional, \
          prefijo, prefisso, ddd, netnummer, 市外局番",
     ),
-    row(
-        Kind::TelLocal,
-        7,
-        "phone local, local number, phone suffix, phone line, phone exchange",
-    ),
+    row(Kind::TelLocal, 7, "phone local, local number, phone suffix, phone line, phone exchange"),
     row(
         Kind::TelExtension,
         9,

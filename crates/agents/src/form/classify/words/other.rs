@@ -51,19 +51,14 @@ pub(super) const PERSON: &[Row] = &[
         "language, preferred language, sprache, langue, idioma, lingua, taal, sprak, sprog, \
          kieli, jezyk, jazyk, kalba, язык, мова, γλωσσα, dil, 言語, 언어, 语言, 語言, اللغة",
     ),
-    row(
-        Kind::Photo,
-        7,
-        "photo, avatar, profile picture, profile photo, passport photo",
-    ),
+    row(Kind::Photo, 7, "photo, avatar, profile picture, profile photo, passport photo"),
 ];
 
 /// What is no kind of the vocabulary, although words of one may stand in it.
-pub(super) const NOTHING: &[Row] = &[
-    row(
-        Kind::None,
-        12,
-        "search, suche, suchen, recherche, rechercher, buscar, busqueda, cerca, \
+pub(super) const NOTHING: &[Row] = &[row(
+    Kind::None,
+    12,
+    "search, suche, suchen, recherche, rechercher, buscar, busqueda, cerca, \
          ricerca, pesquisar, procurar, zoeken, zoek, sog, sok, haku, szukaj, wyszukaj, \
          hledat, *поиск, искать, *пошук, αναζητηση, ara, arama, 検索, 검색, 搜索, 搜尋, بحث, query, \
          find a, filter, filter by, subject, betreff, objet, asunto del mensaje, oggetto, \
@@ -113,5 +108,4 @@ pub(super) const NOTHING: &[Row] = &[
          marketing, honeypot, leave this field, leave blank, \
          leave empty, do not fill, type or choose, reviewer, age, height, weight, income, \
          salary",
-    ),
-];
+)];

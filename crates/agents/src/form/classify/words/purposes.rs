@@ -130,8 +130,7 @@ pub(in crate::form) const PURPOSES: &[(Aim, &str)] = &[
 ];
 
 /// What is said beside a form for signing in.
-pub(in crate::form) const LOG_IN_HINTS: &str =
-    "forgot password, forgot your password, forgotten password, forgot, \
+pub(in crate::form) const LOG_IN_HINTS: &str = "forgot password, forgot your password, forgotten password, forgot, \
      forgotten your password, lost password, lost your password, reset password, \
      remember me, keep me signed in, keep me logged in, stay signed in, remember my, \
      don t have an account, not a member, new here, no account yet, need an account, \
@@ -148,8 +147,7 @@ pub(in crate::form) const LOG_IN_HINTS: &str =
      نسيت كلمة المرور, تذكرني";
 
 /// What is said beside a form for making an account.
-pub(in crate::form) const SIGN_UP_HINTS: &str =
-    "already have an account, already a member, already registered, have an account, \
+pub(in crate::form) const SIGN_UP_HINTS: &str = "already have an account, already a member, already registered, have an account, \
      terms of service, terms and conditions, terms of use, privacy policy, i agree, \
      by signing up, by creating, by registering, at least 8 characters, password must, \
      password strength, bereits registriert, schon ein konto, nutzungsbedingungen, agb, \
@@ -161,8 +159,7 @@ pub(in crate::form) const SIGN_UP_HINTS: &str =
      利用規約, 이미 계정, 이용약관, 已有账号, 已有帳號, 服务条款, لديك حساب";
 
 /// What is written on controls that send a form or lead on.
-pub(in crate::form) const SENDS: &str =
-    "submit, *submit, send, next, continue, save, save changes, confirm, apply, go, ok, \
+pub(in crate::form) const SENDS: &str = "submit, *submit, send, next, continue, save, save changes, confirm, apply, go, ok, \
      done, finish, proceed, update, request, subscribe, place order, place your order, \
      buy now, pay, pay now, order, order now, book, book now, donate, verify, enter, \
      let s go, see rates, absenden, senden, weiter, speichern, bestatigen, fertig, \
@@ -179,8 +176,7 @@ pub(in crate::form) const SENDS: &str =
      متابعة, حفظ, تاكيد";
 
 /// What is written on controls that do something else.
-pub(in crate::form) const UNSENT: &str =
-    "cancel, back, previous, close, reset, clear, show, hide, show password, \
+pub(in crate::form) const UNSENT: &str = "cancel, back, previous, close, reset, clear, show, hide, show password, \
      hide password, forgot, forgot password, help, edit, remove, delete, add, upload, \
      browse, choose file, menu, toggle, dismiss, skip, resend, resend code, send code, \
      get code, play, listen, refresh, reload, accept cookies, cookie, accept all, \
@@ -201,14 +197,12 @@ pub(in crate::form) const UNSENT: &str =
      terms";
 
 /// Regions of a page that are not its form, by id, class or role.
-pub(in crate::form) const ASIDES: &str =
-    "header, nav, navbar, navigation, footer, aside, sidebar, search, *searchbar, \
+pub(in crate::form) const ASIDES: &str = "header, nav, navbar, navigation, footer, aside, sidebar, search, *searchbar, \
      *searchform, cookie, *cookie, consent, *consent, gdpr, *onetrust, banner, \
      newsletter, *newsletter, topbar, site search, language selector, *langswitch";
 
 /// What is said of fields that are there to be left empty.
-pub(in crate::form) const TRAPS: &str =
-    "honeypot, *honeypot, *honey, hp field, leave this field, leave this empty, \
+pub(in crate::form) const TRAPS: &str = "honeypot, *honeypot, *honey, hp field, leave this field, leave this empty, \
      leave this blank, leave blank, leave empty, should be left blank, if you are human, \
      if you re human, do not fill, don t fill, not fill this, keep this field blank, \
      keep empty, bot trap, *bottrap, *antispam, anti spam, *spamcheck, gotcha, \

@@ -5,9 +5,9 @@ use crate::form::kind::Kind;
 
 /// Passwords that are being made.
 pub(super) const NEW: &[Row] = &[row(
-        Kind::NewPassword,
-        11,
-        "new password, *newpassword, *newpass, *newpwd, create password, create a password, \
+    Kind::NewPassword,
+    11,
+    "new password, *newpassword, *newpass, *newpwd, create password, create a password, \
          choose password, choose a password, set password, confirm password, \
          *confirmpassword, *passwordconfirm, password confirmation, password confirm, \
          confirm new password, re enter password, reenter password, re type password, \
@@ -43,7 +43,7 @@ pub(super) const NEW: &[Row] = &[row(
          parola tekrar, sifreyi onayla, sifre onay, 新しいパスワード, パスワード 確認, パスワード確認, 確認用パスワード, \
          パスワード再入力, 새 비밀번호, 비밀번호 확인, 新密码, 确认密码, 确认新密码, 重复密码, 再次输入密码, 新密碼, 確認密碼, 设置密码, \
          كلمة مرور جديدة, كلمة المرور الجديدة, تاكيد كلمة المرور, تأكيد كلمة المرور",
-    )];
+)];
 
 /// Passwords that exist.
 pub(super) const OLD: &[Row] = &[
