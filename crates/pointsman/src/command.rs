@@ -11,6 +11,7 @@ mod explain;
 mod graph;
 mod init;
 mod manual;
+mod profile;
 mod replay;
 mod resume;
 mod run;
@@ -47,6 +48,7 @@ pub(crate) enum Command {
     Simulate(simulate::Simulate),
     Explain(explain::Explain),
     Decode(decode::Decode),
+    Profile(profile::ProfileCommand),
     Init(init::Init),
     Doctor(doctor::Doctor),
     Completions(manual::Completions),
@@ -76,6 +78,7 @@ impl Command {
             Self::Simulate(simulate) => simulate.run(),
             Self::Explain(explain) => explain.run(),
             Self::Decode(decode) => decode.run(),
+            Self::Profile(profile) => profile.run(),
             Self::Init(init) => init.run(),
             Self::Doctor(doctor) => doctor.run(globals),
             Self::Completions(completions) => completions.run(),

@@ -374,10 +374,11 @@ fn example(hint: &str) -> Option<Style> {
     Some(Style { parts, between })
 }
 
-/// Returns whether two texts can mean the same day.
+/// Returns whether two texts mean the same day: one of them can be read in one way only,
+/// and the other can be read so. Where both are ambiguous nobody knows.
 pub(super) fn same(left: &str, right: &str) -> bool {
-    let (left, right) = (Day::ways(left), Day::ways(right));
-    left.iter().any(|day| right.contains(day))
+    let can = |day: Option<Day>, text: &str| day.is_some_and(|day| Day::ways(text).contains(&day));
+    can(Day::read(left), right) || can(Day::read(right), left)
 }
 
 /// Returns whether two native values are the same time.

@@ -303,6 +303,7 @@ fn what_a_mask_or_a_locale_makes_of_a_value_was_kept() {
     differ(&line(Kind::CcNumber), "4242424242424242", "4242 4242 4242");
     same(&line(Kind::Bday), "09/03/1984", "1984-03-09");
     differ(&line(Kind::Bday), "09/03/1984", "1984-03-10");
+    differ(&line(Kind::Bday), "09/03/1984", "03/09/1984");
     same(&line(Kind::None), "ab 12", "AB-12");
     differ(&line(Kind::None), "1.5", "15");
     same(&line(Kind::None), "1234.50", "1,234.50");
