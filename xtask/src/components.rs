@@ -26,7 +26,7 @@ use crate::{
 
 pub(crate) use self::{
     debian::is_present,
-    npm::{benches as npm_of_benches, tests as npm},
+    npm::{benches as npm_of_benches, pages as npm_of_pages, tests as npm},
     python::{Python, benches as python_of_benches, tests as python},
 };
 
@@ -41,6 +41,8 @@ pub(crate) enum Need {
     Models,
     /// What tools run in and with: bubblewrap and git.
     Sandbox,
+    /// Chromium, what drives it, and what pages are written with: React and Vue.
+    Browser,
 }
 
 impl Need {
@@ -49,8 +51,14 @@ impl Need {
             Self::Npm => npm().map(drop),
             Self::Models => python().map(drop),
             Self::Sandbox => debian::ensure(&["bubblewrap", "git"]),
+            Self::Browser => browser().and_then(|()| npm_of_pages().map(drop)),
         }
     }
+}
+
+/// Makes sure of a browser, and of what drives it.
+pub(crate) fn browser() -> Result<()> {
+    debian::ensure(&["chromium", "chromium-driver"])
 }
 
 /// Makes sure of what counts system calls.

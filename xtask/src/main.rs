@@ -14,7 +14,9 @@ mod components;
 mod durable;
 mod eval;
 mod eval_decode;
+mod eval_forms;
 mod eval_tokens;
+mod filling;
 mod history;
 mod kill;
 mod live;
@@ -26,8 +28,11 @@ mod random;
 mod record;
 mod server;
 mod shipped;
+#[path = "../../crates/pointsman/tests/it/form/site.rs"]
+mod site;
 mod soak;
 mod tiers;
+mod webdriver;
 mod xstate;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -112,6 +117,15 @@ enum Bench {
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
     },
+    /// A form of a hundred fields, beside bare WebDriver calls that send the same keys.
+    Form {
+        /// Measure the development build, which needs no building for release.
+        #[arg(long)]
+        dev: bool,
+        /// Write the figures to this file as well.
+        #[arg(long, value_name = "FILE")]
+        json: Option<PathBuf>,
+    },
 }
 
 #[derive(Subcommand)]
@@ -131,6 +145,12 @@ enum Eval {
         #[arg(long, value_name = "N", default_value_t = 1_000)]
         splits: usize,
     },
+    /// The form agent over pages of others: fields, components, and tasks with a reward.
+    Forms {
+        /// Where the pages are, with their `index.json`.
+        #[arg(long, value_name = "DIR")]
+        data: PathBuf,
+    },
     /// What goals without an answer cost, with the governor and without it.
     Tokens,
 }
@@ -144,9 +164,11 @@ fn main() -> ExitCode {
         Command::Bench(Bench::Journal { waiting, json }) => {
             durable::bench(waiting, json.as_deref())
         }
+        Command::Bench(Bench::Form { dev, json }) => filling::bench(dev, json.as_deref()),
         Command::CheckModel(options) => model::check(&options),
         Command::Eval(Eval::Stuck { data }) => eval::stuck(&data),
         Command::Eval(Eval::Decode { data, splits }) => eval_decode::decode(&data, splits),
+        Command::Eval(Eval::Forms { data }) => eval_forms::forms(&data),
         Command::Eval(Eval::Tokens) => eval_tokens::tokens(),
         Command::Record => record::record(),
         Command::RunTier { tier } => tiers::inner(tier),

@@ -68,14 +68,18 @@ impl Told {
 impl Home {
     /// Makes one within a folder, with a cache that others use too.
     pub(crate) fn sharing(folder: &Path, cache: &Path) -> Result<Self> {
-        let scratch = Scratch::within(folder)?;
         let ourselves = env::current_exe().context("finding this very program")?;
-        let program = ourselves.with_file_name("pointsman");
+        Self::of(&ourselves.with_file_name("pointsman"), folder, cache)
+    }
+
+    /// Makes one for a program that lies elsewhere.
+    pub(crate) fn of(program: &Path, folder: &Path, cache: &Path) -> Result<Self> {
+        let scratch = Scratch::within(folder)?;
         if !program.is_file() {
             bail!("{} is not built: cargo build --package pointsman", program.display());
         }
         fs::create_dir_all(scratch.file("config"))?;
-        Ok(Self { scratch, program, cache: cache.into() })
+        Ok(Self { scratch, program: program.into(), cache: cache.into() })
     }
 
     /// Returns a path in this home.

@@ -55,10 +55,12 @@ pub(crate) enum Tier {
     Kill,
     /// A change to a repository, killed on the way, by a scripted model.
     Code,
+    /// Forms of all kinds in a real browser.
+    Browser,
 }
 
 impl Tier {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Unit,
         Self::Properties,
         Self::Xstate,
@@ -70,6 +72,7 @@ impl Tier {
         Self::Live,
         Self::Kill,
         Self::Code,
+        Self::Browser,
     ];
 
     const fn name(self) -> &'static str {
@@ -85,6 +88,7 @@ impl Tier {
             Self::Live => "live",
             Self::Kill => "kill",
             Self::Code => "code",
+            Self::Browser => "browser",
         }
     }
 
@@ -101,6 +105,7 @@ impl Tier {
             Self::Live => "whole runs with a weak model and with one of random weights",
             Self::Kill => "whole runs killed at every boundary and at random, then resumed",
             Self::Code => "a change to a repository, killed on the way, by a scripted model",
+            Self::Browser => "forms of all kinds in a real browser",
         }
     }
 
@@ -108,7 +113,7 @@ impl Tier {
     const fn cap(self) -> Duration {
         Duration::from_secs(match self {
             Self::Live => 900,
-            Self::Properties => 600,
+            Self::Properties | Self::Browser => 600,
             Self::Xstate | Self::Aimock | Self::Sandbox | Self::Code => 120,
             Self::Model | Self::Mcp | Self::Acp => 180,
             Self::Unit => 300,
@@ -123,6 +128,7 @@ impl Tier {
             Self::Xstate | Self::Aimock | Self::Mcp | Self::Acp => &[Need::Npm],
             Self::Sandbox | Self::Kill | Self::Code => &[Need::Sandbox],
             Self::Live => &[Need::Models, Need::Sandbox],
+            Self::Browser => &[Need::Browser],
         }
     }
 
@@ -143,7 +149,8 @@ impl Tier {
             | Self::Sandbox
             | Self::Live
             | Self::Kill
-            | Self::Code => Some(cargo(["test", "--workspace", "--locked", "--no-run"])),
+            | Self::Code
+            | Self::Browser => Some(cargo(["test", "--workspace", "--locked", "--no-run"])),
         }
     }
 
@@ -171,7 +178,8 @@ impl Tier {
             | Self::Sandbox
             | Self::Live
             | Self::Kill
-            | Self::Code => {
+            | Self::Code
+            | Self::Browser => {
                 let mut tier = process::command(ourselves);
                 tier.args(["run-tier", self.name()]);
                 tier
@@ -191,6 +199,7 @@ pub(crate) fn inner(tier: Tier) -> Result<bool> {
         Tier::Live => live::tier(),
         Tier::Kill => kill::tier(),
         Tier::Code => code::tier(),
+        Tier::Browser => ignored::browser(),
         Tier::Unit | Tier::Properties | Tier::Model => bail!("cargo or another build runs it"),
     }
 }

@@ -11,9 +11,13 @@ mod hand;
 mod insert;
 mod keeper;
 mod keys;
+mod look;
 mod page;
+mod picture;
+mod press;
 mod record;
 mod settings;
+mod settle;
 mod start;
 mod verify;
 
@@ -23,8 +27,11 @@ use fantoccini::Client;
 
 pub use error::BrowserError;
 pub use find::{Program, programs};
+pub use press::{Pressed, Pressing};
 pub use record::Record;
+pub(crate) use record::end_left;
 pub use settings::{Attach, Settings};
+pub use settle::Stand;
 pub use verify::Found;
 
 use group::Group;

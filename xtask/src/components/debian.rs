@@ -54,6 +54,7 @@ fn is_there(package: &str) -> Result<bool> {
     Ok(match package {
         "nodejs" => is_present("node"),
         "bubblewrap" => is_present("bwrap"),
+        "chromium-driver" => is_present("chromedriver"),
         "python3-venv" => is_present("python3") && has_venv()?,
         program => is_present(program),
     })

@@ -14,12 +14,19 @@ const TESTS: [&str; 5] = [
     "@modelcontextprotocol/server-everything@2026.8.31",
     "@modelcontextprotocol/server-filesystem@2026.8.31",
 ];
+/// Plain files for pages: the last React that comes as such, and Vue.
+const PAGES: [&str; 3] = ["react@18.3.1", "react-dom@18.3.1", "vue@3.5.45"];
 /// Compiled on this machine where nobody has done so before: it takes minutes.
 const BENCHES: [&str; 1] = ["better-sqlite3@12.4.1"];
 
 /// Makes sure of what tests need, and returns the folder that has `node_modules`.
 pub(crate) fn tests() -> Result<PathBuf> {
     packages("tests", &TESTS)
+}
+
+/// Makes sure of what pages in a browser are written with.
+pub(crate) fn pages() -> Result<PathBuf> {
+    packages("pages", &PAGES)
 }
 
 /// Makes sure of what benchmarks need, and of what tests do.

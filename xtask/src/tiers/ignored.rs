@@ -18,6 +18,13 @@ const CAP: Duration = Duration::from_mins(10);
 /// How long the mock may take to read its fixtures and listen.
 const MOCK_LISTENS: Duration = Duration::from_secs(30);
 
+const AIMOCK: &str = "model::aimock";
+const MCP: &str = "mcp::";
+const ACP: &str = "acpx::";
+const SANDBOX: &str = "tool::sandbox";
+const BROWSER: &str = "browser::";
+const FORM: &str = "form::";
+
 /// The models' clients, against a mock that speaks all four protocols.
 pub(super) fn aimock() -> Result<bool> {
     let npm = components::npm()?;
@@ -30,24 +37,34 @@ pub(super) fn aimock() -> Result<bool> {
     mock.args(["-p", &port.to_string(), "--validate-on-load", "-f"]).arg(fixtures);
     mock.stdout(std::process::Stdio::null());
     let mock = Server::start(mock, port, Ready::Listens, MOCK_LISTENS)?;
-    run("model::aimock", &[("POINTSMAN_AIMOCK_URL", mock.url().as_ref())])
+    run(AIMOCK, &[("POINTSMAN_AIMOCK_URL", mock.url().as_ref())])
 }
 
 /// The MCP client, against real servers.
 pub(super) fn mcp() -> Result<bool> {
     let npm = components::npm()?;
-    run("mcp", &[("POINTSMAN_NPM", npm.as_os_str())])
+    run(MCP, &[("POINTSMAN_NPM", npm.as_os_str())])
 }
 
 /// The command that serves editors, against a real client.
 pub(super) fn acp() -> Result<bool> {
     let npm = components::npm()?;
-    run("acpx", &[("POINTSMAN_NPM", npm.as_os_str())])
+    run(ACP, &[("POINTSMAN_NPM", npm.as_os_str())])
 }
 
 /// Tools in a real sandbox.
 pub(super) fn sandbox() -> Result<bool> {
-    run("tool::sandbox", &[])
+    run(SANDBOX, &[])
+}
+
+/// The browser's port, and the agent that fills forms with it.
+pub(super) fn browser() -> Result<bool> {
+    let npm = components::npm_of_pages()?;
+    let environment = [("POINTSMAN_NPM", npm.as_os_str())];
+    // Both, even if the first fails: they say different things.
+    let port = run(BROWSER, &environment)?;
+    let agent = run(FORM, &environment)?;
+    Ok(port && agent)
 }
 
 /// Runs those of the ignored tests that a filter selects.
@@ -57,4 +74,62 @@ fn run(filter: &'static str, environment: &[(&str, &std::ffi::OsStr)]) -> Result
     let mut tests = tests();
     tests.args(["--", "--ignored"]).envs(environment.iter().copied());
     Ok(process::run(tests, CAP).context("starting cargo")?.well())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use super::*;
+
+    /// Each tier that runs tests which cargo leaves out, and what selects them.
+    const SELECTED: [(&str, &[&str]); 5] = [
+        ("aimock", &[AIMOCK]),
+        ("mcp", &[MCP]),
+        ("acp", &[ACP]),
+        ("sandbox", &[SANDBOX]),
+        ("browser", &[BROWSER, FORM]),
+    ];
+
+    /// A test that says in which tier it runs, and that no tier selects, never runs.
+    #[test]
+    fn every_test_that_names_a_tier_is_run_by_it() -> Result<()> {
+        let mut found = 0;
+        for package in fs::read_dir(place::root().join("crates"))? {
+            let tests = package?.path().join("tests/it");
+            if tests.is_dir() {
+                found += check(&tests, "")?;
+            }
+        }
+        assert!(found > 50, "only {found} tests were found");
+        Ok(())
+    }
+
+    fn check(folder: &Path, within: &str) -> Result<usize> {
+        let mut found = 0;
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            let stem = path.file_stem().context("it has a name")?.to_string_lossy();
+            let module = format!("{within}{stem}::");
+            if path.is_dir() {
+                found += check(&path, &module)?;
+            } else if path.extension().is_some_and(|it| it == "rs") {
+                for line in fs::read_to_string(&path)?.lines() {
+                    let Some((_, tier)) = line.split_once("cargo xtask test --only ") else {
+                        continue;
+                    };
+                    if !line.trim_start().starts_with("#[ignore") {
+                        continue;
+                    }
+                    let tier = tier.trim_end_matches(['"', ']']);
+                    let filters = SELECTED.iter().find(|(name, _)| *name == tier);
+                    let (_, filters) = filters.with_context(|| format!("{tier} is no tier"))?;
+                    let is_run = filters.iter().any(|filter| module.contains(filter));
+                    assert!(is_run, "{} names {tier}, which leaves it out", path.display());
+                    found += 1;
+                }
+            }
+        }
+        Ok(found)
+    }
 }

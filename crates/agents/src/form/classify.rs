@@ -57,7 +57,7 @@ pub(super) fn kinds(sighting: &Sighting, drafts: &[Draft<'_>]) -> (Vec<Kind>, Ve
     let votes: Vec<Votes> = drafts.iter().map(|draft| judge.votes(sighting, draft)).collect();
     let mut kinds: Vec<Kind> =
         drafts.iter().zip(&votes).map(|(draft, votes)| votes.pick(draft)).collect();
-    let purposes = purpose::all(sighting, drafts, &kinds);
+    let purposes = purpose::all(sighting, drafts, &votes, &kinds);
     parts::settle(sighting, drafts, &mut kinds);
     let aims: BTreeMap<Option<usize>, Option<Aim>> =
         purposes.iter().map(|purpose| (purpose.form, purpose.aim)).collect();

@@ -85,9 +85,11 @@ pub fn read(sighting: &Sighting) -> Reading {
             reading.outside.push(field);
         }
     }
-    let form = container.form(sighting);
-    let aim = purposes.iter().find(|purpose| purpose.form == form).and_then(|purpose| purpose.aim);
-    reading.purpose = classify::word(aim);
+    // What most of its fields work in is the form, whether or not the markup says so.
+    let inside = |draft: &&Draft<'_>| container.holds(sighting, draft.seen.place);
+    let form = drafts.iter().filter(inside).find(|it| it.seen_by_people).map(|it| it.form);
+    let purpose = purposes.iter().find(|purpose| Some(purpose.form) == form);
+    reading.purpose = classify::word(purpose.and_then(|purpose| purpose.aim));
     reading.controls = submit::controls(sighting, &container);
     reading.submit = submit::choose(sighting, &container, &logicals, &lexicons);
     complaint::of_page(sighting, &mut reading.complaints);

@@ -7,6 +7,7 @@ mod chat;
 mod commands;
 mod decode;
 mod faulty;
+mod form;
 mod home;
 mod journals;
 mod profiles;

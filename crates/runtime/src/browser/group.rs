@@ -15,7 +15,7 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::{
-    BrowserError, Settings, find,
+    BrowserError, Pressing, Settings, find,
     keeper::{self, Keeper},
     record::{Record, Who},
 };
@@ -58,6 +58,8 @@ pub(super) struct Group {
     folder: PathBuf,
     record: Option<PathBuf>,
     keeper: Option<Keeper>,
+    /// What the record says, where there is one.
+    told: Option<Record>,
     stop: Duration,
 }
 
@@ -89,6 +91,7 @@ impl Group {
             folder,
             record: record.map(Path::to_owned),
             keeper: None,
+            told: None,
             stop: settings.stop,
         };
         group.keeper = Some(group.new_keeper(settings.keep)?);
@@ -114,6 +117,7 @@ impl Group {
             folder: found.folder.clone(),
             record: Some(record.to_owned()),
             keeper: None,
+            told: None,
             stop: settings.stop,
         };
         if !group.driver.lives() || !group.browser.as_ref().is_none_or(Who::lives) {
@@ -155,8 +159,17 @@ impl Group {
         self.write(port, session)
     }
 
-    fn write(&self, port: u16, session: &str) -> Result<(), BrowserError> {
-        let (Some(path), Some(owner)) = (&self.record, Who::of(std::process::id())) else {
+    /// Writes down on which page a control is about to be pressed: should we die, whoever
+    /// resumes can tell whether it was.
+    pub(super) fn pressing(&mut self, pressing: &Pressing) -> Result<(), BrowserError> {
+        match self.told.take() {
+            Some(told) => self.keep(Record { pressing: Some(pressing.clone()), ..told }),
+            None => Ok(()),
+        }
+    }
+
+    fn write(&mut self, port: u16, session: &str) -> Result<(), BrowserError> {
+        let (Some(_), Some(owner)) = (&self.record, Who::of(std::process::id())) else {
             return Ok(());
         };
         let record = Record {
@@ -167,9 +180,18 @@ impl Group {
             driver: self.driver.clone(),
             browser: self.browser.clone(),
             keeper: self.keeper.as_ref().and_then(Keeper::who),
+            pressing: None,
         };
-        let failed = |source| BrowserError::Folder { path: path.display().to_string(), source };
-        record.write(path).map_err(failed)
+        self.keep(record)
+    }
+
+    fn keep(&mut self, record: Record) -> Result<(), BrowserError> {
+        if let Some(path) = &self.record {
+            let failed = |source| BrowserError::Folder { path: path.display().to_string(), source };
+            record.write(path).map_err(failed)?;
+        }
+        self.told = Some(record);
+        Ok(())
     }
 
     /// Waits until the driver tells its port.

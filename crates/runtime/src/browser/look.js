@@ -1,10 +1,10 @@
-// Reports what a page shows, as facts: it decides nothing and changes nothing.
-//
-// One expression that evaluates to a plain object (`Sighting` on the Rust side). It walks
-// the document, its open shadow roots and the frames of the same origin. What a fact means
-// is decided in Rust, where it can be tested without a browser.
 (function look() {
   "use strict";
+  // Reports what a page shows, as facts: it decides nothing and changes nothing.
+  //
+  // One expression that evaluates to a plain object (`Sighting` on the Rust side). It walks
+  // the document, its open shadow roots and the frames of the same origin. What a fact means
+  // is decided in Rust, where it can be tested without a browser.
   const MOST_CONTROLS = 2000, MOST_OPTIONS = 600, MOST_WORDS = 600, MOST_SAID = 400;
   const NATIVE = "input, textarea, select";
   const ROLES = "[role=combobox], [role=listbox], [role=checkbox], [role=radio], "

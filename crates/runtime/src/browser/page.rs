@@ -1,4 +1,4 @@
-//! The page at hand: opened, asked by scripts, photographed; dialogs never block it.
+//! The page at hand: opened and asked by scripts; dialogs never block it.
 
 use std::{future::Future, sync::PoisonError};
 
@@ -54,11 +54,6 @@ impl Browser {
     pub async fn script(&self, body: &str, args: Vec<Value>) -> Result<Value, BrowserError> {
         self.to_top().await?;
         self.raw("a look at the page", || self.client.execute(body, args.clone())).await
-    }
-
-    /// Photographs what the window shows, as PNG.
-    pub async fn screenshot(&self) -> Result<Vec<u8>, BrowserError> {
-        self.raw("a picture of the page", || self.client.screenshot()).await
     }
 
     /// Returns what dialogs have said since this was last asked.

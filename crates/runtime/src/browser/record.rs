@@ -9,6 +9,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+use super::Pressing;
 use crate::platform;
 
 /// A process, named so that no other can be taken for it.
@@ -31,7 +32,7 @@ impl Who {
 }
 
 /// A browser, its driver and its keeper, and how to speak to them.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Record {
     pub(super) port: u16,
     pub(super) session: String,
@@ -40,6 +41,9 @@ pub struct Record {
     pub(super) driver: Who,
     pub(super) browser: Option<Who>,
     pub(super) keeper: Option<Who>,
+    /// The page on which a control was last about to be pressed.
+    #[serde(default)]
+    pub(super) pressing: Option<Pressing>,
 }
 
 impl Record {
@@ -50,6 +54,11 @@ impl Record {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// Returns the page on which a control was last about to be pressed.
+    pub const fn pressing(&self) -> Option<&Pressing> {
+        self.pressing.as_ref()
     }
 
     /// Writes it, for this user alone: who can read it can steer the browser.
@@ -68,5 +77,18 @@ impl Record {
             fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
         file.write_all(&serde_json::to_vec(self)?)?;
         fs::rename(&beside, path)
+    }
+}
+
+/// Ends the browser that a record speaks of, where whoever had it has died.
+pub(crate) fn end_left(path: &Path) {
+    let found = match Record::read(path) {
+        Ok(found) => found,
+        Err(error) => return tracing::debug!(%error, "a browser's record cannot be read"),
+    };
+    // A browser that was taken over is ended when it is dropped.
+    let settings = super::Settings::default();
+    if let Some(Err(error)) = found.map(|it| super::group::Group::take_over(&settings, &it, path)) {
+        tracing::debug!(%error, "a browser was left");
     }
 }

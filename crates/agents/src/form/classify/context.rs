@@ -129,6 +129,7 @@ impl Group<'_, '_> {
     /// mail address or a telephone number, it is the account's name.
     fn account(&mut self) {
         if !matches!(self.aim, Some(Aim::LogIn | Aim::Recover)) {
+            self.new_account();
             return;
         }
         let secret = |kind: Kind| matches!(kind, Kind::CurrentPassword | Kind::NewPassword);
@@ -137,7 +138,14 @@ impl Group<'_, '_> {
             matches!(group.shape(at), Shape::Text | Shape::Combobox | Shape::Number)
         };
         let lines: Vec<usize> = self.at.iter().copied().filter(|at| is_line(self, *at)).collect();
+        // A form that signs in without a password asks for little else.
+        let shown = lines.iter().filter(|at| self.is_seen(**at)).count();
         let named = |kind: Kind| matches!(kind, Kind::Email | Kind::Tel | Kind::TelNational);
+        // Nobody signs in with two mail addresses.
+        let mails = lines.iter().filter(|at| self.kind(**at) == Kind::Email && self.is_seen(**at));
+        if (password.is_none() && shown > 2) || mails.count() > 1 {
+            return;
+        }
         let mut found = false;
         for at in &lines {
             if self.kind(*at) == Kind::Username {
@@ -161,6 +169,25 @@ impl Group<'_, '_> {
         let first = before.or_else(|| lines.iter().copied().find(|at| free(self, *at)));
         if let Some(at) = first {
             self.put(at, Kind::Username);
+        }
+    }
+
+    /// Where an account is made and nothing names it, the line before the password does.
+    fn new_account(&mut self) {
+        let names = |kind: Kind| matches!(kind, Kind::Username | Kind::Email | Kind::Tel);
+        let is_secret = |kind: Kind| matches!(kind, Kind::CurrentPassword | Kind::NewPassword);
+        if self.at.iter().any(|at| names(self.kind(*at))) {
+            return;
+        }
+        let Some(password) = self.at.iter().copied().find(|at| is_secret(self.kind(*at))) else {
+            return;
+        };
+        let Some(before) = password.checked_sub(1).filter(|at| self.at.contains(at)) else {
+            return;
+        };
+        let unknown = self.kind(before) == Kind::None && self.weight(before, Kind::None) == 0;
+        if unknown && self.shape(before) == Shape::Text && self.is_seen(before) {
+            self.put(before, Kind::Username);
         }
     }
 

@@ -4,6 +4,7 @@ use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
 use super::{
     Draft, Lexicon, Text,
+    votes::Votes,
     words::{Aim, LOG_IN_HINTS, PURPOSES, SIGN_UP_HINTS, UNSENT},
 };
 use crate::form::{
@@ -34,7 +35,12 @@ struct Judge {
 type Scores = BTreeMap<Aim, i32>;
 
 /// Judges every form that has fields.
-pub(super) fn all(sighting: &Sighting, drafts: &[Draft<'_>], kinds: &[Kind]) -> Vec<Purpose> {
+pub(super) fn all(
+    sighting: &Sighting,
+    drafts: &[Draft<'_>],
+    votes: &[Votes],
+    kinds: &[Kind],
+) -> Vec<Purpose> {
     let hints = [(Aim::LogIn, LOG_IN_HINTS), (Aim::SignUp, SIGN_UP_HINTS)];
     let judge = Judge {
         aims: Lexicon::new(PURPOSES.iter().copied()),
@@ -44,7 +50,7 @@ pub(super) fn all(sighting: &Sighting, drafts: &[Draft<'_>], kinds: &[Kind]) -> 
     let mut purposes: Vec<Purpose> = Vec::new();
     for draft in drafts {
         if purposes.iter().all(|purpose| purpose.form != draft.form) {
-            let aim = judge.aim(sighting, drafts, kinds, draft.form);
+            let aim = judge.aim(sighting, drafts, votes, kinds, draft.form);
             purposes.push(Purpose { form: draft.form, aim });
         }
     }
@@ -56,6 +62,7 @@ impl Judge {
         &self,
         sighting: &Sighting,
         drafts: &[Draft<'_>],
+        votes: &[Votes],
         kinds: &[Kind],
         form: Option<usize>,
     ) -> Option<Aim> {
@@ -63,7 +70,7 @@ impl Judge {
         self.by_name(&mut scores, sighting, form);
         self.by_what_is_said(&mut scores, sighting, drafts, form);
         self.by_buttons(&mut scores, sighting, form);
-        by_make(&mut scores, drafts, kinds, form);
+        by_make(&mut scores, drafts, votes, kinds, form);
         self.hear(&mut scores, &sighting.title, 2);
         // A saved page's address tells how it was saved, and nothing of its form.
         if sighting.url.starts_with("http") {
@@ -118,27 +125,24 @@ impl Judge {
         let within = |place: Option<usize>| form.is_none_or(|form| sighting.is_within(place, form));
         let first =
             drafts.iter().filter(|draft| draft.form == form).map(|draft| draft.seen.order).min();
-        let mut headed = false;
-        for said in sighting.said.iter().filter(|said| within(said.place) && said.seen) {
-            match said.what {
-                Voice::Heading => {
-                    headed = true;
-                    self.hear(scores, &said.text, 4);
-                }
-                Voice::Link => self.hint(scores, &said.text),
-            }
+        let said = || sighting.said.iter().filter(|said| within(said.place) && said.seen);
+        let headings: Vec<&str> =
+            said().filter(|it| it.what == Voice::Heading).map(|it| it.text.as_str()).collect();
+        for heading in &headings {
+            self.hear(scores, heading, 4);
         }
         // Links in a form are among its controls.
-        let links =
-            sighting.controls.iter().filter(|it| it.what == What::Pressed && within(it.place));
-        for link in links.filter(|it| it.does == Press::Link) {
-            self.hint(scores, &link.label);
-        }
-        for draft in
-            drafts.iter().filter(|draft| draft.form == form && draft.shape == Shape::Checkbox)
-        {
-            self.hint(scores, &draft.label);
-        }
+        let pressed = sighting.controls.iter().filter(|it| it.what == What::Pressed);
+        let links = pressed.filter(|it| it.does == Press::Link && within(it.place));
+        let boxes = drafts.iter().filter(|it| it.form == form && it.shape == Shape::Checkbox);
+        let text = form.and_then(|form| sighting.places.get(form)).map_or("", |place| &place.text);
+        let linked = said().filter(|it| it.what == Voice::Link).map(|it| it.text.as_str());
+        let hints = linked
+            .chain(links.map(|it| it.label.as_str()))
+            .chain(boxes.map(|it| it.label.as_str()))
+            .chain([text]);
+        self.hint(scores, hints);
+        let headed = !headings.is_empty();
         if let (Some(first), false) = (first, headed) {
             let before = sighting.said.iter().filter(|said| said.order < first && said.seen);
             let nearest =
@@ -146,17 +150,23 @@ impl Judge {
             if let Some(said) = nearest {
                 self.hear(scores, &said.text, 3);
             }
+            let opens = drafts.iter().find(|draft| draft.form == form && draft.seen_by_people);
+            if let Some(draft) = opens {
+                self.hear(scores, &draft.seen.names.before, 4);
+            }
         }
-        let text = form.and_then(|form| sighting.places.get(form)).map_or("", |place| &place.text);
-        self.hint(scores, text);
     }
 
-    fn hint(&self, scores: &mut Scores, raw: &str) {
+    /// Takes the hints of several texts; each aim is hinted at once.
+    fn hint<'a>(&self, scores: &mut Scores, texts: impl Iterator<Item = &'a str>) {
         let mut heard: Vec<Aim> = Vec::new();
-        for found in self.hints.find(&Text::new(raw)) {
-            if !heard.contains(&found.meaning) {
-                heard.push(found.meaning);
-                add(scores, found.meaning, 2);
+        for raw in texts {
+            for found in self.hints.find(&Text::new(raw)) {
+                if !heard.contains(&found.meaning) {
+                    heard.push(found.meaning);
+                    // Terms and privacy are spoken of everywhere, lost passwords are not.
+                    add(scores, found.meaning, if found.meaning == Aim::LogIn { 4 } else { 2 });
+                }
             }
         }
     }
@@ -183,18 +193,34 @@ impl Judge {
 }
 
 /// What the fields of a form are says what it is for.
-fn by_make(scores: &mut Scores, drafts: &[Draft<'_>], kinds: &[Kind], form: Option<usize>) {
+fn by_make(
+    scores: &mut Scores,
+    drafts: &[Draft<'_>],
+    votes: &[Votes],
+    kinds: &[Kind],
+    form: Option<usize>,
+) {
     let mine: Vec<(&Draft<'_>, Kind)> = drafts
         .iter()
         .zip(kinds.iter().copied())
         .filter(|(draft, _)| draft.form == form && draft.seen_by_people)
         .collect();
     let has = |kind: Kind| mine.iter().any(|(_, it)| *it == kind);
-    let passwords = mine.iter().filter(|(draft, _)| draft.shape == Shape::Password).count();
+    let secret = |kind: Kind| matches!(kind, Kind::NewPassword | Kind::CurrentPassword);
+    let passwords = mine.iter().filter(|(_, kind)| secret(*kind)).count();
+    let hidden = drafts
+        .iter()
+        .filter(|draft| {
+            draft.form == form && draft.shape == Shape::Password && !draft.seen_by_people
+        })
+        .count();
     let lines = mine.iter().filter(|(draft, _)| draft.shape == Shape::Text).count();
     match (passwords, lines) {
+        // One line and a password that comes later: the account is asked for first.
+        (0, 1) if hidden == 1 => add(scores, Aim::LogIn, 4),
+        (0, 3..) => add(scores, Aim::LogIn, -4),
         (0, _) => {}
-        (1, 0..=2) => add(scores, Aim::LogIn, 3),
+        (1, 0..=2) => add(scores, Aim::LogIn, 4),
         (1, 3) => add(scores, Aim::SignUp, 2),
         (1, _) => add(scores, Aim::SignUp, 4),
         (2, 0) => add(scores, Aim::Change, 3),
@@ -205,8 +231,15 @@ fn by_make(scores: &mut Scores, drafts: &[Draft<'_>], kinds: &[Kind], form: Opti
     if passwords > 0 && named {
         add(scores, Aim::SignUp, 2);
     }
+    if has(Kind::Email) && has(Kind::Username) {
+        add(scores, Aim::SignUp, 3);
+    }
     if has(Kind::NewPassword) {
-        add(scores, Aim::SignUp, 1);
+        // The attribute alone is often there to keep browsers away.
+        let said = drafts.iter().zip(votes).any(|(draft, votes)| {
+            draft.form == form && votes.says_which && votes.of(Kind::NewPassword) > 0
+        });
+        add(scores, Aim::SignUp, if said { 5 } else { 1 });
         if has(Kind::CurrentPassword) && passwords >= 2 {
             add(scores, Aim::Change, 5);
         }

@@ -16,15 +16,15 @@ use crate::form::{
 /// How much each source of words weighs, against a phrase's strength of ten.
 mod weight {
     /// The field's own label.
-    pub(super) const LABEL: i32 = 50;
+    pub(super) const LABEL: i32 = 60;
     /// What assistive technology is told.
-    pub(super) const ARIA: i32 = 45;
+    pub(super) const ARIA: i32 = 50;
     /// What it shows while it is empty.
     pub(super) const PLACEHOLDER: i32 = 40;
     /// The name under which it is sent.
-    pub(super) const NAME: i32 = 40;
+    pub(super) const NAME: i32 = 36;
     /// Its id.
-    pub(super) const ID: i32 = 35;
+    pub(super) const ID: i32 = 30;
     /// Its `title`.
     pub(super) const TITLE: i32 = 25;
     /// Names that frameworks and tests give it.
@@ -49,6 +49,8 @@ mod weight {
 const ENOUGH: i32 = 120;
 /// A phrase so far into a text is about something else.
 const FAR: usize = 60;
+/// What an identifier's word for nothing in particular is worth at most.
+const QUIET: i32 = 5;
 /// A text so long explains rather than names.
 const LONG: usize = 90;
 
@@ -154,6 +156,10 @@ impl Judge {
         let mut best: Option<(Kind, i32)> = None;
         for found in self.lexicon.find(&text) {
             let (kind, strength) = found.meaning;
+            // Identifiers say more of their surroundings: a search for a street by its
+            // postal code still asks for the code.
+            let quiet = kind == Kind::None && voice == Voice::Identifier;
+            let strength = if quiet { strength.min(QUIET) } else { strength };
             let strength =
                 if long && found.start > FAR { strength.saturating_div(3) } else { strength };
             // What a person reads names its thing first, an identifier last.
@@ -177,7 +183,10 @@ impl Judge {
     /// What the field's make says: its attribute, its type, its list.
     fn built(votes: &mut Votes, draft: &Draft<'_>) {
         let seen = draft.seen;
-        if let Some(kind) = autocomplete::kind(seen.attribute("autocomplete")) {
+        // On a line of text `new-password` is written to keep browsers from filling it.
+        let secret = |kind: &Kind| matches!(kind, Kind::NewPassword | Kind::CurrentPassword);
+        let told = autocomplete::kind(seen.attribute("autocomplete"));
+        if let Some(kind) = told.filter(|kind| draft.shape == Shape::Password || !secret(kind)) {
             votes.told = Some(kind);
             votes.add(kind, weight::AUTOCOMPLETE);
         }

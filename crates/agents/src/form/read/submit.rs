@@ -10,8 +10,11 @@ use crate::form::{
 
 /// Returns everything in the form that a person can press.
 pub(super) fn controls(sighting: &Sighting, container: &Container) -> Vec<Control> {
-    let mine = within(sighting, *container).into_iter().filter(|seen| visible::is_seen(seen));
-    mine.map(control).collect()
+    let all = |place| within(sighting, *container, place).into_iter();
+    let shown = |place| all(place).filter(|seen| visible::is_seen(seen));
+    let mut around = sighting.around(container.place).map(|(at, _)| Some(at)).chain([None]);
+    let place = around.find(|place| shown(*place).any(|seen| seen.does != Press::Link));
+    shown(place.unwrap_or(container.place)).map(control).collect()
 }
 
 /// Returns the control that sends the form or leads on: the one for which most speaks.
@@ -23,28 +26,29 @@ pub(super) fn choose(
 ) -> Option<Control> {
     let fields = logicals.iter().filter(|it| container.holds(sighting, it.place()) && it.is_seen);
     let last = fields.map(|it| it.seen.order).max();
-    let mut best: Option<(i32, &Seen)> = None;
-    for seen in within(sighting, *container) {
-        let score = score(seen, last, lexicons);
-        if score > 0 && best.is_none_or(|(most, _)| score > most) {
-            best = Some((score, seen));
+    // Where the form has nothing that sends, what is around it may.
+    let mut around = sighting.around(container.place).map(|(at, _)| Some(at)).chain([None]);
+    around.find_map(|place| {
+        let mut best: Option<(i32, &Seen)> = None;
+        for seen in within(sighting, *container, place) {
+            let score = score(seen, last, lexicons);
+            if score > 0 && best.is_none_or(|(most, _)| score > most) {
+                best = Some((score, seen));
+            }
         }
-    }
-    best.map(|(_, seen)| control(seen))
+        best.map(|(_, seen)| control(seen))
+    })
 }
 
-/// The controls of the form. Where it has none to press, those of what is around it.
-fn within(sighting: &Sighting, container: Container) -> Vec<&Seen> {
-    let pressed = || sighting.controls.iter().filter(|seen| seen.what == What::Pressed);
+/// What can be pressed within a place, and what says that it belongs to the form.
+fn within(sighting: &Sighting, container: Container, place: Option<usize>) -> Vec<&Seen> {
     let form = container.form(sighting);
-    let belongs = |seen: &&Seen, place: Option<usize>| {
+    let belongs = |seen: &&Seen| {
         let inside = place.is_none_or(|outer| sighting.is_within(seen.place, outer));
         inside || (seen.form.is_some() && (seen.form == form || seen.form == container.place))
     };
-    let presses = |seen: &&Seen| seen.does != Press::Link && visible::is_seen(seen);
-    let mut around = sighting.around(container.place).map(|(at, _)| Some(at)).chain([None]);
-    let place = around.find(|place| pressed().any(|seen| belongs(&seen, *place) && presses(&seen)));
-    pressed().filter(|seen| belongs(seen, place.unwrap_or(container.place))).collect()
+    let pressed = sighting.controls.iter().filter(|seen| seen.what == What::Pressed);
+    pressed.filter(belongs).collect()
 }
 
 /// How much speaks for a control being the one that sends.

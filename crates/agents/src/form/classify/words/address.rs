@@ -20,7 +20,7 @@ pub(super) const ADDRESSES: &[Row] = &[
          endereco 2, apartamento, toevoeging, huisnummer toevoeging, busnummer, adresse 2, \
          adress 2, adreslinje 2, asunto, numer mieszkania, nr lokalu, mieszkanie, *квартир, \
          кв, корпус, строение, daire, daire no, adres 2, 建物名, マンション名, 部屋番号, 상세주소, 详细地址, 門牌, \
-         العنوان 2, شقة, ste, street 1 2",
+         العنوان 2, شقة",
     ),
     row(
         Kind::AddressLine3,

@@ -122,10 +122,11 @@ pub(super) const ACCOUNTS: &[Row] = &[
     row(
         Kind::Username,
         7,
-        "login, logon, user, userfield, uid, usr, signin, handle, account, acct, \
+        "login, logon, userfield, uid, usr, signin, handle, account, acct, \
          account number, kennung, konto, compte, cuenta, conto, conta, txt user, \
          login field, uname, u name, identity, konto nr",
     ),
+    row(Kind::Username, 5, "user"),
     row(Kind::Username, 4, "id, identification, member, identifiant, identificatie, tunnus"),
 ];
 

@@ -58,7 +58,7 @@ pub(super) const PERSON: &[Row] = &[
 pub(super) const NOTHING: &[Row] = &[row(
     Kind::None,
     12,
-    "search, *search, suche, suchen, recherche, rechercher, buscar, busqueda, cerca, \
+    "search, suche, suchen, recherche, rechercher, buscar, busqueda, cerca, \
          ricerca, pesquisar, procurar, zoeken, zoek, sog, sok, haku, szukaj, wyszukaj, \
          hledat, *поиск, искать, *пошук, αναζητηση, ara, arama, 検索, 검색, 搜索, 搜尋, بحث, query, \
          find a, filter, filter by, subject, betreff, objet, asunto del mensaje, oggetto, \
@@ -105,7 +105,7 @@ pub(super) const NOTHING: &[Row] = &[row(
          recordarme, ricordami, lembrar me, onthoud mij, husk mig, kom ihag mig, zapamietaj, \
          запомнить меня, beni hatirla, terms, i agree, i accept, subscribe, \
          newsletter opt in, opt in, phone type, address type, account type, type of address, \
-         marketing, capital, commitment, honeypot, leave this field, leave blank, \
+         marketing, honeypot, leave this field, leave blank, \
          leave empty, do not fill, type or choose, reviewer, age, height, weight, income, \
          salary",
 )];

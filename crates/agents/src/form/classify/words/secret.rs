@@ -103,5 +103,5 @@ pub(super) const CODES: &[Row] = &[
          dogrulama kodu, onay kodu, tek kullanimlik sifre, 認証コード, 確認コード, ワンタイムパスワード, 인증번호, \
          인증 코드, 验证码, 短信验证码, 驗證碼, 动态码, رمز التحقق, كود التحقق",
     ),
-    row(Kind::OneTimeCode, 5, "code, token, kod"),
+    row(Kind::OneTimeCode, 4, "code, token, kod"),
 ];

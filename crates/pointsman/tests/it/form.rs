@@ -1,0 +1,10 @@
+//! Forms in a real browser, filled by the real program: what the site received, what
+//! people are told, and where each run ends.
+
+mod boundary;
+mod deaths;
+mod kinds;
+mod rig;
+mod safety;
+mod sending;
+pub(crate) mod site;

@@ -1,0 +1,100 @@
+//! What must not happen on a page, whatever it asks for: traps that stay empty, doors that
+//! stay shut, and a clear word where a person has to go on.
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use super::rig::{ADA, Rig};
+
+const SEND: &[&str] = &["--submit", "yes"];
+
+#[test]
+#[ignore = "needs Chromium: cargo xtask test --only browser"]
+fn traps_stay_empty() {
+    let answers = r#"
+organization = "Analytical Engines"
+url = "https://example.org"
+[answers]
+"Message" = "Good day."
+"#;
+    let rig = Rig::new("trap", &format!("{ADA}{answers}"));
+    assert_snapshot!(rig.shown("trap", SEND));
+    let wanted = json!({
+        "name": "Ada Lovelace", "website": "", "email2": "", "fax": "", "company": "", "hp": "",
+        "token": "abc", "email": "ada@example.org", "message": "Good day.",
+    });
+    assert_eq!(rig.sent(), wanted);
+}
+
+#[test]
+#[ignore = "needs Chromium: cargo xtask test --only browser"]
+fn a_captcha_is_left_to_the_person_and_nothing_is_sent() {
+    let profile =
+        format!("allow = [\"password\", \"file\"]\n{ADA}new-password = \"s3cret-Word\"\n");
+    let rig = Rig::new("captcha", &profile);
+    assert_snapshot!(rig.shown("captcha", SEND));
+    assert!(rig.site.posted("/sent").is_empty());
+    assert!(rig.notes("click").iter().all(|note| note["field"] != "robot"));
+    // What the profile allows is filled; it never shows in what is kept.
+    assert!(rig.notes("input").iter().any(|note| note["field"] == "new"));
+    let (_, kept, _) = rig.home.pointsman(&["show", "last", "--json"]);
+    assert!(!kept.contains("s3cret-Word") && !kept.contains("ada@example.org"), "{kept}");
+}
+
+#[test]
+#[ignore = "needs Chromium: cargo xtask test --only browser"]
+fn a_box_of_the_browsers_own_is_never_agreed_to() {
+    let rig = Rig::new("confirm", ADA);
+    assert_snapshot!("dialog_confirm", rig.shown("dialog?confirm", &[]));
+    assert!(rig.site.posted("/answered").iter().all(|it| it["yes"] == false));
+    assert!(rig.site.posted("/sent").is_empty());
+    let rig = Rig::new("alert", ADA);
+    assert_snapshot!("dialog_alert", rig.shown("dialog", &[]));
+    assert!(rig.site.posted("/sent").is_empty());
+}
+
+#[test]
+#[ignore = "needs Chromium: cargo xtask test --only browser"]
+fn another_site_is_not_ours_to_fill() {
+    // The button says where it leads.
+    let rig = Rig::new("elsewhere", ADA);
+    assert_snapshot!("elsewhere_said", rig.shown("elsewhere", SEND));
+    assert!(!rig.elsewhere.was_asked_for("/plain"));
+    // The button does not say it.
+    let rig = Rig::new("leave", ADA);
+    assert_snapshot!("elsewhere_unsaid", rig.shown("leave", SEND));
+    assert!(rig.elsewhere.posted("/note").is_empty(), "nothing may be typed there");
+    assert!(rig.elsewhere.posted("/sent").is_empty());
+    // The very first page leads away.
+    let rig = Rig::new("away", ADA);
+    assert_snapshot!("elsewhere_first", rig.shown("away", SEND));
+    assert!(rig.elsewhere.posted("/note").is_empty(), "nothing may be typed there");
+    assert!(rig.elsewhere.posted("/sent").is_empty());
+}
+
+#[test]
+#[ignore = "needs Chromium: cargo xtask test --only browser"]
+fn a_page_that_never_stands_still_is_given_up() {
+    let rig = Rig::new("restless", ADA);
+    assert_snapshot!(rig.shown("restless", SEND));
+    assert_eq!(rig.state(), "error");
+    assert!(rig.site.posted("/note").is_empty());
+}
+
+#[test]
+#[ignore = "needs Chromium: cargo xtask test --only browser"]
+fn a_page_that_is_not_there_is_told() {
+    let rig = Rig::new("nothing", ADA);
+    assert_snapshot!("no_form", rig.shown("nothing-here", SEND));
+    let url = format!("http://{}/", closed());
+    let run = ["run", "form", "--url", &url, "--profile", "profile.toml"];
+    let ran = rig.command(&run, &[]).end();
+    let told = rig.told(&ran).replace(url.trim_end_matches('/'), "NOWHERE");
+    assert_snapshot!("no_site", told);
+}
+
+/// Returns an address that nobody listens on.
+fn closed() -> std::net::SocketAddr {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    listener.local_addr().expect("it has an address")
+}

@@ -1,0 +1,164 @@
+//! When a page stands still, and what it is known by then.
+
+use std::{
+    collections::BTreeSet,
+    time::{Duration, Instant},
+};
+
+use pointsman_agents::form::{self, Field, Reading};
+use pointsman_kernel::id::Digest;
+use reqwest::Url;
+use serde::Deserialize;
+
+use super::{Browser, BrowserError};
+
+/// Fields that are named when a page does not stand still.
+const NAMED: usize = 4;
+
+/// A page that stands still.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stand {
+    /// Its address.
+    pub url: String,
+    /// Scheme, host and port.
+    pub origin: String,
+    /// What it is called.
+    pub title: String,
+    /// What it is known by: origin, path, and the fields that it shows; not their values.
+    pub fingerprint: String,
+    /// What it shows.
+    pub reading: Reading,
+    /// Which document it is: one that is loaded anew is another.
+    pub document: f64,
+}
+
+/// How a document stands.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+pub(super) struct State {
+    pub(super) ready: String,
+    pub(super) url: String,
+    pub(super) document: f64,
+}
+
+impl Browser {
+    /// Waits until the page stands still: its document is there, nothing leads away from
+    /// it, and two looks at it are equal.
+    pub async fn settle(&self, within: Duration) -> Result<Stand, BrowserError> {
+        let begun = Instant::now();
+        let mut before: Option<Stand> = None;
+        let mut changing = "it was never there to be looked at".to_owned();
+        loop {
+            let seen = match self.seen(begun.elapsed()).await {
+                Ok(seen) => seen,
+                // It went away while it was looked at, and that is change enough.
+                Err(BrowserError::Refused { why }) => Err(why),
+                Err(error) => return Err(error),
+            };
+            match seen {
+                Ok(now) => {
+                    match before.as_ref().map(|before| differs(before, &now)) {
+                        Some(None) => return Ok(now),
+                        Some(Some(what)) => changing = what,
+                        None => {}
+                    }
+                    before = Some(now);
+                }
+                Err(why) => {
+                    changing = why;
+                    before = None;
+                }
+            }
+            if begun.elapsed() > within {
+                return Err(BrowserError::Restless { within, changing });
+            }
+            tokio::time::sleep(self.settings.still).await;
+        }
+    }
+
+    /// Looks at the page as it is now, or tells why it is none yet.
+    async fn seen(&self, waited: Duration) -> Result<Result<Stand, String>, BrowserError> {
+        let state: State = self.hand_on_page("state").await?;
+        let there = match state.ready.as_str() {
+            "complete" => true,
+            // A picture that never comes is no reason to wait for ever.
+            "interactive" => waited > self.settings.parts,
+            _ => false,
+        };
+        if !there {
+            return Ok(Err("its document did not finish loading".into()));
+        }
+        self.stand(&state).await.map(Ok)
+    }
+
+    async fn stand(&self, state: &State) -> Result<Stand, BrowserError> {
+        let sighting = self.look().await?;
+        let reading = form::read(&sighting);
+        let fingerprint = fingerprint(&sighting.origin, &sighting.url, &reading.fields);
+        let (url, origin, title) = (sighting.url, sighting.origin, sighting.title);
+        Ok(Stand { url, origin, title, fingerprint, reading, document: state.document })
+    }
+
+    /// Looks at the page as it is at this moment.
+    pub async fn now(&self) -> Result<Stand, BrowserError> {
+        let state: State = self.hand_on_page("state").await?;
+        self.stand(&state).await
+    }
+}
+
+/// Returns what a page is known by.
+fn fingerprint(origin: &str, url: &str, fields: &[Field]) -> String {
+    let path = Url::parse(url).map(|url| url.path().to_owned()).unwrap_or_default();
+    let fields: BTreeSet<String> = fields.iter().map(sign).collect();
+    let mut all = format!("{origin}\n{path}");
+    for field in fields {
+        all.push('\n');
+        all.push_str(&field);
+    }
+    Digest::of(all.as_bytes()).to_string().chars().take(32).collect()
+}
+
+fn sign(field: &Field) -> String {
+    format!("{} {} {:?}", field.selector, field.shape, field.fill)
+}
+
+/// Returns what is different from one look to the next.
+fn differs(before: &Stand, now: &Stand) -> Option<String> {
+    if before.url != now.url {
+        // What follows the path may hold what was typed.
+        let path = |url: &str| url.split(['?', '#']).next().unwrap_or_default().to_owned();
+        return Some(format!("it went on from {} to {}", path(&before.url), path(&now.url)));
+    }
+    if (before.document - now.document).abs() > 0.0 {
+        return Some("it was loaded again and again".into());
+    }
+    if before.fingerprint == now.fingerprint && before.reading.signature == now.reading.signature {
+        return None;
+    }
+    let signs = |stand: &Stand| stand.reading.fields.iter().map(sign).collect::<BTreeSet<_>>();
+    let (old, new) = (signs(before), signs(now));
+    let moved: Vec<&str> = old
+        .symmetric_difference(&new)
+        .filter_map(|sign| sign.split(' ').next())
+        .take(NAMED)
+        .collect();
+    Some(format!("its fields kept changing ({})", moved.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(selector: &str, value: &str) -> Field {
+        Field { selector: selector.into(), value: Some(value.into()), ..Field::default() }
+    }
+
+    #[test]
+    fn a_page_is_known_by_its_fields_and_not_by_what_they_hold() {
+        let known = |url: &str, fields: &[Field]| fingerprint("http://a", url, fields);
+        let one = known("http://a/x?q=1", &[field("#a", ""), field("#b", "")]);
+        assert_eq!(one, known("http://a/x?q=2", &[field("#b", "1"), field("#a", "2")]));
+        assert_ne!(one, known("http://a/y", &[field("#a", ""), field("#b", "")]));
+        assert_ne!(one, known("http://a/x", &[field("#a", "")]));
+        assert_ne!(one, fingerprint("http://b", "http://b/x", &[field("#a", ""), field("#b", "")]));
+    }
+}

@@ -1,0 +1,141 @@
+//! From an instruction to a profile: what a person would have written down before they let
+//! the agent loose. This is the harness's work and no part of the agent.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use super::episode::Episode;
+
+/// How an instruction is read.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Task {
+    /// One thing from a list.
+    Choose,
+    /// These boxes and no others.
+    Boxes,
+    /// The boxes that mean the same as these words.
+    Synonyms,
+    /// A name and a password.
+    Login,
+    /// Three things about a film.
+    Search,
+    /// A number.
+    Spin,
+}
+
+impl Task {
+    /// Returns whether the page gives its field no name.
+    pub(super) const fn is_unlabelled(self) -> bool {
+        matches!(self, Self::Choose | Self::Spin)
+    }
+}
+
+/// Writes the profile for a problem, as TOML.
+pub(super) fn write(task: Task, episode: &Episode, labels: &[String]) -> Result<String> {
+    let said = episode.instruction.as_str();
+    let mut answers = BTreeMap::new();
+    match task {
+        Task::Choose => {
+            let wanted = between(said, "Select ", " from the list")?;
+            answers.insert(only(labels)?, wanted.to_owned());
+        }
+        Task::Spin => {
+            let wanted = between(said, "Select ", " with the spinner")?;
+            answers.insert(only(labels)?, wanted.to_owned());
+        }
+        Task::Boxes => {
+            let wanted: Vec<&str> =
+                between(said, "Select ", " and click Submit")?.split(", ").collect();
+            for label in &episode.labels {
+                answers.insert(label.clone(), yes_or_no(wanted.contains(&label.as_str())));
+            }
+        }
+        Task::Synonyms => {
+            let wanted = between(said, "Select words similar to ", " and click Submit")?;
+            let wanted: Vec<&str> = wanted.split(", ").collect();
+            let groups = groups(&episode.source)?;
+            for label in &episode.labels {
+                let own = groups.iter().find(|group| group.contains(label));
+                let own = own.with_context(|| format!("`{label}` has no group"))?;
+                let is = wanted.iter().any(|word| own.iter().any(|it| it == word));
+                answers.insert(label.clone(), yes_or_no(is));
+            }
+        }
+        Task::Login => {
+            let user = between(said, "username \"", "\"")?;
+            let password = between(said, "password \"", "\"")?;
+            return Ok(format!(
+                "allow = [\"password\"]\n[values]\nusername = {}\ncurrent-password = {}\n",
+                Value::from(user),
+                Value::from(password)
+            ));
+        }
+        Task::Search => {
+            let genre = between(said, "Search for ", " movies")?;
+            let director = between(said, "directed by ", " from year")?;
+            let year = between(said, "from year ", ".")?;
+            for (label, value) in [
+                ("Genre", genre),
+                ("Movie Genre", genre),
+                ("Director", director),
+                ("Director Name", director),
+                ("Year", year),
+                ("Released Date", year),
+            ] {
+                answers.insert(label.into(), value.into());
+            }
+        }
+    }
+    let lines = answers.into_iter().map(|(label, value)| {
+        // JSON's strings are strings of TOML too.
+        format!("{} = {}\n", Value::from(label), Value::from(value))
+    });
+    Ok(format!("[answers]\n{}", lines.collect::<Vec<_>>().concat()))
+}
+
+fn yes_or_no(is: bool) -> String {
+    if is { "yes".into() } else { "no".into() }
+}
+
+fn only(labels: &[String]) -> Result<String> {
+    let [label] = labels else { bail!("the page has {} fields: {labels:?}", labels.len()) };
+    Ok(label.clone())
+}
+
+fn between<'a>(text: &'a str, before: &str, after: &str) -> Result<&'a str> {
+    let rest = text.split_once(before).map(|(_, rest)| rest);
+    let found = rest.and_then(|rest| rest.split_once(after)).map(|(found, _)| found);
+    found.with_context(|| format!("no {before:?} and {after:?} in: {text}"))
+}
+
+/// Reads the page's own list of words that mean the same.
+fn groups(source: &str) -> Result<Vec<Vec<String>>> {
+    let list = between(source, "var SYNONYMS = [", "];")?;
+    let lines = list.lines().map(str::trim).filter(|line| !line.is_empty());
+    let groups = lines.map(|line| {
+        let json = line.trim_end_matches(',').replace('\'', "\"");
+        serde_json::from_str(&json).with_context(|| format!("not a list: {line}"))
+    });
+    groups.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_between_is_found() -> Result<()> {
+        assert_eq!(between("Select -3 with the spinner", "Select ", " with")?, "-3");
+        assert!(between("Select", "Select ", " with").is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn words_that_mean_the_same_are_read_from_the_page() -> Result<()> {
+        let source = "x\nvar SYNONYMS = [\n  ['big', 'huge'],\n  ['water'],\n];\ny";
+        assert_eq!(groups(source)?, [vec!["big", "huge"], vec!["water"]]);
+        Ok(())
+    }
+}

@@ -1,0 +1,174 @@
+//! `cargo xtask bench form`: what a filled field costs, beside bare WebDriver calls that
+//! send the same keys.
+//!
+//! The page takes the time itself, from the first touch of a field to the last value, so
+//! that both are measured alike and a browser's start is in neither.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Value, json};
+
+use crate::{
+    bench::median,
+    place::{self, Scratch},
+    process,
+    program::Home,
+    site::{Reply, Request, Site},
+    webdriver::Browser,
+};
+
+const BUILD_CAP: Duration = Duration::from_mins(30);
+/// Pairs of the agent and bare calls, after one to warm up.
+const PAIRS: usize = 5;
+const FIELDS: usize = 100;
+const LIMIT: Duration = Duration::from_mins(3);
+/// How long the page's own time may be on its way.
+const ARRIVES: Duration = Duration::from_secs(5);
+const RATIO: f64 = 1.5;
+const TAB: char = '\u{e004}';
+
+/// What the page said of one filling.
+struct Filling {
+    ms: f64,
+    keys: u64,
+}
+
+/// Fills a page of a hundred fields in both ways, and returns whether the target was
+/// reached.
+pub(crate) fn bench(development: bool, json: Option<&Path>) -> Result<bool> {
+    let program = program(development)?;
+    let scratch = Scratch::new()?;
+    let site = Site::start(answer).context("serving the page")?;
+    let url = site.url("hundred");
+    let mut browser = Browser::start(1200, 900)?;
+    let (mut ours, mut raws, mut ratios, mut wholes) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut keys, mut raw_keys) = (0, 0);
+    for pair in 0..=PAIRS {
+        let raw = |browser: &mut Browser| filled(&site, || by_hand(browser, &url));
+        let started = Instant::now();
+        let mut whole = Duration::ZERO;
+        let mut own = || {
+            filled(&site, || {
+                let before = started.elapsed();
+                by_agent(&program, &scratch, &url)?;
+                whole = started.elapsed().saturating_sub(before);
+                Ok(())
+            })
+        };
+        // Whoever goes first may pay for what the other left behind.
+        let (ours_now, raw_now) = if pair % 2 == 0 {
+            let raw_now = raw(&mut browser)?;
+            (own()?, raw_now)
+        } else {
+            (own()?, raw(&mut browser)?)
+        };
+        eprintln!("{:.0} ms by the agent, {:.0} ms by bare calls", ours_now.ms, raw_now.ms);
+        if pair > 0 {
+            ratios.push(ours_now.ms / raw_now.ms);
+            ours.push(ours_now.ms);
+            raws.push(raw_now.ms);
+            wholes.push(whole.as_secs_f64());
+            (keys, raw_keys) = (ours_now.keys, raw_now.keys);
+        }
+    }
+    let (ours, raw, ratio, whole) =
+        (median(&ours), median(&raws), median(&ratios), median(&wholes));
+    #[expect(clippy::cast_precision_loss, reason = "a hundred")]
+    let each = |ms: f64| ms / FIELDS as f64;
+    println!("{FIELDS} fields, {PAIRS} fillings of each in turns, medians:");
+    println!("{:<34}{:>12}{:>10}{:>8}", "", "ms a field", "s in all", "keys");
+    for (name, ms, keys) in
+        [("the agent, journal included", ours, keys), ("bare WebDriver calls", raw, raw_keys)]
+    {
+        println!("{name:<34}{:>12.1}{:>10.2}{keys:>8}", each(ms), ms / 1_000.0);
+    }
+    println!("{:<34}{:>12}{whole:>10.2}", "the whole command, browser included", "");
+    let reached = ratio <= RATIO;
+    let word = if reached { "pass" } else { "FAIL" };
+    println!("{word}  a field <= {RATIO} times the bare calls: {ratio:.2}");
+    if let Some(file) = json {
+        let figures = json!({
+            "fields": FIELDS,
+            "agent": { "ms_per_field": each(ours), "keys": keys, "command_s": whole },
+            "raw": { "ms_per_field": each(raw), "keys": raw_keys },
+            "ratio": ratio,
+        });
+        fs::write(file, figures.to_string()).context("writing the figures")?;
+    }
+    Ok(reached)
+}
+
+/// Returns the program, built for release unless somebody is in a hurry.
+fn program(development: bool) -> Result<PathBuf> {
+    let mut cargo = process::command(place::cargo());
+    cargo.args(["build", "--locked", "--package", "pointsman"]).current_dir(place::root());
+    if !development {
+        cargo.arg("--release");
+    }
+    let built = process::run(cargo, BUILD_CAP).context("building the program")?;
+    ensure!(built.well(), "the program cannot be built");
+    let ourselves = env::current_exe().context("finding this very program")?;
+    let target = ourselves.parent().and_then(Path::parent).context("a program lies in a folder")?;
+    Ok(target.join(if development { "debug" } else { "release" }).join("pointsman"))
+}
+
+/// Lets somebody fill the page, and returns what the page says of it.
+fn filled(site: &Site, fill: impl FnOnce() -> Result<()>) -> Result<Filling> {
+    let before = site.posted("/filled").len();
+    fill()?;
+    let waiting = Instant::now();
+    while waiting.elapsed() < ARRIVES {
+        if let Some(told) = site.posted("/filled").get(before) {
+            let ms = told["ms"].as_f64().context("the page tells its time")?;
+            let keys = told["keys"].as_u64().context("the page counts keys")?;
+            return Ok(Filling { ms, keys });
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    bail!("the page was not filled");
+}
+
+fn by_agent(program: &Path, scratch: &Scratch, url: &str) -> Result<()> {
+    let home = Home::of(program, &scratch.file(""), &place::cache()?)?;
+    let answers = (1..=FIELDS).map(|at| {
+        format!("{} = {}\n", Value::from(format!("Answer number {at}")), Value::from(value(at)))
+    });
+    let profile = format!("[answers]\n{}", answers.collect::<Vec<_>>().concat());
+    fs::write(home.file("profile.toml"), profile)?;
+    let told = home.run(
+        ["run", "form", "--url", url, "--profile", "profile.toml", "--submit", "never"],
+        LIMIT,
+    )?;
+    ensure!(told.code() == Some(0), "the agent failed: {}", told.words());
+    Ok(())
+}
+
+/// Finds each field, types, and leaves it: as little as anybody could ask of a driver.
+fn by_hand(browser: &mut Browser, url: &str) -> Result<()> {
+    browser.open(url)?;
+    for at in 1..=FIELDS {
+        let field = browser.find(&format!("#f{at}"))?;
+        browser.keys(&field, &format!("{}{TAB}", value(at)))?;
+    }
+    Ok(())
+}
+
+fn value(at: usize) -> String {
+    format!("value {at}")
+}
+
+fn answer(request: &Request) -> Reply {
+    if request.method == "POST" {
+        return Reply::html("");
+    }
+    let folder = place::root().join("crates/pointsman/tests/it/form/pages");
+    let name = request.path.as_str();
+    let page = if name.contains('.') { name.into() } else { format!("{name}.html") };
+    Reply::file(&folder, &page)
+}
