@@ -102,10 +102,8 @@ fn what_looks_wrong_is_told_without_the_value() {
     let expected = ["given-name", "country", "cc-number", "bday", "tel", "email", "allow"];
     assert_eq!(keys, expected, "{doubts:?}");
     assert!(doubts.iter().all(|(_, why)| !why.contains("4242") && !why.contains("ada@")));
-    let closed = super::super::Profile {
-        values: [(Kind::NewPassword, String::from("x"))].into(),
-        ..Profile::default()
-    };
+    let closed =
+        Profile { values: [(Kind::NewPassword, String::from("x"))].into(), ..Profile::default() };
     assert!(closed.doubts()[0].1.contains("never filled unless"), "{:?}", closed.doubts());
 }
 
