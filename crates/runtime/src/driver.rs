@@ -5,7 +5,7 @@
 //! (5) start its effects; (6) tell those who watch.
 
 mod load;
-mod say;
+pub(crate) mod say;
 mod tell;
 mod work;
 

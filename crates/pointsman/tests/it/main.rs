@@ -10,6 +10,7 @@ mod faulty;
 mod form;
 mod home;
 mod journals;
+mod profiles;
 mod run;
 mod schema;
 mod settings;

@@ -202,7 +202,7 @@ fn lists_are_chosen_from_by_meaning() {
     check(&labels(Kind::Language, &["Deutsch", "English"]), "en", Kind::Language, "English");
     check(&labels(Kind::CcType, &["Visa", "MasterCard"]), "mastercard", Kind::CcType, "MasterCard");
     let none = |options: &[&str], raw, expected| {
-        check(&labels(Kind::None, options), raw, Kind::None, expected)
+        check(&labels(Kind::None, options), raw, Kind::None, expected);
     };
     none(&["Yes, please", "No"], "yes please!", "Yes, please");
     none(&["Ja", "Nein"], "yes", "Ja");
@@ -371,7 +371,7 @@ proptest! {
             kind,
             placeholder: label,
             options: Vec::from([option]),
-            limits: Limits { pattern, chars, ..Limits::default() },
+            limits: Limits { chars, pattern, ..Limits::default() },
             ..Field::default()
         };
         let fitted: Result<String, _> = fit(&field, &raw, kind);
