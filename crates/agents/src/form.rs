@@ -6,6 +6,7 @@
 //! so that a field takes it in `value`.
 
 mod classify;
+mod config;
 mod data;
 mod field;
 mod forward;
@@ -21,7 +22,11 @@ mod tests;
 mod text;
 mod value;
 
-use alloc::{boxed::Box, format, string::String};
+use alloc::{
+    boxed::Box,
+    format,
+    string::{String, ToString},
+};
 
 use pointsman_kernel::{
     agent::{
@@ -35,7 +40,8 @@ use pointsman_kernel::{
 };
 use serde_json::value::RawValue;
 
-pub use data::{Config, Data, OnOptional};
+pub use config::{Config, OnOptional};
+pub use data::Data;
 pub use field::{Choice, Field, Fill, Limits, Shape};
 pub use forward::{Class as ControlClass, Control, Does};
 pub use kind::{Class, Kind};
@@ -74,7 +80,7 @@ pub fn chart_with(attempts_per_field: u16, timeouts: &[(&str, u64)]) -> String {
                 text.push_str(rest);
             }
             (None, Some((_, ms))) if line.starts_with("timeout ") => {
-                text.push_str(&format!("timeout = \"{ms}ms\""));
+                text.extend(["timeout = \"", &ms.to_string(), "ms\""]);
             }
             _ => text.push_str(line),
         }
@@ -195,10 +201,13 @@ impl Agent for Form {
         let settled = match visit.job {
             FILL_ID => filled(data, visit, answer),
             VERIFY_ID => verified(data, answer),
-            _ => match answer {
-                Answer::Tool(result) => sent(data, result.ok, &result.output),
-                other => answer::own(other).and_then(|report| took(data, visit.job, report)),
-            },
+            _ => {
+                if let Answer::Tool(result) = answer {
+                    sent(data, result.ok, &result.output)
+                } else {
+                    answer::own(answer).and_then(|report| took(data, visit.job, report))
+                }
+            }
         };
         settled.unwrap_or_else(Settled::Failed)
     }
@@ -252,11 +261,8 @@ fn filled(
 }
 
 fn last_attempt(visit: &Visit<'_>, fault: &Fault) -> bool {
-    let max = match visit.state.does() {
-        Doing::Run(work) => work.attempts.max,
-        _ => 1,
-    };
-    !fault.repeatable || visit.attempt >= max
+    let more = matches!(visit.state.does(), Doing::Run(work) if visit.attempt < work.attempts.max);
+    !fault.repeatable || !more
 }
 
 fn verified(data: &mut Data, answer: Answer<Report>) -> Result<Settled<Task>, Fault> {

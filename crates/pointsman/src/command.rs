@@ -12,6 +12,7 @@ mod fields;
 mod graph;
 mod init;
 mod manual;
+mod profile;
 mod replay;
 mod resume;
 mod run;
@@ -49,6 +50,7 @@ pub(crate) enum Command {
     Fields(fields::Fields),
     Explain(explain::Explain),
     Decode(decode::Decode),
+    Profile(profile::ProfileCommand),
     Init(init::Init),
     Doctor(doctor::Doctor),
     Completions(manual::Completions),
@@ -79,6 +81,7 @@ impl Command {
             Self::Fields(fields) => fields.run(),
             Self::Explain(explain) => explain.run(),
             Self::Decode(decode) => decode.run(),
+            Self::Profile(profile) => profile.run(),
             Self::Init(init) => init.run(),
             Self::Doctor(doctor) => doctor.run(globals),
             Self::Completions(completions) => completions.run(),

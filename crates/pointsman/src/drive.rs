@@ -63,6 +63,12 @@ pub(crate) struct Audience {
 }
 
 impl Drive {
+    /// Returns whether anything names a model that writes: quoting is not writing.
+    pub(crate) fn names_model(&self, config: &ModelConfig) -> bool {
+        let named = self.model.clone().or_else(|| variable("POINTSMAN_MODEL"));
+        named.or_else(|| config.spec.clone()).is_some_and(|spec| spec != "quote")
+    }
+
     /// Returns which model is asked, and how.
     pub(crate) fn model(&self, config: &ModelConfig) -> Result<model::Settings, Error> {
         let named = self.model.clone().or_else(|| variable("POINTSMAN_MODEL"));
@@ -134,6 +140,7 @@ impl Drive {
             watch: Some(watched(config)),
             hooks: config.hooks.hooks(),
             instructions: config.instructions(),
+            browser: config.form.browser(),
         };
         let host = session.host(settings).map_err(Error::Session)?;
         for (name, why) in host.refused() {

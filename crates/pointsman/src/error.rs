@@ -12,6 +12,7 @@ use pointsman_runtime::{
     mcp::McpError,
     model::ModelError,
     plan::PlanError,
+    profile::ProfileError,
     session::SessionError,
     store::{ExportError, StoreError},
     tool::ToolError,
@@ -101,6 +102,34 @@ pub(crate) enum Error {
     /// A plan cannot be used.
     #[error(transparent)]
     Plan(PlanError),
+    /// A form needs an address.
+    #[error("`form` needs the page that the form is on")]
+    NoUrl,
+    /// An address cannot be opened.
+    #[error("cannot open `{url}`: {why}")]
+    BadUrl {
+        /// What was typed.
+        url: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A form needs a profile.
+    #[error("`form` needs a profile to fill the form with")]
+    NoProfile,
+    /// A profile cannot be used.
+    #[error(transparent)]
+    Profile(ProfileError),
+    /// There is no browser.
+    #[error(transparent)]
+    Browser(BrowserError),
+    /// Only `form` takes the option.
+    #[error("`{agent}` takes no `{option}`")]
+    OnlyForms {
+        /// The agent.
+        agent: String,
+        /// The option.
+        option: &'static str,
+    },
     /// Only `code` has a plan.
     #[error("`{agent}` takes no plan")]
     NoPlan {
@@ -267,13 +296,21 @@ impl Error {
             }
             Self::NoSuchCode { .. } => "`pointsman explain` lists them all".into(),
             Self::NotYet { .. } => {
-                "so far `chat`, `code`, `research` and charts with `jobs = \"builtin\"` can be run"
+                "so far `chat`, `code`, `research`, `form` and charts with `jobs = \"builtin\"` can \
+                 be run"
                     .into()
             }
             Self::NoGoal { agent } => format!("write `pointsman run {agent} \"GOAL\"`"),
             Self::NoTalks => "begin one: `pointsman chat`".into(),
             Self::NoTalker { run, .. } => format!("`pointsman resume {run}` goes on with it"),
             Self::Plan(error) => error.hint().into(),
+            Self::NoUrl => "write `pointsman run form --url URL --profile FILE`".into(),
+            Self::NoProfile => "give `--profile FILE`, or set `profile` in `[form]` of your settings; \
+                 `pointsman profile example` prints one to start from"
+                .into(),
+            Self::Profile(error) => return error.hint().map(Into::into),
+            Self::Browser(error) => return error.hint().map(Into::into),
+            Self::OnlyForms { option, .. } => format!("leave `{option}` out, or run `form`"),
             Self::NoPlan { .. } => "leave `--plan` out, or run `code`".into(),
             Self::NoHome => "set POINTSMAN_JOURNAL to a file".into(),
             Self::NoSuchRun { none: true, .. } => {

@@ -5,11 +5,15 @@ use std::{
     error::Error as _,
     fmt::Write as _,
     io::{self, IsTerminal, Write as _},
+    path::Path,
 };
 
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource};
 use pointsman_kernel::diagnostic::{Diagnostic, Span};
-use pointsman_runtime::config::ConfigError;
+use pointsman_runtime::{
+    config::{ConfigError, Problem},
+    profile::ProfileError,
+};
 
 use crate::chart::Source;
 pub(crate) use crate::error::Error;
@@ -30,8 +34,8 @@ pub(crate) fn error(error: &Error) {
             let _: std::fmt::Result =
                 writeln!(text, "hint: `pointsman explain {}` tells why", first.code);
         }
-    } else if let Error::Config(ConfigError::Mistakes { path, text: source, problems }) = error {
-        let source = Source { name: path.display().to_string(), text: source.clone() };
+    } else if let Some((path, source, problems)) = mistakes(error) {
+        let source = Source { name: path.display().to_string(), text: source.into() };
         for problem in problems {
             let (message, hint) = (problem.message.clone(), problem.hint.clone());
             text.push_str(&draw(
@@ -49,6 +53,17 @@ pub(crate) fn error(error: &Error) {
     }
     // Where standard error is closed there is nobody left to tell.
     drop(io::stderr().write_all(text.as_bytes()));
+}
+
+/// Returns the file, its text and what is wrong with it, where an error is about that.
+fn mistakes(error: &Error) -> Option<(&Path, &str, &[Problem])> {
+    match error {
+        Error::Config(ConfigError::Mistakes { path, text, problems })
+        | Error::Profile(ProfileError::Mistakes { path, text, problems }) => {
+            Some((path, text, problems))
+        }
+        _ => None,
+    }
 }
 
 /// Returns an error in a line, with the causes that its message does not hold itself.

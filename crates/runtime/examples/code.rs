@@ -87,5 +87,6 @@ fn host(session: &Session, folder: PathBuf) -> Result<Host, Box<dyn Error>> {
         watch: None,
         hooks: Hooks::default(),
         instructions: Instructions::default(),
+        browser: pointsman_runtime::browser::Settings::default(),
     })?)
 }

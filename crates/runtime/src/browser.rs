@@ -27,9 +27,10 @@ use fantoccini::Client;
 
 pub use error::BrowserError;
 pub use find::{Program, programs};
-pub use press::{Pressed, Pressing};
 pub use look::{address, visit};
+pub use press::{Pressed, Pressing};
 pub use record::Record;
+pub(crate) use record::end_left;
 pub use settings::{Attach, Settings};
 pub use settle::Stand;
 pub use verify::Found;

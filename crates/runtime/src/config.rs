@@ -6,6 +6,7 @@
 //! user's own file, the environment and the command line.
 
 pub(crate) mod day;
+mod form;
 mod hooks;
 mod keys;
 mod read;
@@ -24,6 +25,7 @@ use pointsman_kernel::{
 };
 use thiserror::Error;
 
+pub use form::{FormConfig, Submit};
 pub use hooks::{HooksConfig, TalkConfig};
 pub use keys::milliseconds;
 pub use remember::remember;
@@ -115,6 +117,8 @@ pub struct Config {
     pub chat: TalkConfig,
     /// `[code]`.
     pub code: TalkConfig,
+    /// `[form]`.
+    pub form: FormConfig,
 }
 
 /// `[model]`: who is asked, and how.

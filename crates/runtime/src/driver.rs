@@ -5,7 +5,7 @@
 //! (5) start its effects; (6) tell those who watch.
 
 mod load;
-mod say;
+pub(crate) mod say;
 mod tell;
 mod work;
 
@@ -352,6 +352,9 @@ impl Driver {
         }
         let items = &self.run.core().items;
         self.open.retain(|id, _| items.iter().any(|item| load::waits_for(item, *id)));
+        if self.run.core().ended.is_some() {
+            self.site.performer.ended(&self.id);
+        }
         Ok(Ok(Some(committed)))
     }
 

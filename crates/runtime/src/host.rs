@@ -2,6 +2,7 @@
 //! agents' own tasks.
 
 mod child;
+mod form;
 mod hook;
 mod instructions;
 #[cfg(test)]
@@ -9,23 +10,27 @@ mod tests;
 
 use std::{path::PathBuf, sync::Arc};
 
-use pointsman_agents::{PLAN_TOOL, research::MAX_TOOLS};
+use pointsman_agents::{PLAN_TOOL, form::SUBMIT_TOOL, research::MAX_TOOLS};
 use pointsman_kernel::{
     agent::{FaultClass, ToolCall},
     governor::{Level, Permissions},
     tool::ToolDecl,
 };
+use serde::Deserialize;
 use serde_json::{Value, json};
 use thiserror::Error;
 
+use form::Forms;
+pub(crate) use form::forget;
 pub use hook::{AfterTools, Hooks};
 pub use instructions::Instructions;
 
 use crate::{
+    browser,
     mcp::{self, McpError, McpLimits, Servers},
     model::{self, Model, ModelError, Question},
     perform::{Doing, Done, Errand, Perform, Shown, Task},
-    store::Store,
+    store::{RunId, Store},
     tool::{self, ToolError, ToolSpec, Tools, plan},
     watch::{self, Watch},
 };
@@ -57,6 +62,8 @@ pub struct Settings {
     pub hooks: Hooks,
     /// For which agents the workspace's instructions are read.
     pub instructions: Instructions,
+    /// The browser that forms are filled in.
+    pub browser: browser::Settings,
 }
 
 /// MCP servers, and which of them may be started.
@@ -85,6 +92,7 @@ struct Inner {
     /// Where the journals are: the disk that is watched, and where child runs are kept.
     journal: PathBuf,
     store: Arc<Store>,
+    forms: Forms,
 }
 
 impl Host {
@@ -94,7 +102,7 @@ impl Host {
         store: Arc<Store>,
         journal: PathBuf,
     ) -> Result<Self, HostError> {
-        let Settings { model, tools, mcp, watch, hooks, instructions } = settings;
+        let Settings { model, tools, mcp, watch, hooks, instructions, browser } = settings;
         let (model, tools) = (Model::new(model)?, Tools::open(tools)?);
         let (servers, refused) = match mcp {
             Some(Approved { config, names, limits }) => {
@@ -103,6 +111,7 @@ impl Host {
             }
             None => (None, Vec::new()),
         };
+        let forms = Forms::new(browser, &journal, Arc::clone(&store));
         Ok(Self(Arc::new(Inner {
             model,
             tools,
@@ -113,6 +122,7 @@ impl Host {
             instructions,
             journal,
             store,
+            forms,
         })))
     }
 
@@ -120,6 +130,12 @@ impl Host {
     pub fn decls(&self) -> Vec<ToolDecl> {
         let servers = self.0.servers.iter().flat_map(Servers::decls);
         self.0.tools.decls().into_iter().chain(servers).collect()
+    }
+
+    /// Returns what the tools declare of themselves that a run of this agent may call.
+    pub(crate) fn decls_for(&self, agent: &str) -> Vec<ToolDecl> {
+        let own = (agent == "form").then(form::submit_decl);
+        self.decls().into_iter().chain(own).collect()
     }
 
     /// Returns the tools as models are told of them.
@@ -208,6 +224,9 @@ impl Host {
 
     /// Calls a tool; one that may have been done already is looked for first.
     async fn call(&self, errand: &Errand, call: &ToolCall, shown: &Shown) -> Done {
+        if call.tool == SUBMIT_TOOL {
+            return self.0.forms.submit(errand, call).await;
+        }
         if let Some(servers) = self.0.servers.as_ref().filter(|_| call.tool.starts_with("mcp.")) {
             return servers.call(&call.tool, &call.arguments).await;
         }
@@ -232,7 +251,12 @@ impl Perform for Host {
                 let offered = |spec: &ToolSpec| prompt.tools.contains(&spec.name);
                 let known = self.specs().into_iter().chain([plan::phase_complete()]);
                 let tools = known.filter(offered).collect();
-                self.0.model.ask(Question { prompt, tools, key: errand.to_string() }, shown)
+                let question = Question { prompt, tools, key: errand.to_string() };
+                if question.prompt.private.is_none() {
+                    return self.0.model.ask(question, shown);
+                }
+                let host = self.clone();
+                Box::pin(async move { form::ask(&host, &errand.run, question, shown).await })
             }
             Task::Tool(call) => {
                 let host = self.clone();
@@ -241,9 +265,19 @@ impl Perform for Host {
             Task::Child(child) => Box::pin(child::run(self.clone(), errand, child)),
             Task::Own(mut task) => match task.get_mut("post_tools").map(Value::take) {
                 Some(batch) => Box::pin(hook::after_tools(self.clone(), errand, batch)),
-                None => Box::pin(std::future::ready(own(&task))),
+                None => match form::Task::deserialize(&task) {
+                    Ok(task) => {
+                        let host = self.clone();
+                        Box::pin(async move { host.0.forms.perform(&errand, task).await })
+                    }
+                    Err(_) => Box::pin(std::future::ready(own(&task))),
+                },
             },
         }
+    }
+
+    fn ended(&self, run: &RunId) {
+        self.0.forms.end(run);
     }
 }
 

@@ -142,4 +142,9 @@ pub trait Perform: Send + Sync {
 
     /// Starts a task.
     fn perform(&self, errand: Errand, task: Task, shown: Shown) -> Doing;
+
+    /// Learns that a run has ended: what was kept for it can go.
+    fn ended(&self, run: &RunId) {
+        let _ = run;
+    }
 }

@@ -1,6 +1,6 @@
 //! Profiles of people, read from a file: what a form can be filled with.
 //!
-//! A profile is TOML. At the top stand values by what they are, in the words of HTML's
+//! A profile is TOML. At the top, or in `[values]`, stand values by what they are, in the words of HTML's
 //! `autocomplete`; `[answers]` has values by the label of their field, `[facts]` what a
 //! model may know, and `allow` the classes that are never filled without it.
 
@@ -89,6 +89,38 @@ impl Written {
     }
 }
 
+impl Written {
+    /// Takes the values of `[values]`, which may as well stand at the top.
+    fn values(&mut self, value: &Spanned<DeValue<'_>>, found: &mut Vec<Problem>) {
+        let DeValue::Table(table) = value.get_ref() else {
+            found.push(Problem {
+                message: "`values` must be a table".into(),
+                hint: "write `[values]`, or leave it out: its keys may stand at the top".into(),
+                span: span(value),
+            });
+            return;
+        };
+        for (name, value) in table {
+            self.value(name, value, found);
+        }
+    }
+
+    fn value(
+        &mut self,
+        name: &Spanned<std::borrow::Cow<'_, str>>,
+        value: &Spanned<DeValue<'_>>,
+        found: &mut Vec<Problem>,
+    ) {
+        let (key, place): (&str, Span) = (name.get_ref(), span(name));
+        self.places.insert(key.into(), place);
+        match (Kind::from_token(key), plain(value.get_ref())) {
+            (Some(kind), Some(text)) => drop(self.profile.values.insert(kind, text)),
+            (Some(_), None) => found.push(wrong(key, value)),
+            (None, _) => found.push(unknown(key, place)),
+        }
+    }
+}
+
 /// Reads a profile.
 pub fn read(path: &Path) -> Result<Profile, ProfileError> {
     Ok(written(path)?.0.profile)
@@ -130,21 +162,15 @@ pub fn parse(text: &str) -> Result<Written, Vec<Problem>> {
     let mut read = Written::default();
     for (name, value) in document.get_ref() {
         let (key, place): (&str, Span) = (name.get_ref(), span(name));
-        read.places.insert(key.into(), place);
         match key {
+            "values" => read.values(value, &mut found),
             "answers" => read.profile.answers = table(key, value, &mut found),
             "facts" => read.profile.facts = table(key, value, &mut found),
-            "allow" => read.profile.allow = allow(value, &mut found).into_iter().collect(),
-            _ => match Kind::from_token(key) {
-                Some(kind) => {
-                    let text = plain(value.get_ref());
-                    match text {
-                        Some(text) => drop(read.profile.values.insert(kind, text)),
-                        None => found.push(wrong(key, value)),
-                    }
-                }
-                None => found.push(unknown(key, place)),
-            },
+            "allow" => {
+                read.places.insert(key.into(), place);
+                read.profile.allow = allow(value, &mut found).into_iter().collect();
+            }
+            _ => read.value(name, value, &mut found),
         }
     }
     if found.is_empty() {
@@ -159,7 +185,7 @@ fn span<T>(value: &Spanned<T>) -> Span {
 }
 
 fn unknown(key: &str, place: Span) -> Problem {
-    let known = Kind::all().map(Kind::token).chain(["answers", "facts", "allow"]);
+    let known = Kind::all().map(Kind::token).chain(["answers", "facts", "allow", "values"]);
     let tokens: Vec<&str> = known.collect();
     let dashed = key.replace('_', "-");
     let hint = if tokens.contains(&dashed.as_str()) {

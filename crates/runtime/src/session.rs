@@ -190,7 +190,7 @@ impl Session {
             digest: chart.digest(),
             seed: seed.unwrap_or_else(entropy),
             permissions,
-            tools: host.decls(),
+            tools: host.decls_for(chart.jobs()),
             config: body(&config)?,
         };
         let (id, chart, words) = (new_run_id(), Arc::new(chart), Vec::new());
@@ -240,6 +240,7 @@ impl Session {
         let event = json!({ "cancelled": { "scope": "run" } });
         let Some(_hold) = self.store.hold(id)? else { return self.post(id, &event) };
         self.threads.block_on(end::end(&self.store, id))?;
+        host::forget(&self.journal, id);
         Ok(Posted::Taken)
     }
 

@@ -12,7 +12,7 @@ use pointsman_kernel::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    driver::{DriveError, Loaded, fold_each},
+    driver::{DriveError, Loaded, fold_each, say},
     observe::Question,
     store::{RunId, Store, StoreError},
 };
@@ -51,6 +51,8 @@ pub struct Spent {
 pub struct Story {
     /// Why each step went where it went.
     pub steps: Vec<Why>,
+    /// What each step was about, in words, where there is more to say than its event.
+    pub said: Vec<Option<String>>,
     /// Every transition, in order.
     pub history: Vec<Transition>,
     /// What was called, and what it cost.
@@ -64,6 +66,7 @@ pub struct Story {
 /// Reads a journal and checks every byte of it.
 pub fn story(chart: &Chart, id: &RunId, lines: &[String]) -> Result<Story, DriveError> {
     let (mut steps, mut history, mut spent) = (Vec::new(), Vec::new(), Spent::default());
+    let (mut said, mut stage) = (Vec::new(), None);
     let mut entered = At(0);
     let mut line = lines.iter();
     let loaded = fold_each(chart, id, lines, |event, run, stepped| {
@@ -87,13 +90,19 @@ pub fn story(chart: &Chart, id: &RunId, lines: &[String]) -> Result<Story, Drive
             spent.model_calls += u64::from(started.model.is_some());
             spent.tool_calls += u64::from(started.tool.is_some());
         }
-        let usage = line.next().map(|line| usage(line)).unwrap_or_default();
+        let line = line.next();
+        said.push(line.and_then(|line| say::line(line)).map(|words| match &stage {
+            Some(stage) => format!("{words} ({stage})"),
+            None => words,
+        }));
+        stage = run.stage();
+        let usage = line.map(|line| usage(line)).unwrap_or_default();
         spent.tokens = spent.tokens.saturating_add(usage.tokens);
         spent.money = spent.money.saturating_add(usage.money);
         steps.push(why);
     })?;
     let questions = loaded.questions();
-    Ok(Story { steps, history, spent, questions, loaded })
+    Ok(Story { steps, said, history, spent, questions, loaded })
 }
 
 /// An order, as far as it is counted.

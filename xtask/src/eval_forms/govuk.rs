@@ -91,11 +91,13 @@ fn one_line(checks: &mut Checks, options: &Value, fields: &[&Field]) {
     if let Some(most) = options["maxlength"].as_u64() {
         let counted = options["countType"] == "words";
         let limit = if counted { field.limits.words } else { field.limits.chars };
-        checks.see("limit", limit.map(u64::from) == Some(most), || format!("{most}, not {limit:?}"));
+        checks
+            .see("limit", limit.map(u64::from) == Some(most), || format!("{most}, not {limit:?}"));
     }
     if let Some(most) = options["maxwords"].as_u64() {
         let limit = field.limits.words;
-        checks.see("limit", limit.map(u64::from) == Some(most), || format!("{most}, not {limit:?}"));
+        checks
+            .see("limit", limit.map(u64::from) == Some(most), || format!("{most}, not {limit:?}"));
     }
     if let Some(token) = options["autocomplete"].as_str() {
         let kind = field.kind.token();

@@ -144,8 +144,11 @@ pub(super) fn unknown(index: &Value) -> Vec<String> {
     let fields = pages.flat_map(|page| page["fields"].as_array().into_iter().flatten());
     let labels = fields.filter_map(|field| field["expected"].as_str());
     let known = |one: &str| LABELS.iter().any(|(label, _)| *label == one);
-    let mut missing: Vec<String> =
-        labels.flat_map(|label| label.split(" OR ")).filter(|one| !known(one)).map(Into::into).collect();
+    let mut missing: Vec<String> = labels
+        .flat_map(|label| label.split(" OR "))
+        .filter(|one| !known(one))
+        .map(Into::into)
+        .collect();
     missing.sort();
     missing.dedup();
     missing

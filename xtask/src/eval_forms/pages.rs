@@ -32,7 +32,9 @@ impl<'a> Pages<'a> {
 
     /// Returns the pages of a part of the index.
     pub(super) fn part(&self, name: &str) -> Result<&Vec<Value>> {
-        self.index[name]["pages"].as_array().with_context(|| format!("the index has no part {name}"))
+        self.index[name]["pages"]
+            .as_array()
+            .with_context(|| format!("the index has no part {name}"))
     }
 
     /// Opens a page and reads it when it stands still.

@@ -9,11 +9,11 @@ use pointsman_kernel::agent::{Fault, FaultClass, Forgone};
 use serde::{Deserialize, Serialize};
 
 use super::{
+    config::{Config, OnOptional},
     field::Field,
     forward::{self, Control, Way},
     plan::{self, Why},
-    profile::Holds,
-    report::{Row, Sent, Status},
+    report::{Origin, Row, Sent, Status},
     task::Source,
     text,
 };
@@ -72,42 +72,6 @@ enum Written {
     Nothing,
     /// It wrote this.
     Text(String),
-}
-
-/// What a run is configured with.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Config {
-    /// What the form is filled for, in the person's words.
-    pub goal: String,
-    /// The page to open; without one the browser's page is taken as it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub url: Option<String>,
-    /// What the profile holds: names, and no value.
-    pub profile: Holds,
-    /// Whether a model writes text where the profile has none.
-    pub writes: bool,
-    /// Whether fields that hold a value are filled anew.
-    #[serde(skip_serializing_if = "core::ops::Not::not")]
-    pub overwrite: bool,
-    /// Whether values and texts are kept out of the journal.
-    pub redact: bool,
-    /// What to do with an optional field that cannot be filled.
-    pub optional: OnOptional,
-    /// Further origins on which the agent may act, beside that of the first page.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub sites: Vec<String>,
-}
-
-/// What to do with an optional field that cannot be filled.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OnOptional {
-    /// Write it down and go on.
-    #[default]
-    Skip,
-    /// End the run.
-    Error,
 }
 
 /// What a person says when they let the agent act.
@@ -180,7 +144,12 @@ impl Data {
         self.order.clear();
         for (at, field) in (0..).zip(&self.fields) {
             match plan::kept_out(field, &self.config) {
-                None => self.order.push(at),
+                None => {
+                    self.order.push(at);
+                    let known = plan::key(field, &self.config.profile).is_some();
+                    let origin = if known { Origin::Profile } else { Origin::Model };
+                    rows.push(Row::of(self.page, field, origin, Status::Planned));
+                }
                 Some(why) => rows.push(Row::left(self.page, field, why)),
             }
         }

@@ -163,14 +163,15 @@ pub enum Fill {
 impl Field {
     /// Returns the class by which it is kept from being filled, if it is in one.
     pub const fn class(&self) -> Option<Class> {
-        match self.shape {
-            Shape::File => Some(Class::File),
-            Shape::Codes => Some(Class::OneTimeCode),
-            Shape::Password => match self.kind.class() {
-                Some(class) => Some(class),
-                None => Some(Class::Password),
-            },
-            _ => self.kind.class(),
+        if matches!(self.shape, Shape::File) {
+            return Some(Class::File);
+        }
+        if matches!(self.shape, Shape::Codes) {
+            return Some(Class::OneTimeCode);
+        }
+        match self.kind.class() {
+            None if matches!(self.shape, Shape::Password) => Some(Class::Password),
+            class => class,
         }
     }
 
@@ -189,11 +190,8 @@ impl Field {
 
     /// Returns whether it takes one or several out of a list.
     pub const fn is_choice(&self) -> bool {
-        match self.shape {
-            Shape::Select | Shape::Radio | Shape::Listbox => true,
-            Shape::Combobox => !self.options.is_empty(),
-            _ => false,
-        }
+        matches!(self.shape, Shape::Select | Shape::Radio | Shape::Listbox)
+            || (matches!(self.shape, Shape::Combobox) && !self.options.is_empty())
     }
 }
 

@@ -176,20 +176,27 @@ impl Kind {
 
     /// Returns the class by which it is kept from being filled, if it is in one.
     pub const fn class(self) -> Option<Class> {
-        match self {
-            Self::NewPassword | Self::CurrentPassword => Some(Class::Password),
-            Self::OneTimeCode => Some(Class::OneTimeCode),
+        let card = matches!(
+            self,
             Self::CcName
-            | Self::CcGivenName
-            | Self::CcAdditionalName
-            | Self::CcFamilyName
-            | Self::CcNumber
-            | Self::CcExp
-            | Self::CcExpMonth
-            | Self::CcExpYear
-            | Self::CcCsc
-            | Self::CcType => Some(Class::Card),
-            _ => None,
+                | Self::CcGivenName
+                | Self::CcAdditionalName
+                | Self::CcFamilyName
+                | Self::CcNumber
+                | Self::CcExp
+                | Self::CcExpMonth
+                | Self::CcExpYear
+                | Self::CcCsc
+                | Self::CcType
+        );
+        if card {
+            Some(Class::Card)
+        } else if matches!(self, Self::NewPassword | Self::CurrentPassword) {
+            Some(Class::Password)
+        } else if matches!(self, Self::OneTimeCode) {
+            Some(Class::OneTimeCode)
+        } else {
+            None
         }
     }
 }

@@ -9,7 +9,7 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    data::Config,
+    config::Config,
     field::{Field, Fill, Shape},
     forward,
     kind::Kind,
@@ -97,8 +97,8 @@ pub(super) fn key(field: &Field, holds: &Holds) -> Option<String> {
     ];
     let names = names.into_iter().flatten().filter(|name| !name.trim().is_empty());
     for name in names {
-        let named = holds.answers.iter().find(|answer| answers(answer, name, &field.context));
-        if let Some(answer) = named {
+        let answer = holds.answers.iter().find(|answer| answers(answer, name, &field.context));
+        if let Some(answer) = answer {
             return Some(format!("{ANSWERS}{answer}"));
         }
     }

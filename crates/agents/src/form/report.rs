@@ -72,6 +72,8 @@ pub enum Origin {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
+    /// It is to be filled.
+    Planned,
     /// It holds the value.
     Filled,
     /// The page refused the value.
@@ -113,6 +115,15 @@ impl Row {
         }
     }
 
+    /// Returns whether the person may want to fill it.
+    const fn is_the_persons(&self) -> bool {
+        match self.status {
+            Status::Left(why) => !matches!(why, Why::HoldsValue | Why::Hidden | Why::Disabled),
+            Status::Skipped => true,
+            Status::Planned | Status::Filled | Status::Refused | Status::Failed => false,
+        }
+    }
+
     /// Returns why it was left, or what else there is to say.
     fn reason(&self) -> String {
         match (&self.note, self.status) {
@@ -142,6 +153,7 @@ impl fmt::Display for Origin {
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Planned => f.pad("not reached"),
             Self::Filled => f.pad("filled"),
             Self::Refused => f.pad("refused"),
             Self::Skipped => f.pad("skipped"),
@@ -155,25 +167,26 @@ impl fmt::Display for Status {
 impl Data {
     /// Writes down what became of the field under the cursor; the last word counts.
     pub(super) fn note(&mut self, status: Status, note: Option<String>) {
-        let Some(field) = self.field() else { return };
-        let origin = match self.source() {
-            Source::Profile { .. } => Origin::Profile,
-            Source::Written { .. } => Origin::Model,
-            Source::Nothing if matches!(status, Status::Left(_)) => Origin::Person,
-            Source::Nothing => Origin::Model,
-        };
-        let mut row = Row::of(self.page, field, origin, status);
-        row.key = self.known();
-        row.note = note;
-        self.row(row);
+        if let Some(row) = self.row_here(status) {
+            self.row(Row { note, ..row });
+        }
     }
 
     /// Writes down what was put in, where that may be told.
     pub(super) fn put_in(&mut self, value: Option<String>) {
-        self.note(Status::Filled, None);
-        if let Some(row) = self.rows.last_mut() {
-            row.value = value.map(|value| text::cut(&value, MAX_WORDS));
+        if let Some(row) = self.row_here(Status::Filled) {
+            let value = value.map(|value| text::cut(&value, MAX_WORDS));
+            self.row(Row { value, ..row });
         }
+    }
+
+    fn row_here(&self, status: Status) -> Option<Row> {
+        let origin = match self.source() {
+            Source::Profile { .. } => Origin::Profile,
+            Source::Nothing if matches!(status, Status::Left(_)) => Origin::Person,
+            Source::Written { .. } | Source::Nothing => Origin::Model,
+        };
+        Some(Row { key: self.known(), ..Row::of(self.page, self.field()?, origin, status) })
     }
 
     /// Adds a row; a further one for the same field takes the place of the first.
@@ -216,57 +229,50 @@ impl Data {
     pub(super) fn told(&self) -> String {
         let (filled, count) = (self.filled(), self.rows.len());
         let pages = if self.page == 1 { "page" } else { "pages" };
-        let mut text = format!("{filled} of {count} fields filled on {} {pages}.\n", self.page);
+        let mut lines =
+            Vec::from([format!("{filled} of {count} fields filled on {} {pages}.", self.page)]);
         if !self.rows.is_empty() {
-            text.push('\n');
-            self.table(&mut text);
+            lines.push(String::new());
+            lines.extend(self.table());
         }
-        let mine = |row: &&Row| match row.status {
-            Status::Left(why) => !matches!(why, Why::HoldsValue | Why::Hidden | Why::Disabled),
-            Status::Skipped => true,
-            Status::Filled | Status::Refused | Status::Failed => false,
-        };
-        let left: Vec<&Row> = self.rows.iter().filter(mine).collect();
+        let left: Vec<&Row> = self.rows.iter().filter(|row| row.is_the_persons()).collect();
         if !left.is_empty() {
-            text.push_str("\nLeft for you:\n");
+            lines.extend([String::new(), "Left for you:".into()]);
         }
         for row in left {
             let must = if row.required { ", required" } else { "" };
-            let label = text::line(&row.label, 60);
-            let why = row.reason();
-            text.push_str(&format!("  {label} (page {}{must}): {why}\n", row.page));
+            let (label, why) = (text::line(&row.label, 60), row.reason());
+            lines.push(format!("  {label} (page {}{must}): {why}", row.page));
         }
         if let Some(why) = &self.why_handed_over {
-            let labels: Vec<String> =
-                self.handed_over.iter().map(|it| format!("`{}`", text::line(it, 60))).collect();
-            text.push_str(&format!("\nThe rest is yours: {why}.\n"));
-            if !labels.is_empty() {
-                text.push_str(&format!("Not pressed: {}\n", labels.join(", ")));
-            }
+            lines.extend([String::new(), format!("The rest is yours: {why}.")]);
+        }
+        let labels: Vec<String> =
+            self.handed_over.iter().map(|it| format!("`{}`", text::line(it, 60))).collect();
+        if !labels.is_empty() {
+            lines.push(format!("Not pressed: {}", labels.join(", ")));
         }
         if let Some(sent) = &self.sent {
             let label = text::line(&sent.label, 60);
             let how = if sent.ok { "Sent by" } else { "Not taken after" };
-            text.push_str(&format!("\n{how} `{label}`."));
+            let says = if sent.says.is_empty() { "" } else { " The page says:" };
+            lines.extend([String::new(), format!("{how} `{label}`.{says}")]);
             if !sent.says.is_empty() {
-                text.push_str(&format!(" The page says:\n  {}", text::line(&sent.says, 400)));
+                lines.push(format!("  {}", text::line(&sent.says, 400)));
             }
-            text.push('\n');
         }
         if !self.shots.is_empty() {
-            text.push_str("\nScreenshots:\n");
+            lines.extend([String::new(), "Screenshots:".into()]);
         }
-        for shot in &self.shots {
-            text.push_str(&format!("  {shot}\n"));
-        }
+        lines.extend(self.shots.iter().map(|shot| format!("  {shot}")));
         if let Some(trouble) = &self.trouble {
-            text.push_str(&format!("\nStopped at {trouble}\n"));
+            lines.extend([String::new(), format!("Stopped at {trouble}")]);
         }
-        text.trim_end().into()
+        lines.join("\n")
     }
 
     /// Writes the rows below each other, in columns.
-    fn table(&self, text: &mut String) {
+    fn table(&self) -> Vec<String> {
         let told = !self.config.redact && self.rows.iter().any(|row| row.value.is_some());
         let mut lines =
             Vec::from([["page", "field", "kind", "source", "status"].map(String::from)]);
@@ -293,11 +299,10 @@ impl Data {
             cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
         };
         let [a, b, c, d] = [width(0), width(1), width(2), width(3)];
-        for [page, label, kind, source, status] in &lines {
-            text.push_str(&format!(
-                "  {page:>a$}  {label:<b$}  {kind:<c$}  {source:<d$}  {status}\n"
-            ));
-        }
+        let line = |[page, label, kind, source, status]: &[String; 5]| {
+            format!("  {page:>a$}  {label:<b$}  {kind:<c$}  {source:<d$}  {status}")
+        };
+        lines.iter().map(line).collect()
     }
 
     /// Tells what the run is at.

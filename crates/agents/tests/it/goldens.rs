@@ -62,7 +62,7 @@ fn scripts() -> Vec<(&'static str, World)> {
         ("research-1-answered", research()),
         ("research-1-everything-fails", research_fails()),
         ("research-1-same-query", research_stuck()),
-        ("form-1-two-fields", form()),
+        ("form-2-two-pages", form()),
         ("explore-1-three-screens", explore()),
     ]
 }
@@ -167,23 +167,40 @@ fn code_recovers() -> World {
 }
 
 fn form() -> World {
-    let mut world = World::begun("form", &json!({"profile": {"Name": "Ada"}}));
+    let profile = json!({"file": "/home/ada/profile.toml", "kinds": ["name"], "facts": true});
+    let config = json!({
+        "goal": "a job", "url": "https://a.example/apply", "profile": profile, "writes": true,
+        "redact": true,
+    });
+    let mut world = World::begun("form", &config);
     world.given(0, &json!({}));
-    world.own(json!({"settled": {"fingerprint": "one", "origin": "https://a.example"}}));
+    let origin = "https://a.example";
+    world.own(json!({"settled": {"fingerprint": "one", "origin": origin, "title": "Apply"}}));
     world.own(json!({"fields": [
-        {"id": "name", "kind": "text", "label": "Name", "required": true},
-        {"id": "why", "kind": "textarea", "label": "Why us?", "word_limit": 50},
-        {"id": "secret", "kind": "password", "label": "Password"},
+        {"id": "f1", "selector": "#name", "type": "text", "kind": "name", "label": "Name", "required": true},
+        {"id": "f2", "selector": "#why", "type": "textarea", "label": "Why us?", "limits": {"words": 50}},
+        {"id": "f3", "selector": "#secret", "type": "password", "kind": "new-password", "label": "Password", "fill": "never"},
     ]}));
-    world.own(json!("inserted"));
-    world.own(json!({"verified": {"kept": true, "complaint": null}}));
-    world.says("Because of the trains.");
-    world.own(json!("inserted"));
+    world.own(json!({"inserted": {"digest": "aa"}}));
+    world.own(json!({"verified": {"kept": true}}));
+    world.says("kept:01");
+    world.own(json!({"inserted": {"digest": "01"}}));
     world.own(json!({"verified": {"kept": false, "complaint": "too short"}}));
-    world.says("Because of the trains, and of the people who set their points.");
-    world.own(json!("inserted"));
-    world.own(json!({"verified": {"kept": true, "complaint": null}}));
-    world.own(json!({"controls": []}));
+    world.says("kept:02");
+    world.own(json!({"inserted": {"digest": "02"}}));
+    world.own(json!({"verified": {"kept": true}}));
+    let control =
+        |label: &str| json!({"id": label, "selector": label, "label": label, "does": "submit"});
+    world.own(json!({"controls": {"controls": [control("Next"), control("Back")], "shot": "s1"}}));
+    world.own(json!({"moved": {"fingerprint": "two", "origin": origin, "shot": "s2"}}));
+    world.own(json!({"settled": {"fingerprint": "two", "origin": origin, "title": "Check"}}));
+    world.own(json!({"fields": [
+        {"id": "f1", "selector": "#name", "type": "text", "kind": "name", "label": "Your name"},
+    ]}));
+    world.own(json!({"inserted": {"digest": "aa"}}));
+    world.own(json!({"verified": {"kept": true}}));
+    world.own(json!({"controls": {"controls": [control("Submit application")]}}));
+    world.tool(true, "Thank you.\n[screenshot s3]", true);
     ended(world, Disposition::Succeeded)
 }
 

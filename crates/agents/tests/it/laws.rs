@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pointsman_agents::AGENTS;
-use pointsman_kernel::job::{Governed, JobKind};
+use pointsman_kernel::job::JobKind;
 use serde_json::{Value, json};
 
 use crate::{charts, world::World};
@@ -47,7 +47,7 @@ fn declarations_are_in_order() {
             for (outcome, _) in job.outcomes {
                 assert!(outcomes.insert(outcome), "{name} declares {outcome} twice");
                 let kernels = ["failed", "timeout", "stuck", "cancel", "cancel_turn", "shutdown"];
-                let denied = *outcome == "denied" && job.governed == Governed::Calls;
+                let denied = *outcome == "denied" && job.governed.calls();
                 assert!(
                     !kernels.contains(outcome) && !denied,
                     "{name}: `{outcome}` is the kernel's"

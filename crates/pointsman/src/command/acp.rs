@@ -94,6 +94,7 @@ fn furnished(
         watch: Some(watched(config)),
         hooks: config.hooks.hooks(),
         instructions: config.instructions(),
+        browser: config.form.browser(),
     };
     let permissions = config.permissions.permissions(grants.to_vec(), true);
     Ok(Furnished { host, permissions, config: json!({}) })

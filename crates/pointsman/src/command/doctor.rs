@@ -7,6 +7,7 @@ use std::{fmt::Write as _, path::Path, process::ExitCode, time::Duration};
 use clap::Args;
 use console::style;
 use pointsman_runtime::{
+    browser,
     config::Config,
     mcp,
     model::Provider,
@@ -85,6 +86,7 @@ impl Doctor {
             Ok(version) => Check::ok("git", version),
             Err(why) => Check::warn("git", why, "install git: its tool needs the program"),
         });
+        browser(&settled.config, &mut checks);
         self.servers(&settled.config, &mut checks);
         let failed = checks.iter().any(|check| check.status == Status::Fail);
         if self.drive.json {
@@ -174,6 +176,33 @@ impl Doctor {
                 ));
             }
         }
+    }
+}
+
+/// Looks for what `form` needs: nothing else does, so that it is missing is no failure.
+fn browser(config: &Config, checks: &mut Vec<Check>) {
+    let mut versions = Vec::new();
+    for program in browser::programs(&config.form.browser()) {
+        checks.push(match program.found {
+            Ok(path) => match reach::version(&path.display().to_string(), LIMIT * 5) {
+                Ok(version) => {
+                    let version = version.split(" (").next().unwrap_or_default().trim().to_owned();
+                    let number = version.split_whitespace().find(|word| word.contains('.'));
+                    versions.extend(number.and_then(|it| it.split('.').next()).map(str::to_owned));
+                    Check::ok(program.name, format!("{version}, {}", path.display()))
+                }
+                Err(why) => Check::warn(program.name, why, "`run form` cannot use it so"),
+            },
+            Err(error) => {
+                Check::warn(program.name, error.to_string(), error.hint().unwrap_or_default())
+            }
+        });
+    }
+    if let [driver, browser] = versions.as_slice()
+        && driver != browser
+    {
+        let detail = format!("chromedriver is of version {driver}, Chromium of {browser}");
+        checks.push(Check::warn("browser", detail, "install both in the same version"));
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn show(
     permissions: &Permissions,
     drive: &Drive,
     settled: &Settled,
-    phases: &[Phase],
+    (phases, form): (&[Phase], &[(&str, String)]),
 ) -> Result<ExitCode, Error> {
     let model = drive.model(&settled.config.model)?;
     // The index is kept in memory: a plan leaves no file behind.
@@ -47,7 +47,7 @@ pub(super) fn show(
     if drive.json {
         let listed: serde_json::Map<String, Value> =
             states.iter().map(|(state, tools)| ((*state).to_owned(), json!(tools))).collect();
-        json_line(&json!({
+        let mut plan = json!({
             "chart": chart.name(),
             "version": chart.version(),
             "digest": chart.digest(),
@@ -60,7 +60,12 @@ pub(super) fn show(
             "tools": listed,
             "permissions": permissions,
             "phases": phases,
-        }))?;
+        });
+        if let Some(fields) = plan.as_object_mut().filter(|_| !form.is_empty()) {
+            let told = form.iter().map(|(name, text)| ((*name).to_owned(), json!(text)));
+            fields.insert("form".into(), told.collect::<serde_json::Map<_, _>>().into());
+        }
+        json_line(&plan)?;
         return Ok(ExitCode::SUCCESS);
     }
     let per = if certificate.per == Per::Turn { "turn" } else { "run" };
@@ -77,6 +82,9 @@ pub(super) fn show(
         text.push_str(&line);
         text.push('\n');
     };
+    for (name, said) in form {
+        line(format!("  {name:<8} {}", words::line(said, 200)));
+    }
     if !approved.is_empty() {
         line(format!("  mcp      {}", approved.join(", ")));
     }

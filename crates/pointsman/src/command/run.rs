@@ -1,5 +1,7 @@
 //! `pointsman run`: run an agent or a chart to its end.
 
+mod form;
+
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
@@ -12,18 +14,23 @@ use super::dry;
 use crate::{
     chart::Source,
     drive::{Drive, finish},
-    place::{self, Globals},
+    person,
+    place::{self, Globals, Settled},
     report::{self, Error},
     rules::Rules,
     tell::note,
     words,
 };
+use form::{FormArgs, Plan};
 
 /// Run an agent to its end: progress on standard error, the result on standard output.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-`research`, `chat`, `code` and charts with the builtin jobs can be run so far. Without `--model`,
-`quote` answers: it is built in, asks no model, and quotes the passages that match.
+`research`, `chat`, `code`, `form` and charts with the builtin jobs can be run so far. Without
+`--model`, `quote` answers: it is built in, asks no model, and quotes the passages that match.
+
+`form` fills a web form in a real browser with what a profile holds. A model writes text where the
+profile has none, and only if `--model` or the settings name one. Nothing is sent before you say so.
 
 `code` works in phases: those of `--plan`, or those that the model proposes and you approve. A plan
 is a TOML file of `[[phase]] description = \"…\"`, or a list `1. …`, `2. …` with `(10 min)` behind.
@@ -39,6 +46,8 @@ Examples:
   pointsman run my-agent.toml \"Write a haiku\" --model ollama:llama3.2
   pointsman run my-agent.toml --set tone=dry --allow 'shell:command=cargo *' --deny git
   pointsman run code \"Make the tests pass\" --plan plan.md --allow 'shell:command=cargo test*'
+  pointsman run form --url https://example.org/apply --profile ~/profile.toml --visible
+  pointsman run form --url https://example.org/apply --profile ~/profile.toml --submit never
   pointsman run research \"…\" --dry-run
 
 Exit codes: 0 succeeded, 1 failed, 2 usage or configuration, 3 waiting for a person, 4 budget,
@@ -65,6 +74,8 @@ pub(crate) struct Run {
     only_plan: bool,
     #[command(flatten)]
     rules: Rules,
+    #[command(flatten)]
+    form: FormArgs,
 }
 
 /// Reads `KEY=VALUE`; a value that is no JSON is text.
@@ -79,19 +90,31 @@ fn pair(text: &str) -> Result<(String, Value), String> {
 
 impl Run {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
-        let source = Source::find(&self.agent)?;
+        let mut source = Source::find(&self.agent)?;
+        let mut settled = place::settled(&self.drive.dir)?;
+        let plan = self.form_plan(&source, &mut settled)?;
+        if let Some(plan) = plan.as_ref().filter(|_| self.agent == "form") {
+            source.text.clone_from(&plan.chart);
+        }
         let text = source.text.clone();
         let chart = source.chart()?;
         if let Some(missing) = missing(&chart) {
             return Err(Error::NotYet { agent: self.agent, missing });
         }
         let phases = self.phases(&chart)?;
-        let config = self.config(&chart, &phases)?;
-        let settled = place::settled(&self.drive.dir)?;
-        let attended = !self.rules.unattended;
-        let permissions = settled.config.permissions.permissions(self.rules.grants(), attended);
+        let config = match &plan {
+            Some(plan) => plan.config.clone(),
+            None => self.config(&chart, &phases)?,
+        };
+        // A browser does not wait for somebody to come by: nobody there means no.
+        let there = plan.is_none() || person::is_there();
+        let attended = !self.rules.unattended && there;
+        let mut grants = self.rules.grants();
+        grants.extend(plan.iter().flat_map(|plan| plan.grants.iter().cloned()));
+        let permissions = settled.config.permissions.permissions(grants, attended);
         if self.only_plan {
-            return dry::show(&chart, &permissions, &self.drive, &settled, &phases);
+            let told = plan.as_ref().map_or(&[][..], |plan| &plan.told);
+            return dry::show(&chart, &permissions, &self.drive, &settled, (&phases, told));
         }
         let session = globals.session_with(&settled.config)?;
         let host = self.drive.host(&session, &settled)?;
@@ -103,6 +126,8 @@ impl Run {
         // An agent that listens is told its goal, and that this is all.
         let words = match (chart.jobs(), &self.goal) {
             ("chat" | "code", Some(goal)) => vec![json!({ "text": goal })],
+            // Whoever types the command lets the agent act.
+            ("form", _) => vec![json!({})],
             _ => Vec::new(),
         };
         let start = Start {
@@ -110,7 +135,7 @@ impl Run {
             source: text.into(),
             config,
             words,
-            goal: self.goal.unwrap_or_default().into(),
+            goal: self.goal.or_else(|| url(&plan)).unwrap_or_default().into(),
             permissions,
             seed: self.seed,
         };
@@ -120,6 +145,26 @@ impl Run {
             .run(&host, start, observers, &mut *audience.attendant)
             .map_err(Error::Session)?;
         finish(&session, &outcome, audience, self.drive.json)
+    }
+
+    /// Returns the form that is to be filled, if one is.
+    fn form_plan(&self, source: &Source, settled: &mut Settled) -> Result<Option<Plan>, Error> {
+        // A chart that is refused is told of where it is verified.
+        let fills = source.verify().is_ok_and(|chart| chart.jobs() == "form");
+        if !fills {
+            return match self.form.given() {
+                Some(option) => Err(Error::OnlyForms { agent: self.agent.clone(), option }),
+                None => Ok(None),
+            };
+        }
+        self.form.over(&mut settled.config);
+        let writes = self.drive.names_model(&settled.config.model);
+        let (form, goal) = (&settled.config.form, self.goal.as_deref());
+        let mut plan = self.form.plan(form, goal, writes, !self.only_plan)?;
+        if let Some(fields) = plan.config.as_object_mut() {
+            fields.extend(self.settings.iter().cloned());
+        }
+        Ok(Some(plan))
     }
 
     /// Returns the phases of the plan that was given.
@@ -154,11 +199,15 @@ impl Run {
     }
 }
 
+/// Returns the address of the form, which stands for a goal that nobody gave.
+fn url(plan: &Option<Plan>) -> Option<String> {
+    plan.as_ref()?.config.get("url")?.as_str().map(str::to_owned)
+}
+
 /// Returns what an agent lacks to be run from here; nothing if it can be.
 fn missing(chart: &Chart) -> Option<&'static str> {
     match chart.jobs() {
-        "research" | "builtin" | "chat" | "code" => None,
-        "form" => Some("a browser behind WebDriver, which cannot be reached yet"),
+        "research" | "builtin" | "chat" | "code" | "form" => None,
         "explore" => Some("a device behind Appium, which cannot be reached yet"),
         _ => Some("a host for its jobs, which does not exist yet"),
     }

@@ -148,9 +148,12 @@ fn timeline(row: &RunRow, told: &Story) -> String {
         // Writing to a string cannot fail.
         let _: std::fmt::Result = writeln!(text, "forked from {parent} at entry {}", at.0);
     }
-    for step in &told.steps {
+    for (step, said) in told.steps.iter().zip(&told.said) {
         let at = words::duration(step.at.0);
         let _: std::fmt::Result = write!(text, "{:>4} {at:>9}  {}", step.seq.0, step.event);
+        if let Some(said) = said {
+            let _: std::fmt::Result = write!(text, ": {}", words::line(said, 100));
+        }
         for hop in &step.hops {
             let to = hop.to.as_deref().unwrap_or("the end");
             let _: std::fmt::Result = write!(text, "  → {to} ({})", hop.because);
@@ -194,6 +197,9 @@ impl Explain {
         }
         let mut text =
             format!("entry {} at {}: {}\n", step.seq.0, words::duration(step.at.0), step.event);
+        if let Some(said) = told.said.last().and_then(Option::as_ref) {
+            text.push_str(&format!("  {}\n", words::line(said, 200)));
+        }
         // Writing to a string cannot fail.
         let mut line = |line: String| {
             text.push_str(&line);

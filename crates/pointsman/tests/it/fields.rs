@@ -80,13 +80,21 @@ fn fields_keep_their_contract() {
         .into_iter()
         .flatten()
         .map(|field| {
-            for key in ["selector", "type", "kind", "label", "required", "options", "limits", "fill"] {
+            for key in
+                ["selector", "type", "kind", "label", "required", "options", "limits", "fill"]
+            {
                 assert!(!field[key].is_null(), "{key} is missing in {field}");
             }
             let mark = field["attributes"]["data-mark"].as_str().unwrap_or_default();
             let word = |key: &str| field[key].as_str().unwrap_or_default().to_owned();
             let star = if field["required"] == true { "*" } else { "" };
-            let told = format!("{}{star} {} {} {}", word("label"), word("type"), word("kind"), word("fill"));
+            let told = format!(
+                "{}{star} {} {} {}",
+                word("label"),
+                word("type"),
+                word("kind"),
+                word("fill")
+            );
             (mark, told)
         })
         .collect();
@@ -118,7 +126,10 @@ fn fields_keep_their_contract() {
     assert_eq!(by_mark("outside")["outside"], true);
     assert_eq!(by_mark("why")["limits"]["words"], 50);
     assert_eq!(by_mark("way")["options"].as_array().map(Vec::len), Some(2));
-    assert_eq!(by_mark("phone")["selector"], "#host >>> label:nth-of-type(1) > input:nth-of-type(1)");
+    assert_eq!(
+        by_mark("phone")["selector"],
+        "#host >>> label:nth-of-type(1) > input:nth-of-type(1)"
+    );
     assert!(by_mark("town")["selector"].as_str().is_some_and(|it| it.starts_with("#inner >>> ")));
     assert_eq!(page["submit"]["attributes"]["data-mark"], "send");
     assert_eq!(page["submit"]["label"], "Create account");

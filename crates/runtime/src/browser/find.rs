@@ -1,10 +1,9 @@
-//! Where driver and browser are, and which versions they have.
+//! Where driver and browser are.
 
 use std::{
     env, fs,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
 };
 
 use super::{BrowserError, Settings};
@@ -24,22 +23,11 @@ pub struct Program {
     pub found: Result<PathBuf, BrowserError>,
 }
 
-impl Program {
-    /// Asks the program for its version. It can take a second.
-    pub fn version(&self) -> Option<String> {
-        let path = self.found.as_ref().ok()?;
-        let asked = Command::new(path).arg("--version").stdin(Stdio::null()).output().ok()?;
-        let said = String::from_utf8_lossy(&asked.stdout).into_owned();
-        let line = said.lines().next()?.split(" (").next()?.trim().to_owned();
-        Some(line).filter(|line| !line.is_empty())
-    }
-}
-
 /// Looks for driver and browser.
 pub fn programs(settings: &Settings) -> [Program; 2] {
     let driver = find("chromedriver", settings.driver.as_deref(), &DRIVERS);
     let browser = find("Chromium", settings.browser.as_deref(), &BROWSERS);
-    [Program { name: "chromedriver", found: driver }, Program { name: "Chromium", found: browser }]
+    [Program { name: "chromedriver", found: driver }, Program { name: "chromium", found: browser }]
 }
 
 pub(super) fn driver(settings: &Settings) -> Result<PathBuf, BrowserError> {

@@ -52,7 +52,8 @@ pub fn visit(settings: &Settings, url: &str) -> Result<Stand, BrowserError> {
 /// Returns the address of a page that is named by an address or by a file. A name that is
 /// neither is an error of the kind that opening the file gives.
 pub fn address(page: &str) -> std::io::Result<String> {
-    let is_address = page.contains("://") || page.starts_with("data:") || page.starts_with("about:");
+    let is_address =
+        page.contains("://") || page.starts_with("data:") || page.starts_with("about:");
     if is_address {
         return Ok(page.into());
     }

@@ -49,6 +49,9 @@ pub struct Pressed {
     pub moved: bool,
     /// What dialogs said meanwhile.
     pub dialogs: Vec<Dialog>,
+    /// What the page has against what was filled: what it did not say before, or, where it
+    /// stays as it is, all that it says.
+    pub complaints: Vec<String>,
     /// How many windows were opened. They are left alone.
     pub windows: usize,
 }
@@ -65,11 +68,13 @@ impl Browser {
     pub async fn press(
         &self,
         selector: &str,
-        before: &Pressing,
+        stood: &Stand,
         accept: bool,
     ) -> Result<Pressed, BrowserError> {
+        let before = &Pressing::from(stood);
         drop(self.dialogs());
         let windows = self.windows().await?;
+        let words = self.words().await?;
         let reached: Reached = self.hand("reach", selector, json!({ "target": true })).await?;
         if reached.disabled {
             return Err(unusable(selector, "the page has switched it off"));
@@ -88,22 +93,33 @@ impl Browser {
                 break self.settle(self.settings.settle).await?;
             }
             let now = self.settle(self.settings.settle).await?;
-            if before.has_moved(&now) || !now.reading.complaints.is_empty() {
+            if before.has_moved(&now) || !new(stood, &now).is_empty() {
                 break now;
+            }
+            // It may answer in words alone, and in more than one step.
+            let said = self.words().await?;
+            if said != words {
+                tokio::time::sleep(self.settings.still).await;
+                if self.words().await? == said {
+                    break self.settle(self.settings.settle).await?;
+                }
             }
             tokio::time::sleep(LOOK * 10).await;
         };
         let opened = self.windows().await?.saturating_sub(windows);
         let moved = before.has_moved(&stand);
-        Ok(Pressed { stand, moved, dialogs: self.dialogs(), windows: opened })
+        let mut complaints = new(stood, &stand);
+        if complaints.is_empty() && !moved && self.words().await? == words {
+            complaints = stand.reading.complaints.iter().map(|it| it.text.clone()).collect();
+        }
+        Ok(Pressed { stand, moved, dialogs: self.dialogs(), complaints, windows: opened })
     }
 
     /// Returns whether the document is another, or has another address.
     async fn has_left(&self, before: &Pressing, accept: bool) -> Result<bool, BrowserError> {
-        let script = "return 1";
-        // A dialog that the click has opened is answered here.
-        self.answering("a look at the page", accept, || self.client.execute(script, Vec::new()))
-            .await?;
+        // A dialog that the click has opened is answered here, and the frame that it was in
+        // may be gone.
+        self.leave_frames(accept).await?;
         let state: State = self.hand_on_page("state").await?;
         Ok(state.url != before.url || (state.document - before.document).abs() > 0.0)
     }
@@ -121,4 +137,11 @@ impl Browser {
         let words = said.collect::<Vec<_>>().join(" ");
         Ok(words.chars().take(WORDS).collect())
     }
+}
+
+/// Returns what a page says now and did not say before.
+fn new(before: &Stand, now: &Stand) -> Vec<String> {
+    let known = |words: &str| before.reading.complaints.iter().any(|it| it.text == words);
+    let complaints = now.reading.complaints.iter().map(|it| it.text.clone());
+    complaints.filter(|words| !known(words)).collect()
 }

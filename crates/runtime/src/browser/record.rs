@@ -79,3 +79,16 @@ impl Record {
         fs::rename(&beside, path)
     }
 }
+
+/// Ends the browser that a record speaks of, where whoever had it has died.
+pub(crate) fn end_left(path: &Path) {
+    let found = match Record::read(path) {
+        Ok(found) => found,
+        Err(error) => return tracing::debug!(%error, "a browser's record cannot be read"),
+    };
+    // A browser that was taken over is ended when it is dropped.
+    let settings = super::Settings::default();
+    if let Some(Err(error)) = found.map(|it| super::group::Group::take_over(&settings, &it, path)) {
+        tracing::debug!(%error, "a browser was left");
+    }
+}

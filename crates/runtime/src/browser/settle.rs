@@ -124,7 +124,9 @@ fn sign(field: &Field) -> String {
 /// Returns what is different from one look to the next.
 fn differs(before: &Stand, now: &Stand) -> Option<String> {
     if before.url != now.url {
-        return Some(format!("it went on from {} to {}", before.url, now.url));
+        // What follows the path may hold what was typed.
+        let path = |url: &str| url.split(['?', '#']).next().unwrap_or_default().to_owned();
+        return Some(format!("it went on from {} to {}", path(&before.url), path(&now.url)));
     }
     if (before.document - now.document).abs() > 0.0 {
         return Some("it was loaded again and again".into());

@@ -82,9 +82,9 @@ impl Browser {
             let started = told.and_then(Value::as_u64).and_then(|pid| u32::try_from(pid).ok());
             group.knows(started.filter(|_| session == Ours::Yes), port, &id)?;
             browser.ours = Some(group);
+            // Its processes are ended with it, and need not be asked.
+            browser.client.persist().await?;
         }
-        // Nothing is closed behind our back when a handle is dropped.
-        browser.client.persist().await?;
         Ok(browser)
     }
 

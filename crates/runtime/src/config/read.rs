@@ -9,6 +9,7 @@ use toml::de::{DeTable, DeValue};
 use super::{
     Config, Dated, JournalConfig, LOOKS, LimitsConfig, LogConfig, McpConfig, ModelConfig, Origin,
     PermissionsConfig, Problem, SandboxConfig, WatchConfig,
+    form::form,
     hooks::{hooks, talk},
     keys::{self, Keys},
 };
@@ -46,6 +47,7 @@ pub(super) fn config(text: &str, origin: Origin) -> Result<Config, Found> {
         hooks: section(&mut top, "hooks", origin, &mut found, hooks),
         chat: section(&mut top, "chat", origin, &mut found, talk),
         code: section(&mut top, "code", origin, &mut found, talk),
+        form: section(&mut top, "form", origin, &mut found, form),
     };
     top.finish(&mut found);
     if found.is_empty() {

@@ -9,7 +9,7 @@ impl Config {
     /// the usual value where the user has set none. Prices are the user's if there are any.
     #[must_use]
     pub fn under(self, repository: Self) -> Self {
-        let Self { model, limits, permissions, watch, hooks, chat, code, .. } = repository;
+        let Self { model, limits, permissions, watch, hooks, chat, code, form, .. } = repository;
         let own = self.model;
         let strictest = match (self.permissions.otherwise, permissions.otherwise) {
             (Some(one), Some(two)) => Some(one.max(two)),
@@ -41,6 +41,7 @@ impl Config {
             hooks: self.hooks.under(&hooks),
             chat: self.chat.under(chat),
             code: self.code.under(code),
+            form: self.form.under(form),
         }
     }
 }

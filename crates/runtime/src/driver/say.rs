@@ -2,8 +2,17 @@
 //! fields and sources, and never what is put in.
 
 use pointsman_agents::form::{Report, Source, Task};
+use pointsman_kernel::journal::Entry;
 use serde::Deserialize;
 use serde_json::Value;
+
+/// Says what the entry of a journal is about, where it is a report of the form agent's.
+pub(crate) fn line(line: &str) -> Option<String> {
+    let entry = Entry::read(line).ok()?;
+    let event: Value = serde_json::from_str(entry.event.get()).ok()?;
+    let (_, words) = report(event.pointer("/answered/answer/own")?)?;
+    Some(words).filter(|words| !words.is_empty())
+}
 
 /// Says what the browser is to do; nothing for another agent's task.
 pub(super) fn task(task: &Value) -> Option<String> {

@@ -83,7 +83,7 @@ async fn to_its_end(
                 // Derived, as the name is: the same child has the same waiting times.
                 seed: u64::from_le_bytes(seed(&id)),
                 permissions: permissions(host, &errand.run)?,
-                tools: host.decls(),
+                tools: host.decls_for(chart.jobs()),
                 config: body(&json!({ "goal": child.goal }))?,
             };
             let (source, goal) = ((*source).into(), child.goal.as_str().into());

@@ -1,6 +1,6 @@
 //! A call as a person is asked about it: what it would do, and not how it is written.
 
-use pointsman_agents::PLAN_TOOL;
+use pointsman_agents::{PLAN_TOOL, form::SUBMIT_TOOL};
 use pointsman_kernel::agent::ToolCall;
 use serde_json::{Map, Value};
 
@@ -41,6 +41,15 @@ pub fn describe(call: &ToolCall) -> Option<String> {
             let words = arguments.get("args")?.as_array()?.iter().map(Value::as_str);
             let words: Vec<&str> = words.collect::<Option<_>>()?;
             Some(block("$ git ", &words.join(" "), LINES))
+        }
+        SUBMIT_TOOL => {
+            let class = text("class")?;
+            let does = match class {
+                "pay" => "pay or order",
+                "sign" => "sign or agree",
+                _ => "send the form",
+            };
+            Some(format!("{SUBMIT_TOOL}: {does}\npress `{}`", line(text("label")?)))
         }
         "http_get" => Some(format!("fetch {}", line(text("url")?))),
         _ => None,

@@ -3,12 +3,13 @@
 mod fill;
 mod life;
 mod lists;
+mod moves;
 mod site;
 
 use std::{path::PathBuf, time::Duration};
 
 use pointsman_agents::form::{Choice, Field, Shape};
-use pointsman_runtime::browser::{Browser, BrowserError, Found, Settings};
+use pointsman_runtime::browser::{Browser, BrowserError, Found, Pressed, Settings, Stand};
 use serde_json::Value;
 
 use site::Site;
@@ -22,10 +23,24 @@ struct Opened {
 impl Opened {
     /// Serves a page at `/` and opens it.
     async fn page(html: &str) -> Self {
-        let site = Site::of(&[("/", html)]).await;
+        Self::pages(&[("/", html)]).await
+    }
+
+    /// Serves several pages and opens the one at `/`.
+    async fn pages(pages: &[(&str, &str)]) -> Self {
+        let site = Site::of(pages).await;
         let browser = Browser::open(&settings()).await.expect("a browser");
         browser.goto(&site.url("/")).await.expect("the page");
         Self { browser, site }
+    }
+
+    async fn stands(&self) -> Stand {
+        self.browser.settle(Duration::from_secs(20)).await.expect("it stands still")
+    }
+
+    async fn press(&self, selector: &str, accept: bool) -> Pressed {
+        let stand = self.stands().await;
+        self.browser.press(selector, &stand, accept).await.expect("it is pressed")
     }
 
     /// Puts a value into a field, and looks at it.

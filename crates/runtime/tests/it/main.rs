@@ -9,6 +9,7 @@ mod converse;
 mod decode;
 mod driver;
 mod examples;
+mod forms;
 mod fts;
 mod mcp;
 mod model;

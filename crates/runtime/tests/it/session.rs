@@ -94,6 +94,7 @@ impl Desk {
             watch: None,
             hooks: host::Hooks::default(),
             instructions: host::Instructions::default(),
+            browser: pointsman_runtime::browser::Settings::default(),
         };
         self.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
     }

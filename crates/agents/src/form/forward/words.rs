@@ -142,19 +142,16 @@ pub(super) fn class(label: &str) -> Class {
     // `Continue to payment` is no mere way on, and `save and continue` is no sending.
     let onward = label.has(ONWARD);
     for (class, words) in order {
-        let found = label.has(words);
-        match class {
-            Class::Sign if enters => {}
-            Class::Send if onward && !label.has(&FINAL) => {}
-            _ if found => return class,
-            _ => {}
+        let only_enters = class == Class::Sign && enters;
+        let only_saves = class == Class::Send && onward && !label.has(&FINAL);
+        if !only_enters && !only_saves && label.has(words) {
+            return class;
         }
     }
-    match () {
-        () if label.has(ASIDE) => Class::Aside,
-        () if onward => Class::Onward,
-        () => Class::Unknown,
+    if label.has(ASIDE) {
+        return Class::Aside;
     }
+    if onward { Class::Onward } else { Class::Unknown }
 }
 
 /// Words that send the form even beside a word that leads on: `submit and continue`.

@@ -286,7 +286,7 @@ pub(super) fn kept(field: &Field, wanted: &str, found: &str) -> bool {
     if super::number::read(&wanted).is_some() && super::number::same(&wanted, &found) {
         return true;
     }
-    if Day::read(&wanted).is_some() && date::same(&wanted, &found) {
+    if date::same(&wanted, &found) {
         return true;
     }
     // Two numbers that differ in their points are two numbers.

@@ -27,6 +27,10 @@ pub(super) fn matches(pattern: &str, text: &str) -> Option<bool> {
     if steps == 0 { None } else { Some(found) }
 }
 
+const DIGIT: &[(char, char)] = &[('0', '9')];
+const WORD: &[(char, char)] = &[('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')];
+const SPACE: &[(char, char)] = &[(' ', ' '), ('\t', '\r'), ('\u{a0}', '\u{a0}')];
+
 enum Node {
     /// One character of a set.
     Set { ranges: Vec<(char, char)>, negated: bool },
@@ -149,26 +153,24 @@ impl Reader {
         loop {
             let low = match self.next()? {
                 ']' => return Some(Node::Set { ranges, negated }),
-                '\\' => match self.escaped()? {
-                    Node::Set { ranges: more, negated: false } if more.len() == 1 => {
-                        let (low, high) = *more.first()?;
-                        if low != high {
+                '\\' => {
+                    let Node::Set { ranges: more, negated: false } = self.escaped()? else {
+                        return None;
+                    };
+                    // What is escaped is a character, or a class that no range begins with.
+                    match more[..] {
+                        [(low, high)] if low == high => low,
+                        _ => {
                             ranges.extend(more);
                             continue;
                         }
-                        low
                     }
-                    Node::Set { ranges: more, negated: false } => {
-                        ranges.extend(more);
-                        continue;
-                    }
-                    _ => return None,
-                },
+                }
                 other => other,
             };
-            let ranged = self.peek() == Some('-')
+            let goes_on = self.peek() == Some('-')
                 && self.rest.get(self.at.saturating_add(1)).is_some_and(|c| *c != ']');
-            let high = if ranged {
+            let high = if goes_on {
                 self.at = self.at.saturating_add(1);
                 match self.next()? {
                     '\\' => self.next()?,
@@ -183,9 +185,6 @@ impl Reader {
 
     fn escaped(&mut self) -> Option<Node> {
         let set = |ranges: &[(char, char)], negated| Node::Set { ranges: ranges.into(), negated };
-        const DIGIT: &[(char, char)] = &[('0', '9')];
-        const WORD: &[(char, char)] = &[('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')];
-        const SPACE: &[(char, char)] = &[(' ', ' '), ('\t', '\r'), ('\u{a0}', '\u{a0}')];
         Some(match self.next()? {
             'd' => set(DIGIT, false),
             'D' => set(DIGIT, true),

@@ -101,11 +101,10 @@ impl Phone {
     /// Returns what is dialled before the number within its country.
     fn trunk(&self) -> &'static str {
         match self.calling {
-            None => "0",
             Some("7") => "8",
             Some("36") => "06",
-            Some(code) if code.starts_with('1') || CLOSED.contains(&code) => "",
-            Some(_) => "0",
+            Some(code) if CLOSED.contains(&code) => "",
+            Some(_) | None => "0",
         }
     }
 
@@ -174,8 +173,8 @@ impl Phone {
 }
 
 /// Countries in which nothing is dialled before a number.
-const CLOSED: [&str; 18] = [
-    "30", "34", "39", "45", "47", "48", "52", "65", "351", "352", "354", "356", "357", "371",
+const CLOSED: [&str; 19] = [
+    "1", "30", "34", "39", "45", "47", "48", "52", "65", "351", "352", "354", "356", "357", "371",
     "372", "376", "420", "852",
 ];
 

@@ -202,7 +202,7 @@ fn lists_are_chosen_from_by_meaning() {
     check(&labels(Kind::Language, &["Deutsch", "English"]), "en", Kind::Language, "English");
     check(&labels(Kind::CcType, &["Visa", "MasterCard"]), "mastercard", Kind::CcType, "MasterCard");
     let none = |options: &[&str], raw, expected| {
-        check(&labels(Kind::None, options), raw, Kind::None, expected)
+        check(&labels(Kind::None, options), raw, Kind::None, expected);
     };
     none(&["Yes, please", "No"], "yes please!", "Yes, please");
     none(&["Ja", "Nein"], "yes", "Ja");
@@ -303,6 +303,7 @@ fn what_a_mask_or_a_locale_makes_of_a_value_was_kept() {
     differ(&line(Kind::CcNumber), "4242424242424242", "4242 4242 4242");
     same(&line(Kind::Bday), "09/03/1984", "1984-03-09");
     differ(&line(Kind::Bday), "09/03/1984", "1984-03-10");
+    differ(&line(Kind::Bday), "09/03/1984", "03/09/1984");
     same(&line(Kind::None), "ab 12", "AB-12");
     differ(&line(Kind::None), "1.5", "15");
     same(&line(Kind::None), "1234.50", "1,234.50");
@@ -370,7 +371,7 @@ proptest! {
             kind,
             placeholder: label,
             options: Vec::from([option]),
-            limits: Limits { pattern, chars, ..Limits::default() },
+            limits: Limits { chars, pattern, ..Limits::default() },
             ..Field::default()
         };
         let fitted: Result<String, _> = fit(&field, &raw, kind);

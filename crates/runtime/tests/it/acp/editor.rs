@@ -103,6 +103,7 @@ impl Desk {
                 watch: None,
                 hooks: host::Hooks::default(),
                 instructions: host::Instructions::default(),
+                browser: pointsman_runtime::browser::Settings::default(),
             };
             let permissions =
                 Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true };

@@ -44,7 +44,11 @@ fn where_one_signs_in_the_account_is_the_username() {
 
 #[test]
 fn where_an_account_is_made_mail_is_mail_and_passwords_are_new() {
-    for (heading, button) in [("Sign up", "Create account"), ("Registrieren", "Konto erstellen"), ("", "Зарегистрироваться")] {
+    for (heading, button) in [
+        ("Sign up", "Create account"),
+        ("Registrieren", "Konto erstellen"),
+        ("", "Зарегистрироваться"),
+    ] {
         let fields = [("Email", "type=email"), ("Password", SECRET), ("Repeat", SECRET)];
         let page = form("", heading, &fields, button);
         assert_eq!(tokens(&page), ["email", "new-password", "new-password"], "{heading}");
@@ -55,7 +59,8 @@ fn where_an_account_is_made_mail_is_mail_and_passwords_are_new() {
 
 #[test]
 fn an_old_password_is_told_from_new_ones() {
-    let fields = [("Old password", SECRET), ("New password", SECRET), ("Confirm new password", SECRET)];
+    let fields =
+        [("Old password", SECRET), ("New password", SECRET), ("Confirm new password", SECRET)];
     let page = form("", "Change password", &fields, "Save");
     assert_eq!(tokens(&page), ["current-password", "new-password", "new-password"]);
     let fields = [("Password", SECRET), ("Password", SECRET), ("Again", SECRET)];
@@ -74,7 +79,9 @@ fn an_attribute_that_only_keeps_browsers_away_is_not_believed() {
 
 #[test]
 fn a_newsletter_and_a_contact_form_ask_for_mail() {
-    for (heading, button) in [("Newsletter", "Subscribe"), ("Contact us", "Send message"), ("", "Abonnieren")] {
+    for (heading, button) in
+        [("Newsletter", "Subscribe"), ("Contact us", "Send message"), ("", "Abonnieren")]
+    {
         assert_eq!(tokens(&form("", heading, &[("Email", "")], button)), ["email"], "{button}");
     }
 }
@@ -120,9 +127,15 @@ fn listed(options: &[&str]) -> Kind {
 fn lists_tell_what_they_are_lists_of() {
     assert_eq!(listed(&["Choose", "Austria", "Belgium", "Canada", "Denmark"]), Kind::Country);
     assert_eq!(listed(&["Deutschland", "Frankreich", "Italien", "Spanien"]), Kind::Country);
-    assert_eq!(listed(&["Select", "Alabama", "Alaska", "Arizona", "Arkansas"]), Kind::AddressLevel1);
+    assert_eq!(
+        listed(&["Select", "Alabama", "Alaska", "Arizona", "Arkansas"]),
+        Kind::AddressLevel1
+    );
     assert_eq!(listed(&["", "AL", "AK", "AZ", "AR", "CA", "CO", "CT"]), Kind::AddressLevel1);
-    assert_eq!(listed(&["AL - Alabama", "AK - Alaska", "AZ - Arizona", "TX - Texas"]), Kind::AddressLevel1);
+    assert_eq!(
+        listed(&["AL - Alabama", "AK - Alaska", "AZ - Arizona", "TX - Texas"]),
+        Kind::AddressLevel1
+    );
     assert_eq!(listed(&["Mr", "Mrs", "Ms", "Dr"]), Kind::HonorificPrefix);
     assert_eq!(listed(&["Female", "Male", "Other"]), Kind::Sex);
     assert_eq!(listed(&["Visa", "Mastercard", "American Express"]), Kind::CcType);
@@ -157,7 +170,8 @@ fn a_box_or_an_area_asks_for_nothing_in_particular() {
 
 #[test]
 fn secret_answers_are_no_passwords() {
-    let page = form("", "", &[("Your answer", SECRET), ("MFA code", SECRET), ("CVV", SECRET)], "Save");
+    let page =
+        form("", "", &[("Your answer", SECRET), ("MFA code", SECRET), ("CVV", SECRET)], "Save");
     assert_eq!(tokens(&page), ["none", "one-time-code", "cc-csc"]);
 }
 

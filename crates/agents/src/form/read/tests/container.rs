@@ -16,7 +16,15 @@ fn fill(page: &mut Page, place: usize, labels: &[&str]) {
 
 #[test]
 fn what_lies_aside_comes_last_however_many_fields_it_has() {
-    for aside in ["header", "nav", "footer", "aside", "div role=search", "div id=cookie-consent", "div class=search-box"] {
+    for aside in [
+        "header",
+        "nav",
+        "footer",
+        "aside",
+        "div role=search",
+        "div id=cookie-consent",
+        "div class=search-box",
+    ] {
         let (tag, attributes) = aside.split_once(' ').unwrap_or((aside, ""));
         let mut page = Page::new();
         let region = page.place(0, tag, attributes);

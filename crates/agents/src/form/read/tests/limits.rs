@@ -44,7 +44,9 @@ fn the_most_words_are_read_in_many_languages() {
 
 #[test]
 fn the_most_characters_are_read() {
-    for hint in ["Up to 1,500 characters", "max. 1500 Zeichen", "0 / 1500 characters", "1500文字以内"] {
+    for hint in
+        ["Up to 1,500 characters", "max. 1500 Zeichen", "0 / 1500 characters", "1500文字以内"]
+    {
         assert_eq!(limits(hint, "").chars, Some(1_500), "{hint}");
     }
 }
@@ -79,5 +81,8 @@ fn numbers_and_days_have_bounds() {
     let form = page.place(0, "form", "");
     page.field(form, "type=number min=1 max=9 step=2", |_| {});
     let limits = page.read().fields.remove(0).limits;
-    assert_eq!((limits.min.as_deref(), limits.max.as_deref(), limits.step.as_deref()), (Some("1"), Some("9"), Some("2")));
+    assert_eq!(
+        (limits.min.as_deref(), limits.max.as_deref(), limits.step.as_deref()),
+        (Some("1"), Some("9"), Some("2"))
+    );
 }

@@ -62,7 +62,13 @@ fn stars_and_colons_are_no_part_of_a_name() {
 
 #[test]
 fn every_sign_of_being_required_counts() {
-    for attributes in ["required", "aria-required=true", "aria-required=1", "data-required=required", "aria-invalid=true"] {
+    for attributes in [
+        "required",
+        "aria-required=true",
+        "aria-required=1",
+        "data-required=required",
+        "aria-invalid=true",
+    ] {
         assert!(field(Names::default(), attributes).required, "{attributes}");
     }
     for label in ["Town *", "*Town", "Town (required)"] {
@@ -111,8 +117,10 @@ fn legends_and_descriptions_are_the_context() {
 
 #[test]
 fn attributes_that_name_a_field_are_kept_and_others_are_not() {
-    let field = field(Names::default(), "id=a name=b autocomplete=email data-x=1 class=c aria-label=d");
-    let kept: alloc::vec::Vec<&str> = field.attributes.keys().map(alloc::string::String::as_str).collect();
+    let field =
+        field(Names::default(), "id=a name=b autocomplete=email data-x=1 class=c aria-label=d");
+    let kept: alloc::vec::Vec<&str> =
+        field.attributes.keys().map(alloc::string::String::as_str).collect();
     assert_eq!(kept, ["autocomplete", "data-x", "id", "name"]);
 }
 

@@ -21,7 +21,8 @@ impl Page {
     }
 
     fn order(&self) -> u32 {
-        let all = self.sighting.controls.len() + self.sighting.said.len() + self.sighting.places.len();
+        let all =
+            self.sighting.controls.len() + self.sighting.said.len() + self.sighting.places.len();
         u32::try_from(all).unwrap_or(u32::MAX)
     }
 
@@ -47,7 +48,12 @@ impl Page {
     }
 
     /// Adds a field with attributes such as `type=email name=mail`, and changes it.
-    pub(in crate::form) fn field(&mut self, place: usize, attributes: &str, change: impl FnOnce(&mut Seen)) {
+    pub(in crate::form) fn field(
+        &mut self,
+        place: usize,
+        attributes: &str,
+        change: impl FnOnce(&mut Seen),
+    ) {
         let mut seen = self.control(place, attributes);
         seen.what = What::Field;
         seen.tag = "input".into();
@@ -83,7 +89,13 @@ impl Page {
     }
 
     /// Adds something to press, and changes it.
-    pub(in crate::form) fn pressed(&mut self, place: usize, does: Press, label: &str, change: impl FnOnce(&mut Seen)) {
+    pub(in crate::form) fn pressed(
+        &mut self,
+        place: usize,
+        does: Press,
+        label: &str,
+        change: impl FnOnce(&mut Seen),
+    ) {
         let mut seen = self.control(place, "");
         seen.what = What::Pressed;
         seen.tag = "button".into();

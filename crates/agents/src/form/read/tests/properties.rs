@@ -11,12 +11,33 @@ use crate::form::{
 };
 
 fn seen() -> impl Strategy<Value = Seen> {
-    let text = || prop_oneof![Just(String::new()), "\\PC{0,12}", Just("E-Mail *".into()), Just("max 5 words".into())];
+    let text = || {
+        prop_oneof![
+            Just(String::new()),
+            "\\PC{0,12}",
+            Just("E-Mail *".into()),
+            Just("max 5 words".into())
+        ]
+    };
     let kinds = prop_oneof![
-        Just("text"), Just("radio"), Just("checkbox"), Just("password"), Just("date"), Just("select-one"), Just("")
+        Just("text"),
+        Just("radio"),
+        Just("checkbox"),
+        Just("password"),
+        Just("date"),
+        Just("select-one"),
+        Just("")
     ];
-    (text(), text(), kinds, any::<Option<u8>>(), any::<Option<u8>>(), any::<(bool, bool, bool)>(), "\\PC{0,6}").prop_map(
-        |(label, name, kind, place, form, (pressed, rendered, one), selector)| {
+    (
+        text(),
+        text(),
+        kinds,
+        any::<Option<u8>>(),
+        any::<Option<u8>>(),
+        any::<(bool, bool, bool)>(),
+        "\\PC{0,6}",
+    )
+        .prop_map(|(label, name, kind, place, form, (pressed, rendered, one), selector)| {
             let mut seen = Seen {
                 selector,
                 tag: if pressed { "button".into() } else { "input".into() },
@@ -35,14 +56,17 @@ fn seen() -> impl Strategy<Value = Seen> {
                 seen.attributes.insert("maxlength".into(), "1".into());
             }
             seen
-        },
-    )
+        })
 }
 
 fn sighting() -> impl Strategy<Value = Sighting> {
-    let place = (any::<Option<u8>>(), prop_oneof![Just("form"), Just("div"), Just("nav"), Just("body")]).prop_map(
-        |(parent, tag)| Place { parent: parent.map(usize::from), tag: tag.into(), ..Place::default() },
-    );
+    let place =
+        (any::<Option<u8>>(), prop_oneof![Just("form"), Just("div"), Just("nav"), Just("body")])
+            .prop_map(|(parent, tag)| Place {
+                parent: parent.map(usize::from),
+                tag: tag.into(),
+                ..Place::default()
+            });
     (prop::collection::vec(seen(), 0..20), prop::collection::vec(place, 0..12))
         .prop_map(|(controls, places)| Sighting { controls, places, ..Sighting::default() })
 }

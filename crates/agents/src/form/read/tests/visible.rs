@@ -105,7 +105,13 @@ fn a_tab_order_of_its_own_is_no_trap() {
 
 #[test]
 fn secrets_cards_and_files_are_never_filled() {
-    for attributes in ["type=password", "type=file", "autocomplete=cc-number", "autocomplete=one-time-code", "autocomplete=cc-csc type=password"] {
+    for attributes in [
+        "type=password",
+        "type=file",
+        "autocomplete=cc-number",
+        "autocomplete=one-time-code",
+        "autocomplete=cc-csc type=password",
+    ] {
         assert_eq!(read(attributes, |_| {}).fill, Fill::Never, "{attributes}");
     }
 }

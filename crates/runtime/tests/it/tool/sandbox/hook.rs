@@ -73,6 +73,7 @@ impl Desk {
             watch: None,
             hooks,
             instructions: host::Instructions::default(),
+            browser: pointsman_runtime::browser::Settings::default(),
         };
         self.session.host(settings).expect("a host")
     }

@@ -1,0 +1,239 @@
+//! `pointsman run form`: what the command line says of a form, and what the run is told.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use clap::{Args, ValueEnum};
+use pointsman_agents::form::{self, Holds, Profile, SUBMIT_TOOL};
+use pointsman_kernel::governor::{Grant, Level};
+use pointsman_runtime::{
+    browser,
+    config::{self, Config, FormConfig},
+    profile,
+};
+use serde_json::{Value, json};
+
+use crate::{report::Error, tell::note};
+
+/// What `form` takes beside the rest.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct FormArgs {
+    /// The page with the form: an address, or a local file.
+    #[arg(long, value_name = "URL", help_heading = "Forms")]
+    url: Option<String>,
+    /// What it is filled with: a profile (`pointsman profile example` prints one).
+    #[arg(long, value_name = "FILE", help_heading = "Forms")]
+    profile: Option<PathBuf>,
+    /// Show the browser's window.
+    #[arg(long, help_heading = "Forms")]
+    visible: bool,
+    /// Whether the filled form is sent [default: ask].
+    #[arg(long, value_name = "WHEN", help_heading = "Forms")]
+    submit: Option<Submit>,
+    /// Fill fields anew that hold a value.
+    #[arg(long, help_heading = "Forms")]
+    overwrite: bool,
+}
+
+/// Whether the form is sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum Submit {
+    /// Never.
+    Never,
+    /// After you have said so; without a terminal, never.
+    Ask,
+    /// Yes; paying and signing are still asked for.
+    Yes,
+}
+
+/// A form that is to be filled.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// What the agent is told: names of what the profile holds, and no value.
+    pub(crate) config: Value,
+    /// The chart's text.
+    pub(crate) chart: String,
+    /// The rules over sending.
+    pub(crate) grants: Vec<Grant>,
+    /// The same for people, as lines of a name and a text.
+    pub(crate) told: Vec<(&'static str, String)>,
+}
+
+impl FormArgs {
+    /// Returns the option that was given, if there is one: no other agent takes it.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--url", self.url.is_some()),
+            ("--profile", self.profile.is_some()),
+            ("--visible", self.visible),
+            ("--submit", self.submit.is_some()),
+            ("--overwrite", self.overwrite),
+        ];
+        given.into_iter().find_map(|(name, given)| given.then_some(name))
+    }
+
+    /// Lets the command line say what it can over the settings.
+    pub(crate) fn over(&self, config: &mut Config) {
+        if self.visible {
+            config.form.visible = Some(true);
+        }
+    }
+
+    /// Plans a run: reads the profile, and looks for the browser.
+    pub(crate) fn plan(
+        &self,
+        config: &FormConfig,
+        goal: Option<&str>,
+        writes: bool,
+        looks: bool,
+    ) -> Result<Plan, Error> {
+        let url = address(self.url.as_deref().ok_or(Error::NoUrl)?)?;
+        let (file, profile) = self.profile(config)?;
+        let holds = profile.holds(&file.display().to_string());
+        if looks {
+            for program in browser::programs(&config.browser()) {
+                program.found.map_err(Error::Browser)?;
+            }
+        }
+        let (submit, redact) = (self.submit(config), config.redact.unwrap_or(true));
+        let told = vec![
+            ("form", url.clone()),
+            ("profile", said(&file, &profile, &holds)),
+            ("submit", submit_word(submit).into()),
+            ("values", if redact { "kept out of the journal" } else { "in the journal" }.into()),
+        ];
+        let mut settled = json!({
+            "goal": goal.unwrap_or("filling in this form"),
+            "url": url,
+            "profile": holds,
+            "writes": writes,
+            "redact": redact,
+            "optional": config.optional.unwrap_or_default(),
+        });
+        if let Some(fields) = settled.as_object_mut() {
+            if self.overwrite {
+                fields.insert("overwrite".into(), true.into());
+            }
+            if !config.sites.is_empty() {
+                fields.insert("sites".into(), json!(config.sites));
+            }
+        }
+        let chart = form::chart_with(config.attempts(), &config.timeouts());
+        Ok(Plan { config: settled, chart, grants: grants(submit), told })
+    }
+
+    fn profile(&self, config: &FormConfig) -> Result<(PathBuf, Profile), Error> {
+        let named = self.profile.as_ref().or(config.profile.as_ref()).ok_or(Error::NoProfile)?;
+        let profile = profile::read(named).map_err(Error::Profile)?;
+        let file = fs::canonicalize(named).unwrap_or_else(|_| named.clone());
+        if profile::is_open(&file) && !profile.allow.is_empty() {
+            let file = file.display();
+            note(&format!("{file} allows secrets and others can read it: chmod 600 {file}"));
+        }
+        Ok((file, profile))
+    }
+
+    fn submit(&self, config: &FormConfig) -> config::Submit {
+        match self.submit {
+            Some(Submit::Never) => config::Submit::Never,
+            Some(Submit::Ask) => config::Submit::Ask,
+            Some(Submit::Yes) => config::Submit::Yes,
+            None => config.submit.unwrap_or_default(),
+        }
+    }
+}
+
+/// Returns the rules over sending. Whoever lets forms be sent has not let the program pay
+/// or sign.
+fn grants(submit: config::Submit) -> Vec<Grant> {
+    match submit {
+        config::Submit::Never => vec![config::rule(SUBMIT_TOOL, Level::Refuse)],
+        config::Submit::Ask => vec![config::rule(SUBMIT_TOOL, Level::Ask)],
+        config::Submit::Yes => {
+            let arguments = vec![("class".into(), "send".into())];
+            let send = Grant { arguments, ..config::rule(SUBMIT_TOOL, Level::Allow) };
+            vec![send, config::rule(SUBMIT_TOOL, Level::Ask)]
+        }
+    }
+}
+
+const fn submit_word(submit: config::Submit) -> &'static str {
+    match submit {
+        config::Submit::Never => "never",
+        config::Submit::Ask => "after you have said so",
+        config::Submit::Yes => "yes, but for paying and signing",
+    }
+}
+
+fn said(file: &Path, profile: &Profile, holds: &Holds) -> String {
+    let counted =
+        |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    format!(
+        "{}: {}, {}, {}",
+        file.display(),
+        counted(holds.kinds.len(), "value"),
+        counted(profile.answers.len(), "answer"),
+        counted(profile.facts.len(), "fact"),
+    )
+}
+
+/// Returns the address of a page; a local file becomes one.
+fn address(typed: &str) -> Result<String, Error> {
+    let bad = |why: &str| Error::BadUrl { url: typed.into(), why: why.into() };
+    if let Some((scheme, rest)) = typed.split_once("://") {
+        return match scheme {
+            "http" | "https" if rest.starts_with('/') || rest.is_empty() => {
+                Err(bad("it names no host"))
+            }
+            "http" | "https" | "file" => Ok(typed.into()),
+            _ => Err(bad("only http, https and file can be opened")),
+        };
+    }
+    match fs::canonicalize(typed) {
+        Ok(path) => Ok(format!("file://{}", escaped(&path.display().to_string()))),
+        Err(_) if typed.contains('.') && !typed.contains(['/', '\\']) => {
+            Err(bad("there is no such file; for a site write its scheme, as in https://…"))
+        }
+        Err(error) => Err(bad(&error.to_string())),
+    }
+}
+
+/// Escapes what would mean something else in an address.
+fn escaped(path: &str) -> String {
+    let mut text = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            b'%' | b'?' | b'#' | b' ' => text.push_str(&format!("%{byte:02X}")),
+            _ if byte.is_ascii() => text.push(char::from(byte)),
+            _ => text.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_sites_or_files() {
+        assert_eq!(address("https://a.test/x").ok().as_deref(), Some("https://a.test/x"));
+        let url = address(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).expect("a file");
+        assert!(url.starts_with("file:///") && url.ends_with("/Cargo.toml"), "{url}");
+        assert_eq!(escaped("/a form#1?.html"), "/a%20form%231%3F.html");
+        for bad in ["ftp://a.test", "https:///x", "no/such/file", "example.org"] {
+            assert!(matches!(address(bad), Err(Error::BadUrl { .. })), "{bad}");
+        }
+    }
+
+    #[test]
+    fn whoever_lets_forms_be_sent_is_still_asked_to_pay() {
+        let levels = |submit| grants(submit).into_iter().map(|it| it.level).collect::<Vec<_>>();
+        assert_eq!(levels(config::Submit::Never), [Level::Refuse]);
+        assert_eq!(levels(config::Submit::Ask), [Level::Ask]);
+        assert_eq!(levels(config::Submit::Yes), [Level::Allow, Level::Ask]);
+        assert_eq!(grants(config::Submit::Yes)[0].arguments, [("class".into(), "send".into())]);
+    }
+}

@@ -1,0 +1,224 @@
+//! `[form]`: how forms are filled, in which browser, and what of it is kept.
+
+use std::{path::PathBuf, time::Duration};
+
+use pointsman_agents::form::OnOptional;
+use toml::de::DeValue;
+
+use super::{
+    Origin, Problem,
+    keys::{self, Keys},
+    read::own,
+};
+use crate::browser::{self, Attach};
+
+/// Attempts per field where nothing is said: the first, and one more.
+const ATTEMPTS: u16 = 2;
+/// Milliseconds that the chart leaves beyond what the browser's own limits add up to.
+const MARGIN_MS: u64 = 3_000;
+
+/// Whether a filled form is sent.
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Submit {
+    /// Without a question.
+    Yes,
+    /// After a person said so.
+    #[default]
+    Ask,
+    /// Not at all.
+    Never,
+}
+
+impl Submit {
+    /// Reads `never`, `ask` or `yes`.
+    pub fn read(text: &str) -> Option<Self> {
+        match text {
+            "yes" => Some(Self::Yes),
+            "ask" => Some(Self::Ask),
+            "never" => Some(Self::Never),
+            _ => None,
+        }
+    }
+}
+
+/// `[form]`.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct FormConfig {
+    /// The profile that is used where the command line names none.
+    pub profile: Option<PathBuf>,
+    /// How often a field is filled before its page's complaint ends the run.
+    pub attempts_per_field: Option<u16>,
+    /// Whether values and texts are kept out of the journal.
+    pub redact: Option<bool>,
+    /// What to do with an optional field that cannot be filled.
+    pub optional: Option<OnOptional>,
+    /// Whether a filled form is sent.
+    pub submit: Option<Submit>,
+    /// Further sites on which forms may be filled and left.
+    pub sites: Vec<String>,
+    /// Where the driver is.
+    pub driver: Option<PathBuf>,
+    /// Where the browser is.
+    pub browser: Option<PathBuf>,
+    /// A running driver or browser to use.
+    pub attach: Option<Attach>,
+    /// Whether the browser's window is shown.
+    pub visible: Option<bool>,
+    /// Milliseconds for which a browser is kept when the program was killed.
+    pub keep_ms: Option<u64>,
+    /// Milliseconds for driver and browser to start.
+    pub start_ms: Option<u64>,
+    /// Milliseconds for a page to load.
+    pub load_ms: Option<u64>,
+    /// Milliseconds for a page to stand still.
+    pub settle_ms: Option<u64>,
+    /// Milliseconds for a field to be filled, a model's text included.
+    pub fill_ms: Option<u64>,
+    /// Milliseconds for a look at a field.
+    pub verify_ms: Option<u64>,
+    /// Milliseconds for the page to move after a control was pressed.
+    pub press_ms: Option<u64>,
+}
+
+impl FormConfig {
+    /// Returns how often a field is filled.
+    pub fn attempts(&self) -> u16 {
+        self.attempts_per_field.unwrap_or(ATTEMPTS)
+    }
+
+    /// Returns the browser that is used.
+    pub fn browser(&self) -> browser::Settings {
+        let mut settings = browser::Settings::default();
+        let ms = |wanted: Option<u64>, usual: Duration| wanted.map_or(usual, Duration::from_millis);
+        settings.driver.clone_from(&self.driver);
+        settings.browser.clone_from(&self.browser);
+        settings.attach.clone_from(&self.attach);
+        settings.visible = self.visible.unwrap_or(settings.visible);
+        settings.keep = ms(self.keep_ms, settings.keep);
+        settings.start = ms(self.start_ms, settings.start);
+        settings.load = ms(self.load_ms, settings.load);
+        settings.settle = ms(self.settle_ms, settings.settle);
+        settings.moving = ms(self.press_ms, settings.moving);
+        settings
+    }
+
+    /// Returns the milliseconds that the chart's states have, where they are not the usual
+    /// ones: a state must outlast what the browser may take in it.
+    pub fn timeouts(&self) -> Vec<(&'static str, u64)> {
+        let settings = self.browser();
+        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let mut states = Vec::new();
+        let opens = [self.start_ms, self.load_ms, self.settle_ms];
+        if opens.iter().any(Option::is_some) {
+            let all = settings.start.saturating_add(settings.load).saturating_add(settings.settle);
+            states.push(("observe", ms(all).saturating_add(MARGIN_MS)));
+        }
+        if self.press_ms.is_some() || self.settle_ms.is_some() {
+            let all = settings.moving.saturating_add(settings.load).saturating_add(settings.settle);
+            states.push(("next_page", ms(all).saturating_add(MARGIN_MS)));
+        }
+        states.extend(self.fill_ms.map(|it| ("fill", it)));
+        states.extend(self.verify_ms.map(|it| ("verify", it)));
+        states
+    }
+
+    /// Puts a repository's settings under these: it may be stricter, and set what is
+    /// harmless where its reader has set nothing.
+    pub(super) fn under(self, repository: Self) -> Self {
+        let submit = match (self.submit, repository.submit) {
+            (own, Some(wanted)) => Some(wanted.max(own.unwrap_or_default())),
+            (own, None) => own,
+        };
+        Self {
+            attempts_per_field: self.attempts_per_field.or(repository.attempts_per_field),
+            redact: repository.redact.filter(|redact| *redact).or(self.redact),
+            optional: self.optional.or(repository.optional),
+            submit,
+            start_ms: self.start_ms.or(repository.start_ms),
+            load_ms: self.load_ms.or(repository.load_ms),
+            settle_ms: self.settle_ms.or(repository.settle_ms),
+            fill_ms: self.fill_ms.or(repository.fill_ms),
+            verify_ms: self.verify_ms.or(repository.verify_ms),
+            press_ms: self.press_ms.or(repository.press_ms),
+            ..self
+        }
+    }
+}
+
+pub(super) fn form(
+    keys: &mut Keys<'_, '_>,
+    origin: Origin,
+    found: &mut Vec<Problem>,
+) -> FormConfig {
+    for key in ["profile", "sites", "driver", "browser", "attach", "visible", "keep"] {
+        own(keys, key, origin, found);
+    }
+    let redact = keys.read("redact", keys::flag, found);
+    if redact == Some(false) {
+        own(keys, "redact", origin, found);
+    }
+    let submit = keys.read("submit", submit, found);
+    if submit == Some(Submit::Yes) {
+        own(keys, "submit", origin, found);
+    }
+    FormConfig {
+        profile: keys.read("profile", keys::path, found),
+        attempts_per_field: keys.read("attempts_per_field", attempts, found),
+        redact,
+        optional: keys.read("optional", optional, found),
+        submit,
+        sites: keys.read("sites", sites, found).unwrap_or_default(),
+        driver: keys.read("driver", keys::path, found),
+        browser: keys.read("browser", keys::path, found),
+        attach: keys.read("attach", attach, found),
+        visible: keys.read("visible", keys::flag, found),
+        keep_ms: keys.read("keep", keys::duration, found),
+        start_ms: keys.read("start_timeout", keys::duration, found),
+        load_ms: keys.read("load_timeout", keys::duration, found),
+        settle_ms: keys.read("settle_timeout", keys::duration, found),
+        fill_ms: keys.read("fill_timeout", keys::duration, found),
+        verify_ms: keys.read("verify_timeout", keys::duration, found),
+        press_ms: keys.read("press_timeout", keys::duration, found),
+    }
+}
+
+fn attempts(value: &DeValue<'_>) -> Result<u16, String> {
+    let number = keys::count(value).ok().and_then(|number| u16::try_from(number).ok());
+    let few = number.filter(|number| *number <= 20);
+    few.ok_or_else(|| "write a number from 1 to 20; the first attempt counts".into())
+}
+
+fn submit(value: &DeValue<'_>) -> Result<Submit, String> {
+    let read = value.as_str().and_then(Submit::read);
+    read.ok_or_else(|| "write `\"never\"`, `\"ask\"` or `\"yes\"`".into())
+}
+
+fn optional(value: &DeValue<'_>) -> Result<OnOptional, String> {
+    match value.as_str() {
+        Some("skip") => Ok(OnOptional::Skip),
+        Some("error") => Ok(OnOptional::Error),
+        _ => Err("write `\"skip\"` or `\"error\"`".into()),
+    }
+}
+
+fn sites(value: &DeValue<'_>) -> Result<Vec<String>, String> {
+    let hint = "write a list of sites: `[\"https://example.org\"]`";
+    let sites = keys::texts(value).map_err(|_| hint.to_owned())?;
+    let fine = sites.iter().all(|site| {
+        let rest = site.strip_prefix("https://").or_else(|| site.strip_prefix("http://"));
+        rest.is_some_and(|host| !host.is_empty() && !host.contains(['/', ' ', '*']))
+    });
+    if fine { Ok(sites) } else { Err(hint.into()) }
+}
+
+/// Reads the address of a driver, or that of a browser's debugger.
+fn attach(value: &DeValue<'_>) -> Result<Attach, String> {
+    let hint = "write a driver's address, `\"http://127.0.0.1:9515\"`, or that of a browser's \
+        debugger, `\"127.0.0.1:9222\"`";
+    let text = keys::text(value).map_err(|_| hint.to_owned())?;
+    if text.starts_with("http://") {
+        return Ok(Attach::Driver { url: text, session: None });
+    }
+    let port = text.rsplit_once(':').map(|(_, port)| port.parse::<u16>());
+    if matches!(port, Some(Ok(_))) { Ok(Attach::Debugger(text)) } else { Err(hint.into()) }
+}

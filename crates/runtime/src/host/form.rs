@@ -1,0 +1,137 @@
+//! The form agent's tasks, carried out in the browser of its run: one for each run, started
+//! when it is first needed.
+//!
+//! What a person's profile says goes from its file into the page. The journal is told what
+//! was done, and values only where the run's configuration has it so.
+
+mod press;
+mod room;
+mod value;
+mod vault;
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use pointsman_agents::form::SUBMIT_TOOL;
+pub(super) use pointsman_agents::form::Task;
+use pointsman_kernel::{
+    agent::{Fault, ToolCall},
+    tool::{Recovery, ToolDecl},
+};
+use serde_json::Value;
+
+use super::Host;
+use crate::{
+    browser,
+    model::Question,
+    perform::{Done, Errand, Shown},
+    store::{RunId, Store},
+};
+use room::{Room, Trouble};
+
+/// How the tool behaves that sends a form: never twice, and after a crash the page is
+/// looked at.
+pub(super) fn submit_decl() -> ToolDecl {
+    ToolDecl { recovery: Recovery::Probe, ..ToolDecl::write(SUBMIT_TOOL, &["page", "selector"]) }
+}
+
+/// The browsers of runs, and what is kept for them.
+pub(super) struct Forms {
+    browser: browser::Settings,
+    /// Where records of browsers, private texts and pictures are kept.
+    folder: PathBuf,
+    store: Arc<Store>,
+    rooms: Mutex<BTreeMap<RunId, Arc<Room>>>,
+}
+
+impl Forms {
+    pub(super) fn new(browser: browser::Settings, journal: &Path, store: Arc<Store>) -> Self {
+        let folder = journal.parent().unwrap_or(Path::new(".")).join("forms");
+        Self { browser, folder, store, rooms: Mutex::default() }
+    }
+
+    /// Carries a task out.
+    pub(super) async fn perform(&self, errand: &Errand, task: Task) -> Done {
+        let room = match self.room(&errand.run) {
+            Ok(room) => room,
+            Err(trouble) => return failed(&trouble),
+        };
+        match room.perform(task, errand.again).await {
+            // A report is plain data.
+            Ok(report) => Done::own(serde_json::to_value(report).unwrap_or_default()),
+            Err(trouble) => Done::failed(room.tell(trouble).await),
+        }
+    }
+
+    /// Sends the form: the agent's own call, which a person or a rule has let through.
+    pub(super) async fn submit(&self, errand: &Errand, call: &ToolCall) -> Done {
+        let room = match self.room(&errand.run) {
+            Ok(room) => room,
+            Err(trouble) => return failed(&trouble),
+        };
+        match room.submit(call.arguments.get(), errand.again).await {
+            Ok((ok, says)) => Done::tool(ok, &says),
+            Err(trouble) => Done::failed(room.tell(trouble).await),
+        }
+    }
+
+    /// Ends what was kept for a run that has ended.
+    pub(super) fn end(&self, run: &RunId) {
+        let room = self.rooms.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
+        if let Some(room) = room {
+            room.vault().remove();
+        }
+    }
+
+    fn room(&self, run: &RunId) -> Result<Arc<Room>, Trouble> {
+        let mut rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(room) = rooms.get(run) {
+            return Ok(Arc::clone(room));
+        }
+        let room = Arc::new(Room::new(&self.browser, &self.folder, &self.store, run)?);
+        rooms.insert(run.clone(), Arc::clone(&room));
+        Ok(room)
+    }
+}
+
+/// Ends what a run that nobody drives has left behind.
+pub(crate) fn forget(journal: &Path, run: &RunId) {
+    let folder = journal.parent().unwrap_or(Path::new(".")).join("forms");
+    browser::end_left(&room::record(&folder, run));
+    vault::Vault::new(&folder, run).remove();
+}
+
+/// Asks a model what needs the person's facts, which no kept prompt has. Where the run
+/// keeps texts out of the journal, so is the reply.
+pub(super) async fn ask(host: &Host, run: &RunId, mut question: Question, shown: Shown) -> Done {
+    let Some(private) = question.prompt.private.take() else {
+        return host.0.model.ask(question, shown).await;
+    };
+    if !private.file.is_empty() {
+        match value::facts(Path::new(&private.file)) {
+            Ok(facts) => question.prompt.system.push_str(&facts),
+            Err(trouble) => return failed(&trouble),
+        }
+    }
+    if !private.redact {
+        return host.0.model.ask(question, shown).await;
+    }
+    // What is shown while it is written could be kept by whoever watches.
+    let mut done = host.0.model.ask(question, Shown::nobody()).await;
+    if let Some(Value::String(text)) = done.answer.pointer_mut("/model/text")
+        && !text.trim().is_empty()
+    {
+        match vault::Vault::new(&host.0.forms.folder, run).keep(text) {
+            Ok(token) => *text = token,
+            Err(error) => return failed(&Trouble::Vault(error)),
+        }
+    }
+    done
+}
+
+fn failed(trouble: &Trouble) -> Done {
+    Done::failed(Fault::from(trouble))
+}

@@ -1,0 +1,49 @@
+//! Where values come from: the person's profile, or a text that was written.
+
+use std::path::Path;
+
+use pointsman_agents::form::{Field, Kind, Source, fit};
+
+use super::{room::Trouble, vault::Vault};
+use crate::profile;
+
+/// A value for a field.
+#[derive(Debug)]
+pub(super) enum Value {
+    /// As the field takes it.
+    Fits(String),
+    /// The field cannot take it, for this reason.
+    Unfit(String),
+    /// There is none.
+    None,
+}
+
+/// Finds the value for a field, and writes it so that the field takes it.
+pub(super) fn of(field: &Field, from: &Source, vault: &Vault) -> Result<Value, Trouble> {
+    let (kind, raw) = match from {
+        Source::Nothing => return Ok(Value::None),
+        Source::Written { text } => (Kind::None, vault.text(text).map_err(Trouble::Vault)?),
+        Source::Profile { file, key } => {
+            let profile = profile::read(Path::new(file)).map_err(Trouble::Profile)?;
+            match profile.value(key) {
+                Some(found) => found,
+                None => return Ok(Value::Unfit(format!("the profile has no `{key}` any more"))),
+            }
+        }
+    };
+    Ok(match fit(field, &raw, kind) {
+        Ok(value) => Value::Fits(value),
+        Err(unfit) => Value::Unfit(unfit.to_string()),
+    })
+}
+
+/// Returns what a model may know of the person, as a part of the system's word.
+pub(super) fn facts(file: &Path) -> Result<String, Trouble> {
+    let profile = profile::read(file).map_err(Trouble::Profile)?;
+    if profile.facts.is_empty() {
+        return Ok(String::new());
+    }
+    let lines = profile.facts.iter().map(|(name, fact)| format!("- {name}: {}", fact.trim()));
+    let lines: Vec<String> = lines.collect();
+    Ok(format!("\n\nWhat is known of the person:\n{}", lines.join("\n")))
+}

@@ -1,0 +1,172 @@
+//! Profiles and `[form]`: what they may say, and where mistakes are.
+
+use std::{fs, os::unix::fs::PermissionsExt as _};
+
+use pointsman_agents::form::{Class, Kind, OnOptional};
+use pointsman_runtime::{
+    browser::Attach,
+    config::{Config, Origin, Submit},
+    profile,
+};
+
+#[test]
+fn the_example_is_a_profile_and_nothing_about_it_looks_wrong() {
+    let written = profile::parse(profile::EXAMPLE).expect("it is a profile");
+    assert_eq!(written.doubts(), []);
+    assert!(written.profile.values.len() > 10);
+    assert_eq!(written.profile.answers["Do you need a visa"], "no");
+    assert_eq!(written.profile.facts.len(), 2);
+}
+
+#[test]
+fn values_are_text_however_they_are_written() {
+    let text = r#"
+        bday = 1984-03-09
+        postal-code = 12345
+        allow = ["file", "card"]
+        [values]
+        email = "ada@example.org"
+        [answers]
+        "Years" = 8
+        "Share" = 0.5
+        "Agree" = true
+        "Days" = ["Monday", "Friday"]
+    "#;
+    let profile = profile::parse(text).expect("it is a profile").profile;
+    assert_eq!(profile.values[&Kind::Bday], "1984-03-09");
+    assert_eq!(profile.values[&Kind::PostalCode], "12345");
+    assert_eq!(profile.values[&Kind::Email], "ada@example.org");
+    let answer = |label: &str| profile.answers[label].as_str();
+    assert_eq!([answer("Years"), answer("Share")], ["8", "0.5"]);
+    assert_eq!([answer("Agree"), answer("Days")], ["yes", "Monday\nFriday"]);
+    assert!(profile.allow.contains(&Class::File) && profile.allow.contains(&Class::Card));
+}
+
+#[test]
+fn mistakes_of_a_profile_have_places_and_hints() {
+    let text = "given_name = \"Ada\"\nemial = \"a@b.org\"\nallow = [\"pasword\", \"captcha\"]\n\
+                facts = 3\ntel = { a = 1 }\nwibble = \"x\"\n";
+    let problems = profile::parse(text).expect_err("it has mistakes");
+    let told: Vec<(usize, &str, &str)> = problems
+        .iter()
+        .map(|it| {
+            let line = text[..it.span.start].matches('\n').count() + 1;
+            (line, it.message.as_str(), it.hint.as_str())
+        })
+        .collect();
+    assert_eq!(told[0], (1, "a profile has no key `given_name`", "did you mean `given-name`?"));
+    assert!(told[1].2.contains("did you mean `email`?"), "{told:?}");
+    assert!(told[2].2.contains("did you mean `password`?"), "{told:?}");
+    assert!(told[3].2.contains("never filled"), "{told:?}");
+    assert_eq!((told[4].0, told[4].1), (4, "`facts` must be a table"));
+    assert_eq!((told[5].0, told[5].1), (5, "`tel` must be text"));
+    assert!(told[6].2.contains("[answers]"), "{told:?}");
+    assert_eq!(told.len(), 7);
+    assert!(profile::parse("email = ").is_err(), "no TOML");
+}
+
+#[test]
+fn doubts_have_the_place_of_their_key() {
+    let text = "family-name = \"Byron\"\nemail = \"nobody\"\nallow = [\"card\"]\n";
+    let doubts = profile::parse(text).expect("it is a profile").doubts();
+    let lines: Vec<usize> =
+        doubts.iter().map(|it| text[..it.span.start].matches('\n').count() + 1).collect();
+    assert_eq!(lines, [2, 3], "{doubts:?}");
+}
+
+#[test]
+fn a_file_that_others_can_read_is_told_from_one_that_they_cannot() {
+    let file = std::env::temp_dir().join(format!("pointsman-profile-{}", std::process::id()));
+    fs::write(&file, "email = \"a@b.org\"\n").expect("it is written");
+    for (mode, open) in [(0o600, false), (0o640, true), (0o604, true)] {
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).expect("it is ours");
+        assert_eq!(profile::is_open(&file), open, "{mode:o}");
+    }
+    assert_eq!(profile::read(&file).expect("it is a profile").values[&Kind::Email], "a@b.org");
+    fs::remove_file(&file).expect("it is ours");
+    let missing = profile::read(&file).expect_err("it is gone");
+    assert!(missing.hint().is_some_and(|it| it.contains("profile example")), "{missing}");
+}
+
+const WHOLE: &str = r#"
+[form]
+profile = "/home/ada/profile.toml"
+attempts_per_field = 3
+redact = false
+optional = "error"
+submit = "yes"
+sites = ["https://pay.example.org"]
+driver = "/opt/chromedriver"
+browser = "/opt/chromium"
+attach = "http://127.0.0.1:9515"
+visible = true
+keep = "1m"
+start_timeout = "20s"
+load_timeout = "10s"
+settle_timeout = "5s"
+fill_timeout = "90s"
+verify_timeout = "9s"
+press_timeout = "8s"
+"#;
+
+#[test]
+fn the_settings_for_forms_are_read_and_used() {
+    let form = Config::parse(WHOLE, Origin::User).expect("it is sound").form;
+    assert_eq!((form.attempts(), form.redact, form.submit), (3, Some(false), Some(Submit::Yes)));
+    assert_eq!(form.optional, Some(OnOptional::Error));
+    let browser = form.browser();
+    assert!(browser.visible && browser.keep.as_secs() == 60 && browser.settle.as_secs() == 5);
+    let attach = Attach::Driver { url: "http://127.0.0.1:9515".into(), session: None };
+    assert_eq!(browser.attach, Some(attach));
+    let expected =
+        [("observe", 38_000), ("next_page", 26_000), ("fill", 90_000), ("verify", 9_000)];
+    assert_eq!(form.timeouts(), expected);
+    let usual = Config::default().form;
+    assert_eq!((usual.attempts(), usual.timeouts().len()), (2, 0));
+}
+
+#[test]
+fn a_repository_may_only_be_stricter_with_forms() {
+    let refused = |text: &str| {
+        let problems = Config::parse(text, Origin::Repository).expect_err(text);
+        assert!(
+            problems.iter().all(|it| it.message.contains("cannot be set here")),
+            "{problems:?}"
+        );
+        problems.len()
+    };
+    let all = Config::parse(WHOLE, Origin::Repository).expect_err("it loosens");
+    assert_eq!(all.len(), 9, "{all:?}");
+    assert_eq!(refused("[form]\nredact = false\n"), 1);
+    assert_eq!(refused("[form]\nsubmit = \"yes\"\n"), 1);
+    assert_eq!(refused("[form]\nsites = [\"https://evil.test\"]\n"), 1);
+    let repository = |text: &str| Config::parse(text, Origin::Repository).expect(text);
+    let user = || Config::parse(WHOLE, Origin::User).expect("it is sound");
+    let strict = "[form]\nredact = true\nsubmit = \"never\"\nattempts_per_field = 9\n";
+    let form = user().under(repository(strict)).form;
+    assert_eq!((form.redact, form.submit), (Some(true), Some(Submit::Never)));
+    assert_eq!(form.attempts(), 3, "what its reader has set stays");
+    let form = user().under(repository("[form]\nsubmit = \"ask\"\n")).form;
+    assert_eq!(form.submit, Some(Submit::Ask));
+    let form = Config::default().under(repository("[form]\nattempts_per_field = 1\n")).form;
+    assert_eq!((form.attempts(), form.submit), (1, None));
+}
+
+#[test]
+fn bad_settings_for_forms_say_what_to_write() {
+    for (line, hint) in [
+        ("attempts_per_field = 0", "from 1 to 20"),
+        ("attempts_per_field = \"two\"", "from 1 to 20"),
+        ("submit = \"maybe\"", "\"never\""),
+        ("optional = true", "\"skip\""),
+        ("sites = [\"example.org\"]", "https://example.org"),
+        ("sites = \"https://example.org\"", "a list of sites"),
+        ("attach = \"9222\"", "127.0.0.1:9222"),
+        ("browser = \"chromium\"", "a whole path"),
+        ("keep = 10", "a number and a unit"),
+        ("settle_timout = \"1s\"", "did you mean `settle_timeout`?"),
+    ] {
+        let problems = Config::parse(&format!("[form]\n{line}\n"), Origin::User).expect_err(line);
+        assert!(problems[0].hint.contains(hint), "{line}: {problems:?}");
+    }
+}
