@@ -150,6 +150,9 @@ enum Eval {
         /// Where the pages are, with their `index.json`.
         #[arg(long, value_name = "DIR")]
         data: PathBuf,
+        /// Judge this part alone; may be given more than once.
+        #[arg(long, value_name = "PART")]
+        only: Vec<eval_forms::Part>,
     },
     /// What goals without an answer cost, with the governor and without it.
     Tokens,
@@ -168,7 +171,7 @@ fn main() -> ExitCode {
         Command::CheckModel(options) => model::check(&options),
         Command::Eval(Eval::Stuck { data }) => eval::stuck(&data),
         Command::Eval(Eval::Decode { data, splits }) => eval_decode::decode(&data, splits),
-        Command::Eval(Eval::Forms { data }) => eval_forms::forms(&data),
+        Command::Eval(Eval::Forms { data, only }) => eval_forms::forms(&data, &only),
         Command::Eval(Eval::Tokens) => eval_tokens::tokens(),
         Command::Record => record::record(),
         Command::RunTier { tier } => tiers::inner(tier),

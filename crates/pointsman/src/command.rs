@@ -8,6 +8,7 @@ mod decode;
 mod doctor;
 mod dry;
 mod explain;
+mod fields;
 mod graph;
 mod init;
 mod manual;
@@ -46,6 +47,7 @@ pub(crate) enum Command {
     Check(check::Check),
     Graph(graph::Graph),
     Simulate(simulate::Simulate),
+    Fields(fields::Fields),
     Explain(explain::Explain),
     Decode(decode::Decode),
     Profile(profile::ProfileCommand),
@@ -76,6 +78,7 @@ impl Command {
             Self::Check(check) => check.run(),
             Self::Graph(graph) => graph.run(),
             Self::Simulate(simulate) => simulate.run(),
+            Self::Fields(fields) => fields.run(),
             Self::Explain(explain) => explain.run(),
             Self::Decode(decode) => decode.run(),
             Self::Profile(profile) => profile.run(),

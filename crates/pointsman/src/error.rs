@@ -32,6 +32,14 @@ pub(crate) enum Error {
         /// Why.
         source: io::Error,
     },
+    /// What is named is neither a page nor a file.
+    #[error("cannot read {page}: {source}")]
+    NoSuchPage {
+        /// What was named.
+        page: String,
+        /// Why it is no file.
+        source: io::Error,
+    },
     /// A file cannot be written.
     #[error("cannot write {path}: {source}")]
     Write {
@@ -217,6 +225,9 @@ pub(crate) enum Error {
     /// A replay did not come to the same.
     #[error(transparent)]
     Diverged(Box<Self>),
+    /// A browser cannot do what is wanted.
+    #[error(transparent)]
+    Browser(BrowserError),
     /// An editor cannot be served.
     #[error(transparent)]
     Acp(AcpError),
@@ -256,7 +267,15 @@ impl Error {
                 | SessionError::Store(StoreError::NoSuchRun { .. }),
             )
             | Self::Store(StoreError::NoSuchRun { .. }) => 2,
-            Self::Acp(_) => 1,
+            Self::Browser(BrowserError::Interrupted) => 6,
+            // A machine without a browser is not set up; a page that fails is a failure.
+            Self::Browser(
+                BrowserError::Missing { .. }
+                | BrowserError::Start { .. }
+                | BrowserError::Folder { .. }
+                | BrowserError::NotReady { .. },
+            ) => 2,
+            Self::Acp(_) | Self::Browser(_) => 1,
             Self::Store(_) | Self::Session(_) | Self::Export(_) => 10,
             _ => 2,
         }
@@ -314,6 +333,11 @@ impl Error {
                 "write error, warn, info, debug or trace, or `pointsman_runtime=debug`".into()
             }
             Self::ForeignChart { .. } => "replay it with the build that wrote it".into(),
+            Self::NoSuchPage { page, .. } if page.contains('.') && !page.starts_with(['.', '/']) => {
+                format!("give a file that is there, or the whole address: `https://{page}`")
+            }
+            Self::NoSuchPage { .. } => "give a file that is there, or a whole address".into(),
+            Self::Browser(error) => return error.hint().map(Into::into),
             Self::Model(error) => error.hint(),
             Self::Mcp(error) => return error.hint(),
             Self::Store(error) => return error.hint(),

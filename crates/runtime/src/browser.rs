@@ -27,6 +27,7 @@ use fantoccini::Client;
 
 pub use error::BrowserError;
 pub use find::{Program, programs};
+pub use look::{address, visit};
 pub use press::{Pressed, Pressing};
 pub use record::Record;
 pub(crate) use record::end_left;

@@ -13,7 +13,7 @@ use super::{
     field::Field,
     forward::{self, Control, Way},
     plan::{self, Why},
-    report::{Row, Sent, Status},
+    report::{Origin, Row, Sent, Status},
     task::Source,
     text,
 };
@@ -144,7 +144,12 @@ impl Data {
         self.order.clear();
         for (at, field) in (0..).zip(&self.fields) {
             match plan::kept_out(field, &self.config) {
-                None => self.order.push(at),
+                None => {
+                    self.order.push(at);
+                    let known = plan::key(field, &self.config.profile).is_some();
+                    let origin = if known { Origin::Profile } else { Origin::Model };
+                    rows.push(Row::of(self.page, field, origin, Status::Planned));
+                }
                 Some(why) => rows.push(Row::left(self.page, field, why)),
             }
         }

@@ -13,7 +13,7 @@ mod limits;
 mod shape;
 mod submit;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 mod visible;
 
 use alloc::{
@@ -29,7 +29,7 @@ pub use complaint::Complaint;
 
 use super::{
     classify::{self, Draft},
-    field::{Choice, Field, Fill, Shape},
+    field::{Field, Fill, Shape},
     forward::Control,
     sight::{Captcha, Seen, Sighting},
 };
@@ -247,10 +247,5 @@ impl Reading {
     /// Returns every field of the page, those of the form first.
     pub fn all(&self) -> impl Iterator<Item = &Field> {
         self.fields.iter().chain(&self.outside)
-    }
-
-    /// Returns the choice of a field that is marked by a selector.
-    pub fn choice<'a>(field: &'a Field, selector: &str) -> Option<&'a Choice> {
-        field.options.iter().find(|it| it.selector.as_deref() == Some(selector))
     }
 }

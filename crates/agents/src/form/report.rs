@@ -72,6 +72,8 @@ pub enum Origin {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
+    /// It is to be filled.
+    Planned,
     /// It holds the value.
     Filled,
     /// The page refused the value.
@@ -118,7 +120,7 @@ impl Row {
         match self.status {
             Status::Left(why) => !matches!(why, Why::HoldsValue | Why::Hidden | Why::Disabled),
             Status::Skipped => true,
-            Status::Filled | Status::Refused | Status::Failed => false,
+            Status::Planned | Status::Filled | Status::Refused | Status::Failed => false,
         }
     }
 
@@ -151,6 +153,7 @@ impl fmt::Display for Origin {
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Planned => f.pad("not reached"),
             Self::Filled => f.pad("filled"),
             Self::Refused => f.pad("refused"),
             Self::Skipped => f.pad("skipped"),
@@ -164,24 +167,26 @@ impl fmt::Display for Status {
 impl Data {
     /// Writes down what became of the field under the cursor; the last word counts.
     pub(super) fn note(&mut self, status: Status, note: Option<String>) {
-        let Some(field) = self.field() else { return };
+        if let Some(row) = self.row_here(status) {
+            self.row(Row { note, ..row });
+        }
+    }
+
+    /// Writes down what was put in, where that may be told.
+    pub(super) fn put_in(&mut self, value: Option<String>) {
+        if let Some(row) = self.row_here(Status::Filled) {
+            let value = value.map(|value| text::cut(&value, MAX_WORDS));
+            self.row(Row { value, ..row });
+        }
+    }
+
+    fn row_here(&self, status: Status) -> Option<Row> {
         let origin = match self.source() {
             Source::Profile { .. } => Origin::Profile,
             Source::Nothing if matches!(status, Status::Left(_)) => Origin::Person,
             Source::Written { .. } | Source::Nothing => Origin::Model,
         };
-        let mut row = Row::of(self.page, field, origin, status);
-        row.key = self.known();
-        row.note = note;
-        self.row(row);
-    }
-
-    /// Writes down what was put in, where that may be told.
-    pub(super) fn put_in(&mut self, value: Option<String>) {
-        self.note(Status::Filled, None);
-        if let Some(row) = self.rows.last_mut() {
-            row.value = value.map(|value| text::cut(&value, MAX_WORDS));
-        }
+        Some(Row { key: self.known(), ..Row::of(self.page, self.field()?, origin, status) })
     }
 
     /// Adds a row; a further one for the same field takes the place of the first.

@@ -80,7 +80,8 @@ pub fn kept(field: &Field, wanted: &str, found: &str) -> bool {
         Shape::Checkbox => word::yes_or_no(wanted) == word::yes_or_no(found),
         _ if field.is_choice() => choice::kept(field, wanted, found),
         Shape::Number | Shape::Range => number::same(wanted, found),
-        Shape::Date | Shape::Time | Shape::DatetimeLocal | Shape::Month | Shape::Week => {
+        Shape::Date => date::same_native(wanted, found) || date::same(wanted, found),
+        Shape::Time | Shape::DatetimeLocal | Shape::Month | Shape::Week => {
             date::same_native(wanted, found)
         }
         Shape::Color => wanted.eq_ignore_ascii_case(found.trim()),

@@ -19,6 +19,7 @@ fn help_has_examples() {
         "doctor",
         "explain",
         "export",
+        "fields",
         "fork",
         "graph",
         "init",

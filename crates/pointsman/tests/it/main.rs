@@ -7,6 +7,7 @@ mod chat;
 mod commands;
 mod decode;
 mod faulty;
+mod fields;
 mod form;
 mod home;
 mod journals;

@@ -97,6 +97,9 @@ pub enum BrowserError {
         /// Why.
         why: String,
     },
+    /// Somebody wanted it to end.
+    #[error("interrupted")]
+    Interrupted,
     /// The driver said no.
     #[error("the browser refused: {why}")]
     Refused {
@@ -133,7 +136,7 @@ impl BrowserError {
             }
             Self::Address { .. } => FaultClass::Unavailable,
             Self::Folder { .. } => FaultClass::Resource,
-            Self::Gone { .. } => FaultClass::Gone,
+            Self::Gone { .. } | Self::Interrupted => FaultClass::Gone,
             Self::InUse { .. } => FaultClass::Forbidden,
             Self::Timeout { .. } | Self::Restless { .. } => FaultClass::Timeout,
             Self::NoElement { .. }

@@ -49,7 +49,10 @@ const hand = (() => {
   const isMet = element => {
     if (!isShown(element)) return false;
     const met = hit(element);
-    return !!met && (contains(element, met) || contains(met, element) && met.localName === 'label');
+    if (!met || !contains(element, met)) return !!met && met.localName === 'label' && contains(met, element);
+    // A link within a label leads away.
+    const other = met.closest('a, button, [role=link], [role=button]');
+    return !other || other === element || !contains(element, other);
   };
 
   const labelsOf = element => [...(element.labels || [])].concat(
@@ -265,7 +268,9 @@ const hand = (() => {
   // and the words that stand on the page.
   const complaints = element => {
     const root = element.getRootNode();
-    const live = element.willValidate && element.validity && !element.validity.valid ? squeeze(element.validationMessage) : '';
+    // A form that is not to be validated shows nobody what the browser has against it.
+    const heeded = !(element.form && element.form.noValidate);
+    const live = heeded && element.willValidate && element.validity && !element.validity.valid ? squeeze(element.validationMessage) : '';
     const standing = new Set();
     const group = groupOf(element);
     const holders = [element, group, element.closest('fieldset')].filter(Boolean);

@@ -136,8 +136,14 @@ impl Browser {
         if self.frame.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
             return Ok(());
         }
+        self.leave_frames(false).await
+    }
+
+    /// Leaves every frame, whether we know of one or not, and answers dialogs as told.
+    pub(super) async fn leave_frames(&self, accept: bool) -> Result<(), BrowserError> {
         let post = Post { path: "frame", body: json!({ "id": null }) };
-        self.raw("leaving a frame", || self.client.issue_cmd(post.clone())).await?;
+        let leaving = || self.client.issue_cmd(post.clone());
+        self.answering("leaving a frame", accept, leaving).await?;
         *self.frame.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
     }

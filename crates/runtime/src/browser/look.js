@@ -29,7 +29,7 @@
 
   const squeeze = (text, most = MOST_WORDS) =>
     (text || "").replace(/[\s\u00a0\u200b\ufeff]+/g, " ").trim().slice(0, most);
-  const matches = (element, selector) => element.matches && element.matches(selector);
+  const matches = (element, selector) => element.matches(selector);
   const attribute = (element, name) => element.getAttribute(name) || "";
   const styleOf = (element) => element.ownerDocument.defaultView.getComputedStyle(element);
   const isShown = (element) =>
@@ -61,13 +61,10 @@
       .map((id) => root.getElementById ? root.getElementById(id) : null).filter(Boolean);
   }
 
-  // ---- where an element stands -------------------------------------------------------
-
+  // ---- where an element stands ----
   const isOnly = (root, selector, element) => {
-    try {
-      const found = root.querySelectorAll(selector);
-      return found.length === 1 && found[0] === element;
-    } catch { return false; }
+    const found = root.querySelectorAll(selector);
+    return found.length === 1 && found[0] === element;
   };
   const quoted = (value) => '"' + value.replace(/["\\\n]/g, (c) => c === "\n" ? "\\a " : "\\" + c) + '"';
   // An id that a framework makes anew for every page says nothing that lasts.
@@ -161,8 +158,7 @@
     return index;
   }
 
-  // ---- whether it can be seen --------------------------------------------------------
-
+  // ---- whether it can be seen ----
   function sightOf(element) {
     const style = styleOf(element);
     const box = boxOf(element);
@@ -172,7 +168,7 @@
       opacity = Math.min(opacity, Number(own.opacity));
       if (attribute(at, "aria-hidden") === "true") ariaHidden = true;
       if (at.inert) inert = true;
-      const cut = own.clip !== "auto" && /^rect\((0|1)(px)?,? (0|1)(px)?,? (0|1)(px)?,? (0|1)(px)?\)$/.test(own.clip);
+      const cut = /^rect\(([01](px)?,? ?){4}\)$/.test(own.clip);
       const inset = /^inset\((50|100)%/.test(own.clipPath) || own.clipPath === "circle(0px)";
       const rect = at === element ? null : at.getBoundingClientRect();
       const shut = rect && own.overflow !== "visible" && (rect.width <= 1 || rect.height <= 1)
@@ -191,8 +187,7 @@
     };
   }
 
-  // ---- what it is called -------------------------------------------------------------
-
+  // ---- what it is called ----
   const holdsControl = (element) =>
     matches(element, NATIVE + "," + ROLES) || !!element.querySelector(NATIVE + "," + ROLES);
   const isHiddenInput = (element) => element.localName === "input" && /^(hidden)$/i.test(element.type);
@@ -251,8 +246,7 @@
     };
   }
 
-  // ---- what it holds and what the page says of it --------------------------------------
-
+  // ---- what it holds and what the page says of it ----
   function optionsOf(element) {
     if (element.localName === "select") {
       return [...element.options].slice(0, MOST_OPTIONS).map((option) => ({
@@ -278,11 +272,12 @@
     return squeeze(element.innerText || "", 20000);
   }
 
+  const MESSAGE = /(^|[\s_-])(error|invalid|validation)[_-]*(message|msg|text|feedback|summary)s?([\s_-]|$)/i;
   const ERROR = /(^|[\s_-])(error|invalid|danger|warning|fehler|erreur)s?([\s_-]|$)|error-?(message|text|msg)|feedback/i;
   function complaintsOf(element) {
     const found = new Set(byIds(element, "aria-errormessage"));
     const groups = [element];
-    for (let at = element.parentElement; at && groups.length < 9; at = at.parentElement) {
+    for (let at = element.parentElement; at; at = at.parentElement) {
       if (matches(at, "fieldset, [role=group], [role=radiogroup]")) groups.push(at);
     }
     const looks = (e) => ERROR.test(attribute(e, "class")) || ERROR.test(e.id) || attribute(e, "role") === "alert";
@@ -301,12 +296,10 @@
 
   function isChecked(element) {
     if (/^(radio|checkbox)$/i.test(element.type || "")) return element.checked;
-    const told = attribute(element, "aria-checked");
-    return told === "" ? null : told === "true";
+    return element.hasAttribute("aria-checked") ? attribute(element, "aria-checked") === "true" : null;
   }
 
-  // ---- the controls ------------------------------------------------------------------
-
+  // ---- the controls ----
   const isEditable = (element) => matches(element, EDITABLE)
     && !(element.parentElement && element.parentElement.closest(EDITABLE));
   // A widget counts only where no native control does its work.
@@ -371,11 +364,9 @@
   function addPressed(element) {
     if (controls.length >= MOST_CONTROLS) return;
     const label = saysOf(element);
-    const href = element.localName === "a" ? element.href : "";
-    const target = element.formAction && element.form && element.hasAttribute("formaction") ? element.formAction
-      : element.form ? element.form.action : href;
-    let origin = null;
-    try { origin = typeof target === "string" && target ? new URL(target, location.href).origin : null; } catch { origin = null; }
+    const own = element.hasAttribute("formaction") && element.form ? element.formAction : "";
+    const target = own || (element.form ? element.form.getAttribute("action") : attribute(element, "href"));
+    const origin = target && URL.canParse(target, location.href) ? new URL(target, location.href).origin : null;
     controls.push({ ...base(element), what: "pressed", does: does(element), label, origin });
   }
 
@@ -408,7 +399,9 @@
           said.push({ what: element.localName === "a" ? "link" : "heading", text, order, place: placeIndex(above(element)), seen: isShown(element) });
         }
       }
-      if (matches(element, "[role=alert], [aria-live=assertive]") && isShown(element)) {
+      const calls = matches(element, "[role=alert], [aria-live=assertive]")
+        || (MESSAGE.test(attribute(element, "class")) && !holdsControl(element));
+      if (calls && isShown(element)) {
         const text = words(element, 600);
         if (text) alerts.push(text);
       }
@@ -420,8 +413,8 @@
       }
       if (element.shadowRoot) visit(element.shadowRoot);
       if (element.localName === "iframe") {
-        let inner = null;
-        try { inner = element.contentDocument; } catch { inner = null; }
+        // A frame of another origin has no document for us.
+        const inner = element.contentDocument;
         if (inner && inner.documentElement) visit(inner);
       }
     }

@@ -1,9 +1,14 @@
-//! A look at the page: what it shows, as facts.
+//! A look at a page: the script reports facts, and everything else is decided elsewhere.
+
+use std::path::Path;
 
 use pointsman_agents::form::Sighting;
+use reqwest::Url;
+use tokio::signal::unix::{SignalKind, signal};
 
-use super::{Browser, BrowserError};
+use super::{Browser, BrowserError, Settings, Stand};
 
+/// One expression: it looks at the page and returns what it saw.
 const SCRIPT: &str = include_str!("look.js");
 
 impl Browser {
@@ -15,4 +20,48 @@ impl Browser {
         };
         serde_json::from_value(seen).map_err(misread)
     }
+}
+
+/// Opens a page in a browser of its own, looks at it when it stands still, and ends the
+/// browser. An interrupt ends it as well.
+pub fn visit(settings: &Settings, url: &str) -> Result<Stand, BrowserError> {
+    let unable = |source| BrowserError::Start { program: "a look at a page".into(), source };
+    let threads =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(unable)?;
+    threads.block_on(async {
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(unable)?;
+        let mut ended = signal(SignalKind::terminate()).map_err(unable)?;
+        let looking = async {
+            let browser = Browser::open(settings).await?;
+            let stand = match browser.goto(url).await {
+                Ok(()) => browser.settle(settings.settle).await,
+                Err(error) => Err(error),
+            };
+            browser.close().await;
+            stand
+        };
+        // Dropping what looks ends the browser that was started for it.
+        tokio::select! {
+            stand = looking => stand,
+            _ = interrupt.recv() => Err(BrowserError::Interrupted),
+            _ = ended.recv() => Err(BrowserError::Interrupted),
+        }
+    })
+}
+
+/// Returns the address of a page that is named by an address or by a file. A name that is
+/// neither is an error of the kind that opening the file gives.
+pub fn address(page: &str) -> std::io::Result<String> {
+    let is_address =
+        page.contains("://") || page.starts_with("data:") || page.starts_with("about:");
+    if is_address {
+        return Ok(page.into());
+    }
+    let path = page.strip_prefix("file:").unwrap_or(page);
+    let whole = Path::new(path).canonicalize()?;
+    if whole.is_dir() {
+        return Err(std::io::ErrorKind::IsADirectory.into());
+    }
+    // A path that is absolute always makes an address.
+    Ok(Url::from_file_path(&whole).map_or_else(|()| page.into(), String::from))
 }

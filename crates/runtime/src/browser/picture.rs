@@ -13,8 +13,10 @@ const visit = root => {
   if (on && !style && holder) {
     style = (root.ownerDocument || root).createElement('style');
     style.setAttribute('data-veil', '');
-    style.textContent = 'input, textarea, [contenteditable], select, [role=combobox], [role=listbox] '
-      + '{ -webkit-text-security: disc !important; color: transparent !important; text-shadow: 0 0 6px #888 !important; }';
+    style.textContent = 'input, textarea, [contenteditable], [contenteditable] * { -webkit-text-security: disc !important; } '
+      + 'select, input:is([type=date], [type=time], [type=datetime-local], [type=month], [type=week], [type=number]), '
+      + '[role=combobox]:not(input), [role=listbox] * { color: transparent !important; text-shadow: none !important; } '
+      + 'input:is([type=radio], [type=checkbox]) { appearance: none !important; }';
     holder.append(style);
   } else if (!on && style) style.remove();
   for (const element of root.querySelectorAll('*')) {

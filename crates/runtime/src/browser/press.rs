@@ -117,10 +117,9 @@ impl Browser {
 
     /// Returns whether the document is another, or has another address.
     async fn has_left(&self, before: &Pressing, accept: bool) -> Result<bool, BrowserError> {
-        let script = "return 1";
-        // A dialog that the click has opened is answered here.
-        self.answering("a look at the page", accept, || self.client.execute(script, Vec::new()))
-            .await?;
+        // A dialog that the click has opened is answered here, and the frame that it was in
+        // may be gone.
+        self.leave_frames(accept).await?;
         let state: State = self.hand_on_page("state").await?;
         Ok(state.url != before.url || (state.document - before.document).abs() > 0.0)
     }

@@ -80,7 +80,9 @@ impl Group<'_, '_> {
             let kind = self.kind(at);
             let weak = self.weight(at, kind) < WEAK;
             let out_of_place = match kind {
-                Kind::OneTimeCode => weak && self.aim != Some(Aim::Code),
+                Kind::OneTimeCode => {
+                    weak && self.aim != Some(Aim::Code) && self.shape(at) != Shape::Codes
+                }
                 Kind::Username => weak && !about_accounts,
                 _ => false,
             };

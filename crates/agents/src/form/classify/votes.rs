@@ -216,17 +216,12 @@ impl Votes {
 
     /// Returns the kind for which most speaks, of those that the field can be.
     pub(super) fn pick(&self, draft: &Draft<'_>) -> Kind {
+        if draft.shape == Shape::Codes {
+            return Kind::OneTimeCode;
+        }
         let fits = self.by_kind.iter().filter(|(kind, _)| can_be(draft, **kind));
         let best = fits.max_by_key(|(_, weight)| **weight);
         best.filter(|(_, weight)| **weight >= ENOUGH).map_or(Kind::None, |(kind, _)| *kind)
-    }
-
-    /// Lists what speaks for what, strongest first.
-    #[cfg(test)]
-    pub(super) fn told(&self) -> Vec<(Kind, i32)> {
-        let mut all: Vec<(Kind, i32)> = self.by_kind.iter().map(|(k, w)| (*k, *w)).collect();
-        all.sort_by_key(|(_, weight)| core::cmp::Reverse(*weight));
-        all
     }
 }
 

@@ -175,6 +175,8 @@ fn told<'a>(logical: &'a Logical<'_>, context: &'a str) -> Vec<&'a str> {
 
 /// Returns the most that a text permits of what it counts, if it says so in one clause.
 fn most(text: &str, counted: &[&str]) -> Option<u32> {
+    // A full stop that shortens a word ends no clause.
+    let text = text.replace("ax. ", "ax ").replace("in. ", "in ");
     let clauses = text.split(['.', ';', '(', ')', '·', '\n', '!', '?']);
     clauses.into_iter().find_map(|clause| in_clause(clause, counted))
 }

@@ -1,1 +1,10 @@
+//! The rules of reading, one by one.
 
+mod container;
+mod groups;
+mod limits;
+mod names;
+pub(in crate::form) mod page;
+mod properties;
+mod sends;
+mod visible;

@@ -251,5 +251,5 @@ pub(super) fn same_native(left: &str, right: &str) -> bool {
         }
         .to_string()
     };
-    plain(left) == plain(right) || same(left, right)
+    plain(left) == plain(right)
 }

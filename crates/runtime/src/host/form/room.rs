@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     browser::{Browser, BrowserError, Pressing, Record, Settings},
-    profile::ProfileError,
+    profile::{self, ProfileError},
     store::{RunId, Store, StoreError},
 };
 
@@ -101,16 +101,25 @@ impl Room {
         store: &Store,
         run: &RunId,
     ) -> Result<Self, Trouble> {
-        Ok(Self {
+        let config = config(store, run)?;
+        let room = Self {
             settings: settings.clone(),
             record: record(folder, run),
             pictures: folder.join(run.as_str()),
             vault: Vault::new(folder, run),
-            config: config(store, run)?,
+            config,
             browser: Mutex::default(),
             pressing: Plain::default(),
             typed: Plain::default(),
-        })
+        };
+        // A page may repeat what was typed before this process took the run up. A profile
+        // that cannot be read is told of where it is needed.
+        let file = Path::new(&room.config.profile.file);
+        if let (true, Ok(profile)) = (room.config.redact, profile::read(file)) {
+            let answers = profile.answers.values();
+            profile.values.values().chain(answers).for_each(|value| room.typing(value));
+        }
+        Ok(room)
     }
 
     pub(super) const fn vault(&self) -> &Vault {

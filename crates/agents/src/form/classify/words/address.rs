@@ -100,7 +100,7 @@ pub(super) const ADDRESSES: &[Row] = &[
          code postal, *codepostal, cp, codigo postal, *codigopostal, cap, codice postale, \
          codice di avviamento postale, cep, postcode, postnummer, *postnummer, post nr, \
          postnr, postinumero, kod pocztowy, psc, iranyitoszam, cod postal, postanski broj, \
-         *индекс, *поштовий індекс, індекс, ταχυδρομικοσ κωδικασ, ταχ κωδικασ, τ κ, \
+         *индекс, почтовый индекс, поштовий індекс, індекс, ταχυδρομικοσ κωδικασ, ταχ κωδικασ, τ κ, \
          posta kodu, 郵便番号, 우편번호, 邮编, 邮政编码, 郵遞區號, الرمز البريدي",
     ),
     row(

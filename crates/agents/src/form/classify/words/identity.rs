@@ -12,8 +12,8 @@ pub(super) const NAMES: &[Row] = &[
          first or given name, christian name, first names, your first name, name first, \
          first, *vorname, rufname, *prenom, nombre de pila, primer nombre, nombres, \
          nome proprio, primeiro nome, voornaam, roepnaam, *fornavn, *fornamn, tilltalsnamn, \
-         etunimi, imie, krestni jmeno, keresztnev, prenume, ime, *имя, ім'я, ім я, *онома, \
-         adi, ad, isim, adiniz, 名, 名前 名, お名前 名, 下の名前, 이름, 名字, الاسم الاول, الاسم الأول",
+         etunimi, imie, krestni jmeno, keresztnev, prenume, ime, *имя, ім'я, ім я, \
+         adi, ad, isim, adiniz, 名, 名前 名, お名前 名, 下の名前, 이름, 名字, الاسم الاول, الاسم الاول",
     ),
     row(
         Kind::FamilyName,
@@ -58,8 +58,8 @@ pub(super) const NAMES: &[Row] = &[
     row(
         Kind::Name,
         6,
-        "name, nom, nombre, nome, naam, navn, namn, nimi, nazwa, jmeno, nev, nume, имя, \
-         ім'я, ονομα, isim, الاسم, your names",
+        "name, nom, nombre, nome, naam, navn, namn, nimi, nazwa, jmeno, nev, nume, \
+         ονομα, الاسم, your names",
     ),
     row(
         Kind::HonorificPrefix,
@@ -146,12 +146,12 @@ pub(super) const REACHED: &[Row] = &[
          endereco de e mail, correio eletronico, e postadress, epostadress, e post, epost, \
          e postadresse, epostadresse, sahkoposti, sahkopostiosoite, adres email, \
          adres e mail, poczta elektroniczna, emailova adresa, e mailova adresa, email cim, \
-         e mail cim, adresa de email, el pasto adresas, el pastas, *почт, электронной почты, \
+         e mail cim, adresa de email, el pasto adresas, el pastas, почта, почты, почтовый ящик, электронной почты, \
          электронная почта, адрес электронной почты, е mail, емейл, емайл, \
-         электронный адрес, електронна пошта, *пошт, електронної пошти, \
+         электронный адрес, електронна пошта, пошта, пошти, електронної пошти, \
          ηλεκτρονικο ταχυδρομειο, διευθυνση email, διευθυνση ηλεκτρονικου ταχυδρομειου, \
          メールアドレス, メール, eメール, 이메일, 이메일 주소, 메일 주소, 邮箱, 电子邮箱, 电子邮件, 邮箱地址, 電子郵件, 電子信箱, 信箱, \
-         البريد الالكتروني, البريد الإلكتروني, بريد الكتروني, البريد",
+         البريد الالكتروني, البريد الالكتروني, بريد الكتروني, البريد",
     ),
     row(Kind::Email, 7, "mail, mailbox, e address, eaddress, email id, posta"),
     row(
@@ -167,7 +167,7 @@ pub(super) const REACHED: &[Row] = &[
          numero de telefone, telemovel, telefoonnummer, *telefoon, mobiel, mobiel nummer, \
          gsm, telefonnummer, puhelin, *puhelinnumero, matkapuhelin, numer telefonu, \
          *telefonu, komorka, telefonni cislo, mobilni telefon, *телефон, номер телефона, \
-         мобильный, мобільний, *τηλεφωνο, κινητο, telefon numarasi, cep telefonu, cep, \
+         мобильный, мобільний, *τηλεφωνο, κινητο, telefon numarasi, cep telefonu, \
          mobil nomre, mobil nomrə, 電話番号, 電話, 携帯電話, 携帯番号, 전화번호, 휴대폰, 휴대전화, 연락처, 电话, 手机, 手机号, \
          手机号码, 電話號碼, 手機, 手機號碼, 联系电话, هاتف, رقم الهاتف, الجوال, رقم الجوال, الموبايل, whatsapp",
     ),

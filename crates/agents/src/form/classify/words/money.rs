@@ -54,7 +54,7 @@ pub(super) const CARDS: &[Row] = &[
          sikkerhedskode, sakerhetskod, sikkerhetskode, turvakoodi, kod zabezpieczajacy, \
          kod cvv, kod cvc, bezpecnostni kod, код безопасности, код cvv, код cvc, \
          код безпеки, κωδικοσ ασφαλειασ, guvenlik kodu, セキュリティコード, 보안코드, 보안 코드, 安全码, 安全碼, \
-         رمز الامان, رمز الأمان",
+         رمز الامان, رمز الامان",
     ),
     row(
         Kind::CcExp,

@@ -19,7 +19,7 @@ pub(super) const PERSON: &[Row] = &[
     row(
         Kind::BdayDay,
         11,
-        "birth day, birthday day, day of birth, dob day, bday day, birthdate day, \
+        "birthday day, day of birth, dob day, bday day, birthdate day, \
          birthdate d, birth d, geburtstag tag, jour de naissance, dia de nacimiento, \
          giorno di nascita, dia de nascimento, dob d, *dobday, *birthdayday",
     ),

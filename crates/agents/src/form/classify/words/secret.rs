@@ -42,7 +42,7 @@ pub(super) const NEW: &[Row] = &[row(
          νεοσ κωδικοσ, επιβεβαιωση κωδικου, yeni sifre, yeni parola, sifre tekrar, \
          parola tekrar, sifreyi onayla, sifre onay, 新しいパスワード, パスワード 確認, パスワード確認, 確認用パスワード, \
          パスワード再入力, 새 비밀번호, 비밀번호 확인, 新密码, 确认密码, 确认新密码, 重复密码, 再次输入密码, 新密碼, 確認密碼, 设置密码, \
-         كلمة مرور جديدة, كلمة المرور الجديدة, تاكيد كلمة المرور, تأكيد كلمة المرور",
+         كلمة مرور جديدة, كلمة المرور الجديدة, تاكيد كلمة المرور, تاكيد كلمة المرور",
 )];
 
 /// Passwords that exist.
@@ -88,7 +88,7 @@ pub(super) const CODES: &[Row] = &[
          2fa, 2fa code, two factor code, two factor, *twofactor, two step verification, mfa, \
          mfa code, *mfacode, authentication code, authenticator code, auth code, sms code, \
          *smscode, *onetimecode, *verificationcode, verification code, confirmation code, \
-         verify code, passcode sms, email code, phone code, security token, login code, \
+         verify code, passcode sms, email code, security token, login code, \
          activation code, 6 digit code, digit code, code from sms, code from app, two fa, \
          tfa code, token code, identification code, *identificationcode, einmalcode, \
          einmalpasswort, bestatigungscode, verifizierungscode, sicherheitscode sms, \

@@ -1,0 +1,183 @@
+//! What neighbours, lists and the purpose of a form decide.
+
+use alloc::{string::String, vec::Vec};
+
+use crate::form::{Kind, read::tests::page::Page, sight::Press};
+
+/// Makes a form of fields, `label: attributes`, and a button.
+fn form(attributes: &str, heading: &str, fields: &[(&str, &str)], button: &str) -> Page {
+    let mut page = Page::new();
+    let form = page.place(0, "form", attributes);
+    if !heading.is_empty() {
+        page.heading(form, heading);
+    }
+    for (label, attributes) in fields {
+        page.labelled(form, label, attributes);
+    }
+    page.press(form, Press::Submit, button);
+    page
+}
+
+fn tokens(page: &Page) -> Vec<&'static str> {
+    page.read().fields.iter().map(|field| field.kind.token()).collect()
+}
+
+const SECRET: &str = "type=password";
+
+#[test]
+fn where_one_signs_in_the_account_is_the_username() {
+    for (heading, label, button) in [
+        ("Sign in", "Email", "Continue"),
+        ("Anmelden", "E-Mail", "Weiter"),
+        ("", "Phone or email", "Log in"),
+        ("Connexion", "Adresse e-mail", "Se connecter"),
+        ("", "Телефон", "Войти"),
+        ("", "社員番号", "ログイン"),
+    ] {
+        let page = form("", heading, &[(label, ""), ("Password", SECRET)], button);
+        assert_eq!(tokens(&page), ["username", "current-password"], "{label}");
+        assert_eq!(page.read().purpose, "log-in", "{label}");
+    }
+    let first = form("id=login-form", "Sign in", &[("Email", "type=email")], "Next");
+    assert_eq!(tokens(&first), ["username"], "also where the password comes later");
+}
+
+#[test]
+fn where_an_account_is_made_mail_is_mail_and_passwords_are_new() {
+    for (heading, button) in [
+        ("Sign up", "Create account"),
+        ("Registrieren", "Konto erstellen"),
+        ("", "Зарегистрироваться"),
+    ] {
+        let fields = [("Email", "type=email"), ("Password", SECRET), ("Repeat", SECRET)];
+        let page = form("", heading, &fields, button);
+        assert_eq!(tokens(&page), ["email", "new-password", "new-password"], "{heading}");
+    }
+    let page = form("class=signup", "", &[("E-mail", ""), ("Password", SECRET)], "Join now");
+    assert_eq!(tokens(&page), ["email", "new-password"]);
+}
+
+#[test]
+fn an_old_password_is_told_from_new_ones() {
+    let fields =
+        [("Old password", SECRET), ("New password", SECRET), ("Confirm new password", SECRET)];
+    let page = form("", "Change password", &fields, "Save");
+    assert_eq!(tokens(&page), ["current-password", "new-password", "new-password"]);
+    let fields = [("Password", SECRET), ("Password", SECRET), ("Again", SECRET)];
+    let page = form("id=change-password", "", &fields, "Update password");
+    assert_eq!(tokens(&page), ["current-password", "new-password", "new-password"]);
+}
+
+#[test]
+fn an_attribute_that_only_keeps_browsers_away_is_not_believed() {
+    let fields = [("User", ""), ("Password", "type=password autocomplete=new-password")];
+    let page = form("", "Sign in", &fields, "Sign in");
+    assert_eq!(tokens(&page), ["username", "current-password"]);
+    let page = form("", "", &[("Street address", "autocomplete=new-password")], "Save");
+    assert_eq!(tokens(&page), ["street-address"]);
+}
+
+#[test]
+fn a_newsletter_and_a_contact_form_ask_for_mail() {
+    for (heading, button) in
+        [("Newsletter", "Subscribe"), ("Contact us", "Send message"), ("", "Abonnieren")]
+    {
+        assert_eq!(tokens(&form("", heading, &[("Email", "")], button)), ["email"], "{button}");
+    }
+}
+
+#[test]
+fn parts_of_a_date_belong_to_what_is_asked() {
+    let date = |legend: &str| {
+        let mut page = Page::new();
+        let form = page.place(0, "form", "");
+        let set = page.place(form, "fieldset", "");
+        page.sighting.places[set].legend = legend.into();
+        for label in ["Day", "Month", "Year"] {
+            page.labelled(set, label, "");
+        }
+        tokens(&page)
+    };
+    assert_eq!(date("What is your date of birth?"), ["bday-day", "bday-month", "bday-year"]);
+    assert_eq!(date("Geburtsdatum"), ["bday-day", "bday-month", "bday-year"]);
+    assert_eq!(date("When did you move?"), ["none", "none", "none"]);
+}
+
+#[test]
+fn a_month_and_a_year_beside_a_card_are_its_own() {
+    let mut page = Page::new();
+    let form = page.place(0, "form", "");
+    page.labelled(form, "Card number", "");
+    let months: Vec<String> = (1..=12).map(|month| alloc::format!("{month:02}")).collect();
+    page.list(form, "", &months.iter().map(String::as_str).collect::<Vec<_>>());
+    page.list(form, "", &["2027", "2028", "2029", "2030"]);
+    page.labelled(form, "CVV", "");
+    assert_eq!(tokens(&page), ["cc-number", "cc-exp-month", "cc-exp-year", "cc-csc"]);
+}
+
+fn listed(options: &[&str]) -> Kind {
+    let mut page = Page::new();
+    let form = page.place(0, "form", "");
+    page.list(form, "", options);
+    page.labelled(form, "Other", "");
+    page.read().fields[0].kind
+}
+
+#[test]
+fn lists_tell_what_they_are_lists_of() {
+    assert_eq!(listed(&["Choose", "Austria", "Belgium", "Canada", "Denmark"]), Kind::Country);
+    assert_eq!(listed(&["Deutschland", "Frankreich", "Italien", "Spanien"]), Kind::Country);
+    assert_eq!(
+        listed(&["Select", "Alabama", "Alaska", "Arizona", "Arkansas"]),
+        Kind::AddressLevel1
+    );
+    assert_eq!(listed(&["", "AL", "AK", "AZ", "AR", "CA", "CO", "CT"]), Kind::AddressLevel1);
+    assert_eq!(
+        listed(&["AL - Alabama", "AK - Alaska", "AZ - Arizona", "TX - Texas"]),
+        Kind::AddressLevel1
+    );
+    assert_eq!(listed(&["Mr", "Mrs", "Ms", "Dr"]), Kind::HonorificPrefix);
+    assert_eq!(listed(&["Female", "Male", "Other"]), Kind::Sex);
+    assert_eq!(listed(&["Visa", "Mastercard", "American Express"]), Kind::CcType);
+    assert_eq!(listed(&["Germany (+49)", "France (+33)", "Italy (+39)"]), Kind::TelCountryCode);
+    assert_eq!(listed(&["English", "Deutsch", "Français"]), Kind::Language);
+    assert_eq!(listed(&["EUR", "USD", "GBP"]), Kind::TransactionCurrency);
+    assert_eq!(listed(&["Small", "Medium", "Large"]), Kind::None);
+}
+
+#[test]
+fn lines_of_an_address_are_told_apart() {
+    let page = form("", "", &[("Address", ""), ("Apartment, suite", ""), ("City", "")], "Save");
+    assert_eq!(tokens(&page), ["address-line1", "address-line2", "address-level2"]);
+    let mut page = Page::new();
+    let place = page.place(0, "form", "");
+    page.labelled(place, "Street address", "name=street[0]");
+    page.field(place, "name=street[1]", |_| {});
+    assert_eq!(tokens(&page), ["street-address", "address-line2"]);
+}
+
+#[test]
+fn a_number_after_its_country_code_is_the_national_one() {
+    let page = form("", "", &[("Country calling code", ""), ("Phone", "type=tel")], "Save");
+    assert_eq!(tokens(&page), ["tel-country-code", "tel-national"]);
+}
+
+#[test]
+fn a_box_or_an_area_asks_for_nothing_in_particular() {
+    let page = form("", "", &[("Email me", "type=checkbox"), ("Phone", "type=date")], "Save");
+    assert_eq!(tokens(&page), ["none", "none"]);
+}
+
+#[test]
+fn secret_answers_are_no_passwords() {
+    let page =
+        form("", "", &[("Your answer", SECRET), ("MFA code", SECRET), ("CVV", SECRET)], "Save");
+    assert_eq!(tokens(&page), ["none", "one-time-code", "cc-csc"]);
+}
+
+#[test]
+fn words_of_a_saved_page_s_address_do_not_count() {
+    let mut page = form("", "", &[("Email", "type=email")], "Go");
+    page.sighting.url = "file:///tmp/login.html".into();
+    assert_eq!(tokens(&page), ["email"]);
+}

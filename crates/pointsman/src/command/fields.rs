@@ -1,0 +1,203 @@
+//! `pointsman fields`: what the form agent sees on a page.
+
+use std::{env, fmt::Write as _, process::ExitCode, time::Duration};
+
+use clap::Args;
+use pointsman_agents::form::{Choice, Control, Field, Fill, Limits, Reading};
+use pointsman_runtime::browser::{self, Settings, Stand};
+use serde_json::{Value, json};
+
+use crate::{
+    place,
+    report::{self, Error},
+    words::{self, counted, harmless},
+};
+
+/// Characters of a label that the table shows.
+const SHOWN: usize = 40;
+/// Options that the table shows.
+const OPTIONS: usize = 3;
+
+/// List the fields of a page's form, and what each asks for.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The page is opened in a browser of its own and looked at when it stands still. Nothing is
+filled, pressed or sent. Each field is typed with the words of HTML's `autocomplete`
+attribute, or `none`. `fill` says whether the form agent would fill it: `yes`; `never` for
+passwords, one-time codes, card data, files and captchas; `hidden` for what nobody can see
+and for traps. Fields beside the form are listed after it and marked `outside`.
+
+Examples:
+  pointsman fields https://example.org/contact
+  pointsman fields saved-page.html --json
+  pointsman fields file:///tmp/page.html --json | jq '.fields[] | select(.required) | .label'
+
+Exit codes: 0 also where the page has no field, 1 the page cannot be opened or does not
+stand still, 2 usage, no such file or no browser, 6 interrupted.")]
+pub(crate) struct Fields {
+    /// The page: an address, or a file.
+    page: String,
+    /// Show the browser's window.
+    #[arg(long)]
+    visible: bool,
+    /// Seconds that the page has to stand still.
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u16).range(1..=600))]
+    settle: Option<u16>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Fields {
+    pub(crate) fn run(self) -> Result<ExitCode, Error> {
+        let url = browser::address(&self.page)
+            .map_err(|source| Error::NoSuchPage { page: self.page.clone(), source })?;
+        let stand = browser::visit(&self.settings()?, &url).map_err(Error::Browser)?;
+        let text = if self.json { format!("{}\n", object(&stand)) } else { table(&stand) };
+        report::data(&text)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn settings(&self) -> Result<Settings, Error> {
+        let folder = env::current_dir().unwrap_or_default();
+        // Read so that a mistake in it is told here as everywhere.
+        place::settled(&folder)?;
+        let mut settings = Settings::default();
+        settings.visible |= self.visible;
+        if let Some(seconds) = self.settle {
+            settings.settle = Duration::from_secs(seconds.into());
+        }
+        Ok(settings)
+    }
+}
+
+/// The page as JSON: every key is always there.
+fn object(stand: &Stand) -> Value {
+    let reading = &stand.reading;
+    let inside = reading.fields.iter().map(|it| field(it, false));
+    let outside = reading.outside.iter().map(|it| field(it, true));
+    json!({
+        "url": stand.url,
+        "title": stand.title,
+        "purpose": reading.purpose,
+        "fields": inside.chain(outside).collect::<Vec<_>>(),
+        "submit": reading.submit.as_ref().map(control),
+        "complaints": reading.complaints,
+    })
+}
+
+fn field(field: &Field, outside: bool) -> Value {
+    json!({
+        "id": field.id,
+        "selector": field.selector,
+        "type": field.shape,
+        "kind": field.kind,
+        "label": field.label,
+        "context": field.context,
+        "placeholder": field.placeholder,
+        "required": field.required,
+        "options": field.options.iter().map(choice).collect::<Vec<_>>(),
+        "limits": limits(&field.limits),
+        "fill": field.fill,
+        "disabled": field.disabled,
+        "holds_value": field.holds_value,
+        "outside": outside,
+        "attributes": field.attributes,
+    })
+}
+
+fn choice(choice: &Choice) -> Value {
+    json!({ "value": choice.value, "label": choice.label, "disabled": choice.disabled })
+}
+
+fn limits(limits: &Limits) -> Value {
+    json!({
+        "words": limits.words,
+        "chars": limits.chars,
+        "min_chars": limits.min_chars,
+        "min": limits.min,
+        "max": limits.max,
+        "step": limits.step,
+        "pattern": limits.pattern,
+        "multiple": limits.multiple,
+    })
+}
+
+fn control(control: &Control) -> Value {
+    json!({
+        "selector": control.selector,
+        "label": control.label,
+        "disabled": control.disabled,
+        "attributes": control.attributes,
+    })
+}
+
+/// The page as a table for people.
+fn table(stand: &Stand) -> String {
+    let reading = &stand.reading;
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let mut line = |words: String| {
+        let _: std::fmt::Result = writeln!(text, "{}", words.trim_end());
+    };
+    line(format!("{}  {}", harmless(&stand.title), harmless(&stand.url)).trim().to_owned());
+    line(summary(reading));
+    for (title, fields) in [("", &reading.fields), ("beside the form:", &reading.outside)] {
+        if fields.is_empty() {
+            continue;
+        }
+        if !title.is_empty() {
+            line(String::new());
+            line(title.to_owned());
+        }
+        for field in fields {
+            line(row(field));
+        }
+    }
+    match &reading.submit {
+        Some(control) => line(format!("sent by: {}", cut(&control.label))),
+        None if reading.fields.is_empty() => {}
+        None => line("sent by: nothing that was found".into()),
+    }
+    for complaint in &reading.complaints {
+        line(format!("the page says: {}", harmless(&complaint.text)));
+    }
+    text
+}
+
+fn summary(reading: &Reading) -> String {
+    let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+    let all = number(reading.fields.len());
+    let open = number(reading.fields.iter().filter(|field| field.fill == Fill::Yes).count());
+    if all == 0 {
+        return "the page has no form with fields".into();
+    }
+    format!("{}, {open} to fill; purpose: {}", counted(all, "field"), reading.purpose)
+}
+
+fn row(field: &Field) -> String {
+    let star = if field.required { "*" } else { " " };
+    let fill = match field.fill {
+        Fill::Yes => "yes",
+        Fill::Never => "never",
+        Fill::Hidden => "hidden",
+    };
+    let mut notes: Vec<String> = Vec::new();
+    if !field.options.is_empty() {
+        let names = field.options.iter().take(OPTIONS).map(|it| cut(&it.label));
+        let more = if field.options.len() > OPTIONS { " …" } else { "" };
+        notes.push(format!("{}{more}", names.collect::<Vec<_>>().join(" | ")));
+    }
+    notes.extend(field.limits.words.map(|most| format!("at most {most} words")));
+    notes.extend(field.limits.chars.map(|most| format!("at most {most} characters")));
+    if field.disabled {
+        notes.push("disabled".into());
+    }
+    let label = cut(&field.label);
+    let notes = harmless(&notes.join("; "));
+    format!("{star} {label:SHOWN$}  {:14} {:18} {fill:6} {notes}", field.shape, field.kind)
+}
+
+fn cut(text: &str) -> String {
+    words::line(text, SHOWN)
+}

@@ -1,0 +1,59 @@
+//! The pages of a folder, opened in the browser that the form agent uses.
+
+use std::{fs, path::Path};
+
+use anyhow::{Context, Result};
+use pointsman_agents::form::Reading;
+use pointsman_runtime::browser::{Browser, Settings, address};
+use serde_json::Value;
+use tokio::runtime::Runtime;
+
+/// A folder of pages with its index, and a browser to open them in.
+pub(super) struct Pages<'a> {
+    data: &'a Path,
+    pub(super) index: Value,
+    browser: Option<Browser>,
+    threads: Runtime,
+    settings: Settings,
+}
+
+impl<'a> Pages<'a> {
+    /// Reads the index, and starts a browser that reaches nothing outside.
+    pub(super) fn open(data: &'a Path) -> Result<Self> {
+        let file = data.join("index.json");
+        let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+        let index = serde_json::from_str(&text).with_context(|| file.display().to_string())?;
+        let mut settings = Settings::default();
+        settings.flags.push("--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1".into());
+        let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let browser = Some(threads.block_on(Browser::open(&settings))?);
+        Ok(Self { data, index, browser, threads, settings })
+    }
+
+    /// Returns the pages of a part of the index.
+    pub(super) fn part(&self, name: &str) -> Result<&Vec<Value>> {
+        self.index[name]["pages"]
+            .as_array()
+            .with_context(|| format!("the index has no part {name}"))
+    }
+
+    /// Opens a page and reads it when it stands still.
+    pub(super) fn read(&self, file: &str) -> Result<Reading> {
+        let path = self.data.join(file);
+        let url = address(&path.to_string_lossy()).with_context(|| path.display().to_string())?;
+        let browser = self.browser.as_ref().context("the browser was closed")?;
+        let stand = self.threads.block_on(async {
+            browser.goto(&url).await?;
+            browser.settle(self.settings.settle).await
+        });
+        Ok(stand.with_context(|| file.to_owned())?.reading)
+    }
+}
+
+impl Drop for Pages<'_> {
+    fn drop(&mut self) {
+        if let Some(browser) = self.browser.take() {
+            self.threads.block_on(browser.close());
+        }
+    }
+}
