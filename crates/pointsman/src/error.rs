@@ -119,9 +119,6 @@ pub(crate) enum Error {
     /// A profile cannot be used.
     #[error(transparent)]
     Profile(ProfileError),
-    /// There is no browser.
-    #[error(transparent)]
-    Browser(BrowserError),
     /// Only `form` takes the option.
     #[error("`{agent}` takes no `{option}`")]
     OnlyForms {
@@ -309,7 +306,6 @@ impl Error {
                  `pointsman profile example` prints one to start from"
                 .into(),
             Self::Profile(error) => return error.hint().map(Into::into),
-            Self::Browser(error) => return error.hint().map(Into::into),
             Self::OnlyForms { option, .. } => format!("leave `{option}` out, or run `form`"),
             Self::NoPlan { .. } => "leave `--plan` out, or run `code`".into(),
             Self::NoHome => "set POINTSMAN_JOURNAL to a file".into(),

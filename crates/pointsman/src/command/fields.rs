@@ -60,9 +60,7 @@ impl Fields {
 
     fn settings(&self) -> Result<Settings, Error> {
         let folder = env::current_dir().unwrap_or_default();
-        // Read so that a mistake in it is told here as everywhere.
-        place::settled(&folder)?;
-        let mut settings = Settings::default();
+        let mut settings = place::settled(&folder)?.config.form.browser();
         settings.visible |= self.visible;
         if let Some(seconds) = self.settle {
             settings.settle = Duration::from_secs(seconds.into());

@@ -32,34 +32,29 @@
   const matches = (element, selector) => element.matches(selector);
   const attribute = (element, name) => element.getAttribute(name) || "";
   const styleOf = (element) => element.ownerDocument.defaultView.getComputedStyle(element);
-  const isShown = (element) =>
-    element.checkVisibility ? element.checkVisibility({ visibilityProperty: true }) : true;
+  const isShown = (element) => element.checkVisibility({ visibilityProperty: true });
 
   // The text of an element, without what its controls hold and without what is not shown.
   function words(root, most = MOST_WORDS, all = false) {
     let text = "";
     const walk = (node) => {
       if (text.length > most * 2) return;
-      if (node.nodeType === 3) { text += node.data; return; }
+      if (node.nodeType === 3) text += node.data;
       if (node.nodeType !== 1) return;
-      if (node !== root) {
-        if (SILENT.has(node.tagName.toUpperCase())) { text += " "; return; }
-        if (!all && styleOf(node).display === "none") return;
-      }
-      const apart = !INLINE.has(node.tagName);
-      if (apart) text += " ";
+      if (node !== root && SILENT.has(node.tagName.toUpperCase())) { text += " "; return; }
+      if (node !== root && !all && styleOf(node).display === "none") return;
+      const gap = INLINE.has(node.tagName) ? "" : " ";
+      text += gap;
       for (const child of node.childNodes) walk(child);
-      if (apart) text += " ";
+      text += gap;
     };
     walk(root);
     return squeeze(text, most);
   }
 
-  function byIds(element, name) {
-    const root = element.getRootNode();
-    return attribute(element, name).split(/\s+/).filter(Boolean)
-      .map((id) => root.getElementById ? root.getElementById(id) : null).filter(Boolean);
-  }
+  const byIds = (element, name) => attribute(element, name).split(/\s+/).filter(Boolean)
+    .map((id) => element.getRootNode().getElementById(id)).filter(Boolean);
+  const textOfIds = (element, name) => squeeze(byIds(element, name).map((e) => words(e)).join(" "));
 
   // ---- where an element stands ----
   const isOnly = (root, selector, element) => {
@@ -96,9 +91,7 @@
       const own = ownSelector(at, root);
       if (own) { steps.unshift(own); break; }
       let nth = 1;
-      for (let s = at.previousElementSibling; s; s = s.previousElementSibling) {
-        if (s.localName === at.localName) nth += 1;
-      }
+      for (let s = at.previousElementSibling; s; s = s.previousElementSibling) nth += s.localName === at.localName ? 1 : 0;
       steps.unshift(at.localName.replace(/:/g, "\\:") + ":nth-of-type(" + nth + ")");
     }
     return steps.join(" > ");
@@ -108,33 +101,26 @@
     const root = element.getRootNode();
     return root.host || (root.defaultView && root.defaultView.frameElement) || null;
   };
-  function selectorOf(element) {
-    const steps = [];
-    for (let at = element; at; at = hostOf(at)) steps.unshift(localSelector(at));
-    return steps.join(" >>> ");
-  }
+  const selectorOf = (element) =>
+    (hostOf(element) ? selectorOf(hostOf(element)) + " >>> " : "") + localSelector(element);
   const above = (element) => element.assignedSlot || element.parentElement || hostOf(element);
 
   // The box in the coordinates of the outermost document.
   function boxOf(element) {
     const box = element.getBoundingClientRect();
-    let { x, y } = box;
+    let x = box.x + window.scrollX, y = box.y + window.scrollY;
     let view = element.ownerDocument.defaultView;
     while (view && view.frameElement) {
       const outer = view.frameElement.getBoundingClientRect();
       x += outer.x; y += outer.y;
       view = view.parent;
     }
-    x += window.scrollX; y += window.scrollY;
     return { x: Math.round(x), y: Math.round(y), width: Math.round(box.width), height: Math.round(box.height) };
   }
 
   function attributesOf(element) {
-    const kept = {};
-    for (const { name, value } of element.attributes) {
-      if (name !== "style" && name !== "value" && !name.startsWith("on")) kept[name] = value.slice(0, 300);
-    }
-    return kept;
+    const told = [...element.attributes].filter(({ name }) => name !== "style" && name !== "value" && !name.startsWith("on"));
+    return Object.fromEntries(told.map(({ name, value }) => [name, value.slice(0, 300)]));
   }
 
   // A place is an ancestor of a control; places name their parents, so that Rust has the tree.
@@ -147,12 +133,11 @@
     const isForm = element.localName === "form" || attribute(element, "role") === "form";
     const legend = element.localName === "fieldset"
       ? [...element.children].find((child) => child.localName === "legend") : null;
-    const named = byIds(element, "aria-labelledby").map((e) => words(e)).join(" ");
     places.push({
       selector: selectorOf(element), tag: element.localName, role: attribute(element, "role"),
       parent, order: order, attributes: attributesOf(element),
-      legend: legend ? words(legend) : "", label: squeeze(named || attribute(element, "aria-label")),
-      described: byIds(element, "aria-describedby").map((e) => words(e)).join(" "),
+      legend: legend ? words(legend) : "", label: textOfIds(element, "aria-labelledby") || squeeze(attribute(element, "aria-label")),
+      described: textOfIds(element, "aria-describedby"),
       box: boxOf(element), text: isForm ? words(element, 1500) : "",
     });
     return index;
@@ -176,8 +161,8 @@
       if ((cut && own.position === "absolute") || inset || shut) clipped = true;
       if (at === element && /^matrix\(0, 0, 0, 0/.test(own.transform)) clipped = true;
     }
-    if (box.x + box.width <= 0 || box.y + box.height <= 0) far = true;
-    if (box.x > Math.max(document.documentElement.scrollWidth, innerWidth)) far = true;
+    far = box.x + box.width <= 0 || box.y + box.height <= 0
+      || box.x > Math.max(document.documentElement.scrollWidth, innerWidth);
     const tab = attribute(element, "tabindex");
     return {
       rendered: element.getClientRects().length > 0 && style.display !== "none",
@@ -190,7 +175,7 @@
   // ---- what it is called ----
   const holdsControl = (element) =>
     matches(element, NATIVE + "," + ROLES) || !!element.querySelector(NATIVE + "," + ROLES);
-  const isHiddenInput = (element) => element.localName === "input" && /^(hidden)$/i.test(element.type);
+  const isHiddenInput = (element) => element.localName === "input" && element.type === "hidden";
   const blocks = (node) => holdsControl(node) && !(isHiddenInput(node)
     || [...node.querySelectorAll(NATIVE)].every(isHiddenInput) && !matches(node, NATIVE) && !node.querySelector(ROLES));
 
@@ -211,16 +196,13 @@
   }
 
   function tableOf(element) {
-    const cell = element.closest("td, th");
-    const row = cell && cell.parentElement;
-    const table = row && row.closest("table");
-    if (!table) return { column: "", row: "" };
+    const cell = element.closest("table td, table th");
+    if (!cell) return { column: "", row: "" };
+    const row = cell.parentElement, table = row.closest("table");
     const head = table.rows[0] && table.rows[0] !== row ? table.rows[0].cells[cell.cellIndex] : null;
     const first = row.cells[0] !== cell && row.cells[0] && !holdsControl(row.cells[0]) ? row.cells[0] : null;
-    return {
-      column: head && !holdsControl(head) && head.localName === "th" ? words(head, 200) : "",
-      row: first ? words(first, 200) : "",
-    };
+    const column = head && !holdsControl(head) && head.localName === "th" ? words(head, 200) : "";
+    return { column, row: first ? words(first, 200) : "" };
   }
 
   function namesOf(element) {
@@ -234,12 +216,12 @@
     return {
       associated: squeeze(apart.map((label) => words(label) || words(label, MOST_WORDS, true)).join(" ")),
       wrapping: wrapping ? words(wrapping) : "",
-      labelled_by: squeeze(byIds(element, "aria-labelledby").map((e) => words(e)).join(" ")),
+      labelled_by: textOfIds(element, "aria-labelledby"),
       before: before.text, before_level: before.level, after: after.text, after_level: after.level,
       aria: squeeze(attribute(element, "aria-label")), title: squeeze(attribute(element, "title")),
       placeholder: squeeze(attribute(element, "placeholder") || attribute(element, "data-placeholder")
         || attribute(element, "aria-placeholder")),
-      described: squeeze(byIds(element, "aria-describedby").map((e) => words(e)).join(" ")),
+      described: textOfIds(element, "aria-describedby"),
       label_seen: [...all, wrapping].some((label) => label && isShown(label) && label.getClientRects().length > 0
         && boxOf(label).width > 1),
       table: tableOf(element),
@@ -305,24 +287,19 @@
   // A widget counts only where no native control does its work.
   function standsAlone(element) {
     if (matches(element, NATIVE)) return false;
-    if (element.querySelector(NATIVE + "," + EDITABLE)) return false;
-    if (element.querySelector("[role=combobox], [role=checkbox], [role=textbox]")) return false;
+    if (element.querySelector(NATIVE + "," + EDITABLE + ",[role=combobox], [role=checkbox], [role=textbox]")) return false;
     const role = attribute(element, "role");
-    if (role === "listbox") {
-      const id = element.id && quoted(element.id);
-      const root = element.getRootNode();
-      if (id && root.querySelector("[aria-controls=" + id + "], [aria-owns=" + id + "]")) return false;
-    }
+    const id = quoted(element.id || "");
+    const owned = "[aria-controls=" + id + "], [aria-owns=" + id + "]";
+    if (role === "listbox" && element.id && element.getRootNode().querySelector(owned)) return false;
     const beside = element.parentElement ? [...element.parentElement.children] : [];
-    return !beside.some((e) => e !== element && matches(e, NATIVE) && !isHiddenInput(e)
-      && (/^(checkbox|radio|switch)$/.test(role) ? /^(checkbox|radio)$/i.test(e.type) : true));
+    const toggles = /^(checkbox|radio|switch)$/.test(role);
+    return !beside.some((e) => matches(e, NATIVE) && !isHiddenInput(e) && (!toggles || /^(checkbox|radio)$/.test(e.type)));
   }
 
   function does(element) {
     const type = (element.type || "").toLowerCase();
-    if (matches(element, "input, button")) {
-      return /^(submit|image)$/.test(type) ? "submit" : type === "reset" ? "reset" : "button";
-    }
+    if (matches(element, "input, button")) return /^(submit|image)$/.test(type) ? "submit" : type === "reset" ? "reset" : "button";
     return element.localName === "a" && attribute(element, "role") !== "button" ? "link" : "button";
   }
 
@@ -395,22 +372,15 @@
       else if (isPressed(element)) addPressed(element);
       else if (matches(element, HEADINGS) || element.localName === "a") {
         const text = words(element, 160);
-        if (text && said.length < MOST_SAID) {
-          said.push({ what: element.localName === "a" ? "link" : "heading", text, order, place: placeIndex(above(element)), seen: isShown(element) });
-        }
+        const what = element.localName === "a" ? "link" : "heading";
+        if (text && said.length < MOST_SAID) said.push({ what, text, order, place: placeIndex(above(element)), seen: isShown(element) });
       }
       const calls = matches(element, "[role=alert], [aria-live=assertive]")
         || (MESSAGE.test(attribute(element, "class")) && !holdsControl(element));
-      if (calls && isShown(element)) {
-        const text = words(element, 600);
-        if (text) alerts.push(text);
-      }
-      for (const [kind, selector] of CAPTCHAS) {
-        if (matches(element, selector)) {
-          captchas.push({ kind, selector: selectorOf(element), order, place: placeIndex(above(element)), seen: isShown(element) });
-          break;
-        }
-      }
+      const called = calls && isShown(element) ? words(element, 600) : "";
+      if (called) alerts.push(called);
+      const [kind] = CAPTCHAS.find(([, selector]) => matches(element, selector)) || [];
+      if (kind) captchas.push({ kind, selector: selectorOf(element), order, place: placeIndex(above(element)), seen: isShown(element) });
       if (element.shadowRoot) visit(element.shadowRoot);
       if (element.localName === "iframe") {
         // A frame of another origin has no document for us.

@@ -13,91 +13,20 @@ use crate::form::{
 };
 
 /// Words for words, as folded text has them, by their beginnings.
-const WORDS: [&str; 22] = [
-    "word", "worter", "worte", "mots", "mot", "palabra", "parole", "parola", "palavra", "woord",
-    "ord", "sanaa", "sana", "slow", "slov", "szo", "слов", "слів", "λεξ", "kelime", "sozcuk",
-    "단어",
-];
+const WORDS: &str = "word, worter, worte, mots, mot, palabra, parole, parola, palavra, woord, ord, \
+     sanaa, sana, slow, slov, szo, слов, слів, λεξ, kelime, sozcuk, 단어";
 /// Words for characters.
-const CHARACTERS: [&str; 21] = [
-    "char",
-    "zeichen",
-    "caracter",
-    "caratter",
-    "carattere",
-    "teken",
-    "tegn",
-    "tecken",
-    "merkki",
-    "znak",
-    "karakter",
-    "символ",
-    "знак",
-    "χαρακτηρ",
-    "文字",
-    "字符",
-    "字元",
-    "글자",
-    "حرف",
-    "letters",
-    "buchstaben",
-];
+const CHARACTERS: &str = "char, zeichen, caracter, caratter, carattere, teken, tegn, tecken, merkki, \
+     znak, karakter, символ, знак, χαρακτηρ, 文字, 字符, 字元, 글자, حرف, letters, buchstaben";
 /// What says that a number is the most.
-const MOST: [&str; 38] = [
-    "max",
-    "maximum",
-    "maximal",
-    "up to",
-    "no more than",
-    "not more than",
-    "at most",
-    "limit",
-    "limited to",
-    "or less",
-    "or fewer",
-    "fewer than",
-    "less than",
-    "under",
-    "within",
-    "remaining",
-    "left",
-    "hochstens",
-    "bis zu",
-    "jusqu",
-    "au plus",
-    "maximo",
-    "hasta",
-    "como maximo",
-    "massimo",
-    "fino a",
-    "ate",
-    "hoogstens",
-    "hojst",
-    "hogst",
-    "enintaan",
-    "najwyzej",
-    "nejvyse",
-    "до",
-    "не более",
-    "не більше",
-    "en fazla",
-    "以内",
-];
+const MOST: &str = "max, maximum, maximal, up to, no more than, not more than, at most, limit, \
+     limited to, or less, or fewer, fewer than, less than, under, within, remaining, \
+     left, hochstens, bis zu, jusqu, au plus, maximo, hasta, como maximo, massimo, \
+     fino a, ate, hoogstens, hojst, hogst, enintaan, najwyzej, nejvyse, до, \
+     не более, не більше, en fazla, 以内";
 /// What says that a number is the least.
-const LEAST: [&str; 12] = [
-    "min",
-    "minimum",
-    "at least",
-    "mindestens",
-    "au moins",
-    "al menos",
-    "minimo",
-    "almeno",
-    "pelo menos",
-    "minstens",
-    "не менее",
-    "以上",
-];
+const LEAST: &str = "min, minimum, at least, mindestens, au moins, al menos, minimo, almeno, \
+     pelo menos, minstens, не менее, 以上";
 
 /// Returns the limits of a field.
 pub(super) fn of(sighting: &Sighting, logical: &Logical<'_>, context: &str) -> Limits {
@@ -133,10 +62,10 @@ pub(super) fn of(sighting: &Sighting, logical: &Logical<'_>, context: &str) -> L
         let told = told(logical, context);
         limits.words =
             marked(sighting, logical, &["data-maxwords", "data-max-words", "data-word-limit"])
-                .or_else(|| told.iter().find_map(|text| most(text, &WORDS)));
+                .or_else(|| told.iter().find_map(|text| most(text, WORDS)));
         let counted =
             marked(sighting, logical, &["data-maxlength", "data-max-length", "data-char-limit"])
-                .or_else(|| told.iter().find_map(|text| most(text, &CHARACTERS)));
+                .or_else(|| told.iter().find_map(|text| most(text, CHARACTERS)));
         limits.chars = match (limits.chars, counted) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
@@ -174,30 +103,29 @@ fn told<'a>(logical: &'a Logical<'_>, context: &'a str) -> Vec<&'a str> {
 }
 
 /// Returns the most that a text permits of what it counts, if it says so in one clause.
-fn most(text: &str, counted: &[&str]) -> Option<u32> {
+fn most(text: &str, counted: &str) -> Option<u32> {
     // A full stop that shortens a word ends no clause.
     let text = text.replace("ax. ", "ax ").replace("in. ", "in ");
     let clauses = text.split(['.', ';', '(', ')', '·', '\n', '!', '?']);
     clauses.into_iter().find_map(|clause| in_clause(clause, counted))
 }
 
-fn in_clause(clause: &str, counted: &[&str]) -> Option<u32> {
+fn in_clause(clause: &str, counted: &str) -> Option<u32> {
     let (at, number, over) = numbers(clause).find_map(|(number, over, rest)| {
         let unit = Text::new(rest.get(..rest.len().min(40)).unwrap_or(rest));
         let solid = unit.solid();
-        let names =
-            counted.iter().any(|word| solid.starts_with(&Text::new(word).solid().replace(' ', "")));
+        let names = counted.split(", ").any(|word| solid.starts_with(word));
         names.then_some((rest.len(), number, over))
     })?;
     let before = clause.get(..clause.len().saturating_sub(at)).unwrap_or(clause);
     let after = clause.get(clause.len().saturating_sub(at)..).unwrap_or_default();
-    let says = |list: &[&str], text: &str| {
+    let says = |list: &str, text: &str| {
         let folded = Text::new(text);
-        list.iter().any(|phrase| folded.holds(phrase))
+        list.split(", ").any(|phrase| folded.holds(phrase))
     };
     // `0/200 words` and `100-200 words` name their most themselves.
-    let ranged = over || says(&MOST, before) || says(&MOST, after);
-    let least = says(&LEAST, before) && !says(&MOST, before) && !over;
+    let ranged = over || says(MOST, before) || says(MOST, after);
+    let least = says(LEAST, before) && !says(MOST, before) && !over;
     (ranged && !least).then_some(number)
 }
 

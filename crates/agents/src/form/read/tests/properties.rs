@@ -72,6 +72,8 @@ fn sighting() -> impl Strategy<Value = Sighting> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     /// Whatever a page reports, also places that are not there, it is read; every control
     /// is in exactly one field, and no two fields share an id.
     #[test]
