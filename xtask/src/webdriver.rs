@@ -39,7 +39,7 @@ impl Browser {
         let port = free_port()?;
         let mut driver = process::command("chromedriver");
         driver.arg(format!("--port={port}")).stdout(std::process::Stdio::null());
-        let driver = Server::start(driver, port, Ready::Answers("/status"), LISTENS)?;
+        let driver = Server::start(driver, port, Ready::Listens, LISTENS)?;
         let host = format!("127.0.0.1:{port}");
         let stream = TcpStream::connect(&host).context("reaching chromedriver")?;
         stream.set_nodelay(true)?;

@@ -95,7 +95,7 @@ impl Rig {
         let code = code.map_or_else(|| "by a signal".into(), |code| code.to_string());
         let all = format!("exit {code}\n--- stdout\n{out}--- stderr\n{err}");
         let all = all.replace(&self.site.host(), "SITE");
-        self.home.redacted(&all.replace(&self.elsewhere.host(), "ELSEWHERE"))
+        pages(&self.home.redacted(&all.replace(&self.elsewhere.host(), "ELSEWHERE")))
     }
 
     /// Returns the one form that was sent.
@@ -179,6 +179,28 @@ impl Drop for Running {
 
 fn read(file: &Path) -> String {
     String::from_utf8_lossy(&fs::read(file).expect("it is there")).into_owned()
+}
+
+/// Replaces what pages and pictures are known by: the site's address is a part of the
+/// first, and every pixel of the second.
+fn pages(text: &str) -> String {
+    let mut shown = String::new();
+    for piece in text.split_inclusive(|c: char| !c.is_ascii_alphanumeric()) {
+        let word = piece.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        let is_hex = word.bytes().all(|byte| byte.is_ascii_hexdigit());
+        shown.push_str(match word.len() {
+            32 if is_hex => "PAGE",
+            16 if is_hex => "PICTURE",
+            _ => word,
+        });
+        shown.push_str(&piece[word.len()..]);
+    }
+    // A line that is too long is cut, and a path may be in the way.
+    let cut = |line: &str| match line.split_once(" [screenshot ") {
+        Some((line, _)) => format!("{line} [screenshot]\n"),
+        None => format!("{line}\n"),
+    };
+    shown.lines().map(cut).collect::<Vec<_>>().concat()
 }
 
 fn folder() -> PathBuf {

@@ -76,7 +76,11 @@ fn another_site_is_not_ours_to_fill() {
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
 fn a_page_that_never_stands_still_is_given_up() {
     let rig = Rig::new("restless", ADA);
-    assert_snapshot!(rig.shown("restless", SEND));
+    let shown = rig.shown("restless", SEND);
+    // Which fields were there at the end is the moment's.
+    let (head, tail) = shown.split_once("(#f").expect("it names fields");
+    let (_, tail) = tail.split_once(')').expect("and no others");
+    assert_snapshot!(format!("{head}(FIELDS){tail}"));
     assert_eq!(rig.state(), "error");
     assert!(rig.site.posted("/note").is_empty());
 }

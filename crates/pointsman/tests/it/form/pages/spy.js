@@ -7,6 +7,7 @@
     navigator.sendBeacon('/note', JSON.stringify({
       kind: event.type,
       field: named(element),
+      tag: element.localName,
       value: element.isContentEditable ? element.textContent : element.value ?? '',
       how: event.inputType ?? event.key ?? '',
       trusted: event.isTrusted,
