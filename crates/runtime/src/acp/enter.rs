@@ -21,7 +21,9 @@ use tokio::{
 };
 
 use super::{
-    Furnished, NotFurnished, Service, error,
+    Furnished, NotFurnished, Service,
+    due::Due,
+    error,
     past::{self, Past},
     room::{self, Opening},
     servers,
@@ -108,8 +110,7 @@ impl Service {
                 connection,
                 teller: Teller::new(Workspace::open(&folder, &service.limits)),
                 questions: Vec::new(),
-                owed: 0,
-                listens: false,
+                due: Due::default(),
                 works,
                 plan: Vec::new(),
                 notes,
@@ -139,7 +140,7 @@ impl Service {
             let session = &service.session;
             let told = Teller::new(Workspace::past(&folder, &service.limits));
             let past = past::recount(session, &run, told).map_err(failed)?;
-            let Past { updates, teller, questions, owed, listens, agent, plan } = past;
+            let Past { updates, teller, questions, due, agent, plan } = past;
             if !talks(&agent) {
                 let why = format!("run {run} is of `{agent}`, which holds no conversation");
                 return Err(error::bad_params(&why));
@@ -161,8 +162,7 @@ impl Service {
                 connection,
                 teller: teller.at(Workspace::open(&folder, &service.limits)),
                 questions,
-                owed,
-                listens,
+                due,
                 works: reports(&agent),
                 plan,
                 notes,
