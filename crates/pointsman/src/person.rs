@@ -100,9 +100,8 @@ impl Person {
                     dialogue.paste(&text);
                     Came::More
                 }
-                Some(_) => Came::More,
                 None if self.ending.load(Ordering::Relaxed) => Came::Later,
-                None => Came::More,
+                _ => Came::More,
             };
             match came {
                 Came::More => {}

@@ -5,6 +5,7 @@
 //! leaves runs that can be loaded again. What may run is decided by the run's
 //! permissions; the editor only puts the questions to its user.
 
+mod due;
 mod enter;
 mod error;
 mod past;

@@ -109,7 +109,8 @@ impl<'a> Busy<'a> {
                 Notice::Asked(question) => self.questions.push_back(question),
                 // Who is asked no longer needs to answer.
                 Notice::Unsaid(effect) => {
-                    if self.withdraw(|it| it.effect == effect) {
+                    let was_put = self.withdraw(|it| it.effect == effect);
+                    if was_put {
                         let note = "  answered elsewhere, or no longer asked";
                         self.screen.say(&[Line::of(Ink::Dim, note)])?;
                     }

@@ -118,12 +118,11 @@ impl Pipe<'_> {
     }
 
     fn say(&mut self, text: &str) -> Result<(), Error> {
-        match &mut self.held {
-            Some(talk) => talk.say(text, true),
-            None => {
-                let talk = self.room.begin(text)?;
-                self.hold(talk);
-            }
+        if let Some(talk) = &mut self.held {
+            talk.say(text, true);
+        } else {
+            let talk = self.room.begin(text)?;
+            self.hold(talk);
         }
         Ok(())
     }

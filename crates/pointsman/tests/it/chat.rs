@@ -105,16 +105,15 @@ fn a_question_that_was_open_before_ends_it_too() {
 #[test]
 fn a_summary_of_old_turns_is_no_answer() {
     let home = Home::new("piped-summary");
-    let mut script = String::new();
-    for turn in 1..=12 {
-        let words = "word ".repeat(100);
-        script += &format!("[[turn]]\ntext = 'Answer {turn} {words}'\n");
-    }
-    script += "[[turn]]\nfault = { class = 'too_long', message = 'too long' }\n\
+    let words = "word ".repeat(100);
+    let turn = |turn: usize| format!("[[turn]]\ntext = 'Answer {turn} {words}'\n");
+    let turns: Vec<String> = (1..=12).map(turn).collect();
+    let end = "[[turn]]\nfault = { class = 'too_long', message = 'too long' }\n\
                [[turn]]\nwhen = 'write the summary'\ntext = 'They talked.'\n\
                [[turn]]\nwhen = 'question 13'\ntext = 'Answer 13'\n";
-    home.write("script.toml", &script);
-    let lines: String = (1..=13).map(|turn| format!("question {turn}\n")).collect();
+    home.write("script.toml", &(turns.concat() + end));
+    let lines: Vec<String> = (1..=13).map(|turn| format!("question {turn}\n")).collect();
+    let lines = lines.concat();
     let shown = home.reading(&lines, &MODEL);
     assert_eq!(shown.code, Some(0), "{}{}", shown.out, shown.err);
     let answers: Vec<String> = shown

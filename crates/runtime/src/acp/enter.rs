@@ -21,7 +21,9 @@ use tokio::{
 };
 
 use super::{
-    Furnished, NotFurnished, Service, error,
+    Furnished, NotFurnished, Service,
+    due::Due,
+    error,
     past::{self, Past},
     room::{self, Opening},
     servers,
@@ -107,8 +109,7 @@ impl Service {
                 notices,
                 connection,
                 teller: Teller::new(Workspace::open(&folder, &service.limits)),
-                owed: 0,
-                listens: false,
+                due: Due::default(),
                 works,
                 plan: Vec::new(),
                 notes,
@@ -138,7 +139,7 @@ impl Service {
             let session = &service.session;
             let told = Teller::new(Workspace::past(&folder, &service.limits));
             let past = past::recount(session, &run, told).map_err(failed)?;
-            let Past { updates, teller, owed, listens, agent, plan } = past;
+            let Past { updates, teller, due, agent, plan } = past;
             if !talks(&agent) {
                 let why = format!("run {run} is of `{agent}`, which holds no conversation");
                 return Err(error::bad_params(&why));
@@ -159,8 +160,7 @@ impl Service {
                 notices,
                 connection,
                 teller: teller.at(Workspace::open(&folder, &service.limits)),
-                owed,
-                listens,
+                due,
                 works: reports(&agent),
                 plan,
                 notes,

@@ -22,6 +22,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
+    due::Due,
     error,
     show::line,
     tell::{Teller, heard},
@@ -45,10 +46,8 @@ pub(super) struct Past {
     pub(super) updates: Vec<SessionUpdate>,
     /// Who told it, and knows what is still under way.
     pub(super) teller: Teller,
-    /// How many turns are not over: the one under way, and words that wait.
-    pub(super) owed: usize,
-    /// Whether the run listens.
-    pub(super) listens: bool,
+    /// The turns that are not over.
+    pub(super) due: Due,
     /// The agent.
     pub(super) agent: Box<str>,
     /// The phases of its plan.
@@ -81,8 +80,7 @@ pub(super) fn recount(
     Ok(Past {
         updates,
         teller,
-        owed: words + usize::from(under_way),
-        listens: listens(chart, run.core()),
+        due: Due::of(words + usize::from(under_way), listens(chart, run.core())),
         agent: chart.jobs().into(),
         plan: plan(run),
     })

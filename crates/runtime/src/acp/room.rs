@@ -26,6 +26,7 @@ use tokio::{
 };
 
 use super::{
+    due::Due,
     error, past, permission,
     tell::{Teller, message, thought},
 };
@@ -78,9 +79,7 @@ pub(super) struct Opening {
     pub(super) connection: ConnectionTo<Client>,
     pub(super) teller: Teller,
     /// Turns that are not over.
-    pub(super) owed: usize,
-    /// Whether the run listens, as far as is known before anything happens.
-    pub(super) listens: bool,
+    pub(super) due: Due,
     /// Whether it works by a plan and reports at its end, as `code` does.
     pub(super) works: bool,
     /// The plan, as it was told.
@@ -116,8 +115,7 @@ pub(super) fn open(opening: Opening) -> Room {
         words: words.clone(),
         asking: JoinSet::new(),
         teller: opening.teller,
-        owed: opening.owed,
-        listens: opening.listens,
+        due: opening.due,
         works: opening.works,
         plan: opening.plan,
         notes: opening.notes,
@@ -151,9 +149,7 @@ struct Desk {
     asking: JoinSet<()>,
     teller: Teller,
     /// Turns until the run listens and nobody waits for it.
-    owed: usize,
-    /// Whether the run listens: what is refused then is a word.
-    listens: bool,
+    due: Due,
     works: bool,
     plan: Vec<PlanEntry>,
     notes: Vec<String>,
@@ -224,7 +220,8 @@ impl Desk {
         self.tell(notes.iter().map(|note| thought(note)));
         let cancelled = responder.cancellation();
         self.turn = Some(Turn { responder, cancelled, begun: false });
-        (self.owed, self.cancelling) = (self.owed + 1, false);
+        self.due.say();
+        self.cancelling = false;
         self.speaker.say(text);
     }
 
@@ -238,7 +235,7 @@ impl Desk {
     }
 
     fn cancel(&mut self) {
-        if self.owed > 0 {
+        if self.due.is_any() {
             self.cancelling = true;
             self.speaker.cancel_turn();
         }
@@ -277,7 +274,7 @@ impl Desk {
             Notice::Asked(question) => self.ask(question),
             Notice::Attempted { call: Some(call), .. } => self.planning |= call.tool == PLAN_TOOL,
             Notice::StateChanged { step, from, .. } => {
-                self.listens = false;
+                self.due.moved();
                 if let Some(turn) = &mut self.turn {
                     turn.begun = true;
                 }
@@ -291,17 +288,16 @@ impl Desk {
                 }
             }
             // A word was refused: one that waited from before, or else the one of this turn.
-            Notice::Refused(why) if self.listens && self.owed > 0 => {
-                self.owed = self.owed.saturating_sub(1);
-                if self.owed == 0 && self.turn.as_ref().is_some_and(|turn| !turn.begun) {
+            Notice::Refused(why) => {
+                let last = self.due.refused();
+                if last && self.turn.as_ref().is_some_and(|turn| !turn.begun) {
                     let why = format!("the run refused this: {why}");
                     self.answer(Err(error::bad_params(&why)));
                 }
             }
             Notice::Listens { error } => {
-                self.listens = true;
-                self.owed = self.owed.saturating_sub(1);
-                if self.owed == 0 {
+                let last = self.due.listens();
+                if last {
                     self.asking.abort_all();
                     let stopped = self.stopped(error.as_ref());
                     self.answer(Ok(stopped));
@@ -325,7 +321,7 @@ impl Desk {
     /// The run has ended, or was let go of by somebody else, or failed.
     async fn over(&mut self) {
         self.asking.abort_all();
-        self.owed = 0;
+        self.due = Due::default();
         let Some(conversation) = self.conversation.take() else { return };
         self.tell_plan(None).await;
         match conversation.outcome().await {

@@ -184,7 +184,7 @@ fn narrowed(line: &str) -> String {
         narrow.push_str(word);
         let signs = narrow.chars().all(|c| c.is_whitespace() || "+-$".contains(c));
         if count > if signs { INDENT } else { BLANKS } {
-            narrow += &format!(" ⟨{count} blanks⟩ ");
+            narrow.extend([" ⟨", &count.to_string(), " blanks⟩ "]);
         } else {
             narrow.push_str(blanks);
         }

@@ -88,7 +88,8 @@ fn the_end_of_a_long_command_is_seen() {
 
 #[test]
 fn what_is_longer_than_the_screen_is_shown_by_a_key_before_yes_counts() {
-    let lines: String = (1..=90).map(|line| format!("line {line}\\n")).collect();
+    let lines: Vec<String> = (1..=90).map(|line| format!("line {line}\\n")).collect();
+    let lines = lines.concat();
     let home = wanting("long-write", 0, "write", &format!("path = 'a.txt', content = \"{lines}\""));
     home.write("a.txt", "line 1\nold\nline 90\n");
     let terminal = Terminal::start(&home, &[&MODEL[..], &["Do"]].concat());
@@ -110,7 +111,8 @@ fn what_is_longer_than_the_screen_is_shown_by_a_key_before_yes_counts() {
 
 #[test]
 fn a_command_of_many_lines_is_shown_whole() {
-    let lines: String = (1..=29).map(|line| format!("echo {line}\\n")).collect();
+    let lines: Vec<String> = (1..=29).map(|line| format!("echo {line}\\n")).collect();
+    let lines = lines.concat();
     let home = wanting("many-lines", 0, "shell", &format!("command = \"{lines}echo last\""));
     let terminal = Terminal::start(&home, &[&MODEL[..], &["Do"]].concat());
     let shown = terminal.shows("[y]es, once");
