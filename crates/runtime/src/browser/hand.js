@@ -303,11 +303,14 @@ const hand = (() => {
   };
 
   // What a field holds after it was left, and what the page has against it.
-  const check = (selector, buttons) => {
+  const check = (selector, { whole, buttons }) => {
     const found = find(selector);
     if (!found.element) return missing(found);
     const element = found.element;
-    const members = (buttons || []).map(it => find(it).element || null);
+    // In a frame only what follows the frame counts, of the buttons' selectors too.
+    const outside = whole.endsWith(selector) ? whole.slice(0, whole.length - selector.length) : '';
+    const inside = it => it.startsWith(outside) ? it.slice(outside.length) : it;
+    const members = buttons.map(it => find(inside(it)).element || null);
     const chosen = members.flatMap((it, at) => it && isChecked(it) ? [at] : []);
     const picked = members.flatMap((it, at) => it && it.getAttribute('aria-selected') === 'true' ? [at] : []);
     return {

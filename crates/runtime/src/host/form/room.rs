@@ -6,9 +6,10 @@ use std::{
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     sync::{Mutex as Plain, PoisonError},
+    time::Instant,
 };
 
-use pointsman_agents::form::{Config, Report, Task};
+use pointsman_agents::form::{Config, Field, Report, Shape, Source, Task};
 use pointsman_kernel::{
     agent::{Fault, FaultClass},
     event::Begun,
@@ -144,6 +145,7 @@ impl Room {
                 Ok(Report::Fields(fields))
             }
             Task::Insert { field, from } => {
+                let field = self.filled_late(field, &from).await?;
                 let wanted = match value::of(&field, &from, &self.vault)? {
                     Value::Fits(value) => value,
                     Value::Unfit(why) => return Ok(inserted(None, None, Some(why))),
@@ -160,6 +162,7 @@ impl Room {
                 Ok(inserted(digest, Some(wanted).filter(|_| !self.config.redact), None))
             }
             Task::Verify { field, from } => {
+                let field = self.filled_late(field, &from).await?;
                 let Value::Fits(wanted) = value::of(&field, &from, &self.vault)? else {
                     return Ok(Report::Verified { kept: true, complaint: None });
                 };
@@ -177,6 +180,31 @@ impl Room {
             }
             Task::Press { control, page } => self.press(&control.selector, &page, again).await,
             _ => Err(Trouble::Call("this host cannot do that task".into())),
+        }
+    }
+
+    /// Returns a list as it is now, if it had nothing to offer when the page was read: what
+    /// it offers may depend on another field, and come a moment after that was filled.
+    async fn filled_late(&self, field: Box<Field>, from: &Source) -> Result<Box<Field>, Trouble> {
+        let offers = field.options.iter().any(|it| !it.value.is_empty() && !it.disabled);
+        if field.shape != Shape::Select || (offers && !field.disabled) || *from == Source::Nothing {
+            return Ok(field);
+        }
+        let browser = self.here().await?;
+        let browser = open(&browser)?;
+        let begun = Instant::now();
+        loop {
+            let fields = browser.now().await?.reading.fields;
+            let now = fields.into_iter().find(|it| it.selector == field.selector);
+            if let Some(now) = now.filter(|now| !now.disabled)
+                && let Value::Fits(_) = value::of(&now, from, &self.vault)?
+            {
+                return Ok(Box::new(now));
+            }
+            if begun.elapsed() > self.settings.options {
+                return Ok(field);
+            }
+            tokio::time::sleep(self.settings.still).await;
         }
     }
 
