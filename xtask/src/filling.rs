@@ -163,7 +163,8 @@ fn value(at: usize) -> String {
     format!("value {at}")
 }
 
-fn answer(request: &Request) -> Reply {
+/// Answers with the pages that the form agent is tested with.
+pub(crate) fn answer(request: &Request) -> Reply {
     if request.method == "POST" {
         return Reply::html("");
     }

@@ -70,8 +70,12 @@ enum Command {
     /// Judges what is recorded: trajectories of agents, answers of providers.
     #[command(subcommand)]
     Eval(Eval),
-    /// Plays a conversation on a terminal and draws it: `docs/pictures/chat.svg`.
-    Record,
+    /// Makes a picture of a conversation on a terminal, or of a form in a browser.
+    Record {
+        /// What it shows.
+        #[arg(default_value = "chat")]
+        what: record::What,
+    },
     /// One tier, as the process that `test` starts for it.
     #[command(hide = true)]
     RunTier { tier: Tier },
@@ -173,7 +177,7 @@ fn main() -> ExitCode {
         Command::Eval(Eval::Decode { data, splits }) => eval_decode::decode(&data, splits),
         Command::Eval(Eval::Forms { data, only }) => eval_forms::forms(&data, &only),
         Command::Eval(Eval::Tokens) => eval_tokens::tokens(),
-        Command::Record => record::record(),
+        Command::Record { what } => record::record(what),
         Command::RunTier { tier } => tiers::inner(tier),
         Command::CountServer { port, file } => kill::counter::serve(port, &file),
         Command::BenchStepInner { json } => bench::step_inner(json.as_deref()),

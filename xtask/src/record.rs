@@ -1,6 +1,8 @@
 //! A recording of `pointsman chat` for the README: a scene that is played on a terminal
-//! of its own, with a scripted model, and drawn as one moving picture.
+//! of its own, with a scripted model, and drawn as one moving picture. And a picture of a
+//! form that was filled.
 
+mod form;
 mod picture;
 mod stage;
 
@@ -59,11 +61,34 @@ const SCENE: &[Beat] = &[
     Rests(3_000),
 ];
 
-/// Plays the scene and writes the picture.
-pub(crate) fn record() -> Result<bool> {
+/// What can be recorded.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
+pub(crate) enum What {
+    /// A conversation on a terminal: `docs/pictures/chat.svg`.
+    Chat,
+    /// A form in a browser: `docs/pictures/form.png`.
+    Form,
+}
+
+/// Records what is asked for.
+pub(crate) fn record(what: What) -> Result<bool> {
+    match what {
+        What::Chat => chat(),
+        What::Form => form::record(),
+    }
+}
+
+/// Builds the program that is recorded.
+fn built() -> Result<()> {
     let cargo = process::cargo(["build", "--locked", "--package", "pointsman"]);
     let built = process::run(cargo, BUILD_CAP).context("building the program")?;
     ensure!(built.well(), "the program cannot be built");
+    Ok(())
+}
+
+/// Plays the scene and writes the picture.
+fn chat() -> Result<bool> {
+    built()?;
     let scratch = Scratch::new()?;
     let folder = scratch.file("signals");
     fs::create_dir_all(folder.join("src"))?;

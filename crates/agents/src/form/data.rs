@@ -313,11 +313,13 @@ impl Data {
     }
 
     /// Returns the required field that is not ours to fill, if there is one. A field for
-    /// which the model had no text does not count: that would let its text route.
+    /// which the model had no text does not count: that would let its text route. A test
+    /// that its reader is a person is wanted, whether the page says so or not.
     fn misses_required(&self) -> Option<&Field> {
         let left = |field: &&Field| {
             let why = plan::kept_out(field, &self.config);
-            field.required && !field.holds_value && why.is_some_and(Why::misses)
+            let wanted = field.required || why == Some(Why::Captcha);
+            wanted && !field.holds_value && why.is_some_and(Why::misses)
         };
         self.fields.iter().find(left)
     }

@@ -78,7 +78,10 @@ pub(super) fn kept_out(field: &Field, config: &Config) -> Option<Why> {
         (Shape::Unsupported, _) => Some(Why::Unsupported),
         (_, Fill::Never) if field.class().is_none() => Some(Why::NeverFilled),
         _ if !allowed || (field.class().is_some() && key.is_none()) => Some(Why::NeverFilled),
-        _ if field.disabled => Some(Why::Disabled),
+        // A list may wait for what another field says: whoever fills it waits too.
+        _ if field.disabled && (field.shape != Shape::Select || key.is_none()) => {
+            Some(Why::Disabled)
+        }
         _ if field.holds_value && !config.overwrite => Some(Why::HoldsValue),
         _ if key.is_some() => None,
         (Shape::Checkbox, _) if forward::agrees(&field.label) => Some(Why::Consent),

@@ -113,10 +113,12 @@ const hand = (() => {
     type: (element.type || '').toString().toLowerCase(),
     value: valueOf(element),
     checked: isChecked(element),
-    editable: isEditable(element),
-    shown: isShown(element),
-    disabled: element.disabled === true || element.getAttribute('aria-disabled') === 'true' || element.matches(':disabled'),
-    readonly: element.readOnly === true || element.getAttribute('aria-readonly') === 'true',
+    marks: Object.entries({
+      editable: isEditable(element),
+      shown: isShown(element),
+      disabled: element.matches(':disabled') || element.getAttribute('aria-disabled') === 'true',
+      readonly: element.readOnly === true || element.getAttribute('aria-readonly') === 'true',
+    }).filter(([, is]) => is).map(([mark]) => mark),
     ...more,
   });
 
@@ -303,11 +305,14 @@ const hand = (() => {
   };
 
   // What a field holds after it was left, and what the page has against it.
-  const check = (selector, buttons) => {
+  const check = (selector, { whole, buttons }) => {
     const found = find(selector);
     if (!found.element) return missing(found);
     const element = found.element;
-    const members = (buttons || []).map(it => find(it).element || null);
+    // In a frame only what follows the frame counts, of the buttons' selectors too.
+    const outside = whole.endsWith(selector) ? whole.slice(0, whole.length - selector.length) : '';
+    const inside = it => it.startsWith(outside) ? it.slice(outside.length) : it;
+    const members = buttons.map(it => find(inside(it)).element || null);
     const chosen = members.flatMap((it, at) => it && isChecked(it) ? [at] : []);
     const picked = members.flatMap((it, at) => it && it.getAttribute('aria-selected') === 'true' ? [at] : []);
     return {

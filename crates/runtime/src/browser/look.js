@@ -292,7 +292,9 @@
     const id = quoted(element.id || "");
     const owned = "[aria-controls=" + id + "], [aria-owns=" + id + "]";
     if (role === "listbox" && element.id && element.getRootNode().querySelector(owned)) return false;
-    const beside = element.parentElement ? [...element.parentElement.children] : [];
+    // What stands for a native control shares a small box with it, or is next to it.
+    const siblings = element.parentElement ? [...element.parentElement.children] : [];
+    const beside = siblings.length <= 4 ? siblings : [element.previousElementSibling, element.nextElementSibling].filter(Boolean);
     const toggles = /^(checkbox|radio|switch)$/.test(role);
     return !beside.some((e) => matches(e, NATIVE) && !isHiddenInput(e) && (!toggles || /^(checkbox|radio)$/.test(e.type)));
   }

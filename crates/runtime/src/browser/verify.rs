@@ -46,7 +46,8 @@ impl Browser {
     pub async fn verify(&self, field: &Field, wanted: &str) -> Result<Found, BrowserError> {
         let parts: Vec<&str> =
             field.options.iter().filter_map(|it| it.selector.as_deref()).collect();
-        let check: Check = self.hand("check", &field.selector, json!(parts)).await?;
+        let more = json!({ "whole": field.selector, "buttons": parts });
+        let check: Check = self.hand("check", &field.selector, more).await?;
         let value = value(field, &check);
         let kept = match field.shape {
             Shape::File => files(wanted) == value,

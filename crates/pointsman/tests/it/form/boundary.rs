@@ -104,7 +104,9 @@ fn whatever_a_model_writes_the_run_goes_the_same_way() {
         assert_eq!(without.sent, usize::from(submit == "yes"));
         assert!(!without.reports.is_empty(), "the journal's reports were not found");
         rig.home.write("profile.toml", ADA);
-        for (name, trick) in TRICKS {
+        // Where nothing is sent there is less to be led to, and one trick shows it.
+        let tricks = if submit == "yes" { &TRICKS[..] } else { &TRICKS[..1] };
+        for (name, trick) in tricks {
             let turn = format!("{}\n", json!({ "text": trick }));
             rig.home.write("tricks.jsonl", &turn.repeat(20));
             let with = did(&rig, &["--submit", submit, "--model", "script:tricks.jsonl"]);

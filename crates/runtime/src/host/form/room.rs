@@ -6,9 +6,10 @@ use std::{
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     sync::{Mutex as Plain, PoisonError},
+    time::Instant,
 };
 
-use pointsman_agents::form::{Config, Report, Task};
+use pointsman_agents::form::{Config, Field, Report, Shape, Source, Task};
 use pointsman_kernel::{
     agent::{Fault, FaultClass},
     event::Begun,
@@ -135,7 +136,7 @@ impl Room {
             Task::Settle { url } => self.settle(url.as_deref()).await,
             Task::Extract => {
                 let browser = self.here().await?;
-                let mut fields = open(&browser)?.now().await?.reading.fields;
+                let mut fields = open(browser.as_ref())?.now().await?.reading.fields;
                 if self.config.redact {
                     for field in &mut fields {
                         field.value = None;
@@ -144,13 +145,14 @@ impl Room {
                 Ok(Report::Fields(fields))
             }
             Task::Insert { field, from } => {
+                let field = self.filled_late(field, &from).await?;
                 let wanted = match value::of(&field, &from, &self.vault)? {
                     Value::Fits(value) => value,
                     Value::Unfit(why) => return Ok(inserted(None, None, Some(why))),
                     Value::None => return Ok(inserted(None, None, None)),
                 };
                 let browser = self.here().await?;
-                let browser = open(&browser)?;
+                let browser = open(browser.as_ref())?;
                 self.typing(&wanted);
                 // What was done before a crash need not be done twice.
                 if !(again && browser.verify(&field, &wanted).await?.kept) {
@@ -160,23 +162,49 @@ impl Room {
                 Ok(inserted(digest, Some(wanted).filter(|_| !self.config.redact), None))
             }
             Task::Verify { field, from } => {
+                let field = self.filled_late(field, &from).await?;
                 let Value::Fits(wanted) = value::of(&field, &from, &self.vault)? else {
                     return Ok(Report::Verified { kept: true, complaint: None });
                 };
                 let browser = self.here().await?;
                 self.typing(&wanted);
-                let found = open(&browser)?.verify(&field, &wanted).await?;
+                let found = open(browser.as_ref())?.verify(&field, &wanted).await?;
                 let complaint = found.complaint.map(|words| self.hide(&words));
                 Ok(Report::Verified { kept: found.kept, complaint })
             }
             Task::Survey => {
                 let browser = self.here().await?;
-                let browser = open(&browser)?;
+                let browser = open(browser.as_ref())?;
                 let controls = browser.now().await?.reading.controls;
                 Ok(Report::Controls { controls, shot: self.picture(browser).await })
             }
             Task::Press { control, page } => self.press(&control.selector, &page, again).await,
             _ => Err(Trouble::Call("this host cannot do that task".into())),
+        }
+    }
+
+    /// Returns a list as it is now, if it had nothing to offer when the page was read: what
+    /// it offers may depend on another field, and come a moment after that was filled.
+    async fn filled_late(&self, field: Box<Field>, from: &Source) -> Result<Box<Field>, Trouble> {
+        let offers = field.options.iter().any(|it| !it.value.is_empty() && !it.disabled);
+        if field.shape != Shape::Select || (offers && !field.disabled) || *from == Source::Nothing {
+            return Ok(field);
+        }
+        let browser = self.here().await?;
+        let browser = open(&browser)?;
+        let begun = Instant::now();
+        loop {
+            let fields = browser.now().await?.reading.fields;
+            let now = fields.into_iter().find(|it| it.selector == field.selector);
+            if let Some(now) = now.filter(|now| !now.disabled)
+                && let Value::Fits(_) = value::of(&now, from, &self.vault)?
+            {
+                return Ok(Box::new(now));
+            }
+            if begun.elapsed() > self.settings.options {
+                return Ok(field);
+            }
+            tokio::time::sleep(self.settings.still).await;
         }
     }
 
@@ -195,7 +223,7 @@ impl Room {
             }
             *browser = Some(Browser::open_for(&self.settings, Some(&self.record)).await?);
         }
-        let browser = open(&browser)?;
+        let browser = open(browser.as_ref())?;
         if let Some(url) = url {
             browser.goto(url).await?;
         }
@@ -277,8 +305,8 @@ fn inserted(digest: Option<String>, value: Option<String>, unfit: Option<String>
 }
 
 /// Returns the browser, of which it is known that it is there.
-pub(super) fn open(browser: &Option<Browser>) -> Result<&Browser, Trouble> {
-    browser.as_ref().ok_or_else(|| gone().into())
+pub(super) fn open(browser: Option<&Browser>) -> Result<&Browser, Trouble> {
+    browser.ok_or_else(|| gone().into())
 }
 
 pub(super) fn gone() -> BrowserError {
