@@ -191,7 +191,7 @@ impl Room {
             return Ok(field);
         }
         let browser = self.here().await?;
-        let browser = open(&browser)?;
+        let browser = open(browser.as_ref())?;
         let begun = Instant::now();
         loop {
             let fields = browser.now().await?.reading.fields;

@@ -54,7 +54,7 @@ fn run(desk: &Desk, url: &str, redact: bool) -> Outcome {
 /// What lies beside the journal for forms.
 fn left(desk: &Desk) -> Vec<PathBuf> {
     let work = desk.work();
-    let folder = work.parent().map(|it| it.join("forms")).unwrap_or_default();
+    let folder = work.parent().map(|it| it.join("deep/forms")).unwrap_or_default();
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).collect()
 }
