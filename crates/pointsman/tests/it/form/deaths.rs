@@ -2,8 +2,6 @@
 
 use std::{collections::BTreeMap, fs};
 
-use insta::assert_snapshot;
-
 use super::rig::{ADA, Rig};
 
 const ANSWERS: &str = r#"
@@ -129,6 +127,9 @@ fn a_run_whose_browser_has_gone_too_says_so() {
     running.kill();
     let resumed = rig.command(&["resume", "last"], &[]).end();
     assert_eq!(resumed.code, Some(1), "{}", rig.told(&resumed));
-    assert_snapshot!("resume_without_browser", rig.told(&resumed));
+    // Which field it was at is the moment's.
+    for words in ["the browser is gone", "start the run anew", "failed in `error`"] {
+        assert!(rig.told(&resumed).contains(words), "{}", rig.told(&resumed));
+    }
     assert_eq!(rig.state(), "error");
 }
