@@ -83,7 +83,8 @@ impl Group {
         command.stdin(Stdio::null()).stdout(log.try_clone().map_err(failed)?).stderr(log);
         let child = command.process_group(0).spawn().map_err(failed)?;
         left.0 = None;
-        let driver = Who::of(child.id()).unwrap_or(Who { pid: child.id(), started: String::new() });
+        let driver =
+            Who::of(child.id()).unwrap_or_else(|| Who { pid: child.id(), started: String::new() });
         let mut group = Self {
             child: Some(child),
             driver,

@@ -113,10 +113,12 @@ const hand = (() => {
     type: (element.type || '').toString().toLowerCase(),
     value: valueOf(element),
     checked: isChecked(element),
-    editable: isEditable(element),
-    shown: isShown(element),
-    disabled: element.disabled === true || element.getAttribute('aria-disabled') === 'true' || element.matches(':disabled'),
-    readonly: element.readOnly === true || element.getAttribute('aria-readonly') === 'true',
+    marks: Object.entries({
+      editable: isEditable(element),
+      shown: isShown(element),
+      disabled: element.matches(':disabled') || element.getAttribute('aria-disabled') === 'true',
+      readonly: element.readOnly === true || element.getAttribute('aria-readonly') === 'true',
+    }).filter(([, is]) => is).map(([mark]) => mark),
     ...more,
   });
 

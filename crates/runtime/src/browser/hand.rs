@@ -36,16 +36,20 @@ pub(super) struct Reached {
     pub(super) tag: String,
     pub(super) value: String,
     pub(super) checked: Option<bool>,
-    pub(super) editable: bool,
-    pub(super) shown: bool,
-    pub(super) disabled: bool,
-    pub(super) readonly: bool,
+    /// Which of these it is: `editable`, `shown`, `disabled`, `readonly`.
+    pub(super) marks: Vec<String>,
     #[serde(default)]
     pub(super) target: Option<Handle>,
     #[serde(default)]
     pub(super) order: Option<Order>,
     pub(super) complaints: Vec<String>,
     pub(super) document: f64,
+}
+
+impl Reached {
+    pub(super) fn is(&self, mark: &str) -> bool {
+        self.marks.iter().any(|it| it == mark)
+    }
 }
 
 /// In which order this browser takes the parts of a day and a time.

@@ -57,10 +57,10 @@ impl Browser {
     async fn reach(&self, selector: &str, wants: Value) -> Result<Reached, BrowserError> {
         let reached: Reached = self.hand("reach", selector, wants).await?;
         self.stood(selector, reached.document, &reached.complaints);
-        if reached.disabled {
+        if reached.is("disabled") {
             return Err(unusable(selector, "the page has switched it off"));
         }
-        if reached.readonly && reached.type_ != "checkbox" && reached.tag != "select" {
+        if reached.is("readonly") && reached.type_ != "checkbox" && reached.tag != "select" {
             return Err(unusable(selector, "the page lets it only be read"));
         }
         Ok(reached)
@@ -69,10 +69,10 @@ impl Browser {
     async fn type_in(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
         let selector = &field.selector;
         let reached = self.reach(selector, json!({ "focus": true })).await?;
-        if !reached.shown {
+        if !reached.is("shown") {
             return Err(unusable(selector, "nobody can see it"));
         }
-        let lines = reached.tag == "textarea" || reached.editable;
+        let lines = reached.tag == "textarea" || reached.is("editable");
         let text = keys::plain(value, lines);
         if reached.value != text {
             self.write(field, &reached, &text).await?;
@@ -80,7 +80,7 @@ impl Browser {
         let left: Left = self.hand("leave", selector, Value::Null).await?;
         let meant = |found: &str| kept(field, value, found) || found == text;
         // Rich text is only ever typed: its editor keeps more than the page shows.
-        if !meant(&left.before) && !meant(&left.value) && !reached.editable {
+        if !meant(&left.before) && !meant(&left.value) && !reached.is("editable") {
             return self.hand::<Left>("set", selector, json!(text)).await.map(drop);
         }
         Ok(())
@@ -111,7 +111,7 @@ impl Browser {
             return self.hand::<Left>("leave", selector, Value::Null).await.map(drop);
         }
         let pressed = reached.order.as_ref().and_then(|order| keys::dated(value, order));
-        if let Some(pressed) = pressed.filter(|_| reached.shown) {
+        if let Some(pressed) = pressed.filter(|_| reached.is("shown")) {
             self.keys(&reached.element, &pressed).await?;
             let left: Left = self.hand("leave", selector, Value::Null).await?;
             if kept(field, value, &left.value) {

@@ -65,7 +65,7 @@ impl Keeper {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", SCRIPT, "pointsman-keeper"]).arg(seconds.to_string());
         command.arg(driver.pid.to_string()).arg(&driver.started).arg(folder);
-        command.arg(record.unwrap_or(Path::new("")));
+        command.arg(record.unwrap_or_else(|| Path::new("")));
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // Its own group: what ends us from a terminal must not end it.
         command.process_group(0).current_dir("/");

@@ -78,25 +78,24 @@ pub(super) fn dated(value: &str, order: &Order) -> Option<String> {
     let half = order.parts.iter().any(|part| part == "dayPeriod");
     let mut keys = String::new();
     for part in &order.parts {
+        let pressed = match (part.as_str(), day, time) {
+            ("year", Some([year, ..]), _) => format!("{year:04}{RIGHT_OF_YEAR}"),
+            ("month", Some([_, month, _]), _) => format!("{month:02}"),
+            ("day", Some([.., day]), _) => format!("{day:02}"),
+            ("hour", _, Some([hour, _])) if half => format!("{:02}", (hour + 11) % 12 + 1),
+            ("hour", _, Some([hour, _])) => format!("{hour:02}"),
+            ("minute", _, Some([_, minute])) => format!("{minute:02}"),
+            ("dayPeriod", _, Some([hour, _])) => if hour < 12 { "a" } else { "p" }.into(),
+            _ => continue,
+        };
         // A year could have more digits, so it does not lead on by itself.
         if keys.ends_with(RIGHT_OF_YEAR) {
             keys.pop();
             keys.push(RIGHT);
         }
-        match (part.as_str(), day, time) {
-            ("year", Some([year, ..]), _) => keys.push_str(&format!("{year:04}{RIGHT_OF_YEAR}")),
-            ("month", Some([_, month, _]), _) => keys.push_str(&format!("{month:02}")),
-            ("day", Some([.., day]), _) => keys.push_str(&format!("{day:02}")),
-            ("hour", _, Some([hour, _])) if half => {
-                keys.push_str(&format!("{:02}", (hour + 11) % 12 + 1));
-            }
-            ("hour", _, Some([hour, _])) => keys.push_str(&format!("{hour:02}")),
-            ("minute", _, Some([_, minute])) => keys.push_str(&format!("{minute:02}")),
-            ("dayPeriod", _, Some([hour, _])) => keys.push(if hour < 12 { 'a' } else { 'p' }),
-            _ => {}
-        }
+        keys.push_str(&pressed);
     }
-    Some(keys.trim_end_matches([RIGHT_OF_YEAR, RIGHT]).to_owned())
+    Some(keys.trim_end_matches(RIGHT_OF_YEAR).to_owned())
 }
 
 /// Stands for the way on from a year, until it is known that something follows.

@@ -76,10 +76,10 @@ impl Browser {
         let windows = self.windows().await?;
         let words = self.words().await?;
         let reached: Reached = self.hand("reach", selector, json!({ "target": true })).await?;
-        if reached.disabled {
+        if reached.is("disabled") {
             return Err(unusable(selector, "the page has switched it off"));
         }
-        if !reached.shown {
+        if !reached.is("shown") {
             return Err(unusable(selector, "nobody can see it"));
         }
         if !self.click(&reached.element, accept).await? {

@@ -59,7 +59,7 @@ impl Default for Settings {
             options: Duration::from_secs(3),
             typed: 1_000,
             stop: Duration::from_secs(5),
-            keep: Duration::from_secs(600),
+            keep: Duration::from_mins(10),
         }
     }
 }

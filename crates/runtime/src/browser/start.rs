@@ -58,19 +58,18 @@ impl Browser {
             None => (None, Ours::Yes),
         };
         let mut ours = None;
-        let url = match url {
-            Some(url) => url,
-            None => {
-                // What is missing is told before anything is started.
-                let browser = match &settings.attach {
-                    Some(_) => None,
-                    None => Some(find::browser(settings)?),
-                };
-                let mut group = Group::start(settings, record)?;
-                let port = group.port(settings.start).await?;
-                ours = Some((group, port, browser));
-                format!("http://127.0.0.1:{port}")
-            }
+        let url = if let Some(url) = url {
+            url
+        } else {
+            // What is missing is told before anything is started.
+            let browser = match &settings.attach {
+                Some(_) => None,
+                None => Some(find::browser(settings)?),
+            };
+            let mut group = Group::start(settings, record)?;
+            let port = group.port(settings.start).await?;
+            ours = Some((group, port, browser));
+            format!("http://127.0.0.1:{port}")
         };
         let capabilities = capabilities(settings, ours.as_ref());
         let made = connect(&url, &capabilities);

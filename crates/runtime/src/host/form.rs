@@ -49,7 +49,7 @@ pub(super) struct Forms {
 
 impl Forms {
     pub(super) fn new(browser: browser::Settings, journal: &Path, store: Arc<Store>) -> Self {
-        let folder = journal.parent().unwrap_or(Path::new(".")).join("forms");
+        let folder = beside(journal);
         Self { browser, folder, store, rooms: Mutex::default() }
     }
 
@@ -97,9 +97,14 @@ impl Forms {
     }
 }
 
+/// Returns the folder beside a journal in which browsers and texts are kept.
+fn beside(journal: &Path) -> PathBuf {
+    journal.parent().unwrap_or_else(|| Path::new(".")).join("forms")
+}
+
 /// Ends what a run that nobody drives has left behind.
 pub(crate) fn forget(journal: &Path, run: &RunId) {
-    let folder = journal.parent().unwrap_or(Path::new(".")).join("forms");
+    let folder = beside(journal);
     browser::end_left(&room::record(&folder, run));
     vault::Vault::new(&folder, run).remove();
 }

@@ -4,6 +4,7 @@ mod fill;
 mod life;
 mod lists;
 mod moves;
+mod runs;
 mod site;
 
 use std::{path::PathBuf, time::Duration};

@@ -107,6 +107,15 @@ fn a_required_field_that_is_the_persons_stops_the_way_on() {
 }
 
 #[test]
+fn a_captcha_stops_the_way_on_whether_it_is_required_or_not() {
+    let mut driver = at_fill(vec![name(), field("robot", Shape::Captcha)]);
+    fill(&mut driver);
+    driver.report(controls(vec![control("Next")]));
+    assert_eq!(driver.state(), "complete");
+    assert_eq!(driver.run.data.handed_over, ["Next"]);
+}
+
+#[test]
 fn a_page_of_another_site_is_not_touched() {
     let mut driver = at_next_page();
     driver.report(controls(vec![control("Next")]));

@@ -129,6 +129,15 @@ fn an_answer_is_found_by_label_placeholder_name_or_section() {
 }
 
 #[test]
+fn a_list_that_waits_for_another_field_is_filled_in_its_turn() {
+    let late = Field { disabled: true, kind: Kind::Email, ..field("late", Shape::Select) };
+    assert_eq!(at_fill(vec![late.clone()]).state(), "fill");
+    // One that nothing is known for, or that is no list, is left.
+    let unknown = Field { kind: Kind::Tel, ..late };
+    assert_eq!(lefts(vec![unknown], config()), [Status::Left(Why::Disabled)]);
+}
+
+#[test]
 fn without_a_model_only_the_profile_fills() {
     let config = with(json!({"writes": false}));
     let why = field("why", Shape::Textarea);

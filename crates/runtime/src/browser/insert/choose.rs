@@ -119,7 +119,7 @@ impl Browser {
         if !self.click(handle, false).await? {
             self.click_unseen(&reached.element).await?;
         }
-        let typed = matches!(reached.tag.as_str(), "input" | "textarea") || reached.editable;
+        let typed = matches!(reached.tag.as_str(), "input" | "textarea") || reached.is("editable");
         if typed {
             self.write(field, &reached, &keys::plain(label, false)).await?;
         }

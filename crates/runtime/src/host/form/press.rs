@@ -63,13 +63,13 @@ impl Room {
         let mut says = match (&complaint, same) {
             (Some(complaint), true) => complaint.clone(),
             (_, same) => {
-                let words = open(&guard)?.words().await?;
+                let words = open(guard.as_ref())?.words().await?;
                 let stays = if same { "the page stayed as it was" } else { "the page went on" };
                 format!("{stays}; it says: {words}")
             }
         };
         says = self.hide(&says);
-        if let Some(shot) = self.picture(open(&guard)?).await {
+        if let Some(shot) = self.picture(open(guard.as_ref())?).await {
             says = format!("{says}\n[screenshot {shot}]");
         }
         Ok((!(same && complaint.is_some()), says))

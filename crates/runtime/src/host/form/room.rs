@@ -136,7 +136,7 @@ impl Room {
             Task::Settle { url } => self.settle(url.as_deref()).await,
             Task::Extract => {
                 let browser = self.here().await?;
-                let mut fields = open(&browser)?.now().await?.reading.fields;
+                let mut fields = open(browser.as_ref())?.now().await?.reading.fields;
                 if self.config.redact {
                     for field in &mut fields {
                         field.value = None;
@@ -152,7 +152,7 @@ impl Room {
                     Value::None => return Ok(inserted(None, None, None)),
                 };
                 let browser = self.here().await?;
-                let browser = open(&browser)?;
+                let browser = open(browser.as_ref())?;
                 self.typing(&wanted);
                 // What was done before a crash need not be done twice.
                 if !(again && browser.verify(&field, &wanted).await?.kept) {
@@ -168,13 +168,13 @@ impl Room {
                 };
                 let browser = self.here().await?;
                 self.typing(&wanted);
-                let found = open(&browser)?.verify(&field, &wanted).await?;
+                let found = open(browser.as_ref())?.verify(&field, &wanted).await?;
                 let complaint = found.complaint.map(|words| self.hide(&words));
                 Ok(Report::Verified { kept: found.kept, complaint })
             }
             Task::Survey => {
                 let browser = self.here().await?;
-                let browser = open(&browser)?;
+                let browser = open(browser.as_ref())?;
                 let controls = browser.now().await?.reading.controls;
                 Ok(Report::Controls { controls, shot: self.picture(browser).await })
             }
@@ -191,7 +191,7 @@ impl Room {
             return Ok(field);
         }
         let browser = self.here().await?;
-        let browser = open(&browser)?;
+        let browser = open(browser.as_ref())?;
         let begun = Instant::now();
         loop {
             let fields = browser.now().await?.reading.fields;
@@ -223,7 +223,7 @@ impl Room {
             }
             *browser = Some(Browser::open_for(&self.settings, Some(&self.record)).await?);
         }
-        let browser = open(&browser)?;
+        let browser = open(browser.as_ref())?;
         if let Some(url) = url {
             browser.goto(url).await?;
         }
@@ -305,8 +305,8 @@ fn inserted(digest: Option<String>, value: Option<String>, unfit: Option<String>
 }
 
 /// Returns the browser, of which it is known that it is there.
-pub(super) fn open(browser: &Option<Browser>) -> Result<&Browser, Trouble> {
-    browser.as_ref().ok_or_else(|| gone().into())
+pub(super) fn open(browser: Option<&Browser>) -> Result<&Browser, Trouble> {
+    browser.ok_or_else(|| gone().into())
 }
 
 pub(super) fn gone() -> BrowserError {
