@@ -251,6 +251,12 @@
     if (matches(element, "select") && element.multiple) return [...element.selectedOptions].map((o) => o.value).join("\n");
     if (matches(element, NATIVE)) return element.value.slice(0, 20000);
     if (attribute(element, "aria-valuenow")) return attribute(element, "aria-valuenow");
+    // A list of the page's own holds what is chosen in it; what else it shows invites to choose.
+    const lists = [element, ...byIds(element, "aria-controls"), ...byIds(element, "aria-owns")];
+    const options = lists.flatMap((e) => [...e.querySelectorAll("[role=option]")]);
+    if (matches(element, "[role=listbox], [role=combobox]") && options.length) {
+      return options.filter((e) => attribute(e, "aria-selected") === "true").map((e) => squeeze(e.textContent, 300)).join("\n");
+    }
     return squeeze(element.innerText || "", 20000);
   }
 
