@@ -115,7 +115,8 @@ impl<'a> Busy<'a> {
                         self.screen.say(&[Line::of(Ink::Dim, note)])?;
                     }
                 }
-                Notice::Refused(_) => self.heard()?,
+                // What a run refuses while it listens is a word.
+                Notice::Refused(_) if self.talk.listens => self.heard()?,
                 Notice::Ended(_) => return Ok(Some(self.over())),
                 Notice::Listens { .. } => {
                     self.talk.listens = true;

@@ -207,9 +207,10 @@ impl Pipe<'_> {
                     self.prompt();
                 }
             }
-            Notice::StateChanged { .. } => {
+            Notice::StateChanged { .. } | Notice::Refused(_) => {
+                // Whatever is heard or refused while the run listens is a word.
                 if let Some(talk) = self.held.as_mut().filter(|talk| talk.listens) {
-                    talk.listens = false;
+                    talk.listens = matches!(notice, Notice::Refused(_));
                     talk.unheard.drain(..talk.unheard.len().min(1));
                 }
             }

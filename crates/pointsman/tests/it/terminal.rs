@@ -101,10 +101,10 @@ impl Terminal {
         keys.write_all(typed.as_bytes()).and_then(|()| keys.flush()).expect("it is read");
     }
 
-    /// Asks the program to end, as the system does.
-    pub(crate) fn terminate(&self) {
+    /// Sends a signal, as the system does that asks the program to end.
+    pub(crate) fn signal(&self, name: &str) {
         let id = self.child.process_id().expect("it runs").to_string();
-        let sent = Command::new("kill").args(["-TERM", &id]).status().expect("there is `kill`");
+        let sent = Command::new("kill").args(["-s", name, &id]).status().expect("there is `kill`");
         assert!(sent.success());
     }
 

@@ -52,7 +52,10 @@ fn keys_count_only_after_a_while_without_any() {
     let terminal = Terminal::start(&home, &[&MODEL[..], &["Write"]].concat());
     terminal.shows("May this call run?");
     terminal.keys("y");
-    let shown = terminal.shows("[y]es, once");
+    terminal.shows("[y]es, once");
+    thread::sleep(A_WHILE);
+    let shown = terminal.screen();
+    assert!(shown.contains("[y]es, once"), "it is still asked:\n{shown}");
     assert!(!home.path("a.txt").exists(), "it came too early:\n{shown}");
     terminal.keys("y");
     terminal.shows("✓ write a.txt");

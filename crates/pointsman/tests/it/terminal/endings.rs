@@ -7,15 +7,18 @@ const MODEL: [&str; 3] = ["chat", "--model", "script:script.toml"];
 
 #[test]
 fn a_request_to_end_is_heard_at_the_prompt() {
-    let home = Home::new("term-prompt");
-    home.write("script.toml", "[[turn]]\ntext = 'One.'\n");
-    let terminal = Terminal::start(&home, &[&MODEL[..], &["first"]].concat());
-    terminal.shows("One.");
-    terminal.prompts();
-    terminal.terminate();
-    let (code, shown) = terminal.ends();
-    assert_eq!(code, 0, "{shown}");
-    assert!(shown.contains("left; next: pointsman chat --resume"), "{shown}");
+    // By the second one the run is let go of while nobody but the run is told.
+    for signal in ["TERM", "INT"] {
+        let home = Home::new(&format!("prompt-{signal}"));
+        home.write("script.toml", "[[turn]]\ntext = 'One.'\n");
+        let terminal = Terminal::start(&home, &[&MODEL[..], &["first"]].concat());
+        terminal.shows("One.");
+        terminal.prompts();
+        terminal.signal(signal);
+        let (code, shown) = terminal.ends();
+        assert_eq!(code, 0, "{signal}: {shown}");
+        assert!(shown.contains("left; next: pointsman chat --resume"), "{signal}: {shown}");
+    }
 }
 
 #[test]
@@ -28,7 +31,7 @@ fn a_request_to_end_is_heard_where_no_conversation_is_held() {
     terminal.keys("/new\r");
     terminal.shows("begins another conversation");
     terminal.prompts();
-    terminal.terminate();
+    terminal.signal("TERM");
     assert_eq!(terminal.ends().0, 0);
 }
 
@@ -37,7 +40,7 @@ fn a_request_to_end_is_heard_while_a_run_asks() {
     let home = Home::new("term-asks");
     let terminal = Terminal::start(&home, &["run", "note.toml", "Hello", "--set", "tone=dry"]);
     terminal.shows("[y]es, once");
-    terminal.terminate();
+    terminal.signal("TERM");
     let (code, shown) = terminal.ends();
     assert_eq!(code, 3, "{shown}");
     assert!(shown.contains("pointsman approve"), "{shown}");
