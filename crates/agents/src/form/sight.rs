@@ -33,6 +33,7 @@ pub struct Sighting {
 }
 
 /// An element that can be filled or pressed.
+#[expect(clippy::struct_excessive_bools, reason = "facts that hold independently of each other")]
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Seen {

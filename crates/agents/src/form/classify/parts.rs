@@ -1,6 +1,6 @@
 //! Days, months and years: whose they are, of a birthday or of a card.
 
-use alloc::vec::Vec;
+use alloc::{string::String, vec::Vec};
 
 use super::{
     Draft, Lexicon, Text,
@@ -58,9 +58,8 @@ pub(super) fn settle(sighting: &Sighting, drafts: &[Draft<'_>], kinds: &mut [Kin
             (Some(Of::Birth), Part::Year | Part::YearToCome) => Kind::BdayYear,
             (Some(Of::Card), Part::Month) => Kind::CcExpMonth,
             (Some(Of::Card), Part::Year | Part::YearToCome) => Kind::CcExpYear,
-            (Some(Of::Card), Part::Day) => kind,
             (None, _) if kind == Kind::Tel => Kind::None,
-            (None, _) => kind,
+            (Some(Of::Card), Part::Day) | (None, _) => kind,
         };
         if let Some(place) = kinds.get_mut(at) {
             *place = settled;
@@ -112,7 +111,7 @@ impl Whose<'_, '_> {
     /// group, by the fields beside it, by the form.
     fn of(&self, at: usize, parts: &[Option<Part>], kinds: &[Kind]) -> Option<Of> {
         let draft = self.drafts.get(at)?;
-        let own = read_of(draft.seen).into_iter().map(|text| text.as_str());
+        let own = read_of(draft.seen).into_iter().map(String::as_str);
         let names = ["name", "id", "class"].into_iter().map(|name| draft.seen.attribute(name));
         let first = draft.options.first().map_or("", |(label, _)| label.as_str());
         let mut said = own.chain(names).chain([first, draft.context.as_str()]);

@@ -52,8 +52,8 @@ pub(super) fn of(sighting: &Sighting, logical: &Logical<'_>) -> String {
     // Some pages write the name below its field; nothing else is left to go by.
     let below = if names.after_level <= 1 { names.after.as_str() } else { "" };
     let mut all = own.into_iter().chain([beside]).chain(rest).chain([below]);
-    let named = all.find_map(|name| Some(tidy(name)).filter(|name| !name.is_empty()));
-    named.unwrap_or_else(|| UNNAMED.to_string())
+    let found = all.find_map(|name| Some(tidy(name)).filter(|name| !name.is_empty()));
+    found.unwrap_or_else(|| UNNAMED.to_string())
 }
 
 /// Returns what is written at a radio button.
@@ -136,10 +136,10 @@ fn is_starred(sighting: &Sighting, logical: &Logical<'_>) -> bool {
     let names = &logical.seen.names;
     let beside = if names.before_level <= BESIDE { names.before.as_str() } else { "" };
     let written = [&names.associated, &names.wrapping, &names.labelled_by];
-    let named = written.into_iter().find(|text| !text.is_empty()).map_or(beside, String::as_str);
+    let called = written.into_iter().find(|text| !text.is_empty()).map_or(beside, String::as_str);
     let label = match logical.shape {
         Shape::Radio => raw_legend(sighting, logical.seen).unwrap_or_default(),
-        _ => named.to_string(),
+        _ => called.to_string(),
     };
     let folded = label.to_lowercase();
     let says =
