@@ -167,8 +167,7 @@ impl Group<'_, '_> {
         let free = |group: &Self, at: usize| {
             could(group.kind(at)) && group.weight(at, Kind::None) < WEAK && group.is_seen(at)
         };
-        let before =
-            lines.iter().copied().filter(|at| *at < password && free(self, *at)).next_back();
+        let before = lines.iter().copied().rfind(|at| *at < password && free(self, *at));
         let first = before.or_else(|| lines.iter().copied().find(|at| free(self, *at)));
         if let Some(at) = first {
             self.put(at, Kind::Username);
