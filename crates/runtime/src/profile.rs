@@ -192,7 +192,8 @@ fn unknown(key: &str, place: Span) -> Problem {
         format!("did you mean `{dashed}`?")
     } else {
         let meant = did_you_mean(key, tokens.into_iter(), "key");
-        format!("{meant}; what has no such key is an answer: `[answers]` `\"{key}\" = \"…\"`")
+        let then = if meant.ends_with('?') { " Else" } else { "; else" };
+        format!("{meant}{then} it is an answer: `[answers]`, and under it `\"{key}\" = \"…\"`")
     };
     Problem { message: format!("a profile has no key `{key}`"), hint, span: place }
 }
