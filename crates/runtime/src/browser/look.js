@@ -251,6 +251,12 @@
     if (matches(element, "select") && element.multiple) return [...element.selectedOptions].map((o) => o.value).join("\n");
     if (matches(element, NATIVE)) return element.value.slice(0, 20000);
     if (attribute(element, "aria-valuenow")) return attribute(element, "aria-valuenow");
+    // A list of the page's own holds what is chosen in it; what else it shows invites to choose.
+    const lists = [element, ...byIds(element, "aria-controls"), ...byIds(element, "aria-owns")];
+    const options = lists.flatMap((e) => [...e.querySelectorAll("[role=option]")]);
+    if (matches(element, "[role=listbox], [role=combobox]") && options.length) {
+      return options.filter((e) => attribute(e, "aria-selected") === "true").map((e) => squeeze(e.textContent, 300)).join("\n");
+    }
     return squeeze(element.innerText || "", 20000);
   }
 
@@ -293,8 +299,8 @@
     const owned = "[aria-controls=" + id + "], [aria-owns=" + id + "]";
     if (role === "listbox" && element.id && element.getRootNode().querySelector(owned)) return false;
     // What stands for a native control shares a small box with it, or is next to it.
-    const siblings = element.parentElement ? [...element.parentElement.children] : [];
-    const beside = siblings.length <= 4 ? siblings : [element.previousElementSibling, element.nextElementSibling].filter(Boolean);
+    const near = [element.previousElementSibling, element.nextElementSibling].filter(Boolean);
+    const beside = element.parentElement?.childElementCount <= 4 ? [...element.parentElement.children] : near;
     const toggles = /^(checkbox|radio|switch)$/.test(role);
     return !beside.some((e) => matches(e, NATIVE) && !isHiddenInput(e) && (!toggles || /^(checkbox|radio)$/.test(e.type)));
   }
@@ -356,9 +362,15 @@
     return matches(element, ROLES) && standsAlone(element);
   }
 
+  // A plain box with a few words and a hand over it is a button to those who see it.
+  function invitesClicks(element) {
+    if (!matches(element, "div, span") || element.childElementCount || !element.parentElement || element.closest("label, a, button")) return false;
+    return getComputedStyle(element).cursor === "pointer" && getComputedStyle(element.parentElement).cursor !== "pointer";
+  }
+
   // A link is a control where it is dressed as a button or stands in a form.
   function isPressed(element) {
-    if (!matches(element, PRESSED) || matches(element, ROLES)) return false;
+    if (matches(element, ROLES) || !(matches(element, PRESSED) || invitesClicks(element))) return false;
     if (element.localName === "a") {
       return attribute(element, "role") === "button" || /btn|button|submit/i.test(attribute(element, "class") + element.id)
         || !!element.closest("form") || /^javascript:/i.test(attribute(element, "href")) || !!element.onclick;

@@ -49,7 +49,9 @@ pub(super) fn of(sighting: &Sighting, logical: &Logical<'_>) -> String {
         names.title.as_str(),
         names.placeholder.as_str(),
     ];
-    let mut all = own.into_iter().chain([beside]).chain(rest);
+    // Some pages write the name below its field; nothing else is left to go by.
+    let below = if names.after_level <= 1 { names.after.as_str() } else { "" };
+    let mut all = own.into_iter().chain([beside]).chain(rest).chain([below]);
     let named = all.find_map(|name| Some(tidy(name)).filter(|name| !name.is_empty()));
     named.unwrap_or_else(|| UNNAMED.to_string())
 }
