@@ -2,7 +2,7 @@
 
 use std::{
     env, fs,
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{Command, Stdio},
     time::{Duration, Instant},
@@ -167,8 +167,9 @@ async fn holds_a_browser_until_it_is_killed() {
     let browser = Browser::open_for(&settings, Some(&record)).await.expect("a browser");
     browser.goto("data:text/html,<input id=a>").await.expect("a page");
     browser.script("document.title = 'typed'", Vec::new()).await.expect("a script");
-    println!("\nopen");
-    tokio::time::sleep(Duration::from_secs(60)).await;
+    // Straight to the pipe: whoever reads it is this test's other half.
+    std::io::stdout().write_all(b"\nopen\n").expect("a pipe");
+    tokio::time::sleep(Duration::from_mins(1)).await;
 }
 
 #[tokio::test]
