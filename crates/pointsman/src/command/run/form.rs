@@ -200,14 +200,20 @@ fn address(typed: &str) -> Result<String, Error> {
     }
 }
 
+/// Returns the sign for four bits.
+fn hex(bits: u8) -> char {
+    char::from_digit(bits.into(), 16).unwrap_or('0').to_ascii_uppercase()
+}
+
 /// Escapes what would mean something else in an address.
 fn escaped(path: &str) -> String {
     let mut text = String::with_capacity(path.len());
     for byte in path.bytes() {
         match byte {
-            b'%' | b'?' | b'#' | b' ' => text.push_str(&format!("%{byte:02X}")),
-            _ if byte.is_ascii() => text.push(char::from(byte)),
-            _ => text.push_str(&format!("%{byte:02X}")),
+            b'%' | b'?' | b'#' | b' ' | 0x80.. => {
+                text.extend(['%', hex(byte >> 4), hex(byte & 15)]);
+            }
+            _ => text.push(char::from(byte)),
         }
     }
     text
