@@ -112,8 +112,8 @@ impl Tier {
     /// Returns how long it may take, compiling left out.
     const fn cap(self) -> Duration {
         Duration::from_secs(match self {
-            Self::Live => 900,
-            Self::Properties | Self::Browser => 600,
+            Self::Live | Self::Browser => 900,
+            Self::Properties => 600,
             Self::Xstate | Self::Aimock | Self::Sandbox | Self::Code => 120,
             Self::Model | Self::Mcp | Self::Acp => 180,
             Self::Unit => 300,
