@@ -115,8 +115,8 @@ impl Tier {
     /// a busy machine all of them take a few times as long as on a quiet one.
     const fn cap(self) -> Duration {
         Duration::from_secs(match self {
-            Self::Live => 1_800,
-            Self::Unit | Self::Browser => 900,
+            Self::Live | Self::Browser => 1_800,
+            Self::Unit => 900,
             Self::Properties
             | Self::Xstate
             | Self::Model

@@ -36,21 +36,21 @@ pub(super) fn record() -> Result<bool> {
     built()?;
     let scratch = Scratch::new()?;
     let home = Home::sharing(&scratch.file(""), &place::cache()?)?;
-    fs::create_dir_all(home.file("config/pointsman"))?;
-    fs::write(home.file("config/pointsman/pointsman.toml"), SETTINGS)?;
+    home.configure(SETTINGS)?;
     fs::write(home.file("profile.toml"), PROFILE)?;
     let site = Site::start(filling::answer).context("serving the form")?;
     let url = site.url("plain");
     let run = ["run", "form", "--url", &url, "--profile", "profile.toml", "--submit", "never"];
     let told = home.run(run, LIMIT)?;
     ensure!(told.code() == Some(0), "the form was not filled: {}", told.words());
-    let pictures = told.stdout.lines().map(str::trim).filter(|line| line.ends_with(".png"));
-    let taken = pictures.last().context("no picture was taken")?;
-    let size = fs::metadata(taken).with_context(|| format!("no picture in {taken}"))?.len();
-    ensure!(size <= LARGEST, "the picture has {size} bytes, over {LARGEST}");
+    let is_picture = |line: &&str| Path::new(line).extension().is_some_and(|it| it == "png");
+    let taken = told.stdout.lines().map(str::trim).rfind(is_picture);
+    let taken = taken.context("no picture was taken")?;
+    let bytes = fs::metadata(taken).with_context(|| format!("no picture in {taken}"))?.len();
+    ensure!(bytes <= LARGEST, "the picture has {bytes} bytes, over {LARGEST}");
     let file = place::root().join("docs/pictures/form.png");
     fs::create_dir_all(file.parent().context("it has a folder")?)?;
     fs::copy(Path::new(taken), &file)?;
-    println!("{}: {size} bytes", file.display());
+    println!("{}: {bytes} bytes", file.display());
     Ok(true)
 }

@@ -23,6 +23,7 @@ const MCP: &str = "mcp::";
 const ACP: &str = "acpx::";
 const SANDBOX: &str = "tool::sandbox";
 const BROWSER: &str = "browser::";
+const FIELDS: &str = "fields::";
 const FORM: &str = "form::";
 
 /// The models' clients, against a mock that speaks all four protocols.
@@ -61,10 +62,12 @@ pub(super) fn sandbox() -> Result<bool> {
 pub(super) fn browser() -> Result<bool> {
     let npm = components::npm_of_pages()?;
     let environment = [("POINTSMAN_NPM", npm.as_os_str())];
-    // Both, even if the first fails: they say different things.
-    let port = run(BROWSER, &environment)?;
-    let agent = run(FORM, &environment)?;
-    Ok(port && agent)
+    // All, even if the first fails: they say different things.
+    let mut passed = true;
+    for filter in [BROWSER, FIELDS, FORM] {
+        passed &= run(filter, &environment)?;
+    }
+    Ok(passed)
 }
 
 /// Runs those of the ignored tests that a filter selects.
@@ -88,7 +91,7 @@ mod tests {
         ("mcp", &[MCP]),
         ("acp", &[ACP]),
         ("sandbox", &[SANDBOX]),
-        ("browser", &[BROWSER, FORM]),
+        ("browser", &[BROWSER, FIELDS, FORM]),
     ];
 
     /// A test that says in which tier it runs, and that no tier selects, never runs.
