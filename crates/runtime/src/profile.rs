@@ -256,18 +256,17 @@ fn allow(value: &Spanned<DeValue<'_>>, found: &mut Vec<Problem>) -> Vec<Class> {
     let mut classes = Vec::new();
     for item in list {
         let token = item.get_ref().as_str().unwrap_or_default();
-        match Class::from_token(token) {
-            Some(class) => classes.push(class),
-            None => {
-                let hint = if token == "captcha" {
-                    "a captcha is never filled: it asks for a person".into()
-                } else {
-                    format!("{}; {hint}", did_you_mean(token, tokens.iter().copied(), "class"))
-                };
-                let message = format!("`{token}` cannot be allowed");
-                found.push(Problem { message, hint, span: span(item) });
-            }
+        if let Some(class) = Class::from_token(token) {
+            classes.push(class);
+            continue;
         }
+        let hint = if token == "captcha" {
+            "a captcha is never filled: it asks for a person".into()
+        } else {
+            format!("{} {hint}", did_you_mean(token, tokens.iter().copied(), "class"))
+        };
+        let message = format!("`{token}` cannot be allowed");
+        found.push(Problem { message, hint, span: span(item) });
     }
     classes
 }

@@ -96,10 +96,10 @@ fn check(file: &std::path::Path, json: bool) -> Result<ExitCode, Error> {
         ("allowed", allow.join(", ")),
     ] {
         let list = if list.is_empty() { "none".into() } else { list };
-        said.push_str(&format!("{title:<8} {list}\n"));
+        said.extend([format!("{title:<8} {list}\n")]);
     }
     for (line, why) in &doubts {
-        said.push_str(&format!("{}:{line}: {why}\n", file.display()));
+        said.extend([format!("{}:{line}: {why}\n", file.display())]);
     }
     report::data(&said)?;
     Ok(code)

@@ -135,7 +135,7 @@ impl Run {
             source: text.into(),
             config,
             words,
-            goal: self.goal.or_else(|| url(&plan)).unwrap_or_default().into(),
+            goal: self.goal.or_else(|| url(plan.as_ref())).unwrap_or_default().into(),
             permissions,
             seed: self.seed,
         };
@@ -200,8 +200,8 @@ impl Run {
 }
 
 /// Returns the address of the form, which stands for a goal that nobody gave.
-fn url(plan: &Option<Plan>) -> Option<String> {
-    plan.as_ref()?.config.get("url")?.as_str().map(str::to_owned)
+fn url(plan: Option<&Plan>) -> Option<String> {
+    plan?.config.get("url")?.as_str().map(str::to_owned)
 }
 
 /// Returns what an agent lacks to be run from here; nothing if it can be.

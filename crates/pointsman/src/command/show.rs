@@ -198,7 +198,7 @@ impl Explain {
         let mut text =
             format!("entry {} at {}: {}\n", step.seq.0, words::duration(step.at.0), step.event);
         if let Some(said) = told.said.last().and_then(Option::as_ref) {
-            text.push_str(&format!("  {}\n", words::line(said, 200)));
+            text.extend(["  ", &words::line(said, 200), "\n"]);
         }
         // Writing to a string cannot fail.
         let mut line = |line: String| {

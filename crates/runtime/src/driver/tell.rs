@@ -160,7 +160,7 @@ impl Driver {
         let hook = hook.map(|actions| actions.iter().filter_map(Value::as_str).collect::<Vec<_>>());
         let hook = hook.map(|actions| actions.join("; "));
         let form = answer.get("own").and_then(say::report);
-        let said = said.or(form.as_ref().map(|(_, said)| said.as_str()));
+        let said = said.or_else(|| form.as_ref().map(|(_, said)| said.as_str()));
         let ok = ok && form.as_ref().is_none_or(|(ok, _)| *ok);
         let what = output.or(said).or(hook.as_deref()).unwrap_or("").lines().next().unwrap_or("");
         let what: String = what.chars().take(SHOWN).collect();

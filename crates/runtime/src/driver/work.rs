@@ -230,13 +230,13 @@ impl Driver {
         }
         let errand = Errand { run: self.id.clone(), effect: id, again };
         // Models and tools show how far they have come, and only to those who watch.
-        let shows = match &task {
+        let is_told = match &task {
             // What is kept out of the journal is kept from those who watch.
             Task::Model(prompt) => !prompt.private.as_ref().is_some_and(|it| it.redact),
             Task::Tool(_) => true,
             Task::Child(_) | Task::Own(_) => false,
         };
-        let watched = shows && !self.site.observers.is_empty();
+        let watched = is_told && !self.site.observers.is_empty();
         let (shown, pieces) = if watched {
             let (saying, pieces) = mpsc::unbounded_channel();
             (Shown::to(saying), Some(pieces))

@@ -202,15 +202,11 @@ fn address(typed: &str) -> Result<String, Error> {
 
 /// Escapes what would mean something else in an address.
 fn escaped(path: &str) -> String {
-    let mut text = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        match byte {
-            b'%' | b'?' | b'#' | b' ' => text.push_str(&format!("%{byte:02X}")),
-            _ if byte.is_ascii() => text.push(char::from(byte)),
-            _ => text.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    text
+    let escape = |byte: u8| match byte {
+        b'%' | b'?' | b'#' | b' ' | 0x80.. => format!("%{byte:02X}"),
+        _ => char::from(byte).to_string(),
+    };
+    path.bytes().map(escape).collect()
 }
 
 #[cfg(test)]
