@@ -238,7 +238,11 @@ fn digest(text: &str) -> u64 {
 fn signature(fields: &[Field]) -> String {
     let mut all = String::new();
     for field in fields {
-        all.push_str(&format!("{}\n{}\n{}\n", field.selector, field.shape, field.required));
+        let required = if field.required { "required" } else { "" };
+        for part in [field.selector.as_str(), field.shape.token(), required] {
+            all.push_str(part);
+            all.push('\n');
+        }
     }
     format!("{:016x}", digest(&all))
 }

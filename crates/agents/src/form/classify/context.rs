@@ -73,6 +73,7 @@ impl Group<'_, '_> {
     }
 
     /// Words such as `code` or `id` speak only where codes or accounts are asked for.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "of most kinds there is no doubt")]
     fn doubts(&mut self) {
         let about_accounts =
             matches!(self.aim, Some(Aim::LogIn | Aim::SignUp | Aim::Recover | Aim::Change));
@@ -167,7 +168,7 @@ impl Group<'_, '_> {
         let free = |group: &Self, at: usize| {
             could(group.kind(at)) && group.weight(at, Kind::None) < WEAK && group.is_seen(at)
         };
-        let before = lines.iter().copied().filter(|at| *at < password && free(self, *at)).last();
+        let before = lines.iter().copied().rfind(|at| *at < password && free(self, *at));
         let first = before.or_else(|| lines.iter().copied().find(|at| free(self, *at)));
         if let Some(at) = first {
             self.put(at, Kind::Username);
@@ -217,6 +218,7 @@ impl Group<'_, '_> {
     }
 
     /// A telephone number after its own country code is the national one.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "most kinds have no telephone")]
     fn telephone(&mut self) {
         let mut code = false;
         for at in self.at.clone() {

@@ -222,9 +222,8 @@ fn by_make(
         (0, _) => {}
         (1, 0..=2) => add(scores, Aim::LogIn, 4),
         (1, 3) => add(scores, Aim::SignUp, 2),
-        (1, _) => add(scores, Aim::SignUp, 4),
         (2, 0) => add(scores, Aim::Change, 3),
-        (2, _) => add(scores, Aim::SignUp, 4),
+        (1 | 2, _) => add(scores, Aim::SignUp, 4),
         _ => add(scores, Aim::Change, 4),
     }
     let named = has(Kind::GivenName) || has(Kind::FamilyName) || has(Kind::Name);

@@ -107,7 +107,7 @@ fn rank(
     let form = outer.is_form();
     let enough = counted.len() >= FIELDS;
     let relaxed = text_like >= 1 && (form || submits || text_like >= 2);
-    (enough || relaxed).then(|| Rank {
+    (enough || relaxed).then_some(Rank {
         place,
         aside,
         fields: counted.len(),
