@@ -120,8 +120,8 @@ fn fields_keep_their_contract() {
         assert_eq!(found, Some(expected), "{mark}: {told:#?}");
     }
     let by_mark = |mark: &str| {
-        let all = page["fields"].as_array().into_iter().flatten();
-        all.cloned().find(|field| field["attributes"]["data-mark"] == mark).unwrap_or_default()
+        let mut all = page["fields"].as_array().into_iter().flatten();
+        all.find(|field| field["attributes"]["data-mark"] == mark).cloned().unwrap_or_default()
     };
     assert_eq!(by_mark("outside")["outside"], true);
     assert_eq!(by_mark("why")["limits"]["words"], 50);
