@@ -259,21 +259,21 @@ impl Error {
                 ) => 9,
                 _ => inner.exit_code(),
             },
-            Self::Browser(BrowserError::Interrupted) => 6,
-            // A machine without a browser is not set up; a page that fails is a failure.
-            Self::Browser(
-                BrowserError::Missing { .. }
-                | BrowserError::Start { .. }
-                | BrowserError::Folder { .. }
-                | BrowserError::NotReady { .. },
-            )
-            | Self::Session(
+            Self::Session(
                 SessionError::Drive(DriveError::NotBegun(_))
                 | SessionError::Host(_)
                 | SessionError::NoSuchEntry { .. }
                 | SessionError::Store(StoreError::NoSuchRun { .. }),
             )
-            | Self::Store(StoreError::NoSuchRun { .. }) => 2,
+            | Self::Store(StoreError::NoSuchRun { .. })
+            // A machine without a browser is not set up; a page that fails is a failure.
+            | Self::Browser(
+                BrowserError::Missing { .. }
+                | BrowserError::Start { .. }
+                | BrowserError::Folder { .. }
+                | BrowserError::NotReady { .. },
+            ) => 2,
+            Self::Browser(BrowserError::Interrupted) => 6,
             Self::Acp(_) | Self::Browser(_) => 1,
             Self::Store(_) | Self::Session(_) | Self::Export(_) => 10,
             _ => 2,

@@ -243,8 +243,8 @@ fn digest(text: &str) -> u64 {
 fn signature(fields: &[Field]) -> String {
     let mut all = String::new();
     for field in fields {
-        let required = if field.required { "required" } else { "optional" };
-        for part in [field.selector.as_str(), &format!("{}", field.shape), required] {
+        let required = if field.required { "required" } else { "" };
+        for part in [field.selector.as_str(), field.shape.token(), required] {
             all.push_str(part);
             all.push('\n');
         }

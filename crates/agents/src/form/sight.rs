@@ -36,6 +36,7 @@ pub struct Sighting {
 #[expect(clippy::struct_excessive_bools, reason = "facts that hold independently of each other")]
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact that a browser told")]
 pub struct Seen {
     /// Where it is: CSS, with ` >>> ` where a shadow root or a frame lies between.
     pub selector: String,

@@ -38,7 +38,7 @@ pub fn visit(settings: &Settings, url: &str) -> Result<Stand, BrowserError> {
                 Err(error) => Err(error),
             };
             browser.close().await;
-            stand
+            stand.and_then(|stand| is_page(stand, url))
         };
         // Dropping what looks ends the browser that was started for it.
         tokio::select! {
@@ -47,6 +47,16 @@ pub fn visit(settings: &Settings, url: &str) -> Result<Stand, BrowserError> {
             _ = ended.recv() => Err(BrowserError::Interrupted),
         }
     })
+}
+
+/// Some addresses are refused without a word from the driver: the browser then shows a page
+/// of its own.
+fn is_page(stand: Stand, url: &str) -> Result<Stand, BrowserError> {
+    if stand.url.starts_with("chrome-error:") {
+        let why = "the browser shows an error in its place".into();
+        return Err(BrowserError::Address { url: url.into(), why });
+    }
+    Ok(stand)
 }
 
 /// Returns the address of a page that is named by an address or by a file. A name that is

@@ -73,6 +73,7 @@ impl Group<'_, '_> {
     }
 
     /// Words such as `code` or `id` speak only where codes or accounts are asked for.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "of most kinds there is no doubt")]
     fn doubts(&mut self) {
         let about_accounts =
             matches!(self.aim, Some(Aim::LogIn | Aim::SignUp | Aim::Recover | Aim::Change));
@@ -217,6 +218,7 @@ impl Group<'_, '_> {
     }
 
     /// A telephone number after its own country code is the national one.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "most kinds have no telephone")]
     fn telephone(&mut self) {
         let mut code = false;
         for at in self.at.clone() {

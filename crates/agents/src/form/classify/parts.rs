@@ -3,7 +3,7 @@
 use alloc::{string::String, vec::Vec};
 
 use super::{
-    Draft, Lexicon, Text,
+    Draft, Lexicon, Text, autocomplete,
     options::{self, Part},
     votes::read_of,
     words,
@@ -39,6 +39,12 @@ pub(super) fn settle(sighting: &Sighting, drafts: &[Draft<'_>], kinds: &mut [Kin
         let (Some(Some(part)), Some(kind)) = (found.get(at), kinds.get(at).copied()) else {
             continue;
         };
+        if judge.asks_otherwise(at, kind) {
+            if let Some(place) = kinds.get_mut(at) {
+                *place = Kind::None;
+            }
+            continue;
+        }
         let open = matches!(
             kind,
             Kind::None
@@ -111,7 +117,7 @@ impl Whose<'_, '_> {
     /// group, by the fields beside it, by the form.
     fn of(&self, at: usize, parts: &[Option<Part>], kinds: &[Kind]) -> Option<Of> {
         let draft = self.drafts.get(at)?;
-        let own = read_of(draft.seen).into_iter().map(String::as_str);
+        let own = read_of(draft.seen).into_iter().map(alloc::string::String::as_str);
         let names = ["name", "id", "class"].into_iter().map(|name| draft.seen.attribute(name));
         let first = draft.options.first().map_or("", |(label, _)| label.as_str());
         let mut said = own.chain(names).chain([first, draft.context.as_str()]);
@@ -124,6 +130,21 @@ impl Whose<'_, '_> {
             return Some(Of::Card);
         }
         self.by_neighbours(at, parts, kinds).or_else(|| self.by_form(at, parts, kinds))
+    }
+
+    /// Returns whether people are asked for another date than the identifiers say: what
+    /// is read counts, and a group that has a question asks just that.
+    fn asks_otherwise(&self, at: usize, kind: Kind) -> bool {
+        let birth = matches!(kind, Kind::Bday | Kind::BdayDay | Kind::BdayMonth | Kind::BdayYear);
+        let Some(draft) = self.drafts.get(at).filter(|draft| birth && !draft.context.is_empty())
+        else {
+            return false;
+        };
+        let told = autocomplete::kind(draft.seen.attribute("autocomplete")).is_some();
+        let first = draft.options.first().map_or("", |(label, _)| label.as_str());
+        let read = read_of(draft.seen).into_iter().map(alloc::string::String::as_str);
+        let mut read = read.chain([draft.context.as_str(), first]);
+        !told && !read.any(|text| self.birth.is_in(text))
     }
 
     fn says(&self, text: &str) -> Option<Of> {

@@ -35,6 +35,7 @@ impl Logical<'_> {
     }
 
     /// Returns what it holds, where that may be told.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "most shapes are alike in this")]
     pub(super) fn value(&self) -> Option<String> {
         match self.shape {
             Shape::Password | Shape::File | Shape::Captcha => None,
@@ -54,6 +55,7 @@ impl Logical<'_> {
 
     /// Returns whether somebody has filled it. A box that is off, and a list that shows
     /// its first line, hold nothing.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "most shapes are alike in this")]
     pub(super) fn holds_value(&self) -> bool {
         match self.shape {
             Shape::Checkbox => self.seen.checked == Some(true),
@@ -72,6 +74,7 @@ impl Logical<'_> {
 }
 
 /// Makes fields of the controls of a page, in its order.
+#[expect(clippy::wildcard_enum_match_arm, reason = "most shapes are alike in this")]
 pub(super) fn logicals<'a>(sighting: &'a Sighting, lexicons: &Lexicons) -> Vec<Logical<'a>> {
     let controls: Vec<&Seen> =
         sighting.controls.iter().filter(|seen| seen.what == What::Field).collect();
@@ -157,6 +160,7 @@ fn code_boxes(sighting: &Sighting, controls: &[&Seen], first: usize) -> Vec<usiz
     if all.len() < 4 { Vec::from([first]) } else { all }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "most shapes are alike in this")]
 fn options(shape: Shape, members: &[&Seen]) -> Vec<Choice> {
     match shape {
         Shape::Radio => members.iter().map(|member| radio(member)).collect(),

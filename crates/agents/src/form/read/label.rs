@@ -23,6 +23,7 @@ const MOST_CONTEXT: usize = 800;
 /// Returns the name of a field: the label that points at it, the label around it, what
 /// it is said to be labelled by, the text beside it, its `aria-label`, `name`, `title`,
 /// placeholder. A group of radio buttons is named by the group.
+#[expect(clippy::wildcard_enum_match_arm, reason = "most shapes are alike in this")]
 pub(super) fn of(sighting: &Sighting, logical: &Logical<'_>) -> String {
     let seen = logical.seen;
     if logical.shape == Shape::Radio
@@ -52,8 +53,8 @@ pub(super) fn of(sighting: &Sighting, logical: &Logical<'_>) -> String {
     // Some pages write the name below its field; nothing else is left to go by.
     let below = if names.after_level <= 1 { names.after.as_str() } else { "" };
     let mut all = own.into_iter().chain([beside]).chain(rest).chain([below]);
-    let found = all.find_map(|name| Some(tidy(name)).filter(|name| !name.is_empty()));
-    found.unwrap_or_else(|| UNNAMED.to_string())
+    let first = all.find_map(|name| Some(tidy(name)).filter(|name| !name.is_empty()));
+    first.unwrap_or_else(|| UNNAMED.to_string())
 }
 
 /// Returns what is written at a radio button.
@@ -136,10 +137,11 @@ fn is_starred(sighting: &Sighting, logical: &Logical<'_>) -> bool {
     let names = &logical.seen.names;
     let beside = if names.before_level <= BESIDE { names.before.as_str() } else { "" };
     let written = [&names.associated, &names.wrapping, &names.labelled_by];
-    let called = written.into_iter().find(|text| !text.is_empty()).map_or(beside, String::as_str);
-    let label = match logical.shape {
-        Shape::Radio => raw_legend(sighting, logical.seen).unwrap_or_default(),
-        _ => called.to_string(),
+    let own = written.into_iter().find(|text| !text.is_empty()).map_or(beside, String::as_str);
+    let label = if logical.shape == Shape::Radio {
+        raw_legend(sighting, logical.seen).unwrap_or_default()
+    } else {
+        own.to_string()
     };
     let folded = label.to_lowercase();
     let says =

@@ -29,6 +29,7 @@ const LEAST: &str = "min, minimum, at least, mindestens, au moins, al menos, min
      pelo menos, minstens, не менее, 以上";
 
 /// Returns the limits of a field.
+#[expect(clippy::wildcard_enum_match_arm, reason = "most shapes are alike in this")]
 pub(super) fn of(sighting: &Sighting, logical: &Logical<'_>, context: &str) -> Limits {
     let seen = logical.seen;
     let number = |name: &str| seen.attribute(name).trim().parse::<u32>().ok();

@@ -104,6 +104,19 @@ fn parts_of_a_date_belong_to_what_is_asked() {
 }
 
 #[test]
+fn what_people_are_asked_counts_before_what_a_field_is_named() {
+    let mut page = Page::new();
+    let form = page.place(0, "form", "");
+    let set = page.place(form, "fieldset", "");
+    page.sighting.places[set].legend = "When did you move to this property?".into();
+    page.labelled(set, "Month", "name=dob-month");
+    page.labelled(set, "Year", "name=dob-year");
+    assert_eq!(tokens(&page), ["none", "none"]);
+    page.sighting.places[set].legend.clear();
+    assert_eq!(tokens(&page), ["bday-month", "bday-year"]);
+}
+
+#[test]
 fn a_month_and_a_year_beside_a_card_are_its_own() {
     let mut page = Page::new();
     let form = page.place(0, "form", "");
