@@ -137,7 +137,7 @@ impl Host {
 
     /// Returns what the tools declare of themselves that a run of this agent may call.
     pub(crate) fn decls_for(&self, agent: &str) -> Vec<ToolDecl> {
-        let own = (agent == "form").then(form::submit_decl);
+        let own = (agent == "form").then(form::submit_decl).flatten();
         self.decls().into_iter().chain(own).collect()
     }
 

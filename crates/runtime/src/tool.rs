@@ -35,7 +35,7 @@ use std::{
     time::Duration,
 };
 
-use pointsman_agents::PLAN_TOOL;
+use pointsman_agents::{PLAN_TOOL, form::SUBMIT_TOOL};
 use pointsman_kernel::{
     agent::{FaultClass, ToolCall, ToolResult},
     event::Usage,
@@ -173,7 +173,9 @@ impl Tools {
 
     /// Returns what the tools declare of themselves.
     pub fn decls(&self) -> Vec<ToolDecl> {
-        pointsman_agents::tools()
+        // What sends a form is done in the run's browser, and not here.
+        let decls = pointsman_agents::tools().into_iter();
+        decls.filter(|decl| &*decl.name != SUBMIT_TOOL).collect()
     }
 
     /// Returns the name of the sandbox in use: `bubblewrap`, `landlock` or `none`. The

@@ -4,11 +4,6 @@
 //! by how close the text is to the field. What the field is built like, the lists it
 //! offers and the fields beside it settle the rest. Nothing here knows a site.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "rules speak of a few shapes and kinds, and leave all others as they are"
-)]
-
 mod autocomplete;
 mod context;
 mod options;

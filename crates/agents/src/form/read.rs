@@ -5,11 +5,6 @@
 //! what people can see in `visible`, what sends in `submit`. What fields ask for is
 //! decided in `classify`.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "rules speak of a few shapes and kinds, and leave all others as they are"
-)]
-
 mod complaint;
 mod container;
 mod draft;

@@ -33,7 +33,6 @@ pub struct Sighting {
 }
 
 /// An element that can be filled or pressed.
-#[expect(clippy::struct_excessive_bools, reason = "facts that hold independently of each other")]
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact that a browser told")]

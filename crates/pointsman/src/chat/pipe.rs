@@ -253,6 +253,9 @@ impl Pipe<'_> {
             for text in late.chain(lines.filter(|line| !line.trim().is_empty())) {
                 self.room.session.say(&outcome.run, &text).map_err(Error::Session)?;
             }
+            if matches!(read.recv_timeout(LOOK), Err(RecvTimeoutError::Disconnected)) {
+                self.room.session.close(&outcome.run).map_err(Error::Session)?;
+            }
         }
         let ended = matches!(outcome.standing, Standing::Ended(_));
         let code = conclude(self.room.session, &outcome, self.json, reports && ended)?;

@@ -26,6 +26,8 @@ pub struct Settings {
     pub parts: Duration,
     /// Between two looks at a page that must be equal.
     pub still: Duration,
+    /// How long a page without fields must stand still: some show their form late.
+    pub bare: Duration,
     /// For a page to stand still.
     pub settle: Duration,
     /// For the page to move after a control was pressed.
@@ -54,6 +56,7 @@ impl Default for Settings {
             load: Duration::from_secs(30),
             parts: Duration::from_secs(3),
             still: Duration::from_millis(150),
+            bare: Duration::from_millis(1_500),
             settle: Duration::from_secs(12),
             moving: Duration::from_secs(5),
             options: Duration::from_secs(3),

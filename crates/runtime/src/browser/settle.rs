@@ -46,6 +46,8 @@ impl Browser {
     pub async fn settle(&self, within: Duration) -> Result<Stand, BrowserError> {
         let begun = Instant::now();
         let mut before: Option<Stand> = None;
+        // Since when it has stood still.
+        let mut bare = Instant::now();
         let mut changing = "it was never there to be looked at".to_owned();
         loop {
             let seen = match self.seen(begun.elapsed()).await {
@@ -57,9 +59,16 @@ impl Browser {
             match seen {
                 Ok(now) => {
                     match before.as_ref().map(|before| differs(before, &now)) {
+                        // Some pages show their form only after a while.
+                        Some(None)
+                            if now.reading.fields.is_empty()
+                                && bare.elapsed() < self.settings.bare => {}
                         Some(None) => return Ok(now),
-                        Some(Some(what)) => changing = what,
-                        None => {}
+                        Some(Some(what)) => {
+                            changing = what;
+                            bare = Instant::now();
+                        }
+                        None => bare = Instant::now(),
                     }
                     before = Some(now);
                 }

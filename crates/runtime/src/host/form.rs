@@ -19,7 +19,7 @@ use pointsman_agents::form::SUBMIT_TOOL;
 pub(super) use pointsman_agents::form::Task;
 use pointsman_kernel::{
     agent::{Fault, ToolCall},
-    tool::{Recovery, ToolDecl},
+    tool::ToolDecl,
 };
 use serde_json::Value;
 
@@ -32,10 +32,9 @@ use crate::{
 };
 use room::{Room, Trouble};
 
-/// How the tool behaves that sends a form: never twice, and after a crash the page is
-/// looked at.
-pub(super) fn submit_decl() -> ToolDecl {
-    ToolDecl { recovery: Recovery::Probe, ..ToolDecl::write(SUBMIT_TOOL, &["page", "selector"]) }
+/// Returns what the tool declares of itself that sends a form.
+pub(super) fn submit_decl() -> Option<ToolDecl> {
+    pointsman_agents::tools().into_iter().find(|decl| &*decl.name == SUBMIT_TOOL)
 }
 
 /// The browsers of runs, and what is kept for them.

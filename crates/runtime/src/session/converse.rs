@@ -61,7 +61,7 @@ impl Speaker {
 
     /// Says something that is more than words: the body of the agent's first event.
     pub fn give(&self, body: &Value) -> Receipt {
-        self.post(given(0, body))
+        self.post(giving(0, body))
     }
 
     /// Stops what is under way; the conversation is kept, and the run listens again.
@@ -77,7 +77,7 @@ impl Speaker {
     /// Says that nothing more will be said: the run ends once it has heard everything.
     pub fn close(&self) {
         if let Some(event) = self.closed {
-            drop(self.post(given(event, &Value::Null)));
+            drop(self.post(giving(event, &Value::Null)));
         }
     }
 
@@ -138,11 +138,11 @@ impl Receipt {
 
 /// Returns the event by which something is said in plain words.
 pub(super) fn said(text: &str) -> Value {
-    given(0, &json!({ "text": text }))
+    giving(0, &json!({ "text": text }))
 }
 
 /// Returns the event by which a run is given something.
-fn given(event: u16, body: &Value) -> Value {
+pub(super) fn giving(event: u16, body: &Value) -> Value {
     json!({ "given": { "event": event, "body": body } })
 }
 
@@ -152,12 +152,12 @@ pub(super) fn said_and_closed(chart: &Chart, words: &[Value]) -> Result<Vec<Valu
     if words.is_empty() {
         return Ok(Vec::new());
     }
-    let closed = closed(chart)?.map(|event| given(event, &Value::Null));
-    Ok(words.iter().map(|body| given(0, body)).chain(closed).collect())
+    let closed = closed(chart)?.map(|event| giving(event, &Value::Null));
+    Ok(words.iter().map(|body| giving(0, body)).chain(closed).collect())
 }
 
 /// Returns the event that closes the input, by its place among the agent's events.
-fn closed(chart: &Chart) -> Result<Option<u16>, DriveError> {
+pub(super) fn closed(chart: &Chart) -> Result<Option<u16>, DriveError> {
     let events = row(chart)?.decl.events;
     Ok((0..).zip(events).find(|(_, name)| **name == CLOSED).map(|(event, _)| event))
 }

@@ -7,7 +7,11 @@ use pointsman_agents::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Posted, Recalled, Session, SessionError, converse::said, end};
+use super::{
+    Posted, Recalled, Session, SessionError,
+    converse::{closed, giving, said},
+    end,
+};
 use crate::{
     driver::listens,
     store::{Letter, RunId},
@@ -69,6 +73,16 @@ impl Session {
     /// run and it listens.
     pub fn say(&self, id: &RunId, text: &str) -> Result<Posted, SessionError> {
         self.post(id, &said(text))
+    }
+
+    /// Says to a run that is not driven here that nothing more will be said to it.
+    pub fn close(&self, id: &RunId) -> Result<(), SessionError> {
+        let Some(event) = closed(&self.chart(id)?)? else { return Ok(()) };
+        let letters = self.store.letters(id)?;
+        if !letters.iter().any(|letter| given(&letter.body) == Some(event)) {
+            self.post(id, &giving(event, &Value::Null))?;
+        }
+        Ok(())
     }
 
     /// Returns what was said to a run and not yet heard, the oldest first.

@@ -1,6 +1,6 @@
 //! Days, months and years: whose they are, of a birthday or of a card.
 
-use alloc::{string::String, vec::Vec};
+use alloc::vec::Vec;
 
 use super::{
     Draft, Lexicon, Text, autocomplete,
