@@ -116,6 +116,10 @@ impl<const N: usize> Agent for Drawn<N> {
             Some(job) if job.worst.tool_calls > 0 && job.governed == Governed::Calls => {
                 call(visit.state.tools()).map_or_else(|| Order::own(()), Order::Tool)
             }
+            // It works by tasks of its own, and may come to a call.
+            Some(job) if job.governed == Governed::Own && draw(2) == 1 => {
+                call(visit.state.tools()).map_or_else(|| Order::own(()), Order::Tool)
+            }
             job => {
                 let interactions = job.map_or(0, |job| job.worst.interactions.min(1));
                 Order::Own { task: (), interactions }
