@@ -109,7 +109,7 @@ impl Ride {
     /// Runs an agent with a model until it ends.
     pub(super) fn go(home: &Home, mouth: Mouth<'_>, work: Work, question: &str) -> Result<Self> {
         let way = if work == Work::Research(Proposals::Schema) { "schema" } else { "tools" };
-        let mut config = format!("[model]\nproposals = \"{way}\"\nmax_tokens = 200\nseed = 1\n");
+        let mut config = format!("[model]\nproposals = \"{way}\"\nmax_tokens = 200\n");
         let mut words: Vec<OsString> = match work {
             Work::Research(_) => ["run", "research", question].map(Into::into).into(),
             Work::Code { .. } => ["run", "code", GOAL].map(Into::into).into(),
