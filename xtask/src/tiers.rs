@@ -148,7 +148,7 @@ impl Tier {
     fn command(self, ourselves: &Path) -> Command {
         match self {
             Self::Unit => {
-                let mut tests = process::cargo(["test", "--workspace", "--locked"]);
+                let mut tests = process::cargo(["test", "--workspace", "--locked", "--no-fail-fast"]);
                 tests.env_remove("PROPTEST_CASES");
                 tests
             }

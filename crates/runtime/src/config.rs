@@ -27,6 +27,7 @@ use thiserror::Error;
 
 pub use form::{FormConfig, Submit};
 pub use hooks::{HooksConfig, TalkConfig};
+pub(crate) use keys::document;
 pub use keys::milliseconds;
 pub use remember::remember;
 

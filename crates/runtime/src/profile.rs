@@ -1,8 +1,9 @@
 //! Profiles of people, read from a file: what a form can be filled with.
 //!
-//! A profile is TOML. At the top, or in `[values]`, stand values by what they are, in the words of HTML's
-//! `autocomplete`; `[answers]` has values by the label of their field, `[facts]` what a
-//! model may know, and `allow` the classes that are never filled without it.
+//! A profile is TOML. At the top, or in `[values]`, stand values by what they are, in the
+//! words of HTML's `autocomplete`; `[answers]` has values by the label of their field,
+//! `[facts]` what a model may know, and `allow` the classes that are never filled without
+//! it.
 
 use std::{
     collections::BTreeMap,
@@ -18,7 +19,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use crate::config::Problem;
+use crate::config::{self, Problem};
 
 /// Bytes of a file that is still a profile.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -146,18 +147,8 @@ pub fn is_open(path: &Path) -> bool {
 
 /// Reads the text of a profile; every mistake is told, in order.
 pub fn parse(text: &str) -> Result<Written, Vec<Problem>> {
-    let (document, errors) = DeTable::parse_recoverable(text);
-    if !errors.is_empty() {
-        let problem = |error: &toml::de::Error| {
-            let span = error.span().unwrap_or_default();
-            Problem {
-                message: format!("not TOML: {}", error.message()),
-                hint: "`pointsman profile example` prints a profile to start from".into(),
-                span: Span { start: span.start, end: span.end },
-            }
-        };
-        return Err(errors.iter().map(problem).collect());
-    }
+    let hint = "`pointsman profile example` prints a profile to start from";
+    let document = config::document(text, hint)?;
     let mut found = Vec::new();
     let mut read = Written::default();
     for (name, value) in document.get_ref() {

@@ -17,6 +17,26 @@ type Value<'t, 'i> = &'t Spanned<DeValue<'i>>;
 /// Reads one value, or says what was expected instead.
 pub(super) type Read<T> = fn(&DeValue<'_>) -> Result<T, String>;
 
+/// Reads a text as TOML, or tells everything that is wrong with it, with what to do.
+pub(crate) fn document<'t>(
+    text: &'t str,
+    hint: &str,
+) -> Result<Spanned<DeTable<'t>>, Vec<Problem>> {
+    let (document, errors) = DeTable::parse_recoverable(text);
+    if errors.is_empty() {
+        return Ok(document);
+    }
+    let problem = |error: &toml::de::Error| {
+        let span = error.span().unwrap_or_default();
+        Problem {
+            message: format!("not TOML: {}", error.message()),
+            hint: hint.into(),
+            span: Span { start: span.start, end: span.end },
+        }
+    };
+    Err(errors.iter().map(problem).collect())
+}
+
 /// One table.
 pub(super) struct Keys<'t, 'i> {
     table: &'t DeTable<'i>,

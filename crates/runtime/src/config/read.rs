@@ -21,18 +21,7 @@ const ELSEWHERE: &str = "a repository's file may not loosen security: write it i
 type Found = Vec<Problem>;
 
 pub(super) fn config(text: &str, origin: Origin) -> Result<Config, Found> {
-    let (document, errors) = DeTable::parse_recoverable(text);
-    if !errors.is_empty() {
-        let problem = |error: &toml::de::Error| {
-            let span = error.span().unwrap_or_default();
-            Problem {
-                message: format!("not TOML: {}", error.message()),
-                hint: "see https://toml.io for the format".into(),
-                span: Span { start: span.start, end: span.end },
-            }
-        };
-        return Err(errors.iter().map(problem).collect());
-    }
+    let document = keys::document(text, "see https://toml.io for the format")?;
     let mut found = Vec::new();
     let mut top = Keys::new(document.get_ref(), "the configuration");
     let config = Config {
