@@ -159,9 +159,11 @@ mod tests {
         let scratch = Scratch::new().unwrap();
         let id = scratch.file("id");
         let script = format!("sleep 600 & echo $! > '{}'; wait", id.display());
-        let started = Instant::now();
-        assert_eq!(run(shell(&script), Duration::from_secs(1)).unwrap(), Ended::OverCap);
-        assert!(started.elapsed() < LONG);
+        let tended = Tended::start(shell(&script)).unwrap();
+        while fs::read_to_string(&id).unwrap_or_default().trim().is_empty() {
+            thread::sleep(BETWEEN_LOOKS);
+        }
+        assert_eq!(tended.wait(Duration::ZERO).unwrap(), Ended::OverCap);
         assert!(is_gone(&fs::read_to_string(id).unwrap()));
     }
 

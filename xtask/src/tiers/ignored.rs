@@ -8,6 +8,7 @@ use super::count;
 use crate::{
     components, place, process,
     server::{Ready, Server, free_port},
+    webdriver,
 };
 
 /// Of the whole workspace, as all tests are built: for one crate alone cargo would choose
@@ -61,6 +62,9 @@ pub(super) fn sandbox() -> Result<bool> {
 /// The browser's port, and the agent that fills forms with it.
 pub(super) fn browser() -> Result<bool> {
     let npm = components::npm_of_pages()?;
+    // The first start reads all of a browser from the disk, and may take long. A test that
+    // starts two at once should not be the one to wait for it.
+    drop(webdriver::Browser::start(800, 600)?);
     let environment = [("POINTSMAN_NPM", npm.as_os_str())];
     // All, even if the first fails: they say different things.
     let mut passed = true;

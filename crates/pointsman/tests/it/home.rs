@@ -132,7 +132,11 @@ impl Home {
             .spawn()
             .expect("it starts");
         let mut stdin = child.stdin.take().expect("it reads");
-        stdin.write_all(input.as_bytes()).expect("it is read");
+        match stdin.write_all(input.as_bytes()) {
+            // Whoever leaves early need not read to the end.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
+            written => written.expect("it is read"),
+        }
         drop(stdin);
         Shown::of(child.wait_with_output().expect("it ends"))
     }
@@ -230,6 +234,10 @@ fn times(text: &str) -> String {
         kept.join(" ")
     };
     let mut text: String = text.lines().map(|it| line(it) + "\n").collect();
+    // A column's head is as wide as its times.
+    while text.contains("AGE   ") {
+        text = text.replace("AGE   ", "AGE  ");
+    }
     if let Some(at) = text.find("left of `time`: ") {
         let rest = text.split_off(at);
         let (_, after) = rest.split_once('\n').expect("it is a line");

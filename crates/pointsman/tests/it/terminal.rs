@@ -86,8 +86,10 @@ impl Terminal {
         let (reads, types, ends) = (Arc::clone(&seen), Arc::clone(&keys), Arc::clone(&over));
         thread::spawn(move || {
             let mut buffer = [0; 4096];
+            let mut taken = Vec::new();
             while let Ok(count @ 1..) = shown.read(&mut buffer) {
-                take(&reads, &types, &buffer[..count]);
+                taken.extend_from_slice(&buffer[..count]);
+                taken = take(&reads, &types, &taken);
             }
             ends.store(true, Ordering::Relaxed);
             reads.1.notify_all();
@@ -172,7 +174,12 @@ impl Drop for Terminal {
 }
 
 /// Takes what was written, and answers as a terminal does that is asked for its cursor.
-fn take(seen: &(Mutex<vt100::Parser>, Condvar), keys: &Mutex<Box<dyn Write + Send>>, bytes: &[u8]) {
+/// Returns what may be the beginning of such a question.
+fn take(
+    seen: &(Mutex<vt100::Parser>, Condvar),
+    keys: &Mutex<Box<dyn Write + Send>>,
+    bytes: &[u8],
+) -> Vec<u8> {
     const WHERE: &[u8] = b"\x1b[6n";
     let mut rest = bytes;
     let mut parser = seen.0.lock().expect("nobody panicked");
@@ -183,6 +190,9 @@ fn take(seen: &(Mutex<vt100::Parser>, Condvar), keys: &Mutex<Box<dyn Write + Sen
         let mut keys = keys.lock().expect("nobody panicked");
         drop(write!(keys, "\x1b[{};{}R", row + 1, column + 1).and_then(|()| keys.flush()));
     }
+    let begun = (1..WHERE.len()).rev().find(|count| rest.ends_with(&WHERE[..*count]));
+    let (rest, begun) = rest.split_at(rest.len() - begun.unwrap_or(0));
     parser.process(rest);
     seen.1.notify_all();
+    begun.to_vec()
 }

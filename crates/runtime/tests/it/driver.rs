@@ -152,12 +152,18 @@ async fn a_run_that_was_killed_goes_on_where_it_was() {
         let id = new_run_id();
         let written = {
             let store = Arc::new(folder.store());
-            let mut driver = begin(&store, &World::new(hangs_at), id.clone()).await;
-            let hung = tokio::time::timeout(
-                std::time::Duration::from_millis(500),
-                to_the_end(&mut driver),
-            );
-            assert!(hung.await.is_err(), "it hangs at task {hangs_at}");
+            let world = World::new(hangs_at);
+            let mut driver = begin(&store, &world, id.clone()).await;
+            // A task is begun once its entry is on disk.
+            let hangs = async {
+                while world.started.load(Ordering::SeqCst) < hangs_at {
+                    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+                }
+            };
+            tokio::select! {
+                ended = to_the_end(&mut driver) => panic!("it ended: {ended:?}"),
+                () = hangs => {}
+            }
             store.lines(&id, Seq(0)).expect("readable")
         };
         assert_eq!(written.len(), hangs_at, "one entry for each task that was started");

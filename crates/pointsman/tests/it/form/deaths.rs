@@ -1,6 +1,6 @@
 //! Something dies in the middle: the browser, or the program itself.
 
-use std::{collections::BTreeMap, fs};
+use std::{collections::BTreeMap, fs, thread, time::Duration};
 
 use super::rig::{ADA, Rig};
 
@@ -33,12 +33,16 @@ fn below(id: u32) -> Vec<(u32, String)> {
     found
 }
 
-/// Kills the browser that a process drives, and leaves what drives it.
-fn kill_browser(id: u32) {
+/// Returns the browser that a process drives.
+fn browser_of(id: u32) -> Vec<String> {
     let browsers = below(id).into_iter().filter(|(_, name)| name.starts_with("chromium"));
     let browsers: Vec<String> = browsers.map(|(id, _)| id.to_string()).collect();
     assert!(!browsers.is_empty(), "no browser runs below {id}");
-    let killed = std::process::Command::new("kill").arg("-KILL").args(&browsers).status();
+    browsers
+}
+
+fn kill(processes: &[String]) {
+    let killed = std::process::Command::new("kill").arg("-KILL").args(processes).status();
     assert!(killed.is_ok());
 }
 
@@ -48,7 +52,7 @@ fn a_browser_that_is_killed_ends_the_run_with_a_clear_word() {
     let rig = Rig::new("browser-killed", &format!("{ADA}{ANSWERS}"));
     let mut running = rig.start("plain", &["--submit", "yes"], &[]);
     running.until("something is typed", || !rig.notes("input").is_empty());
-    kill_browser(running.id());
+    kill(&browser_of(running.id()));
     let ran = running.end();
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     // How far it came differs; what it says of its end does not.
@@ -59,14 +63,29 @@ fn a_browser_that_is_killed_ends_the_run_with_a_clear_word() {
     assert_eq!(rig.home.pointsman(&["replay", "last"]).0, 0);
 }
 
-/// Returns how many characters were put into each field.
-fn typed(rig: &Rig) -> BTreeMap<String, usize> {
+/// Returns how many characters were put into each field, as far as is known.
+fn typed_so_far(rig: &Rig) -> BTreeMap<String, usize> {
     let mut typed = BTreeMap::new();
     for note in rig.notes("input") {
         let field = note["field"].as_str().expect("it has a name").to_owned();
         *typed.entry(field).or_default() += 1;
     }
     typed
+}
+
+/// Returns how many characters were put into each field. Each is told in a message of its
+/// own, and the last may still be on its way.
+fn typed(rig: &Rig) -> BTreeMap<String, usize> {
+    let mut before = typed_so_far(rig);
+    for _ in 0..20 {
+        thread::sleep(Duration::from_millis(300));
+        let now = typed_so_far(rig);
+        if now == before {
+            break;
+        }
+        before = now;
+    }
+    before
 }
 
 #[test]
@@ -100,7 +119,11 @@ fn a_run_that_is_killed_at_any_time_goes_on() {
     let running = {
         let mut running = rig.start("plain", &["--submit", "yes"], &[]);
         running.until("an email is typed", || {
-            rig.notes("input").iter().any(|note| note["field"] == "email")
+            let typed = typed_so_far(&rig);
+            let told = [("given", 3), ("family", 8)]
+                .iter()
+                .all(|(field, count)| typed.get(*field) == Some(count));
+            typed.contains_key("email") && told
         });
         running
     };
@@ -123,8 +146,9 @@ fn a_run_whose_browser_has_gone_too_says_so() {
     let rig = Rig::new("both", &format!("{ADA}{ANSWERS}"));
     let mut running = rig.start("plain", &[], &[]);
     running.until("something is typed", || !rig.notes("input").is_empty());
-    kill_browser(running.id());
+    let browser = browser_of(running.id());
     running.kill();
+    kill(&browser);
     let resumed = rig.command(&["resume", "last"], &[]).end();
     assert_eq!(resumed.code, Some(1), "{}", rig.told(&resumed));
     // Which field it was at is the moment's.

@@ -11,6 +11,7 @@ const SEND: &[&str] = &["--submit", "yes"];
 /// What is written is typed and never set by a script: each event is one that a person
 /// could have caused. The list of a `select` is the browser's own, and no driver opens it.
 fn only_by_hand(rig: &Rig) {
+    assert!(!rig.notes("input").is_empty(), "the page tells what happens to it");
     for kind in ["keydown", "input", "change", "click"] {
         for note in rig.notes(kind) {
             assert!(note["trusted"] == true || note["tag"] == "select", "{note}");

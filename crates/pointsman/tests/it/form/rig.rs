@@ -47,6 +47,9 @@ impl Rig {
     pub(super) fn new(name: &str, profile: &str) -> Self {
         let home = Home::new(&format!("form-{name}"));
         home.write("profile.toml", profile);
+        // What is said of a profile that others can read must not depend on our umask.
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+        fs::set_permissions(home.path("profile.toml"), open).expect("it is ours");
         let elsewhere = Site::start(|request| answer(request, "")).expect("it listens");
         let there = elsewhere.url("");
         let site = Site::start(move |request| answer(request, &there)).expect("it listens");

@@ -38,11 +38,11 @@ async fn a_page_that_never_stands_still_is_told_with_what_moves() {
          </script>",
     )
     .await;
-    let error = page.browser.settle(Duration::from_secs(2)).await.expect_err("it moves");
+    let error = page.browser.settle(Duration::from_secs(5)).await.expect_err("it moves");
     assert_eq!(error.class(), FaultClass::Timeout);
     let told = error.to_string();
     assert!(
-        told.starts_with("the page did not stand still within 2 s: its fields kept changing (#f"),
+        told.starts_with("the page did not stand still within 5 s: its fields kept changing (#f"),
         "{told}"
     );
 }

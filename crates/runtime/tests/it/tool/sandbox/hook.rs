@@ -261,7 +261,8 @@ fn a_model_writes_the_message_and_a_plain_one_stands_in() {
         let desk = Desk::with_git(&format!("message-{name}"));
         let run = desk.run(&[edit("a.txt", "one", "two")]);
         let model = script(&desk.folder.0, &answer);
-        let hooks = Hooks { message_ms: 300, ..Hooks::default() };
+        let message_ms = if name == "slow" { 300 } else { 20_000 };
+        let hooks = Hooks { message_ms, ..Hooks::default() };
         let (acted, said) = Desk::hook(&desk.host(hooks, model), &run, &["edit"]);
         assert!(acted, "{name}: {said}");
         assert_eq!(desk.log(), [wanted, "first"], "{name}");

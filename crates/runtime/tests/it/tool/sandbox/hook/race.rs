@@ -10,7 +10,7 @@ use super::{Desk, edit, script};
 /// Runs the hook with a model that is slow, and something else once the file is staged.
 fn meanwhile(desk: &Desk, work: impl FnOnce() + Send) -> (bool, String) {
     let run = desk.run(&[edit("a.txt", "one", "two")]);
-    let model = script(&desk.folder.0, &json!({ "text": "Count", "delay_ms": 3_000 }));
+    let model = script(&desk.folder.0, &json!({ "text": "Count", "delay_ms": 10_000 }));
     let host = desk.host(Hooks::default(), model);
     thread::scope(|scope| {
         scope.spawn(|| {
