@@ -12,6 +12,7 @@ mod script;
 use std::{path::Path, time::Duration};
 
 use anyhow::{Context, Result, ensure};
+use xtask_model::shipped;
 
 pub(crate) use self::figures::median;
 use self::{
@@ -19,7 +20,7 @@ use self::{
     peer::Peer,
     rig::Rig,
 };
-use crate::{components, place, process, shipped};
+use crate::{components, place, process};
 
 const CAP: Duration = Duration::from_mins(30);
 /// Rounds that warm caches and compilers up, and are not counted.

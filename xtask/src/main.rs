@@ -20,14 +20,12 @@ mod filling;
 mod history;
 mod kill;
 mod live;
-mod model;
 mod place;
 mod process;
 mod program;
 mod random;
 mod record;
 mod server;
-mod shipped;
 #[path = "../../crates/pointsman/tests/it/form/site.rs"]
 mod site;
 mod soak;
@@ -66,7 +64,7 @@ enum Command {
     #[command(subcommand)]
     Bench(Bench),
     /// Explores every run of the shipped charts, reduced, within caps.
-    CheckModel(model::Options),
+    CheckModel(xtask_model::Options),
     /// Judges what is recorded: trajectories of agents, answers of providers.
     #[command(subcommand)]
     Eval(Eval),
@@ -172,7 +170,7 @@ fn main() -> ExitCode {
             durable::bench(waiting, json.as_deref())
         }
         Command::Bench(Bench::Form { dev, json }) => filling::bench(dev, json.as_deref()),
-        Command::CheckModel(options) => model::check(&options),
+        Command::CheckModel(options) => xtask_model::check(&options),
         Command::Eval(Eval::Stuck { data }) => eval::stuck(&data),
         Command::Eval(Eval::Decode { data, splits }) => eval_decode::decode(&data, splits),
         Command::Eval(Eval::Forms { data, only }) => eval_forms::forms(&data, &only),

@@ -10,6 +10,7 @@ use std::{fs, time::Duration};
 use anyhow::{Context, Result};
 use pointsman_kernel::{chart::Chart, graph};
 use serde_json::{Value, json};
+use xtask_model::shipped;
 
 use self::walk::{Coverage, Seen, Walk};
 use crate::{
@@ -17,7 +18,6 @@ use crate::{
     place::{self, Scratch},
     process,
     random::SplitMix64,
-    shipped,
 };
 
 const SEED: u64 = 0x706f_696e_7473_6d61;

@@ -13,8 +13,9 @@ use pointsman_kernel::{
     job::{AgentDecl, Governed, JobDecl},
 };
 use serde_json::value::RawValue;
+use xtask_model::shipped;
 
-use crate::{allocation::aside, random::mixed, shipped};
+use crate::{allocation::aside, random::mixed};
 
 /// The bench agent with the declaration of the `N`th shipped agent.
 pub(crate) struct Bench<const N: usize>;

@@ -15,13 +15,14 @@ use pointsman_kernel::{
     run::{Purse, Run},
     step,
 };
+use xtask_model::shipped;
 
 use super::{
     agent::Bench,
     journal::{Journal, journals},
     script::{Script, scripts},
 };
-use crate::{allocation, random::SplitMix64, shipped};
+use crate::{allocation, random::SplitMix64};
 
 const SEED: u64 = 0x7374_6570_7069_6e67;
 /// Steps of one pass.

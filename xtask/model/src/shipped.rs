@@ -5,19 +5,19 @@ use pointsman_agents::{AGENTS, CHARTS};
 use pointsman_kernel::{chart::Chart, job::AgentDecl};
 
 /// Returns every shipped chart, in the order of the crate's own list.
-pub(crate) fn charts() -> Result<Vec<Chart>> {
+pub fn charts() -> Result<Vec<Chart>> {
     CHARTS.iter().map(|(name, _)| chart(name)).collect()
 }
 
 /// Returns one shipped chart.
-pub(crate) fn chart(name: &str) -> Result<Chart> {
+pub fn chart(name: &str) -> Result<Chart> {
     pointsman_agents::chart(name)
         .with_context(|| format!("no chart named `{name}` ships"))?
         .map_err(|refused| anyhow!("chart `{name}` is refused: {refused:?}"))
 }
 
 /// Returns the place of a chart's agent among the shipped ones.
-pub(crate) fn agent(chart: &Chart) -> Result<usize> {
+pub fn agent(chart: &Chart) -> Result<usize> {
     AGENTS
         .iter()
         .position(|decl| decl.name == chart.jobs())
@@ -25,6 +25,6 @@ pub(crate) fn agent(chart: &Chart) -> Result<usize> {
 }
 
 /// Returns the declaration of the agent in that place; there is always a first one.
-pub(crate) const fn decl(place: usize) -> AgentDecl {
+pub const fn decl(place: usize) -> AgentDecl {
     AGENTS[if place < AGENTS.len() { place } else { 0 }]
 }

@@ -15,7 +15,7 @@ use pointsman_kernel::{
 
 /// A bug that can be planted around the step.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub(crate) enum Plant {
+pub enum Plant {
     /// What an edge spends is given back.
     Unmetered,
     /// A run that has ended can be cancelled.

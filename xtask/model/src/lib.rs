@@ -6,6 +6,8 @@
 //! this one decides in turn. What can happen next is in [`world`], what must hold
 //! after it in [`inspect`].
 
+#![expect(clippy::print_stdout, reason = "it reports to the terminal")]
+
 mod agent;
 mod inspect;
 mod key;
@@ -13,6 +15,7 @@ mod node;
 mod plant;
 mod reduce;
 mod search;
+pub mod shipped;
 #[cfg(test)]
 mod tests;
 mod walks;
@@ -29,14 +32,13 @@ use pointsman_agents::CHARTS;
 use pointsman_kernel::chart::{Chart, Disposition, Does};
 use stateright::{Checker as _, HasDiscoveries, Model as _};
 
-pub(crate) use self::plant::Plant;
+pub use self::plant::Plant;
 use self::{
     node::{Broken, Node},
     reduce::Reduction,
     search::{Caps, Search, Seen, lock},
     walks::{Finding, beyond},
 };
-use crate::shipped;
 
 /// What budgets permit at most: first so little that the search comes to its end.
 const SIZES: [u64; 2] = [1, 2];
@@ -45,7 +47,7 @@ const FIRST: f64 = 0.6;
 
 /// What to explore, and how far.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct Options {
+pub struct Options {
     /// Explore this chart alone; may be given more than once.
     #[arg(long, value_name = "NAME")]
     chart: Vec<String>,
@@ -68,7 +70,7 @@ pub(crate) struct Options {
 
 /// Explores the charts that were asked for, or all. The profile of development optimises
 /// this program for it: without that it would see too little.
-pub(crate) fn check(options: &Options) -> Result<bool> {
+pub fn check(options: &Options) -> Result<bool> {
     for name in &options.chart {
         shipped::chart(name)?;
     }
