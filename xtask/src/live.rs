@@ -2,9 +2,9 @@
 //!
 //! One is weak: it obeys a schema, chooses wrongly and repeats itself. One is chaos:
 //! random weights, so it says anything at all. A script that means harm stands beside
-//! them, because random weights seldom make a call that fits. Whatever they say, every run must end in
-//! a way that has a name, within what its certificate allows, and outside its workspace
-//! nothing may change.
+//! them, because random weights seldom make a call that fits. Whatever they say, every run
+//! must end in a way that has a name, within what its certificate allows, and outside its
+//! workspace nothing may change.
 
 mod judge;
 mod ride;
@@ -14,6 +14,7 @@ mod tree;
 mod wild;
 
 use std::{
+    ops::Range,
     path::Path,
     sync::{
         Mutex, PoisonError,
@@ -23,7 +24,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 
 use self::{
     judge::Bounds,
@@ -46,7 +47,8 @@ const CHAOS: usize = 20;
 const PER_TALK: usize = 5;
 /// Runs with one seed of the chaos model.
 const PER_SEED: usize = 5;
-/// Runs of a chaos model at a time.
+/// Chaos models at a time, each of which keeps one core busy, and runs of each.
+const LANES: usize = 2;
 const AT_A_TIME: usize = 2;
 const QUESTION: &str = "How does a run survive a crash?";
 const CHECK_CAP: Duration = Duration::from_mins(1);
@@ -71,14 +73,9 @@ pub(crate) fn runs(weak: usize, chaos: usize) -> Result<bool> {
     // The index over the documents is made once, and not by several at the same time.
     course.warm()?;
     let mut rows: Vec<Row> = (0..chaos).map(|at| course.wild(at)).collect();
-    // Beside each other: neither keeps the machine busy all the time.
-    let (slow, quick) = thread::scope(|scope| {
-        let slow = scope.spawn(|| course.weak(&python, weak));
-        let quick = course.chaos(&python, chaos);
-        (slow.join(), quick)
-    });
-    rows.extend(slow.map_err(|_| anyhow!("the runs of the weak model broke off"))??);
-    rows.extend(quick?);
+    // One after the other: beside anything else the weak model would have no time to answer.
+    rows.extend(course.weak(&python, weak)?);
+    rows.extend(course.chaos(&python, chaos)?);
     let talks = weak.div_ceil(PER_TALK);
     Ok(report(&rows, weak + talks + 3 * chaos))
 }
@@ -133,23 +130,31 @@ impl Course<'_> {
 
     /// Lets chaos answer, and make changes.
     fn chaos(&self, python: &Python, runs: usize) -> Result<Vec<Row>> {
-        let mut rows = Vec::new();
-        for (seed, first) in (1u64..).zip((0..runs).step_by(PER_SEED)) {
-            let model = Served::chaos(python, seed)?;
-            let server = model.start()?;
-            let these = first..runs.min(first + PER_SEED);
-            let researches = these.clone().map(|at| {
-                let way = if at % 2 == 0 { Proposals::Schema } else { Proposals::Tools };
-                (format!("chaos {at}, seed {seed}, {way:?}"), Work::Research(way))
-            });
-            rows.extend(self.all("chaos", &server, researches.collect(), AT_A_TIME));
-            let changes = these.map(|at| {
-                let planned = at % 2 == 0;
-                let plan = if planned { "a plan" } else { "no plan" };
-                (format!("code {at}, seed {seed}, {plan}"), Work::Code { planned })
-            });
-            rows.extend(self.all("code", &server, changes.collect(), AT_A_TIME));
-        }
+        let seeds: Vec<_> = (1u64..).zip((0..runs).step_by(PER_SEED)).collect();
+        let of_seeds = beside(LANES, &seeds, |(seed, first)| {
+            self.seeded(python, *seed, *first..runs.min(*first + PER_SEED))
+        });
+        of_seeds.into_iter().try_fold(Vec::new(), |mut rows, of_seed| {
+            rows.extend(of_seed?);
+            Ok(rows)
+        })
+    }
+
+    /// Lets one chaos model answer, and make changes.
+    fn seeded(&self, python: &Python, seed: u64, runs: Range<usize>) -> Result<Vec<Row>> {
+        let model = Served::chaos(python, seed)?;
+        let server = model.start()?;
+        let researches = runs.clone().map(|at| {
+            let way = if at % 2 == 0 { Proposals::Schema } else { Proposals::Tools };
+            (format!("chaos {at}, seed {seed}, {way:?}"), Work::Research(way))
+        });
+        let mut rows = self.all("chaos", &server, researches.collect(), AT_A_TIME);
+        let changes = runs.map(|at| {
+            let planned = at % 2 == 0;
+            let plan = if planned { "a plan" } else { "no plan" };
+            (format!("code {at}, seed {seed}, {plan}"), Work::Code { planned })
+        });
+        rows.extend(self.all("code", &server, changes.collect(), AT_A_TIME));
         Ok(rows)
     }
 
@@ -161,19 +166,9 @@ impl Course<'_> {
         ways: Vec<(String, Work)>,
         at_a_time: usize,
     ) -> Vec<Row> {
-        let (next, rows) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-        thread::scope(|scope| {
-            for _ in 0..at_a_time {
-                scope.spawn(|| {
-                    while let Some((name, work)) = ways.get(next.fetch_add(1, Relaxed)) {
-                        let row = self.one(kind, Mouth::Served(server, kind), name, *work);
-                        // A row is pushed whole or not at all.
-                        rows.lock().unwrap_or_else(PoisonError::into_inner).push(row);
-                    }
-                });
-            }
-        });
-        rows.into_inner().unwrap_or_else(PoisonError::into_inner)
+        beside(at_a_time, &ways, |(name, work)| {
+            self.one(kind, Mouth::Served(server, kind), name, *work)
+        })
     }
 
     fn one(&self, kind: &'static str, mouth: Mouth<'_>, name: &str, work: Work) -> Row {
@@ -210,6 +205,27 @@ impl Course<'_> {
         };
         Row::of("chat", format!("chat {at}"), started.elapsed(), how)
     }
+}
+
+/// Does something with each of these, so many at a time.
+fn beside<T: Sync, R: Send>(
+    at_a_time: usize,
+    these: &[T],
+    work: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..at_a_time {
+            scope.spawn(|| {
+                while let Some(one) = these.get(next.fetch_add(1, Relaxed)) {
+                    let result = work(one);
+                    // It is pushed whole or not at all.
+                    done.lock().unwrap_or_else(PoisonError::into_inner).push(result);
+                }
+            });
+        }
+    });
+    done.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Row {

@@ -1,6 +1,6 @@
 //! The tiers that run tests which cargo leaves out: each of them needs a component.
 
-use std::time::Duration;
+use std::{ffi::OsStr, time::Duration};
 
 use anyhow::{Context, Result, bail};
 
@@ -39,24 +39,24 @@ pub(super) fn aimock() -> Result<bool> {
     mock.args(["-p", &port.to_string(), "--validate-on-load", "-f"]).arg(fixtures);
     mock.stdout(std::process::Stdio::null());
     let mock = Server::start(mock, port, Ready::Listens, MOCK_LISTENS)?;
-    run(AIMOCK, &[("POINTSMAN_AIMOCK_URL", mock.url().as_ref())])
+    run(&[AIMOCK], &[("POINTSMAN_AIMOCK_URL", mock.url().as_ref())])
 }
 
 /// The MCP client, against real servers.
 pub(super) fn mcp() -> Result<bool> {
     let npm = components::npm()?;
-    run(MCP, &[("POINTSMAN_NPM", npm.as_os_str())])
+    run(&[MCP], &[("POINTSMAN_NPM", npm.as_os_str())])
 }
 
 /// The command that serves editors, against a real client.
 pub(super) fn acp() -> Result<bool> {
     let npm = components::npm()?;
-    run(ACP, &[("POINTSMAN_NPM", npm.as_os_str())])
+    run(&[ACP], &[("POINTSMAN_NPM", npm.as_os_str())])
 }
 
 /// Tools in a real sandbox.
 pub(super) fn sandbox() -> Result<bool> {
-    run(SANDBOX, &[])
+    run(&[SANDBOX], &[])
 }
 
 /// The browser's port, and the agent that fills forms with it.
@@ -65,21 +65,18 @@ pub(super) fn browser() -> Result<bool> {
     // The first start reads all of a browser from the disk, and may take long. A test that
     // starts two at once should not be the one to wait for it.
     drop(webdriver::Browser::start(800, 600)?);
-    let environment = [("POINTSMAN_NPM", npm.as_os_str())];
-    // All, even if the first fails: they say different things.
-    let mut passed = true;
-    for filter in [BROWSER, FIELDS, FORM] {
-        passed &= run(filter, &environment)?;
-    }
-    Ok(passed)
+    run(&[BROWSER, FIELDS, FORM], &[("POINTSMAN_NPM", npm.as_os_str())])
 }
 
-/// Runs those of the ignored tests that a filter selects.
-fn run(filter: &'static str, environment: &[(&str, &std::ffi::OsStr)]) -> Result<bool> {
-    let tests = || process::cargo(TESTS.into_iter().chain([filter]));
-    println!("{} tests", count(tests(), &["--ignored"])?);
-    let mut tests = tests();
-    tests.args(["--", "--ignored"]).envs(environment.iter().copied());
+/// Runs those of the ignored tests that one of the filters selects.
+fn run(filters: &[&str], environment: &[(&str, &OsStr)]) -> Result<bool> {
+    for filter in filters {
+        println!("{} tests of {filter}", count(process::cargo(TESTS), &["--ignored", filter])?);
+    }
+    let mut tests = process::cargo(TESTS);
+    // All of them, even if some fail: they say different things.
+    tests.args(["--no-fail-fast", "--", "--ignored"]).args(filters);
+    tests.envs(environment.iter().copied());
     Ok(process::run(tests, CAP).context("starting cargo")?.well())
 }
 
