@@ -10,7 +10,6 @@
 mod allocation;
 mod bench;
 mod code;
-mod components;
 mod durable;
 mod eval;
 mod eval_decode;
@@ -20,8 +19,6 @@ mod filling;
 mod history;
 mod kill;
 mod live;
-mod place;
-mod process;
 mod program;
 mod random;
 mod record;
@@ -36,6 +33,7 @@ mod xstate;
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
+use xtask_set_up::{components, place, process};
 
 use crate::tiers::Tier;
 

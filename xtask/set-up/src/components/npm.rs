@@ -20,17 +20,17 @@ const PAGES: [&str; 3] = ["react@18.3.1", "react-dom@18.3.1", "vue@3.5.45"];
 const BENCHES: [&str; 1] = ["better-sqlite3@12.4.1"];
 
 /// Makes sure of what tests need, and returns the folder that has `node_modules`.
-pub(crate) fn tests() -> Result<PathBuf> {
+pub fn tests() -> Result<PathBuf> {
     packages("tests", &TESTS)
 }
 
 /// Makes sure of what pages in a browser are written with.
-pub(crate) fn pages() -> Result<PathBuf> {
+pub fn pages() -> Result<PathBuf> {
     packages("pages", &PAGES)
 }
 
 /// Makes sure of what benchmarks need, and of what tests do.
-pub(crate) fn benches() -> Result<PathBuf> {
+pub fn benches() -> Result<PathBuf> {
     tests()?;
     packages("benches", &BENCHES)
 }

@@ -9,31 +9,28 @@ use std::{
 
 use anyhow::{Context, Result};
 
-/// Returns the root of the workspace.
-pub(crate) fn root() -> PathBuf {
-    let ours = manifest();
-    ours.parent().map_or_else(|| ours.clone(), Path::to_path_buf)
+/// Returns the root of the workspace, which has the one list of locked versions. Cargo says
+/// at run time where a package is, which holds even where several checkouts share one
+/// target directory.
+pub fn root() -> PathBuf {
+    let package = env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    let root = package.ancestors().find(|folder| folder.join("Cargo.lock").is_file());
+    root.map_or_else(|| package.clone(), Path::to_path_buf)
 }
 
-/// Returns one of this crate's files that are no Rust.
-pub(crate) fn script(name: &str) -> PathBuf {
-    manifest().join(name)
-}
-
-/// Returns this crate's directory. Cargo says it at run time, which holds even
-/// where several checkouts share one target directory.
-fn manifest() -> PathBuf {
-    env::var_os("CARGO_MANIFEST_DIR")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from)
+/// Returns one of `xtask`'s files that are no Rust.
+pub fn script(name: &str) -> PathBuf {
+    root().join("xtask").join(name)
 }
 
 /// Returns the cargo that runs us.
-pub(crate) fn cargo() -> PathBuf {
+pub fn cargo() -> PathBuf {
     env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from)
 }
 
 /// Returns where components are kept: outside `target`, so that cleaning keeps them.
-pub(crate) fn cache() -> Result<PathBuf> {
+pub fn cache() -> Result<PathBuf> {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = set("XDG_CACHE_HOME")
         .or_else(|| set("HOME").map(|home| home.join(".cache")))
@@ -42,15 +39,16 @@ pub(crate) fn cache() -> Result<PathBuf> {
 }
 
 /// A directory that goes when its owner does.
-pub(crate) struct Scratch(PathBuf);
+pub struct Scratch(PathBuf);
 
 impl Scratch {
-    pub(crate) fn new() -> io::Result<Self> {
+    /// Makes one where the system has its own.
+    pub fn new() -> io::Result<Self> {
         Self::within(&env::temp_dir())
     }
 
     /// Makes one in a folder of the caller's.
-    pub(crate) fn within(folder: &Path) -> io::Result<Self> {
+    pub fn within(folder: &Path) -> io::Result<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         loop {
             let number = NEXT.fetch_add(1, Relaxed);
@@ -63,7 +61,8 @@ impl Scratch {
         }
     }
 
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
+    /// Returns the path of a file in it.
+    pub fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 }
@@ -78,6 +77,12 @@ impl Drop for Scratch {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_root_is_found_from_any_package() {
+        assert!(root().join(".ci/run").is_file());
+        assert!(script("Cargo.toml").is_file());
+    }
 
     #[test]
     fn a_folder_that_somebody_left_is_nobodys() -> io::Result<()> {

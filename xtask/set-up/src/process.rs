@@ -32,7 +32,7 @@ exit "$code"
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 /// Returns a command to be started as [`Tended`]; add arguments as usual.
-pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
+pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", TEND, "sh"]).arg(program);
     command.stdin(Stdio::piped()).process_group(0);
@@ -40,7 +40,7 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
 }
 
 /// Returns cargo with these arguments, to be started at the workspace's root.
-pub(crate) fn cargo(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
+pub fn cargo(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
     let mut cargo = command(place::cargo());
     cargo.args(arguments).current_dir(place::root());
     // What cargo tells us of ourselves says nothing of what we start. A cargo that saw it
@@ -55,14 +55,14 @@ pub(crate) fn cargo(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> C
 }
 
 /// A child that was started here.
-pub(crate) struct Tended {
+pub struct Tended {
     child: Child,
     lifeline: Option<ChildStdin>,
 }
 
 /// How a child came to its end.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Ended {
+pub enum Ended {
     /// By itself.
     Exited(ExitStatus),
     /// It took too long and was stopped.
@@ -70,21 +70,22 @@ pub(crate) enum Ended {
 }
 
 impl Ended {
-    pub(crate) fn well(self) -> bool {
+    /// Returns whether it ended by itself, and well.
+    pub fn well(self) -> bool {
         matches!(self, Self::Exited(status) if status.success())
     }
 }
 
 impl Tended {
     /// Starts what [`command`] returned.
-    pub(crate) fn start(mut command: Command) -> io::Result<Self> {
+    pub fn start(mut command: Command) -> io::Result<Self> {
         let mut child = command.spawn()?;
         let lifeline = child.stdin.take();
         Ok(Self { child, lifeline })
     }
 
     /// Waits for the end, and brings it about once the time is up.
-    pub(crate) fn wait(mut self, cap: Duration) -> io::Result<Ended> {
+    pub fn wait(mut self, cap: Duration) -> io::Result<Ended> {
         let started = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait()? {
@@ -107,7 +108,7 @@ impl Drop for Tended {
 }
 
 /// Runs a command to its end.
-pub(crate) fn run(command: Command, cap: Duration) -> io::Result<Ended> {
+pub fn run(command: Command, cap: Duration) -> io::Result<Ended> {
     Tended::start(command)?.wait(cap)
 }
 

@@ -10,7 +10,7 @@ use crate::process;
 const PROBE_CAP: Duration = Duration::from_mins(1);
 
 /// Returns whether a program can be found.
-pub(crate) fn is_present(program: &str) -> bool {
+pub fn is_present(program: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&paths).any(|path| path.join(program).is_file())
 }

