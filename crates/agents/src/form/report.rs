@@ -272,8 +272,8 @@ impl Data {
                 lines.push(format!("Not sent, as you asked: {labels} was not pressed."));
             }
             Some(Ending::NoMore) => lines.push("Not sent: there is no control to press.".into()),
-            Some(Ending::Denied) => lines.push(format!("Not sent: {why}.")),
-            Some(Ending::Unsafe) => lines.push(format!("Not finished: {why}.")),
+            Some(Ending::Denied) => lines.push(sentence("Not sent:", why)),
+            Some(Ending::Unsafe) => lines.push(sentence("Not finished:", why)),
         }
         if matches!(self.ending, Some(Ending::Denied | Ending::Unsafe)) && !labels.is_empty() {
             lines.push(format!("Not pressed: {labels}"));
@@ -292,8 +292,8 @@ impl Data {
                 lines.push(format!("The page says: {}", text::line(&sent.says, 400)));
             }
         }
-        lines.extend(self.trouble.iter().map(|trouble| format!("Stopped at {trouble}.")));
-        lines.extend(self.next.iter().map(|next| format!("Next: {next}.")));
+        lines.extend(self.trouble.iter().map(|trouble| sentence("Stopped at", trouble)));
+        lines.extend(self.next.iter().map(|next| sentence("Next:", next)));
         lines
     }
 
@@ -338,4 +338,9 @@ impl Data {
         let (page, of, label) = (self.page, self.order.len(), text::line(&field.label, 60));
         Some(format!("page {page}, field {place} of {of}: {label}"))
     }
+}
+
+/// Ends what somebody else has said with one stop.
+fn sentence(head: &str, words: &str) -> String {
+    format!("{head} {}.", words.trim_end().trim_end_matches('.'))
 }

@@ -2,6 +2,7 @@
 
 mod advance;
 mod boundary;
+mod pages;
 mod plans;
 mod profiles;
 mod reports;

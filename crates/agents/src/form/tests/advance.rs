@@ -16,7 +16,8 @@ use super::{
 };
 use crate::testing::Driver;
 
-const HANDED_OVER: (&str, Option<Disposition>) = ("handed_over", Some(Disposition::Denied));
+pub(super) const HANDED_OVER: (&str, Option<Disposition>) =
+    ("handed_over", Some(Disposition::Denied));
 const DENIED: Option<Ending> = Some(Ending::Denied);
 
 #[test]
@@ -42,19 +43,6 @@ fn pages_follow_each_other_and_one_that_comes_back_is_an_error() {
     assert_eq!(driver.run.data.page, 2);
     let trouble = driver.run.data.trouble.clone().unwrap_or_default();
     assert!(trouble.contains("Enter your date of birth"), "{trouble}");
-}
-
-#[test]
-fn a_page_that_was_seen_before_is_a_bounce_too() {
-    let mut driver = at_next_page();
-    driver.report(controls(vec![control("Next")]));
-    driver.report(moved("two"));
-    driver.report(settled("two"));
-    driver.report(Report::Fields(vec![name()]));
-    fill(&mut driver);
-    driver.report(controls(vec![control("Next")]));
-    driver.report(moved("one"));
-    assert_eq!(driver.state(), "error");
 }
 
 #[test]
@@ -135,7 +123,7 @@ fn a_page_of_another_site_is_not_touched() {
     assert!(said.contains("https://b.test"), "{said}");
 }
 
-fn permitted(level: Level, attended: bool) -> Driver<Form> {
+pub(super) fn permitted(level: Level, attended: bool) -> Driver<Form> {
     let mut driver = Driver::<Form>::new(CHART, &[SUBMIT_TOOL]);
     driver.permissions = Permissions { otherwise: level, attended, ..Permissions::allow_all() };
     driver.begin(config());
@@ -258,6 +246,48 @@ fn what_is_written_on_a_control_says_what_it_does() {
     ] {
         assert_eq!(control(label).class(), class, "{label}");
     }
+}
+
+#[test]
+fn with_never_nothing_is_pressed_that_a_page_makes_for_sending() {
+    let never = || with(json!({"sends": false}));
+    for label in ["Submit", "Continue", "Create account and continue", "Wibble"] {
+        let mut driver = super::at_fill_with(never(), vec![name()]);
+        fill(&mut driver);
+        driver.report(controls(vec![control("Back"), control(label)]));
+        assert_eq!((driver.state(), driver.ended()), ("complete", Some(Disposition::Succeeded)));
+        assert_eq!(driver.run.data.ending, Some(Ending::Unsent));
+        assert_eq!(driver.run.data.handed_over, [label]);
+        assert!(driver.verdicts.is_empty(), "nobody was asked");
+    }
+    // A button that only turns the page is pressed.
+    let mut driver = super::at_fill_with(never(), vec![name()]);
+    fill(&mut driver);
+    driver.report(controls(vec![Control { does: Does::Button, ..control("Next") }]));
+    assert!(matches!(driver.order(), Order::Own { task: Task::Press { .. }, .. }));
+    // What the form wants and has not is still missing.
+    let secret = Field { required: true, ..field("secret", Shape::Password) };
+    let mut driver = super::at_fill_with(never(), vec![name(), secret]);
+    fill(&mut driver);
+    driver.report(controls(vec![control("Submit")]));
+    assert_eq!((driver.state(), driver.ended()), HANDED_OVER);
+}
+
+#[test]
+fn a_required_field_is_missed_even_where_there_is_nothing_to_press() {
+    let secret = Field { required: true, ..field("secret", Shape::Password) };
+    let mut driver = at_fill(vec![name(), secret]);
+    fill(&mut driver);
+    driver.report(controls(vec![]));
+    assert_eq!((driver.state(), driver.ended()), HANDED_OVER);
+    // So is one that the page has too many fields for.
+    let many = (0..201).map(|at| Field { required: true, id: at.to_string(), ..name() });
+    let mut driver = at_fill(many.collect());
+    while driver.state() == "fill" {
+        fill(&mut driver);
+    }
+    driver.report(controls(vec![control("Send")]));
+    assert_eq!((driver.state(), driver.ended()), HANDED_OVER);
 }
 
 #[test]
