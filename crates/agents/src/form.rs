@@ -5,6 +5,7 @@
 //! `plan`, what may be pressed in `forward`, how a run ends in `ending`, the person's side in
 //! `profile`, and how a value is written so that a field takes it in `value`.
 
+mod chart;
 mod classify;
 mod config;
 mod data;
@@ -24,12 +25,7 @@ mod tests;
 mod text;
 mod value;
 
-use alloc::{
-    boxed::Box,
-    format,
-    string::{String, ToString},
-    vec::Vec,
-};
+use alloc::{boxed::Box, format, string::String, vec::Vec};
 
 use pointsman_kernel::{
     agent::{
@@ -43,6 +39,7 @@ use pointsman_kernel::{
 };
 use serde_json::value::RawValue;
 
+pub use chart::{CHART, chart_with};
 pub use config::{Config, OnOptional};
 pub use data::Data;
 pub use ending::Ending;
@@ -62,37 +59,6 @@ pub use value::{Unfit, fit, kept};
 
 use crate::answer;
 use page::Planned;
-
-/// The chart that ships with the agent.
-pub const CHART: &str = include_str!("../charts/form.toml");
-
-/// Returns the chart with as many attempts per field, the first included, and with these
-/// milliseconds for the states that are named. A run is bound to the chart that it was
-/// started with, so what is configured later does not touch it.
-pub fn chart_with(attempts_per_field: u16, timeouts: &[(&str, u64)]) -> String {
-    let refills = format!("refills = {{ max = {}, ", attempts_per_field.max(1).saturating_sub(1));
-    let mut state = "";
-    let mut text = String::with_capacity(CHART.len());
-    for line in CHART.lines() {
-        if let Some(name) = line.strip_prefix("[state.").and_then(|it| it.strip_suffix(']')) {
-            state = name;
-        }
-        let timeout = timeouts.iter().find(|(name, _)| *name == state);
-        match (line.strip_prefix("refills = { max = "), timeout) {
-            (Some(rest), _) => {
-                let rest = rest.split_once(',').map_or("", |(_, rest)| rest.trim_start());
-                text.push_str(&refills);
-                text.push_str(rest);
-            }
-            (None, Some((_, ms))) if line.starts_with("timeout ") => {
-                text.extend(["timeout = \"", &ms.to_string(), "ms\""]);
-            }
-            _ => text.push_str(line),
-        }
-        text.push('\n');
-    }
-    text
-}
 
 /// The tool by which the form is sent. The agent calls it, never a model.
 pub const SUBMIT_TOOL: &str = "form.submit";
