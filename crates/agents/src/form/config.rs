@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::profile::Holds;
 
 /// What a run is configured with.
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {

@@ -50,7 +50,7 @@ impl Data {
         let made: Vec<&Control> = controls.iter().filter(|it| it.does == Does::Submit).collect();
         match forward::choose(&made, &permitted, misses) {
             Way::Submit(control, Class::Send) => Way::Submit(control, Class::Unknown),
-            way => way,
+            way @ (Way::Press(_) | Way::Submit(..) | Way::Nothing | Way::Persons(..)) => way,
         }
     }
 

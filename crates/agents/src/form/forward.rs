@@ -123,7 +123,12 @@ impl Missing<'_> {
                 format!("a value for `{label}` and its class in `allow`, or `--visible`")
             }
             Why::Unsupported | Why::TooMany => "`--visible`, to fill it yourself".into(),
-            _ => format!("an answer for `{label}` in the profile, or `--visible`"),
+            Why::NotInProfile
+            | Why::Consent
+            | Why::HoldsValue
+            | Why::Disabled
+            | Why::Hidden
+            | Why::NoText => format!("an answer for `{label}` in the profile, or `--visible`"),
         };
         Way::Persons(format!("the form wants `{label}`, which is yours to fill"), next)
     }

@@ -102,7 +102,8 @@ fn answers_that_are_only_shown_are_sent_if_that_is_said() {
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
 fn a_question_that_an_answer_brings_is_answered_too() {
-    let answers = "[answers]\n\"Do you bring somebody?\" = \"Yes\"\n\"Who comes with you?\" = \"Mary\"";
+    let answers =
+        "[answers]\n\"Do you bring somebody?\" = \"Yes\"\n\"Who comes with you?\" = \"Mary\"";
     let rig = Rig::new("grows", &format!("{ADA}{answers}"));
     let ran = rig.fill("grows", &["--submit", "yes"]);
     assert_eq!(ran.code, Some(0), "{}", rig.told(&ran));
