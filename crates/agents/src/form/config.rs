@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::profile::Holds;
 
 /// What a run is configured with.
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -20,6 +21,9 @@ pub struct Config {
     pub profile: Holds,
     /// Whether a model writes text where the profile has none.
     pub writes: bool,
+    /// Whether the form may be sent, where that is permitted: without this nothing is
+    /// pressed that a page makes for sending.
+    pub sends: bool,
     /// Whether fields that hold a value are filled anew.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub overwrite: bool,

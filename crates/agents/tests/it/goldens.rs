@@ -63,7 +63,7 @@ fn scripts() -> Vec<(&'static str, World)> {
         ("research-1-answered", research()),
         ("research-1-everything-fails", research_fails()),
         ("research-1-same-query", research_stuck()),
-        ("form-2-two-pages", form()),
+        ("form-3-two-pages", form()),
         ("explore-1-three-screens", explore()),
     ]
 }
@@ -171,7 +171,7 @@ fn form() -> World {
     let profile = json!({"file": "/home/ada/profile.toml", "kinds": ["name"], "facts": true});
     let config = json!({
         "goal": "a job", "url": "https://a.example/apply", "profile": profile, "writes": true,
-        "redact": true,
+        "sends": true, "redact": true,
     });
     let mut world = World::begun("form", &config);
     world.given(0, &json!({}));
@@ -190,9 +190,20 @@ fn form() -> World {
     world.says("kept:02");
     world.own(json!({"inserted": {"digest": "02"}}));
     world.own(json!({"verified": {"kept": true}}));
-    let control =
-        |label: &str| json!({"id": label, "selector": label, "label": label, "does": "submit"});
-    world.own(json!({"controls": {"controls": [control("Next"), control("Back")], "shot": "s1"}}));
+    let control = |label: &str| json!({"selector": label, "label": label, "does": "submit"});
+    // A field has come since the page was read.
+    world.own(json!({"controls": {"controls": [control("Next")], "fingerprint": "more"}}));
+    world.own(json!({"settled": {"fingerprint": "more", "origin": origin, "status": 200}}));
+    world.own(json!({"fields": [
+        {"id": "f1", "selector": "#name", "type": "text", "kind": "name", "label": "Name", "holds_value": true},
+        {"id": "f2", "selector": "#why", "type": "textarea", "label": "Why us?", "holds_value": true},
+        {"id": "f4", "selector": "#nick", "type": "text", "kind": "name", "label": "Called"},
+    ]}));
+    world.own(json!({"inserted": {"digest": "aa", "note": "a dialog said \"Hello\""}}));
+    world.own(json!({"verified": {"kept": true}}));
+    world.own(json!({"controls": {
+        "controls": [control("Next"), control("Back")], "shot": "s1", "fingerprint": "more",
+    }}));
     world.own(json!({"moved": {"fingerprint": "two", "origin": origin, "shot": "s2"}}));
     world.own(json!({"settled": {"fingerprint": "two", "origin": origin, "title": "Check"}}));
     world.own(json!({"fields": [

@@ -3,7 +3,7 @@
 
 use alloc::{format, string::String, vec, vec::Vec};
 
-use pointsman_kernel::agent::Order;
+use pointsman_kernel::agent::{FaultClass, Order};
 use serde_json::json;
 
 use super::{
@@ -34,7 +34,7 @@ fn instructions() -> Vec<String> {
 
 /// Plays a form of two pages, and returns every state, and every order without the text
 /// and without where it comes from.
-fn play(profile: bool, text: &str, complains: bool) -> (Vec<String>, Vec<String>) {
+fn play(profile: bool, text: Option<&str>, complains: bool) -> (Vec<String>, Vec<String>) {
     let answers = if profile { json!(["A", "B", "C", "D"]) } else { json!([]) };
     let holds = json!({"file": "/p.toml", "answers": answers});
     let mut driver = active_with(with(json!({"profile": holds, "redact": false})));
@@ -56,15 +56,17 @@ fn play(profile: bool, text: &str, complains: bool) -> (Vec<String>, Vec<String>
             for again in [true, false].into_iter().filter(|again| refused || !again) {
                 if !profile {
                     assert!(matches!(driver.order(), Order::Model(_)));
-                    driver.say(text);
+                    match text {
+                        Some(text) => driver.say(text),
+                        None => driver.fault(FaultClass::Invalid, true),
+                    }
                 }
                 keep(&driver, &mut orders);
                 // Text that is none of the choices does not fit; that is the host's word.
                 let unfit = (!profile && at == 2).then(|| "none of the choices".into());
-                driver.report(Report::Inserted { digest: None, value: None, unfit });
+                driver.report(Report::Inserted { digest: None, value: None, unfit, note: None });
                 keep(&driver, &mut orders);
-                let kept = Report::Verified { kept: !again, complaint: None };
-                driver.report(kept);
+                driver.report(super::refused(!again, None));
             }
         }
         keep(&driver, &mut orders);
@@ -92,12 +94,29 @@ fn keep(driver: &Driver<Form>, orders: &mut Vec<String>) {
 #[test]
 fn whatever_the_model_writes_the_route_is_that_of_the_profile() {
     for complains in [false, true] {
-        let known = play(true, "", complains);
+        let known = play(true, None, complains);
         assert!(known.1.iter().any(|order| order.contains("form.submit")), "{known:?}");
         for text in instructions() {
-            assert_eq!(play(false, &text, complains), known, "{text:?}");
+            assert_eq!(play(false, Some(&text), complains), known, "{text:?}");
         }
+        // A refusal, a blocked reply, a call that cannot be read: no text, and no other way.
+        assert_eq!(play(false, None, complains), known, "no reply");
     }
+}
+
+#[test]
+fn why_there_was_no_reply_is_told_and_a_provider_that_refuses_is_an_error() {
+    use super::super::{Status, Why};
+    let mut driver = super::at_fill(vec![field("why", Shape::Text)]);
+    driver.fault(FaultClass::Invalid, false);
+    driver.report(INSERTED);
+    driver.report(KEPT);
+    assert_eq!(super::statuses(&driver), [Status::Left(Why::NoText)]);
+    assert_eq!(driver.run.data.rows[0].note.as_deref(), Some("the test says so"));
+    // A wrong name of a model is the person's to mend, before the form is half empty.
+    let mut driver = super::at_fill(vec![field("why", Shape::Text)]);
+    driver.fault(FaultClass::Contract, false);
+    assert_eq!(driver.state(), "error");
 }
 
 #[test]
@@ -116,7 +135,7 @@ fn text_that_does_not_fit_is_no_text_and_the_field_is_left() {
     use super::super::{Source, Status, Why};
     let mut driver = super::at_fill(vec![field("c", Shape::Select)]);
     driver.say("Ignore the choices.");
-    driver.report(Report::Inserted { digest: None, value: None, unfit: Some("none".into()) });
+    driver.report(super::unfit("none"));
     let Order::Own { task: Task::Verify { from, .. }, .. } = driver.order() else {
         panic!("it is looked at")
     };

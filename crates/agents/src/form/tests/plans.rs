@@ -6,8 +6,9 @@ use pointsman_kernel::{agent::FaultClass, chart::Disposition};
 use serde_json::json;
 
 use super::{
-    super::{Fill, Kind, Report, Shape, Source, Status, Task, Why},
-    INSERTED, KEPT, at_fill, at_fill_with, config, field, fill, name, statuses, with,
+    super::{Choice, Fill, Kind, Report, Shape, Source, Status, Task, Why},
+    INSERTED, KEPT, active_with, answered, at_fill, at_fill_with, at_next_page, config, control,
+    controls, field, fill, moved, name, settled, statuses, with,
 };
 use crate::form::Field;
 use pointsman_kernel::agent::Order;
@@ -17,9 +18,32 @@ fn lefts(fields: Vec<Field>, config: serde_json::Value) -> Vec<Status> {
 }
 
 #[test]
-fn a_page_without_fields_is_complete_and_so_is_one_without_any_for_us() {
-    let driver = at_fill(vec![]);
-    assert_eq!(driver.states(), ["idle", "observe", "extract_fields", "complete"]);
+fn a_first_page_without_fields_is_no_form() {
+    for (status, says) in [
+        (None, "page 1: the page shows no form"),
+        (Some(200), "page 1: the page shows no form"),
+        (Some(403), "page 1: the page shows no form (HTTP 403)"),
+        (Some(404), "page 1: the page shows no form (HTTP 404)"),
+    ] {
+        let mut driver = active_with(config());
+        driver.report(status.map_or_else(|| settled("one"), |it| answered("one", it)));
+        driver.report(Report::Fields(vec![]));
+        assert_eq!((driver.state(), driver.ended()), ("error", Some(Disposition::Failed)));
+        assert_eq!(driver.run.data.trouble.as_deref(), Some(says));
+        let next = driver.run.data.next.as_deref();
+        assert_eq!(next, Some("`pointsman fields https://a.test/apply`"));
+    }
+    // A page that is missing or broken is none, whatever it asks; one that wants a log-in is.
+    for (status, state) in [(404, "error"), (500, "error"), (401, "fill"), (403, "fill")] {
+        let mut driver = active_with(config());
+        driver.report(answered("one", status));
+        driver.report(Report::Fields(vec![name()]));
+        assert_eq!(driver.state(), state, "{status}");
+    }
+}
+
+#[test]
+fn a_first_page_on_which_nothing_is_ours_is_the_persons() {
     let driver = at_fill(vec![
         field("secret", Shape::Password),
         field("code", Shape::Codes),
@@ -28,15 +52,16 @@ fn a_page_without_fields_is_complete_and_so_is_one_without_any_for_us() {
         field("map", Shape::Unsupported),
         field("robot", Shape::Captcha),
         Field { holds_value: true, ..name() },
-        Field { fill: Fill::Hidden, ..name() },
-        Field { disabled: true, ..name() },
+        Field { fill: Fill::Hidden, ..field("trap", Shape::Text) },
+        Field { disabled: true, ..field("later", Shape::Text) },
         Field { kind: Kind::Tel, ..field("tel", Shape::Text) },
         Field { label: "I agree to the terms".into(), ..field("terms", Shape::Checkbox) },
         field("wants", Shape::Checkbox),
         field("age", Shape::Number),
     ]);
-    assert_eq!(driver.states(), ["idle", "observe", "extract_fields", "plan", "complete"]);
-    assert_eq!(driver.ended(), Some(Disposition::Succeeded));
+    assert_eq!(driver.states(), ["idle", "observe", "extract_fields", "plan", "handed_over"]);
+    assert_eq!(driver.ended(), Some(Disposition::Denied));
+    assert!(driver.run.data.why_handed_over.is_some() && driver.run.data.next.is_some());
     let left = [
         Why::NeverFilled,
         Why::NeverFilled,
@@ -45,17 +70,65 @@ fn a_page_without_fields_is_complete_and_so_is_one_without_any_for_us() {
         Why::Unsupported,
         Why::Captcha,
         Why::HoldsValue,
-        Why::Hidden,
         Why::Disabled,
         Why::NotInProfile,
         Why::Consent,
         Why::NotInProfile,
         Why::NotInProfile,
     ];
-    // Two fields have the id `name`, of which the last word counts.
-    let whys: Vec<Status> = left.into_iter().map(Status::Left).collect();
-    let by_id = [&whys[..6], &whys[8..]].concat();
-    assert_eq!(statuses(&driver), by_id);
+    // What nobody sees is not counted.
+    assert_eq!(statuses(&driver), left.map(Status::Left));
+}
+
+#[test]
+fn a_page_that_needs_nothing_of_us_is_passed() {
+    // Somebody has filled the first page.
+    let held = || Field { holds_value: true, required: true, ..name() };
+    let driver = at_fill(vec![held(), Field { disabled: true, ..field("id", Shape::Text) }]);
+    assert_eq!(driver.state(), "next_page");
+    // One field that is left is enough for it not to be ours.
+    let driver = at_fill(vec![held(), Field { kind: Kind::Tel, ..field("tel", Shape::Text) }]);
+    assert_eq!(driver.state(), "handed_over");
+    // A later page has fields, but none for us; or it has none at all.
+    for fields in
+        [vec![held()], vec![Field { kind: Kind::Tel, ..field("tel", Shape::Text) }], vec![]]
+    {
+        let mut driver = at_next_page();
+        driver.report(controls(vec![control("Next")]));
+        driver.report(moved("two"));
+        driver.report(settled("two"));
+        driver.report(Report::Fields(fields));
+        assert_eq!(driver.state(), "next_page");
+    }
+    // A later page that its server refuses is none.
+    let mut driver = at_next_page();
+    driver.report(controls(vec![control("Next")]));
+    driver.report(moved("two"));
+    driver.report(answered("two", 400));
+    driver.report(Report::Fields(vec![]));
+    assert_eq!(driver.state(), "error");
+}
+
+#[test]
+fn the_model_agrees_to_nothing() {
+    let choice = |label: &str| Choice { label: label.into(), ..Choice::default() };
+    let asks = |label: &str, shape, options: &[&str]| Field {
+        label: label.into(),
+        options: options.iter().map(|label| choice(label)).collect(),
+        ..field("x", shape)
+    };
+    for field in [
+        asks("Do you agree to the terms?", Shape::Radio, &["Yes", "No"]),
+        asks("Our rules", Shape::Radio, &["I accept", "I do not"]),
+        asks("Terms and conditions", Shape::Select, &["", "Yes"]),
+        asks("Newsletter", Shape::Combobox, &["Daily", "Never"]),
+        asks("Privacy policy", Shape::Listbox, &["Yes", "No"]),
+        asks("I agree", Shape::Checkbox, &[]),
+    ] {
+        assert_eq!(lefts(vec![field.clone()], config()), [Status::Left(Why::Consent)], "{field:?}");
+    }
+    let heard = asks("How did you hear of us?", Shape::Radio, &["A friend", "The newsletter"]);
+    assert_eq!(at_fill(vec![heard]).state(), "fill");
 }
 
 #[test]
@@ -82,7 +155,9 @@ fn a_class_is_filled_only_if_the_profile_allows_it_and_has_the_value() {
 fn hidden_fields_are_never_filled_whatever_is_allowed() {
     let trap = Field { fill: Fill::Hidden, ..name() };
     let config = with(json!({"overwrite": true}));
-    assert_eq!(lefts(vec![trap], config), [Status::Left(Why::Hidden)]);
+    let driver = at_fill_with(config, vec![trap, Field { id: "shown".into(), ..name() }]);
+    let rows: Vec<_> = driver.run.data.rows.iter().map(|row| row.field.as_str()).collect();
+    assert_eq!(rows, ["shown"], "it is neither filled nor counted");
 }
 
 #[test]
@@ -161,14 +236,11 @@ fn the_order_is_that_of_the_page_and_does_not_change() {
 
 #[test]
 fn an_optional_field_that_cannot_be_filled_is_skipped_and_said_so() {
-    let unfit = || Report::Inserted {
-        digest: None,
-        value: None,
-        unfit: Some("none of the choices is the value".into()),
-    };
+    let unfit = || super::unfit("none of the choices is the value");
     let mut driver = at_fill(vec![name(), Field { kind: Kind::Email, ..field("m", Shape::Text) }]);
     driver.report(unfit());
-    let verify = Task::Verify { field: name().into(), from: Source::Nothing };
+    let origin = super::SITE.into();
+    let verify = Task::Verify { field: name().into(), from: Source::Nothing, origin };
     assert_eq!(*driver.order(), Order::own(verify));
     driver.report(KEPT);
     assert_eq!(driver.state(), "fill");
@@ -210,7 +282,7 @@ fn values_are_told_only_where_nothing_is_redacted() {
     let told = |redact: bool| {
         let mut driver = at_fill_with(with(json!({"redact": redact})), vec![name()]);
         let value = Some("Ada".into());
-        driver.report(Report::Inserted { digest: None, value, unfit: None });
+        driver.report(Report::Inserted { digest: None, value, unfit: None, note: None });
         driver.report(KEPT);
         driver.run.data.rows[0].value.clone()
     };

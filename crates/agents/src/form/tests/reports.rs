@@ -5,6 +5,8 @@ use alloc::vec;
 use insta::assert_snapshot;
 use pointsman_kernel::{
     agent::{Agent, FaultClass},
+    chart::Disposition,
+    event::Scope,
     governor::{Level, Permissions},
 };
 use serde_json::json;
@@ -38,16 +40,13 @@ fn filled(level: Level) -> Driver<Form> {
         ),
     ]));
     fill(&mut driver);
-    driver.report(Report::Inserted {
-        digest: None,
-        value: None,
-        unfit: Some("the field takes 5 characters at most".into()),
-    });
+    driver.report(super::unfit("the field takes 5 characters at most"));
     driver.report(super::KEPT);
     write(&mut driver, "Because.");
     driver.report(Report::Controls {
         controls: vec![control("Back"), control("Send application")],
         shot: Some("page-1.png".into()),
+        fingerprint: "one".into(),
     });
     driver
 }
@@ -77,6 +76,109 @@ fn a_form_that_failed_is_reported_with_the_field_and_the_reason() {
     driver.report(INSERTED);
     driver.fault(FaultClass::Gone, false);
     assert_snapshot!(Form::result(&driver.run.data).expect("a report"));
+}
+
+#[test]
+fn a_form_of_which_nobody_knows_whether_it_was_taken_is_told_as_that() {
+    // It was pressed, and then nothing came.
+    let mut driver = filled(Level::Allow);
+    driver.wake();
+    assert_eq!(driver.state(), "error");
+    let told = Form::result(&driver.run.data).expect("a report");
+    let (_, end) = told.split_once("page-1.png\n\n").expect("an end");
+    assert_snapshot!(end);
+    assert_eq!(Form::report(&driver.run.data).expect("a report")["sent"]["ok"], json!(null));
+    // A host that was turned away by another site has pressed nothing.
+    let mut driver = filled(Level::Allow);
+    driver.fault(FaultClass::Forbidden, false);
+    assert_eq!((driver.state(), &driver.run.data.sent), ("error", &None));
+}
+
+#[test]
+fn a_form_whose_sending_was_asked_for_and_not_answered_was_not_sent() {
+    let mut driver = Driver::<Form>::new(CHART, &[SUBMIT_TOOL]);
+    let permissions = Permissions { otherwise: Level::Ask, ..Permissions::allow_all() };
+    driver.permissions = Permissions { attended: true, ..permissions };
+    driver.begin(config());
+    driver.give("activate", json!({}));
+    driver.report(settled("one"));
+    driver.report(Report::Fields(vec![name()]));
+    fill(&mut driver);
+    driver.report(super::controls(vec![control("Send")]));
+    driver.cancel(Scope::Run);
+    assert_eq!(driver.ended(), Some(Disposition::Cancelled));
+    assert_eq!(driver.run.data.sent, None);
+    let told = Form::result(&driver.run.data).expect("a report");
+    assert!(told.contains("Not sent: a person stopped it.\nNot pressed: `Send`"), "{told}");
+}
+
+#[test]
+fn what_was_not_sent_is_told_with_what_to_do_next() {
+    let end = |driver: &Driver<Form>| {
+        let told = Form::result(&driver.run.data).expect("a report");
+        told.rsplit_once("\n\n").map(|(_, end)| alloc::string::String::from(end))
+    };
+    // Nothing was to be sent.
+    let never = super::with(json!({"sends": false}));
+    let mut driver = super::at_fill_with(never, vec![name()]);
+    fill(&mut driver);
+    driver.report(super::controls(vec![control("Send")]));
+    let unsent = "Not sent, as you asked: `Send` was not pressed.";
+    assert_eq!(end(&driver).as_deref(), Some(unsent));
+    // Something is the person's.
+    let agree = Field { required: true, ..field("I agree", Shape::Checkbox) };
+    let mut driver = super::at_fill(vec![name(), agree]);
+    fill(&mut driver);
+    driver.report(super::controls(vec![control("Send")]));
+    let unfinished = "Not finished: the form wants `I AGREE`, which is yours to fill.\n\
+                      Not pressed: `Send`\n\
+                      Next: an answer for `I AGREE` in the profile, or `--visible`.";
+    assert_eq!(end(&driver).as_deref(), Some(unfinished));
+    // There is nothing to press.
+    let mut driver = super::at_fill(vec![name()]);
+    fill(&mut driver);
+    driver.report(super::controls(vec![]));
+    assert_eq!(end(&driver).as_deref(), Some("Not sent: there is no control to press."));
+    // There is no form.
+    let mut driver = super::active_with(config());
+    driver.report(super::answered("one", 404));
+    driver.report(Report::Fields(vec![]));
+    let none = "Stopped at page 1: the page shows no form (HTTP 404).\n\
+                Next: `pointsman fields https://a.test/apply`.";
+    assert_eq!(end(&driver).as_deref(), Some(none));
+}
+
+#[test]
+fn what_a_dialog_said_and_why_there_is_no_text_stand_in_the_row() {
+    let mut driver = super::at_fill(vec![name(), field("why", Shape::Text)]);
+    let said = |words: &str| Some(words.into());
+    let note = said("a dialog said \"Hello\"");
+    driver.report(Report::Inserted { digest: None, value: None, unfit: None, note: note.clone() });
+    driver.report(Report::Verified { kept: true, complaint: None, note });
+    driver.say("Because.");
+    driver.report(super::unfit("the field takes 5 characters at most"));
+    driver.report(super::KEPT);
+    let notes: vec::Vec<_> = driver.run.data.rows.iter().map(|row| row.note.as_deref()).collect();
+    let unfit = "the field takes 5 characters at most";
+    assert_eq!(notes, [Some("a dialog said \"Hello\""), Some(unfit)]);
+    driver.report(super::controls(vec![]));
+    let told = Form::result(&driver.run.data).expect("a report");
+    assert!(told.contains("filled: a dialog said \"Hello\""), "{told}");
+    assert!(told.contains("no text could be used: the field takes 5"), "{told}");
+}
+
+#[test]
+fn a_picture_of_what_went_wrong_is_among_the_pictures() {
+    use pointsman_kernel::agent::{Answer, Fault};
+    let mut driver = super::at_fill(vec![Field { required: true, ..name() }]);
+    let message = "nothing on the page fits `#name` [screenshot /run/1 a.png]".into();
+    let class = FaultClass::Invalid;
+    driver.answer_last(Answer::Fault(Fault { class, repeatable: false, hint_ms: None, message }));
+    let data = &driver.run.data;
+    let trouble = "page 1, field `NAME`: nothing on the page fits `#name`";
+    assert_eq!(data.trouble.as_deref(), Some(trouble));
+    assert_eq!(data.shots, ["/run/1 a.png"]);
+    assert_eq!(data.rows[0].note.as_deref(), Some("nothing on the page fits `#name`"));
 }
 
 #[test]

@@ -241,6 +241,9 @@ fn cards_and_parts_of_days_are_written_as_the_field_wants_them() {
 
 #[test]
 fn text_yields_to_the_field_and_values_do_not() {
+    // To a driver these are keys: a text of them alone is none.
+    check(&shaped(Shape::Text), "a\u{e007}b", Kind::None, "ab");
+    assert!(fit(&shaped(Shape::Text), "\u{e007}\u{e003}", Kind::None).is_err());
     let words = |most| Field {
         limits: Limits { words: Some(most), ..Limits::default() },
         ..shaped(Shape::Textarea)

@@ -201,7 +201,10 @@ fn pages(text: &str) -> String {
     // A line that is too long is cut, and a path may be in the way.
     let cut = |line: &str| match line.split_once(" [screenshot ") {
         Some((line, _)) => format!("{line} [screenshot]\n"),
-        None => format!("{line}\n"),
+        None => match line.split_once(r#","page":""#) {
+            Some((line, _)) => format!("{line},\"page\":\"PAGE…\n"),
+            None => format!("{line}\n"),
+        },
     };
     shown.lines().map(cut).collect::<Vec<_>>().concat()
 }

@@ -75,3 +75,46 @@ fn a_step_that_comes_back_is_an_error_with_the_pages_words() {
     assert_eq!(rig.site.posted("/step/2").len(), 1, "it is not pressed again and again");
     assert!(rig.site.posted("/sent").is_empty());
 }
+
+#[test]
+#[ignore = "needs Chromium: cargo xtask test --only browser"]
+fn with_never_a_button_that_says_continue_is_not_pressed_either() {
+    let rig = Rig::new("continue", ADA);
+    let ran = rig.fill("continue", &["--submit", "never"]);
+    assert_eq!(ran.code, Some(0), "{}", rig.told(&ran));
+    assert!(ran.out.contains("Not sent, as you asked: `Continue` was not pressed."), "{}", ran.out);
+    assert!(rig.site.posted("/sent").is_empty());
+}
+
+#[test]
+#[ignore = "needs Chromium: cargo xtask test --only browser"]
+fn answers_that_are_only_shown_are_sent_if_that_is_said() {
+    let rig = Rig::new("check", ADA);
+    let ran = rig.fill("check", &["--submit", "yes"]);
+    assert_eq!(ran.code, Some(7), "nobody knows what it sends: {}", rig.told(&ran));
+    assert!(ran.out.contains("Not pressed: `Send application`"), "{}", ran.out);
+    assert!(rig.site.posted("/sent").is_empty());
+    let ran = rig.fill("check", &["--allow", "form.submit"]);
+    assert_eq!(ran.code, Some(0), "{}", rig.told(&ran));
+    assert_eq!(rig.sent(), json!({ "application": "4711" }));
+}
+
+#[test]
+#[ignore = "needs Chromium: cargo xtask test --only browser"]
+fn a_question_that_an_answer_brings_is_answered_too() {
+    let answers =
+        "[answers]\n\"Do you bring somebody?\" = \"Yes\"\n\"Who comes with you?\" = \"Mary\"";
+    let rig = Rig::new("grows", &format!("{ADA}{answers}"));
+    let ran = rig.fill("grows", &["--submit", "yes"]);
+    assert_eq!(ran.code, Some(0), "{}", rig.told(&ran));
+    assert!(ran.out.starts_with("4 of 4 fields filled on 1 page."), "{}", ran.out);
+    let wanted = json!({
+        "name": "Ada Lovelace", "with": "yes", "who": "Mary", "email": "ada@example.org",
+    });
+    assert_eq!(rig.sent(), wanted);
+    let typed = |field: &str| {
+        let notes = rig.notes("input");
+        notes.iter().filter(|note| note["field"] == field).count()
+    };
+    assert_eq!((typed("name"), typed("who")), ("Ada Lovelace".len(), "Mary".len()), "once each");
+}

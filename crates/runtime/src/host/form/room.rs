@@ -58,7 +58,8 @@ impl From<&Trouble> for Fault {
     fn from(trouble: &Trouble) -> Self {
         let (class, repeatable, hint) = match trouble {
             Trouble::Browser(error) => (error.class(), error.is_repeatable(), error.hint()),
-            Trouble::Profile(error) => (FaultClass::Invalid, false, error.hint()),
+            // Without its profile a run has nothing to go on with: no field is skipped for it.
+            Trouble::Profile(error) => (FaultClass::Resource, false, error.hint()),
             Trouble::Vault(_) | Trouble::Picture(_) | Trouble::Store(_) => {
                 (FaultClass::Resource, false, None)
             }
@@ -144,7 +145,7 @@ impl Room {
                 }
                 Ok(Report::Fields(fields))
             }
-            Task::Insert { field, from } => {
+            Task::Insert { field, from, .. } => {
                 let field = self.filled_late(field, &from).await?;
                 let wanted = match value::of(&field, &from, &self.vault)? {
                     Value::Fits(value) => value,
@@ -161,24 +162,25 @@ impl Room {
                 let digest = Some(self.vault.digest(&wanted).map_err(Trouble::Vault)?);
                 Ok(inserted(digest, Some(wanted).filter(|_| !self.config.redact), None))
             }
-            Task::Verify { field, from } => {
+            Task::Verify { field, from, .. } => {
                 let field = self.filled_late(field, &from).await?;
                 let Value::Fits(wanted) = value::of(&field, &from, &self.vault)? else {
-                    return Ok(Report::Verified { kept: true, complaint: None });
+                    return Ok(Report::Verified { kept: true, complaint: None, note: None });
                 };
                 let browser = self.here().await?;
                 self.typing(&wanted);
                 let found = open(browser.as_ref())?.verify(&field, &wanted).await?;
                 let complaint = found.complaint.map(|words| self.hide(&words));
-                Ok(Report::Verified { kept: found.kept, complaint })
+                Ok(Report::Verified { kept: found.kept, complaint, note: None })
             }
             Task::Survey => {
                 let browser = self.here().await?;
                 let browser = open(browser.as_ref())?;
-                let controls = browser.now().await?.reading.controls;
-                Ok(Report::Controls { controls, shot: self.picture(browser).await })
+                let stand = browser.now().await?;
+                let (controls, fingerprint) = (stand.reading.controls, stand.fingerprint);
+                Ok(Report::Controls { controls, shot: self.picture(browser).await, fingerprint })
             }
-            Task::Press { control, page } => self.press(&control.selector, &page, again).await,
+            Task::Press { control, page, .. } => self.press(&control.selector, &page, again).await,
             _ => Err(Trouble::Call("this host cannot do that task".into())),
         }
     }
@@ -229,7 +231,7 @@ impl Room {
         }
         let stand = browser.settle(self.settings.settle).await?;
         let (fingerprint, origin, title) = (stand.fingerprint, stand.origin, stand.title);
-        Ok(Report::Settled { fingerprint, origin, title: self.hide(&title) })
+        Ok(Report::Settled { fingerprint, origin, title: self.hide(&title), status: None })
     }
 
     /// Returns the run's browser: the one that is open, or one that a process which died
@@ -301,7 +303,7 @@ impl Room {
 }
 
 fn inserted(digest: Option<String>, value: Option<String>, unfit: Option<String>) -> Report {
-    Report::Inserted { digest, value, unfit }
+    Report::Inserted { digest, value, unfit, note: None }
 }
 
 /// Returns the browser, of which it is known that it is there.

@@ -2,7 +2,11 @@
 
 use alloc::{string::String, vec::Vec};
 
-use crate::form::{Kind, read::tests::page::Page, sight::Press};
+use crate::form::{
+    Kind,
+    read::tests::page::Page,
+    sight::{Press, SeenOption},
+};
 
 /// Makes a form of fields, `label: attributes`, and a button.
 fn form(attributes: &str, heading: &str, fields: &[(&str, &str)], button: &str) -> Page {
@@ -134,6 +138,24 @@ fn listed(options: &[&str]) -> Kind {
     page.list(form, "", options);
     page.labelled(form, "Other", "");
     page.read().fields[0].kind
+}
+
+#[test]
+fn the_first_choice_of_a_list_made_of_other_elements_is_no_question() {
+    let mut page = Page::new();
+    let form = page.place(0, "form", "");
+    page.field(form, "role=combobox", |seen| {
+        seen.tag = "div".into();
+        seen.type_.clear();
+        seen.names.labelled_by = "Class of travel".into();
+        let named = |label: &str| SeenOption {
+            value: label.into(),
+            label: label.into(),
+            ..SeenOption::default()
+        };
+        seen.options = ["First", "Second", "Sleeper"].map(named).into();
+    });
+    assert_eq!(page.read().fields[0].kind, Kind::None);
 }
 
 #[test]
