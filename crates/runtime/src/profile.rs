@@ -16,10 +16,7 @@ use std::{
 use pointsman_agents::form::{Class, Kind, Profile};
 use pointsman_kernel::diagnostic::{Span, did_you_mean};
 use thiserror::Error;
-use toml::{
-    Spanned,
-    de::{DeTable, DeValue},
-};
+use toml::{Spanned, de::DeValue};
 
 use crate::config::{self, Problem};
 
@@ -65,7 +62,9 @@ impl ProfileError {
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Read { .. } => Some("`pointsman profile example` prints one to start from"),
-            Self::Long { .. } => Some("it holds a few words for each key; put long texts in by hand"),
+            Self::Long { .. } => {
+                Some("it holds a few words for each key; put long texts in by hand")
+            }
             Self::Mistakes { .. } => Some("`pointsman profile check FILE` shows what is wrong"),
         }
     }

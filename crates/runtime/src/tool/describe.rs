@@ -255,7 +255,8 @@ mod tests {
         check("shell", shell, Some("$ cd a &&\n$ make\nin sub"));
         check("git", json!({ "args": ["commit", "-m", "one"] }), Some("$ git commit -m one"));
         check("http_get", json!({ "url": "http://x" }), Some("fetch http://x"));
-        let mut submit = json!({ "class": "send", "label": "Apply", "page": "p", "selector": "#b" });
+        let mut submit =
+            json!({ "class": "send", "label": "Apply", "page": "p", "selector": "#b" });
         check("form.submit", submit.clone(), Some("form.submit: send the form\npress `Apply`"));
         submit["origin"] = "https://a.test".into();
         let told = "form.submit: send the form\nat https://a.test\npress `Apply`";

@@ -76,7 +76,7 @@ fn doubts_have_the_place_of_their_key() {
 
 #[test]
 fn a_file_that_others_can_read_is_told_from_one_that_they_cannot() {
-    let file = std::env::temp_dir().join(format!("pointsman-profile-{}", std::process::id()));
+    let file = env::temp_dir().join(format!("pointsman-profile-{}", std::process::id()));
     fs::write(&file, "email = \"a@b.org\"\n").expect("it is written");
     for (mode, open) in [(0o600, false), (0o640, true), (0o604, true)] {
         fs::set_permissions(&file, fs::Permissions::from_mode(mode)).expect("it is ours");
@@ -94,7 +94,7 @@ fn a_file_that_others_can_read_is_told_from_one_that_they_cannot() {
 
 #[test]
 fn mistakes_of_a_profile_show_no_value() {
-    let file = std::env::temp_dir().join(format!("pointsman-mistakes-{}.toml", std::process::id()));
+    let file = env::temp_dir().join(format!("pointsman-mistakes-{}.toml", std::process::id()));
     let told = |text: &str| {
         fs::write(&file, text).expect("it is written");
         let error = profile::read(&file).expect_err(text);
