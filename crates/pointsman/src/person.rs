@@ -123,7 +123,7 @@ impl Person {
                 }
                 Some(Event::Key(key)) if key.kind != KeyEventKind::Release => {
                     match self.gone(key) {
-                        Some(reply) => return self.leave(&mut screen, reply),
+                        Some(reply) => return leave(&mut screen, reply),
                         None => dialogue.key(key),
                     }
                 }
@@ -133,14 +133,14 @@ impl Person {
                 }
                 None if self.ending.load(Ordering::Relaxed) => {
                     let reply = if self.waits == Waits::Yes { Reply::Later } else { Reply::Cancel };
-                    return self.leave(&mut screen, reply);
+                    return leave(&mut screen, reply);
                 }
                 _ => Came::More,
             };
             match came {
                 Came::More => {}
                 Came::Show(rows) => drop(screen.say(&rows)?),
-                Came::Later => return self.leave(&mut screen, Reply::Later),
+                Came::Later => return leave(&mut screen, Reply::Later),
                 Came::Decided(decision, kept) => {
                     let kept = kept.as_ref().map(keep);
                     let lines: Vec<Line> = std::iter::once(told(&decision)).chain(kept).collect();
@@ -163,17 +163,17 @@ impl Person {
             _ => None,
         }
     }
+}
 
-    /// Says how it was left, before the terminal is given back.
-    fn leave(&self, screen: &mut Screen, reply: Reply) -> io::Result<Reply> {
-        let line = match &reply {
-            Reply::Decided(decision) => told(decision),
-            Reply::Later => Line::of(Ink::Dim, "  left for later"),
-            Reply::Cancel => Line::of(Ink::Dim, "  cancels the run"),
-        };
-        screen.say(&[line])?;
-        Ok(reply)
-    }
+/// Says how a question was left, before the terminal is given back.
+fn leave(screen: &mut Screen, reply: Reply) -> io::Result<Reply> {
+    let line = match &reply {
+        Reply::Decided(decision) => told(decision),
+        Reply::Later => Line::of(Ink::Dim, "  left for later"),
+        Reply::Cancel => Line::of(Ink::Dim, "  cancels the run"),
+    };
+    screen.say(&[line])?;
+    Ok(reply)
 }
 
 /// Tells how far a form is filled that is to be sent.

@@ -65,7 +65,9 @@ impl ProfileError {
             Self::Long { .. } => {
                 Some("it holds a few words for each key; put long texts in by hand")
             }
-            Self::Mistakes { .. } => Some("`pointsman profile check FILE` shows what is wrong"),
+            Self::Mistakes { .. } => {
+                Some("correct it until `pointsman profile check FILE` finds nothing wrong")
+            }
         }
     }
 }

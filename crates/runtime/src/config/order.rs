@@ -37,15 +37,15 @@ impl PermissionsConfig {
             rule
         };
         let rest = repository.iter().filter(|rule| !forbids(rule)).cloned().map(not_milder);
-        let ruled: Vec<Grant> = own.into_iter().chain(rest).collect();
-        let stricter = stricter(&ruled, usual);
+        let files: Vec<Grant> = own.into_iter().chain(rest).collect();
+        let stricter = stricter(&files, usual);
         // What says no more than a stricter rule before it need not be said twice.
         let spoken_for = |rule: &Grant| usual.iter().any(|it| it.tool == rule.tool);
         let rules = flags
             .into_iter()
             .chain(repository.iter().filter(forbids).cloned())
             .chain(stricter)
-            .chain(ruled.into_iter().filter(|rule| !spoken_for(rule)))
+            .chain(files.into_iter().filter(|rule| !spoken_for(rule)))
             .chain(LOOKS.iter().map(|tool| rule(tool, Level::Allow)));
         Permissions { otherwise, rules: rules.collect(), attended }
     }
@@ -53,9 +53,9 @@ impl PermissionsConfig {
 
 /// Returns the usual rules, and before them what the others say of the same tools. Where
 /// both speak of a call, the stricter one decides.
-fn stricter(ruled: &[Grant], usual: &[Grant]) -> Vec<Grant> {
+fn stricter(files: &[Grant], usual: &[Grant]) -> Vec<Grant> {
     let mut rules = Vec::new();
-    for known in ruled {
+    for known in files {
         // A rule over many tools says of each of these what it says of all.
         let any = Grant { arguments: Vec::new(), until: None, ..known.clone() };
         for usual in usual.iter().filter(|usual| any.covers(usual)) {

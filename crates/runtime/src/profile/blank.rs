@@ -63,5 +63,7 @@ fn moved(lines: &[Line], shown: &str, start: usize, end: usize) -> Span {
         return Span { start: within, end: within.saturating_add(length) };
     }
     let rest = shown.get(within..).and_then(|rest| rest.lines().next()).unwrap_or_default();
-    Span { start: within, end: within.saturating_add(rest.len()) }
+    let sign = rest.trim_start();
+    let end = within.saturating_add(rest.len());
+    Span { start: end.saturating_sub(sign.len()), end }
 }

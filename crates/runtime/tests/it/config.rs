@@ -188,8 +188,8 @@ fn what_nobody_typed_does_not_outrank_what_somebody_refused() {
         let both = read(user, Origin::User).under(read(repository, Origin::Repository));
         let rules = both.permissions.permissions_with(Vec::new(), &usual, true).rules;
         let told = |rule: &Grant| {
-            let with: String = rule.arguments.iter().map(|(_, it)| format!(" {it}")).collect();
-            format!("{:?} {}{with}", rule.level, rule.tool)
+            let named = format!("{:?} {}", rule.level, rule.tool);
+            rule.arguments.iter().fold(named, |named, (_, it)| named + " " + it)
         };
         rules.iter().map(told).take_while(|it| it != "Allow context.fts_search").collect()
     };

@@ -112,7 +112,7 @@ fn mistakes_of_a_profile_show_no_value() {
     );
     // The place of a value is that of the sign which stands for it.
     let (text, place) = told("# hunter2\nallow = \"hunter2\"\nemail = { a = \"hunter2\" }\r\n");
-    assert_eq!((text.as_str(), place.as_str()), ("…\nallow = …\nemail = …\n", " …| …"));
+    assert_eq!((text.as_str(), place.as_str()), ("…\nallow = …\nemail = …\n", "…|…"));
     // Text of several lines, and what is no TOML at all.
     for text in [
         "emial = 1\nnew-password = \"\"\"\nhunter2\n  [hunter2]\n\"\"\"\n",

@@ -145,7 +145,7 @@ async fn edited(
                     }
                     // It is never answered, and shown until it is taken back.
                     None => {
-                        let (id, asked) = (id.clone(), Arc::clone(&asked));
+                        let (id, asked) = (Arc::clone(id), Arc::clone(&asked));
                         tokio::spawn(async move {
                             responder.cancellation().cancelled().await;
                             asked.add(&format!("taken back {id}\n"));

@@ -1,6 +1,6 @@
 //! A question that is put in an editor and answered in another program.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use agent_client_protocol::v1::schema::StopReason;
 use pointsman_agents::chat;
@@ -12,7 +12,7 @@ use pointsman_runtime::{
 use super::{WRITES, editor::Desk};
 
 /// Answers what a run asks, as `pointsman approve` and `deny` do.
-fn answer(journal: &PathBuf, run: &RunId, granted: bool) {
+fn answer(journal: &Path, run: &RunId, granted: bool) {
     let cache = journal.with_extension("cache");
     let session = Session::open(journal, &cache).unwrap_or_else(|error| panic!("{error}"));
     let recalled = session.recall(run, None).unwrap_or_else(|error| panic!("{error}"));
