@@ -1,10 +1,10 @@
 //! Forms in a real browser, filled by the real program: what the site received, what
 //! people are told, and where each run ends.
 
-mod asking;
 mod boundary;
 mod deaths;
 mod kinds;
+mod questions;
 mod rig;
 mod safety;
 mod sending;
