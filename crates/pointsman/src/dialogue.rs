@@ -19,6 +19,7 @@ use pointsman_runtime::{
 
 use crate::{
     calls,
+    drive::Waits,
     line::{Ink, Line},
     person::{DENIED, GRANTED},
     place,
@@ -42,6 +43,8 @@ pub(crate) struct Dialogue {
     left: Vec<Line>,
     /// When keys begin to count; nothing once they do.
     quiet: Option<Instant>,
+    /// Whether it can be left for later.
+    waits: Waits,
 }
 
 /// What is being asked for.
@@ -73,11 +76,22 @@ pub(crate) enum Came {
 impl Dialogue {
     /// Puts a question of a run that works in this folder.
     pub(crate) fn new(question: Question, folder: &Path) -> Self {
+        Self::put(question, folder, None, Waits::Yes)
+    }
+
+    /// Puts a question that is answered now or never, with a word on how things stand.
+    pub(crate) fn now(question: Question, folder: &Path, stands: Option<String>) -> Self {
+        Self::put(question, folder, stands, Waits::No)
+    }
+
+    fn put(question: Question, folder: &Path, stands: Option<String>, waits: Waits) -> Self {
         let rules = question.call().map(tool::grants).unwrap_or_default();
         let rules = rules.into_iter().take(MOST_RULES).collect();
         let columns = Screen::columns();
-        let left = about(&question, folder).iter().flat_map(|it| it.wrapped(columns)).collect();
-        Self { question, rules, at: At::Choice, left, quiet: Some(Instant::now() + QUIET) }
+        let stands = stands.map(|it| Line::of(Ink::Plain, &it).indented(2));
+        let about = about(&question, folder).into_iter().chain(stands);
+        let left = about.flat_map(|it| it.wrapped(columns)).collect();
+        Self { question, rules, at: At::Choice, left, quiet: Some(Instant::now() + QUIET), waits }
     }
 
     /// Returns the question.
@@ -107,7 +121,8 @@ impl Dialogue {
     pub(crate) fn choices(&self) -> (Vec<Line>, Option<usize>) {
         let keys = |text: &str| Line::of(Ink::Accent, text);
         let asks_call = self.question.call().is_some();
-        match &self.at {
+        let later = if self.waits == Waits::Yes { "  [l]ater" } else { "" };
+        let (mut lines, cursor) = match &self.at {
             _ if !self.counts() => {
                 let wait = "keys count when none was pressed for a second";
                 (vec![Line::of(Ink::Dim, wait)], None)
@@ -116,13 +131,15 @@ impl Dialogue {
                 let left = words::counted(self.left.len().try_into().unwrap_or(u64::MAX), "row");
                 let line = keys("[m]ore  [w]hole").and(Ink::Dim, &format!(" ({left} not shown)"));
                 let no = if asks_call { "[n]o, because…" } else { "[n]o" };
-                (vec![line.and(Ink::Accent, &format!("  {no}  [l]ater"))], None)
+                (vec![line.and(Ink::Accent, &format!("  {no}{later}"))], None)
             }
             At::Choice if asks_call => {
                 let always = if self.rules.is_empty() { "" } else { "  [a]lways…" };
-                (vec![keys(&format!("[y]es, once{always}  [n]o, because…  [l]ater"))], None)
+                (vec![keys(&format!("[y]es, once{always}  [n]o, because…{later}"))], None)
             }
-            At::Choice => (vec![keys("[y]es  [n]o  [s]ay something with it  [l]ater")], None),
+            At::Choice => {
+                (vec![keys(&format!("[y]es  [n]o  [s]ay something with it{later}"))], None)
+            }
             At::Rule => {
                 let mut lines = vec![Line::of(Ink::Warning, "Always, for which calls?")];
                 for (number, rule) in (1..).zip(&self.rules) {
@@ -148,7 +165,12 @@ impl Dialogue {
                 (vec![Line::of(Ink::Warning, head), line], Some(column))
             }
             At::WithWords(_) => (vec![keys("[y]es  [n]o  [b]ack")], None),
+        };
+        if self.waits == Waits::No {
+            let now = "Ctrl-C cancels the run, Ctrl-D says no; the browser does not wait.";
+            lines.insert(0, Line::of(Ink::Dim, now));
         }
+        (lines, cursor)
     }
 
     /// Takes text that was typed or pasted.
@@ -167,6 +189,10 @@ impl Dialogue {
             return Came::More;
         }
         self.quiet = None;
+        // Whoever holds another key down means something else, such as a prefix of `screen`.
+        if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) {
+            return Came::More;
+        }
         if let At::Words(text, granted) = &mut self.at {
             match key.code {
                 KeyCode::Enter => {
@@ -178,7 +204,7 @@ impl Dialogue {
                 }
                 KeyCode::Esc => return self.moved(At::Choice),
                 KeyCode::Backspace => drop(text.pop()),
-                KeyCode::Char(c) if !key.modifiers.contains(KeyModifiers::CONTROL) => text.push(c),
+                KeyCode::Char(c) => text.push(c),
                 _ => {}
             }
             return Came::More;
@@ -203,7 +229,7 @@ impl Dialogue {
                 [only] => self.moved(At::Scope(only.clone())),
                 _ => self.moved(At::Rule),
             },
-            (At::Choice, 'l') => Came::Later,
+            (At::Choice, 'l') if self.waits == Waits::Yes => Came::Later,
             (At::Rule | At::Scope(_) | At::WithWords(_), 'b') => self.moved(At::Choice),
             (At::Rule, digit) => {
                 let at = digit.to_digit(10).and_then(|it| usize::try_from(it).ok()?.checked_sub(1));
@@ -255,5 +281,68 @@ fn about(question: &Question, folder: &Path) -> Vec<Line> {
             let lines = text.lines().map(|line| Line::of(Ink::Warning, line));
             std::iter::once(blank).chain(lines).collect()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pointsman_kernel::id::{At as Time, Digest, EffectId, Seq};
+    use serde_json::json;
+
+    use super::*;
+
+    fn question(tool: &str) -> Question {
+        let arguments = json!({ "class": "send", "label": "Apply", "origin": "https://a.test" });
+        let call = json!({ "id": "a", "tool": tool, "arguments": arguments });
+        let call = serde_json::from_value(call).expect("a call");
+        Question {
+            effect: EffectId { seq: Seq(3), index: 0 },
+            asks: Asked::Call { call, identity: Digest::default() },
+            expires: Time(1),
+        }
+    }
+
+    /// A dialogue of which all is shown, and whose keys count.
+    fn shown(mut dialogue: Dialogue) -> (Dialogue, String) {
+        let all: Vec<String> = dialogue.left.drain(..).map(|line| line.text()).collect();
+        dialogue.quiet = None;
+        (dialogue, all.join("\n"))
+    }
+
+    fn choices(dialogue: &Dialogue) -> String {
+        dialogue.choices().0.iter().map(|line| line.text() + "\n").collect()
+    }
+
+    #[test]
+    fn a_key_with_another_held_down_answers_nothing() {
+        for held in [KeyModifiers::CONTROL, KeyModifiers::ALT, KeyModifiers::all()] {
+            let (mut dialogue, _) = shown(Dialogue::new(question("write"), Path::new(".")));
+            for key in ['y', 'a', 'n', 'l', 's', 'm', 'w'] {
+                let came = dialogue.key(KeyEvent::new(KeyCode::Char(key), held));
+                assert!(matches!((came, &dialogue.at), (Came::More, At::Choice)), "{key}");
+            }
+            // A capital letter is the same key.
+            let came = dialogue.key(KeyEvent::new(KeyCode::Char('Y'), KeyModifiers::SHIFT));
+            assert!(matches!(came, Came::Decided(Decision { granted: true, .. }, None)));
+        }
+    }
+
+    #[test]
+    fn what_cannot_wait_is_not_left_for_later() {
+        let plain = KeyModifiers::NONE;
+        let (mut dialogue, _) = shown(Dialogue::new(question("write"), Path::new(".")));
+        assert!(choices(&dialogue).contains("[l]ater"));
+        assert!(matches!(dialogue.key(KeyEvent::new(KeyCode::Char('l'), plain)), Came::Later));
+        let stands = Some("3 fields filled".into());
+        let put = Dialogue::now(question("form.submit"), Path::new("."), stands);
+        let (mut dialogue, about) = shown(put);
+        let told = "at https://a.test\n  press `Apply`\n  3 fields filled";
+        assert!(about.ends_with(told), "{about}");
+        let offered = choices(&dialogue);
+        assert!(offered.contains("Ctrl-C cancels the run, Ctrl-D says no"), "{offered}");
+        assert!(!offered.contains("[l]ater") && !offered.contains("[a]lways"), "{offered}");
+        assert!(matches!(dialogue.key(KeyEvent::new(KeyCode::Char('l'), plain)), Came::More));
+        let came = dialogue.key(KeyEvent::new(KeyCode::Char('y'), plain));
+        assert!(matches!(came, Came::Decided(Decision { granted: true, .. }, None)));
     }
 }

@@ -28,7 +28,7 @@ use serde_json::json;
 use crate::{
     lines::{self, Lines},
     live::{self, Live},
-    person::{self, Person},
+    person::{self, Absent, Person},
     place::{Settled, variable},
     report::{self, Error, coloured},
     tell::{Plain, note, open_question},
@@ -68,6 +68,15 @@ pub(crate) struct Audience {
     /// Who is asked.
     pub(crate) attendant: Box<dyn Attend>,
     live: Option<Arc<Live>>,
+}
+
+/// Whether what a run asks can wait for another time.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Waits {
+    /// It is in the journal, and so is all that the answer needs.
+    Yes,
+    /// It is about something that ends with this program, as a form's browser does.
+    No,
 }
 
 impl Drive {
@@ -159,7 +168,12 @@ impl Drive {
     }
 
     /// Returns who sees what happens and who is asked.
-    pub(crate) fn audience(&self, session: &Session, unattended: bool) -> Result<Audience, Error> {
+    pub(crate) fn audience(
+        &self,
+        session: &Session,
+        unattended: bool,
+        waits: Waits,
+    ) -> Result<Audience, Error> {
         let on_terminal = person::is_there() && variable("TERM").is_none_or(|term| term != "dumb");
         let live = (on_terminal && !self.json).then(|| Arc::new(Live::new()));
         let mut observers: Vec<Arc<dyn Observer>> = vec![Arc::new(Log)];
@@ -174,9 +188,11 @@ impl Drive {
             let ends = Arc::clone(&ending);
             let ends = move || ends.store(true, Ordering::Relaxed);
             session.when_ending(ends).map_err(Error::Session)?;
-            Box::new(Person { live: live.clone(), folder: self.dir.clone(), ending })
-        } else {
+            Box::new(Person { live: live.clone(), folder: self.dir.clone(), ending, waits })
+        } else if waits == Waits::Yes {
             Box::new(Nobody)
+        } else {
+            Box::new(Absent)
         };
         Ok(Audience { observers, attendant, live })
     }

@@ -5,7 +5,7 @@ use std::{io, path::PathBuf};
 use pointsman_kernel::chart::Refused;
 use pointsman_runtime::{
     acp::AcpError,
-    browser::BrowserError,
+    browser::{AddressError, BrowserError},
     config::ConfigError,
     driver::DriveError,
     host::HostError,
@@ -33,13 +33,8 @@ pub(crate) enum Error {
         source: io::Error,
     },
     /// What is named is neither a page nor a file.
-    #[error("cannot read {page}: {source}")]
-    NoSuchPage {
-        /// What was named.
-        page: String,
-        /// Why it is no file.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Page(AddressError),
     /// A file cannot be written.
     #[error("cannot write {path}: {source}")]
     Write {
@@ -105,14 +100,6 @@ pub(crate) enum Error {
     /// A form needs an address.
     #[error("`form` needs the page that the form is on")]
     NoUrl,
-    /// An address cannot be opened.
-    #[error("cannot open `{url}`: {why}")]
-    BadUrl {
-        /// What was typed.
-        url: String,
-        /// What is wrong with it.
-        why: String,
-    },
     /// A form needs a profile.
     #[error("`form` needs a profile to fill the form with")]
     NoProfile,
@@ -331,10 +318,7 @@ impl Error {
                 "write error, warn, info, debug or trace, or `pointsman_runtime=debug`".into()
             }
             Self::ForeignChart { .. } => "replay it with the build that wrote it".into(),
-            Self::NoSuchPage { page, .. } if page.contains('.') && !page.starts_with(['.', '/']) => {
-                format!("give a file that is there, or the whole address: `https://{page}`")
-            }
-            Self::NoSuchPage { .. } => "give a file that is there, or a whole address".into(),
+            Self::Page(error) => error.hint(),
             Self::Browser(error) => return error.hint().map(Into::into),
             Self::Model(error) => error.hint(),
             Self::Mcp(error) => return error.hint(),

@@ -11,24 +11,26 @@ use std::{
     time::Duration,
 };
 
-use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use pointsman_kernel::governor::Grant;
-use pointsman_runtime::{
-    observe::Question,
-    session::{Attend, Decision},
-};
+use pointsman_runtime::session::{Asking, Attend, Decision, Reply};
+use serde_json::Value;
 
 use crate::{
     dialogue::{Came, Dialogue},
+    drive::Waits,
     line::{Ink, Line},
     live::Live,
     place,
     screen::Screen,
+    words,
 };
 
 /// Reasons where no other is given.
 pub(crate) const GRANTED: &str = "granted at the terminal";
 pub(crate) const DENIED: &str = "denied at the terminal";
+/// What is said of a question that was taken back.
+pub(crate) const ELSEWHERE: &str = "  answered elsewhere, or no longer asked";
 /// Time between two looks at whether the question still waits.
 const LOOK: Duration = Duration::from_millis(40);
 
@@ -68,12 +70,32 @@ pub(crate) struct Person {
     pub(crate) folder: PathBuf,
     /// Set when the program is to end: nobody is asked any more.
     pub(crate) ending: Arc<AtomicBool>,
+    /// Whether a question can be left for later.
+    pub(crate) waits: Waits,
+}
+
+/// Nobody is there, and what is asked cannot wait.
+pub(crate) struct Absent;
+
+impl Attend for Absent {
+    fn decide(&mut self, _: &Asking<'_>) -> Reply {
+        no("nobody is there to say yes, and the browser does not wait")
+    }
+}
+
+fn no(reason: &str) -> Reply {
+    Reply::Decided(Decision { granted: false, reason: reason.into(), remember: None })
 }
 
 impl Attend for Person {
-    fn decide(&mut self, question: &Question) -> Option<Decision> {
-        // A terminal that is gone cannot say yes; the question waits for another one.
-        let ask = || self.ask(question).ok().flatten();
+    fn decide(&mut self, asking: &Asking<'_>) -> Reply {
+        // A terminal that is gone cannot say yes.
+        let ask = || {
+            self.ask(asking).unwrap_or_else(|_| match self.waits {
+                Waits::Yes => Reply::Later,
+                Waits::No => no("the terminal is gone"),
+            })
+        };
         match &self.live {
             Some(live) => live.aside(ask),
             None => ask(),
@@ -83,42 +105,82 @@ impl Attend for Person {
 
 impl Person {
     /// Asks, with nothing else on the screen meanwhile.
-    fn ask(&self, question: &Question) -> io::Result<Option<Decision>> {
+    fn ask(&self, asking: &Asking<'_>) -> io::Result<Reply> {
         let mut screen = Screen::take()?;
-        let mut dialogue = Dialogue::new(question.clone(), &self.folder);
+        let question = asking.question.clone();
+        let mut dialogue = match self.waits {
+            Waits::Yes => Dialogue::new(question, &self.folder),
+            Waits::No => Dialogue::now(question, &self.folder, filled(asking.report.as_ref())),
+        };
         screen.say(&dialogue.page())?;
         loop {
             let (lines, cursor) = dialogue.choices();
             screen.draw(&lines, cursor)?;
             let came = match next(&self.ending)? {
+                _ if !asking.is_open() => {
+                    screen.say(&[Line::of(Ink::Dim, ELSEWHERE)])?;
+                    return Ok(Reply::Later);
+                }
                 Some(Event::Key(key)) if key.kind != KeyEventKind::Release => {
-                    let gone = key.modifiers.contains(KeyModifiers::CONTROL)
-                        && matches!(key.code, KeyCode::Char('c' | 'd'));
-                    if gone { Came::Later } else { dialogue.key(key) }
+                    match self.gone(key) {
+                        Some(reply) => return leave(&mut screen, reply),
+                        None => dialogue.key(key),
+                    }
                 }
                 Some(Event::Paste(text)) => {
                     dialogue.paste(&text);
                     Came::More
                 }
-                None if self.ending.load(Ordering::Relaxed) => Came::Later,
+                None if self.ending.load(Ordering::Relaxed) => {
+                    let reply = if self.waits == Waits::Yes { Reply::Later } else { Reply::Cancel };
+                    return leave(&mut screen, reply);
+                }
                 _ => Came::More,
             };
             match came {
                 Came::More => {}
                 Came::Show(rows) => drop(screen.say(&rows)?),
-                Came::Later => {
-                    screen.say(&[Line::of(Ink::Dim, "  left for later")])?;
-                    return Ok(None);
-                }
+                Came::Later => return leave(&mut screen, Reply::Later),
                 Came::Decided(decision, kept) => {
                     let kept = kept.as_ref().map(keep);
                     let lines: Vec<Line> = std::iter::once(told(&decision)).chain(kept).collect();
                     screen.say(&lines)?;
-                    return Ok(Some(decision));
+                    return Ok(Reply::Decided(decision));
                 }
             }
         }
     }
+
+    /// Returns what is meant by a key that no question takes: Ctrl-C or Ctrl-D.
+    fn gone(&self, key: KeyEvent) -> Option<Reply> {
+        if !key.modifiers.contains(KeyModifiers::CONTROL) {
+            return None;
+        }
+        match (key.code, self.waits) {
+            (KeyCode::Char('c' | 'd'), Waits::Yes) => Some(Reply::Later),
+            (KeyCode::Char('c'), Waits::No) => Some(Reply::Cancel),
+            (KeyCode::Char('d'), Waits::No) => Some(no(DENIED)),
+            _ => None,
+        }
+    }
+}
+
+/// Says how a question was left, before the terminal is given back.
+fn leave(screen: &mut Screen, reply: Reply) -> io::Result<Reply> {
+    let line = match &reply {
+        Reply::Decided(decision) => told(decision),
+        Reply::Later => Line::of(Ink::Dim, "  left for later"),
+        Reply::Cancel => Line::of(Ink::Dim, "  cancels the run"),
+    };
+    screen.say(&[line])?;
+    Ok(reply)
+}
+
+/// Tells how far a form is filled that is to be sent.
+fn filled(report: Option<&Value>) -> Option<String> {
+    let count = |name: &str| report?.get(name)?.as_u64();
+    let (filled, left) = (count("filled")?, count("left")?);
+    Some(format!("{} filled, {left} left as they were", words::counted(filled, "field")))
 }
 
 /// Waits a moment for a key, unless the program is to end.

@@ -45,6 +45,9 @@ pub(crate) fn error(error: &Error) {
             ));
         }
         let _: std::fmt::Result = writeln!(text, "error: {error}");
+        if let Some(hint) = error.hint() {
+            let _: std::fmt::Result = writeln!(text, "hint: {hint}");
+        }
     } else {
         let _: std::fmt::Result = writeln!(text, "error: {}", whole(error));
         if let Some(hint) = error.hint() {

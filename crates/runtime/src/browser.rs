@@ -4,6 +4,7 @@
 //! What a page means is not decided here: scripts report facts, and the form agent's pure
 //! functions judge them.
 
+mod address;
 mod error;
 mod find;
 mod group;
@@ -25,9 +26,10 @@ use std::sync::Mutex;
 
 use fantoccini::Client;
 
+pub use address::{AddressError, address};
 pub use error::BrowserError;
-pub use find::{Program, programs};
-pub use look::{address, visit};
+pub use find::{Program, is_there, programs};
+pub use look::visit;
 pub use press::{Pressed, Pressing};
 pub use record::Record;
 pub(crate) use record::end_left;

@@ -9,6 +9,7 @@ pub(crate) mod day;
 mod form;
 mod hooks;
 mod keys;
+mod order;
 mod read;
 mod remember;
 mod under;
@@ -20,7 +21,7 @@ use std::{
 
 use pointsman_kernel::{
     diagnostic::Span,
-    governor::{Grant, Level, Permissions},
+    governor::{Grant, Level},
     id::At,
 };
 use thiserror::Error;
@@ -31,7 +32,7 @@ pub(crate) use keys::document;
 pub use keys::milliseconds;
 pub use remember::remember;
 
-use crate::{clock::now_ms, host::Instructions};
+use crate::host::Instructions;
 
 /// The file's name.
 pub const FILE: &str = "pointsman.toml";
@@ -304,37 +305,6 @@ impl Config {
             chat: self.chat.instructions.unwrap_or(usual.chat),
             code: self.code.instructions.unwrap_or(usual.code),
         }
-    }
-}
-
-impl PermissionsConfig {
-    /// Returns what a run that begins now may do unasked. The first rule that fits a call decides: those of
-    /// the command line, then what the repository forbids, then the user's, then the
-    /// rest of the repository's, and in the end the tools that only look.
-    pub fn permissions(&self, flags: Vec<Grant>, attended: bool) -> Permissions {
-        let (otherwise, now) = (self.otherwise.unwrap_or(Level::Ask), now_ms());
-        let valid = |rules: &[Dated]| -> Vec<Grant> {
-            rules.iter().filter_map(|rule| rule.beginning(now)).collect()
-        };
-        let (own, repository) = (valid(&self.rules), valid(&self.repository));
-        let forbids = |rule: &&Grant| rule.level >= Level::Refuse;
-        let looks = |tool: &str| LOOKS.contains(&tool);
-        // A repository cannot have a call asked for that its reader never lets run.
-        let not_milder = |mut rule: Grant| {
-            if !looks(&rule.tool) {
-                rule.level = rule.level.max(otherwise);
-            }
-            rule
-        };
-        let rest = repository.iter().filter(|rule| !forbids(rule)).cloned().map(not_milder);
-        let allowed = LOOKS.iter().map(|tool| rule(tool, Level::Allow));
-        let rules = flags
-            .into_iter()
-            .chain(repository.iter().filter(forbids).cloned())
-            .chain(own)
-            .chain(rest)
-            .chain(allowed);
-        Permissions { otherwise, rules: rules.collect(), attended }
     }
 }
 

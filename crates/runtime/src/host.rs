@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use form::Forms;
-pub(crate) use form::forget;
+pub(crate) use form::{forget, remove};
 pub use hook::{AfterTools, Hooks};
 pub use instructions::Instructions;
 

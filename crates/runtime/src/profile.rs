@@ -5,6 +5,8 @@
 //! `[facts]` what a model may know, and `allow` the classes that are never filled without
 //! it.
 
+mod blank;
+
 use std::{
     collections::BTreeMap,
     fs, io,
@@ -48,7 +50,7 @@ pub enum ProfileError {
     Mistakes {
         /// The file.
         path: PathBuf,
-        /// Its text.
+        /// Its text, without what could be a value.
         text: String,
         /// All of them, in the order of the file.
         problems: Vec<Problem>,
@@ -60,7 +62,12 @@ impl ProfileError {
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Read { .. } => Some("`pointsman profile example` prints one to start from"),
-            Self::Long { .. } | Self::Mistakes { .. } => None,
+            Self::Long { .. } => {
+                Some("it holds a few words for each key; put long texts in by hand")
+            }
+            Self::Mistakes { .. } => {
+                Some("correct it until `pointsman profile check FILE` finds nothing wrong")
+            }
         }
     }
 }
@@ -133,7 +140,10 @@ pub fn written(path: &Path) -> Result<(Written, String), ProfileError> {
     let text = fs::read_to_string(path).map_err(failed)?;
     match parse(&text) {
         Ok(written) => Ok((written, text)),
-        Err(problems) => Err(ProfileError::Mistakes { path: path.into(), text, problems }),
+        Err(mut problems) => {
+            let text = blank::blanked(&text, &mut problems);
+            Err(ProfileError::Mistakes { path: path.into(), text, problems })
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::{path::Path, path::PathBuf, sync::Arc, time::Duration};
 use pointsman_kernel::{
     chart::{Chart, verify},
     event::Begun,
-    governor::{Grant, Permissions},
+    governor::Permissions,
     id::{Digest, Seq},
     journal::{Entry, body},
     turn::TurnError,
@@ -21,6 +21,7 @@ use crate::{
     store::{Hold, Prune, Pruned, RunId, Store},
 };
 
+mod attend;
 mod converse;
 mod drive;
 mod end;
@@ -28,6 +29,7 @@ mod error;
 mod spoken;
 mod threads;
 
+pub use attend::{Asking, Attend, Decision, Nobody, Reply};
 pub use converse::{Conversation, Kept, Receipt, Speaker};
 pub use drive::approval;
 pub use error::SessionError;
@@ -95,34 +97,6 @@ pub enum Posted {
     Held,
     /// It waits for somebody to drive the run.
     Waiting,
-}
-
-/// A person's answer to a question.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Decision {
-    /// Whether the call may run, or the answer is yes.
-    pub granted: bool,
-    /// Why; with an answer to a plain question, what else is said.
-    pub reason: String,
-    /// What to do with calls like it from now on; nothing for a plain question.
-    pub remember: Option<Grant>,
-}
-
-/// Somebody who is there while a run goes on.
-pub trait Attend: Send {
-    /// Answers a question, and may block; nothing means that it is left to somebody
-    /// else, later.
-    fn decide(&mut self, question: &Question) -> Option<Decision>;
-}
-
-/// Nobody is there: what needs a person waits for one.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Nobody;
-
-impl Attend for Nobody {
-    fn decide(&mut self, _: &Question) -> Option<Decision> {
-        None
-    }
 }
 
 /// A run as it was, with its chart.
@@ -260,9 +234,14 @@ impl Session {
         Ok(Posted::Taken)
     }
 
-    /// Removes runs that have ended, or tells which would go.
+    /// Removes runs that have ended, with what is kept for them beside the journal, or
+    /// tells which would go.
     pub fn prune(&self, prune: Prune) -> Result<Pruned, SessionError> {
-        Ok(self.threads.block_on(self.store.prune(prune))?)
+        let pruned = self.threads.block_on(self.store.prune(prune))?;
+        if !prune.dry_run {
+            pruned.runs.iter().for_each(|row| host::remove(&self.journal, &row.id));
+        }
+        Ok(pruned)
     }
 
     /// Makes a run that shares another's entries up to one of them: by default all of a

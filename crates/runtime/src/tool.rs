@@ -47,7 +47,7 @@ use thiserror::Error;
 
 pub(crate) use describe::Now;
 pub use describe::{describe, describe_whole};
-pub use grant::grants;
+pub use grant::{grants, is_once};
 pub use limits::Limits;
 pub use sandbox::SandboxPolicy;
 

@@ -111,8 +111,7 @@ impl<'a> Busy<'a> {
                 Notice::Unsaid(effect) => {
                     let was_put = self.withdraw(|it| it.effect == effect);
                     if was_put {
-                        let note = "  answered elsewhere, or no longer asked";
-                        self.screen.say(&[Line::of(Ink::Dim, note)])?;
+                        self.screen.say(&[Line::of(Ink::Dim, person::ELSEWHERE)])?;
                     }
                 }
                 // What a run refuses while it listens is a word.

@@ -25,6 +25,7 @@ use crate::{
     calls,
     drive::conclude,
     line::Line,
+    person::{DENIED, GRANTED},
     report::{self, Error},
     tell::{note, told},
     words,
@@ -276,7 +277,7 @@ fn decision(question: &Question, line: &str) -> Option<Decision> {
         "n" | "no" => false,
         _ => return None,
     };
-    let unsaid = if granted { "granted at the terminal" } else { "denied at the terminal" };
+    let unsaid = if granted { GRANTED } else { DENIED };
     let rest = rest.trim();
     let reason = if rest.is_empty() && question.call().is_some() { unsaid } else { rest };
     Some(Decision { granted, reason: reason.into(), remember: None })

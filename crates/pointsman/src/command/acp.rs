@@ -11,6 +11,7 @@ use pointsman_runtime::{
 };
 use serde_json::json;
 
+use super::chat::talkers;
 use crate::{
     chart::Source,
     drive::{Drive, watched},
@@ -41,7 +42,7 @@ Examples:
 )]
 pub(crate) struct Acp {
     /// The agent.
-    #[arg(long, value_parser = TALKERS, default_value = TALKERS[0])]
+    #[arg(long, value_parser = talkers(), default_value = TALKERS[0])]
     agent: String,
     #[command(flatten)]
     drive: Drive,

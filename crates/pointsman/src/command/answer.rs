@@ -9,6 +9,7 @@ use pointsman_runtime::{
     session::{Decision, Posted, Session, approval},
     stats::story,
     store::RunRow,
+    tool,
 };
 use serde_json::json;
 
@@ -33,7 +34,8 @@ Examples:
 pub(crate) struct Approve {
     #[command(flatten)]
     answer: Answer,
-    /// Let that tool run unasked from now on, in this run; a question is answered once.
+    /// Let that tool run unasked from now on, in this run; a question, a plan and the sending
+    /// of a form are answered once.
     #[arg(long)]
     always: bool,
 }
@@ -112,7 +114,7 @@ impl Answer {
         let mut posted = Posted::Taken;
         for question in &open {
             let call = question.call();
-            let remember = call.filter(|_| always).map(|call| Grant {
+            let remember = call.filter(|it| always && !tool::is_once(&it.tool)).map(|call| Grant {
                 tool: call.tool.clone(),
                 arguments: Vec::new(),
                 level: Level::Allow,

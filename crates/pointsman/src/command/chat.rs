@@ -9,7 +9,10 @@ use std::{
     },
 };
 
-use clap::Args;
+use clap::{
+    Args,
+    builder::{PossibleValue, PossibleValuesParser},
+};
 use pointsman_runtime::{
     clock::now_ms,
     model::Provider,
@@ -63,7 +66,7 @@ pub(crate) struct Chat {
     /// What to say first.
     message: Option<String>,
     /// The agent to talk with.
-    #[arg(long, value_parser = TALKERS, default_value = TALKERS[0])]
+    #[arg(long, value_parser = talkers(), default_value = TALKERS[0])]
     agent: String,
     /// Go on with a conversation: its id or the beginning of it, or the newest one.
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "newest")]
@@ -75,6 +78,19 @@ pub(crate) struct Chat {
     drive: Drive,
     #[command(flatten)]
     rules: Rules,
+}
+
+/// Returns the agents that hold conversations, with what each is for.
+pub(super) fn talkers() -> PossibleValuesParser {
+    let described = |name: &'static str| {
+        let value = PossibleValue::new(name);
+        match name {
+            "chat" => value.help("a conversation, with tools that you allow"),
+            "code" => value.help("coding work in phases, by a plan that you approve"),
+            _ => value,
+        }
+    };
+    TALKERS.map(described).into()
 }
 
 impl Chat {

@@ -50,8 +50,7 @@ pub(crate) struct Fields {
 
 impl Fields {
     pub(crate) fn run(self) -> Result<ExitCode, Error> {
-        let url = browser::address(&self.page)
-            .map_err(|source| Error::NoSuchPage { page: self.page.clone(), source })?;
+        let url = browser::address(&self.page).map_err(Error::Page)?;
         let stand = browser::visit(&self.settings()?, &url).map_err(Error::Browser)?;
         let text = if self.json { format!("{}\n", object(&stand)) } else { table(&stand) };
         report::data(&text)?;

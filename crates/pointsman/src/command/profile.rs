@@ -31,6 +31,14 @@ pub(crate) struct ProfileCommand {
 #[derive(Debug, Subcommand)]
 enum What {
     /// Say what a profile holds, what follows from it, and what looks wrong.
+    #[command(after_help = "\
+No value is shown.
+
+Examples:
+  pointsman profile check profile.toml
+  pointsman profile check profile.toml --json | jq -r '.doubts[].message'
+
+Exit codes: 0 nothing is wrong, 1 something looks wrong, 2 it is no profile.")]
     Check {
         /// The profile.
         #[arg(value_name = "FILE")]
@@ -40,6 +48,10 @@ enum What {
         json: bool,
     },
     /// Print a profile with everything that can be in one, to start from.
+    #[command(after_help = "\
+Examples:
+  pointsman profile example > profile.toml && chmod 600 profile.toml
+  pointsman profile example | less")]
     Example,
 }
 

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::run::json_line;
 use crate::{
-    drive::{Drive, finish},
+    drive::{Drive, Waits, finish},
     place::{self, Globals, Settled},
     report::{self, Error},
     tell::note,
@@ -90,7 +90,9 @@ fn go_on(
     run: &RunId,
 ) -> Result<ExitCode, Error> {
     let host = drive.host(session, settled)?;
-    let mut audience = drive.audience(session, false)?;
+    let row = session.store().run(run).map_err(Error::Store)?;
+    let waits = if &*row.agent == "form" { Waits::No } else { Waits::Yes };
+    let mut audience = drive.audience(session, false, waits)?;
     let observers = audience.observers.clone();
     let outcome =
         session.resume(&host, run, observers, &mut *audience.attendant).map_err(Error::Session)?;

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use super::dry;
 use crate::{
     chart::Source,
-    drive::{Drive, finish},
+    drive::{Drive, Waits, finish},
     person,
     place::{self, Globals, Settled},
     report::{self, Error},
@@ -113,8 +113,9 @@ impl Run {
         let there = plan.is_none() || person::is_there();
         let attended = !self.rules.unattended && there;
         let mut grants = self.rules.grants();
-        grants.extend(plan.iter().flat_map(|plan| plan.grants.iter().cloned()));
-        let permissions = settled.config.permissions.permissions(grants, attended);
+        grants.extend(plan.iter().flat_map(|plan| plan.typed.iter().cloned()));
+        let usual = plan.as_ref().map_or(&[][..], |plan| &plan.usual);
+        let permissions = settled.config.permissions.permissions_with(grants, usual, attended);
         if self.only_plan {
             let told = plan.as_ref().map_or(&[][..], |plan| &plan.told);
             return dry::show(&chart, &permissions, &self.drive, &settled, (&phases, told));
@@ -142,7 +143,8 @@ impl Run {
             permissions,
             seed: self.seed,
         };
-        let mut audience = self.drive.audience(&session, self.rules.unattended)?;
+        let waits = if plan.is_some() { Waits::No } else { Waits::Yes };
+        let mut audience = self.drive.audience(&session, self.rules.unattended, waits)?;
         let observers = audience.observers.clone();
         let outcome = session
             .run(&host, start, observers, &mut *audience.attendant)

@@ -24,6 +24,7 @@ fn help_has_examples() {
         "graph",
         "init",
         "man",
+        "profile",
         "replay",
         "resume",
         "run",
@@ -35,6 +36,22 @@ fn help_has_examples() {
     ] {
         let help = stdout(&[command, "--help"]);
         assert!(help.contains("Examples:\n"), "`{command} --help` has no examples:\n{help}");
+    }
+    for more in [["profile", "check"], ["profile", "example"], ["runs", "prune"]] {
+        let help = stdout(&[&more[..], &["--help"]].concat());
+        assert!(help.contains("Examples:\n"), "`{more:?} --help` has no examples:\n{help}");
+    }
+}
+
+#[test]
+fn agents_to_talk_with_are_described() {
+    for command in ["chat", "acp"] {
+        let help = stdout(&[command, "--help"]);
+        for agent in pointsman_runtime::session::TALKERS {
+            let (_, what) = help.split_once(&format!("- {agent}:")).unwrap_or_default();
+            let what = what.lines().next().unwrap_or_default();
+            assert!(what.trim().len() > 10, "`{command}` does not say what `{agent}` is:\n{help}");
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 mod boundary;
 mod deaths;
 mod kinds;
+mod questions;
 mod rig;
 mod safety;
 mod sending;

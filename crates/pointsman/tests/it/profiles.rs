@@ -27,8 +27,13 @@ fn a_profile_is_checked() {
     let shown = home.shown(&["profile", "check", "doubtful.toml"]);
     assert!(!shown.contains("hunter2") && !shown.contains("nobody"), "{shown}");
     assert_snapshot!("profile_doubts", shown);
-    home.write("wrong.toml", "given_name = \"Ada\"\nemial = \"a@b.org\"\nallow = \"card\"\n");
-    assert_snapshot!("profile_mistakes", home.shown(&["profile", "check", "wrong.toml"]));
+    home.write(
+        "wrong.toml",
+        "given_name = \"Ada\"\nnew-password = \"hunter2\"\nemial = \"a@b.org\"\nallow = \"card\"\n",
+    );
+    let shown = home.shown(&["profile", "check", "wrong.toml"]);
+    assert!(!shown.contains("hunter2") && !shown.contains("Ada"), "{shown}");
+    assert_snapshot!("profile_mistakes", shown);
     assert_snapshot!("profile_missing", home.shown(&["profile", "check", "nobody.toml"]));
     let (code, out, _) = home.pointsman(&["profile", "check", "profile.toml", "--json"]);
     let said: Value = serde_json::from_str(&out).expect("it is JSON");
@@ -89,6 +94,40 @@ fn a_dry_run_says_what_would_be_filled_with_what() {
     assert_eq!(said["permissions"]["attended"], false, "nobody is at the terminal");
     assert!(!out.contains("ada@example.org") && !out.contains("the reason"), "{out}");
     assert!(said["form"]["profile"].as_str().is_some_and(|it| it.contains("1 answer")), "{out}");
+}
+
+#[test]
+fn only_what_is_typed_outranks_what_somebody_refused() {
+    let home = home("form-refused");
+    let first = |settings: &str, more: &[&str]| {
+        home.settings(settings);
+        let plan = ["run", "form", "--url", "form.html", "--profile", "profile.toml", "--dry-run"];
+        let (code, out, err) = home.pointsman(&[&plan[..], &["--json"], more].concat());
+        assert_eq!(code, 0, "{err}");
+        let said: Value = serde_json::from_str(&out).expect("it is JSON");
+        let rule = &said["permissions"]["rules"][0];
+        assert_eq!(rule["tool"], "form.submit", "{out}");
+        rule["level"].as_str().expect("it has a level").to_owned()
+    };
+    let denies = "[permissions]\nrules = [{ deny = \"form.submit\" }]\n";
+    assert_eq!(first("", &[]), "ask");
+    assert_eq!(first(denies, &[]), "refuse");
+    let sends = format!("[form]\nsubmit = \"yes\"\n{denies}");
+    assert_eq!(first("[form]\nsubmit = \"yes\"\n", &[]), "allow");
+    assert_eq!(first(&sends, &[]), "refuse");
+    assert_eq!(first(denies, &["--submit", "ask"]), "ask");
+    assert_eq!(first(&sends, &["--submit", "yes"]), "allow");
+}
+
+#[test]
+fn a_browser_that_runs_already_is_not_looked_for() {
+    let home = home("form-attach");
+    // Nobody listens there, which is told when the run comes to it.
+    home.settings("[form]\nattach = \"http://127.0.0.1:9\"\nstart_timeout = \"2s\"\n");
+    let arguments = ["run", "form", "--url", "form.html", "--profile", "profile.toml"];
+    let shown = home.with(&[("PATH", "/nonexistent")], &arguments);
+    assert_eq!(shown.code, Some(1), "{}", shown.err);
+    assert!(!shown.err.contains("was not found"), "{}", shown.err);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What an editor is told when something cannot be done: what is wrong, and what to do.
 
 use agent_client_protocol::{Error, ErrorCode, v1::schema};
+use pointsman_kernel::chart::Disposition;
 use serde_json::json;
 
 use crate::{driver::DriveError, host::HostError, session::SessionError, store::StoreError};
@@ -49,5 +50,18 @@ pub(super) fn hinted(why: &str, hint: Option<&str>) -> Error {
     match hint {
         Some(hint) => failed(&format!("{why}. {hint}")).data(json!({ "hint": hint })),
         None => failed(why),
+    }
+}
+
+/// Returns how a run ended, in a few words.
+pub(super) const fn how(ended: Disposition) -> &'static str {
+    match ended {
+        Disposition::Succeeded => "succeeded",
+        Disposition::Failed => "failed",
+        Disposition::Cancelled => "cancelled",
+        Disposition::Budget => "a budget is used up",
+        Disposition::Stuck => "stuck",
+        Disposition::Denied => "denied",
+        _ => "ended",
     }
 }

@@ -1,7 +1,7 @@
 //! One session of an editor: a task that hears what the editor says and what happens to
 //! the run, in order, and tells each to the other.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use agent_client_protocol::{
     Client, RequestCancellation,
@@ -16,12 +16,12 @@ use agent_client_protocol::{
 use pointsman_agents::PLAN_TOOL;
 use pointsman_kernel::{
     chart::Disposition,
-    id::Seq,
+    id::{EffectId, Seq},
     turn::{TurnError, TurnErrorKind},
 };
 use tokio::{
     sync::mpsc,
-    task::{JoinHandle, JoinSet},
+    task::{AbortHandle, JoinHandle, JoinSet},
     time::timeout,
 };
 
@@ -114,6 +114,7 @@ pub(super) fn open(opening: Opening) -> Room {
         conversation: Some(conversation),
         words: words.clone(),
         asking: JoinSet::new(),
+        open: BTreeMap::new(),
         teller: opening.teller,
         due: opening.due,
         works: opening.works,
@@ -147,6 +148,8 @@ struct Desk {
     conversation: Option<Conversation>,
     words: mpsc::UnboundedSender<Word>,
     asking: JoinSet<()>,
+    /// The questions that wait in the editor.
+    open: BTreeMap<EffectId, AbortHandle>,
     teller: Teller,
     /// Turns until the run listens and nobody waits for it.
     due: Due,
@@ -226,7 +229,7 @@ impl Desk {
     }
 
     fn is_over(&self) -> agent_client_protocol::Error {
-        let how = self.ended.map_or("let go of", how);
+        let how = self.ended.map_or("let go of", error::how);
         let run = &self.run;
         error::not_now(&format!(
             "this session is over ({how}): begin a new one. `pointsman show {run}` tells what it \
@@ -247,12 +250,26 @@ impl Desk {
         let shown = self.teller.question(&question);
         let request = RequestPermissionRequest::new(self.id.clone(), shown, options);
         let sent = self.connection.send_request(request);
-        let words = self.words.clone();
-        self.asking.spawn(async move {
+        let (words, effect) = (self.words.clone(), question.effect);
+        let asking = self.asking.spawn(async move {
             let answer = sent.block_task().await;
             // A session that was let go of needs no answer.
             drop(words.send(Word::Answered(question, answer)));
         });
+        self.open.insert(effect, asking);
+    }
+
+    /// Takes a question back that was answered elsewhere, or is no longer asked: the request
+    /// is cancelled when whoever waits for its answer is gone.
+    fn withdraw(&mut self, effect: EffectId) {
+        if let Some(asking) = self.open.remove(&effect) {
+            asking.abort();
+        }
+    }
+
+    fn withdraw_all(&mut self) {
+        self.asking.abort_all();
+        self.open.clear();
     }
 
     fn decide(
@@ -260,6 +277,10 @@ impl Desk {
         question: &Question,
         answer: Result<RequestPermissionResponse, agent_client_protocol::Error>,
     ) {
+        // What comes after the question was taken back is no answer to it.
+        if self.open.remove(&question.effect).is_none() {
+            return;
+        }
         let Some(decision) = permission::decision(question, answer) else { return };
         let (effect, granted) = (question.effect, decision.granted);
         let told = self.teller.decided(effect, granted, &decision.reason);
@@ -272,6 +293,7 @@ impl Desk {
         self.tell(updates);
         match notice {
             Notice::Asked(question) => self.ask(question),
+            Notice::Unsaid(effect) => self.withdraw(effect),
             Notice::Attempted { call: Some(call), .. } => self.planning |= call.tool == PLAN_TOOL,
             Notice::StateChanged { step, from, .. } => {
                 self.due.moved();
@@ -298,7 +320,7 @@ impl Desk {
             Notice::Listens { error } => {
                 let last = self.due.listens();
                 if last {
-                    self.asking.abort_all();
+                    self.withdraw_all();
                     let stopped = self.stopped(error.as_ref());
                     self.answer(Ok(stopped));
                 }
@@ -320,7 +342,7 @@ impl Desk {
 
     /// The run has ended, or was let go of by somebody else, or failed.
     async fn over(&mut self) {
-        self.asking.abort_all();
+        self.withdraw_all();
         self.due = Due::default();
         let Some(conversation) = self.conversation.take() else { return };
         self.tell_plan(None).await;
@@ -370,17 +392,5 @@ impl Desk {
             self.plan.clone_from(&plan);
             self.tell([SessionUpdate::Plan(Plan::new(plan))]);
         }
-    }
-}
-
-const fn how(ended: Disposition) -> &'static str {
-    match ended {
-        Disposition::Succeeded => "succeeded",
-        Disposition::Failed => "failed",
-        Disposition::Cancelled => "cancelled",
-        Disposition::Budget => "a budget is used up",
-        Disposition::Stuck => "stuck",
-        Disposition::Denied => "denied",
-        _ => "ended",
     }
 }

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{BrowserError, Settings};
+use super::{Attach, BrowserError, Settings};
 
 /// Names of drivers, the likeliest first.
 const DRIVERS: [&str; 2] = ["chromedriver", "chromium.chromedriver"];
@@ -25,9 +25,20 @@ pub struct Program {
 
 /// Looks for driver and browser.
 pub fn programs(settings: &Settings) -> [Program; 2] {
-    let driver = find("chromedriver", settings.driver.as_deref(), &DRIVERS);
-    let browser = find("Chromium", settings.browser.as_deref(), &BROWSERS);
-    [Program { name: "chromedriver", found: driver }, Program { name: "chromium", found: browser }]
+    [
+        Program { name: "chromedriver", found: driver(settings) },
+        Program { name: "chromium", found: browser(settings) },
+    ]
+}
+
+/// Looks for what is to be started: nothing where a driver runs already, and no browser
+/// where one does.
+pub fn is_there(settings: &Settings) -> Result<(), BrowserError> {
+    match settings.attach {
+        Some(Attach::Driver { .. }) => Ok(()),
+        Some(Attach::Debugger(_)) => driver(settings).map(drop),
+        None => driver(settings).and_then(|_| browser(settings)).map(drop),
+    }
 }
 
 pub(super) fn driver(settings: &Settings) -> Result<PathBuf, BrowserError> {

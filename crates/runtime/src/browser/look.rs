@@ -1,9 +1,6 @@
 //! A look at a page: the script reports facts, and everything else is decided elsewhere.
 
-use std::path::Path;
-
 use pointsman_agents::form::Sighting;
-use reqwest::Url;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::{Browser, BrowserError, Settings, Stand};
@@ -57,21 +54,4 @@ fn is_page(stand: Stand, url: &str) -> Result<Stand, BrowserError> {
         return Err(BrowserError::Address { url: url.into(), why });
     }
     Ok(stand)
-}
-
-/// Returns the address of a page that is named by an address or by a file. A name that is
-/// neither is an error of the kind that opening the file gives.
-pub fn address(page: &str) -> std::io::Result<String> {
-    let is_address =
-        page.contains("://") || page.starts_with("data:") || page.starts_with("about:");
-    if is_address {
-        return Ok(page.into());
-    }
-    let path = page.strip_prefix("file:").unwrap_or(page);
-    let whole = Path::new(path).canonicalize()?;
-    if whole.is_dir() {
-        return Err(std::io::ErrorKind::IsADirectory.into());
-    }
-    // A path that is absolute always makes an address.
-    Ok(Url::from_file_path(&whole).map_or_else(|()| page.into(), String::from))
 }

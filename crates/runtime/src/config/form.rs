@@ -72,6 +72,8 @@ pub struct FormConfig {
     pub load_ms: Option<u64>,
     /// Milliseconds for a page to stand still.
     pub settle_ms: Option<u64>,
+    /// Milliseconds for which a page without fields must stand still.
+    pub bare_ms: Option<u64>,
     /// Milliseconds for a field to be filled, a model's text included.
     pub fill_ms: Option<u64>,
     /// Milliseconds for a look at a field.
@@ -98,6 +100,8 @@ impl FormConfig {
         settings.start = ms(self.start_ms, settings.start);
         settings.load = ms(self.load_ms, settings.load);
         settings.settle = ms(self.settle_ms, settings.settle);
+        // A page that stands still for so long must have done so before it is given up.
+        settings.bare = ms(self.bare_ms, settings.bare).min(settings.settle / 2);
         settings.moving = ms(self.press_ms, settings.moving);
         settings
     }
@@ -137,6 +141,7 @@ impl FormConfig {
             start_ms: self.start_ms.or(repository.start_ms),
             load_ms: self.load_ms.or(repository.load_ms),
             settle_ms: self.settle_ms.or(repository.settle_ms),
+            bare_ms: self.bare_ms.or(repository.bare_ms),
             fill_ms: self.fill_ms.or(repository.fill_ms),
             verify_ms: self.verify_ms.or(repository.verify_ms),
             press_ms: self.press_ms.or(repository.press_ms),
@@ -176,6 +181,7 @@ pub(super) fn form(
         start_ms: keys.read("start_timeout", keys::duration, found),
         load_ms: keys.read("load_timeout", keys::duration, found),
         settle_ms: keys.read("settle_timeout", keys::duration, found),
+        bare_ms: keys.read("bare_timeout", keys::duration, found),
         fill_ms: keys.read("fill_timeout", keys::duration, found),
         verify_ms: keys.read("verify_timeout", keys::duration, found),
         press_ms: keys.read("press_timeout", keys::duration, found),

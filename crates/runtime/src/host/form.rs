@@ -11,6 +11,7 @@ mod vault;
 
 use std::{
     collections::BTreeMap,
+    fs, io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
@@ -106,6 +107,18 @@ pub(crate) fn forget(journal: &Path, run: &RunId) {
     let folder = beside(journal);
     browser::end_left(&room::record(&folder, run));
     vault::Vault::new(&folder, run).remove();
+}
+
+/// Removes all that is kept for a run that is itself removed, its pictures included.
+pub(crate) fn remove(journal: &Path, run: &RunId) {
+    forget(journal, run);
+    let pictures = room::pictures(&beside(journal), run);
+    match fs::remove_dir_all(&pictures) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            tracing::warn!(%error, folder = %pictures.display(), "pictures are left");
+        }
+        _ => {}
+    }
 }
 
 /// Asks a model what needs the person's facts, which no kept prompt has. Where the run

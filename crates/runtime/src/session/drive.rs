@@ -1,7 +1,11 @@
 //! The loop of one run on this machine: its events, letters from other processes, the
 //! watch over the machine, Ctrl-C, and whoever is there to be asked.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    cell::Cell,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 use tokio::{
@@ -11,7 +15,8 @@ use tokio::{
 };
 
 use super::{
-    Attend, Decision, Outcome, SessionError, converse::Word, end::end_children, spoken::is_word,
+    Asking, Attend, Decision, Outcome, Reply, SessionError, converse::Word, end::end_children,
+    spoken::is_word,
 };
 use crate::{
     driver::{Driver, Standing, answered},
@@ -217,18 +222,59 @@ async fn ask(
 ) -> Result<bool, SessionError> {
     let mut answered = false;
     for question in driver.questions() {
-        // Whoever is asked may take their time; nothing else is under way meanwhile.
-        let decision = tokio::task::block_in_place(|| attendant.decide(&question));
+        let (reply, disturbed) = put(driver, store, &question, attendant);
         // Somebody else may have spoken meanwhile, and who speaks first is heard first.
         deliver(store, driver).await?;
         let open = driver.questions().iter().any(|it| it.effect == question.effect);
-        answered |= !open;
-        if let Some(decision) = decision.filter(|_| open) {
-            answered = true;
-            driver.give(&approval(&question, &decision)).await?;
+        // What was taken back and is still open after all is put again.
+        answered |= !open || disturbed;
+        match reply {
+            Reply::Decided(decision) if open => {
+                answered = true;
+                driver.give(&approval(&question, &decision)).await?;
+            }
+            Reply::Cancel => {
+                driver.give(&cancel("run")).await?;
+                return Ok(true);
+            }
+            _ => {}
         }
     }
     Ok(answered)
+}
+
+/// Puts a question. Returns what was said, and whether something came that may close it.
+fn put(
+    driver: &Driver,
+    store: &Store,
+    question: &Question,
+    attendant: &mut dyn Attend,
+) -> (Reply, bool) {
+    let (disturbed, looked) = (Cell::new(false), Cell::new(Instant::now()));
+    let is_open = || {
+        if !disturbed.get() && looked.get().elapsed() >= POST {
+            disturbed.set(!driver.is_idle() || is_settled(store, driver.id(), question));
+            looked.set(Instant::now());
+        }
+        !disturbed.get()
+    };
+    let asking = Asking { question, report: driver.run().report(), open: &is_open };
+    // Whoever is asked may take their time; nothing else is under way meanwhile.
+    let reply = tokio::task::block_in_place(|| attendant.decide(&asking));
+    (reply, disturbed.get())
+}
+
+/// Returns whether a letter waits that answers a question, or cancels what it is about. A
+/// journal that cannot be read now has nothing to say; it is read again before the answer
+/// counts.
+fn is_settled(store: &Store, run: &RunId, question: &Question) -> bool {
+    let effect = json!(question.effect);
+    store.letters(run).unwrap_or_default().iter().filter(|it| !is_word(it)).any(|letter| {
+        let event: Value = serde_json::from_str(&letter.body).unwrap_or_default();
+        let answers = ["/approval_answered/effect", "/answered/effect"];
+        event.get("cancelled").is_some()
+            || answers.iter().any(|it| event.pointer(it) == Some(&effect))
+    })
 }
 
 /// Returns the event by which a decision reaches the run.

@@ -94,7 +94,10 @@ fn told(call: &ToolCall, folder: Option<&Folder>, extent: Extent) -> Option<Stri
                 "sign" => "sign or agree",
                 _ => "send the form",
             };
-            Some(format!("{SUBMIT_TOOL}: {does}\npress `{}`", line(text("label")?)))
+            // The label is the page's own word; the site is what the browser says.
+            let site = text("origin").filter(|it| !it.is_empty());
+            let site = site.map_or_else(String::new, |site| format!("\nat {}", line(site)));
+            Some(format!("{SUBMIT_TOOL}: {does}{site}\npress `{}`", line(text("label")?)))
         }
         "http_get" => Some(format!("fetch {}", line(text("url")?))),
         _ => None,
@@ -252,6 +255,15 @@ mod tests {
         check("shell", shell, Some("$ cd a &&\n$ make\nin sub"));
         check("git", json!({ "args": ["commit", "-m", "one"] }), Some("$ git commit -m one"));
         check("http_get", json!({ "url": "http://x" }), Some("fetch http://x"));
+        let mut submit =
+            json!({ "class": "send", "label": "Apply", "page": "p", "selector": "#b" });
+        check("form.submit", submit.clone(), Some("form.submit: send the form\npress `Apply`"));
+        submit["origin"] = "https://a.test".into();
+        let told = "form.submit: send the form\nat https://a.test\npress `Apply`";
+        check("form.submit", submit.clone(), Some(told));
+        submit["class"] = "pay".into();
+        let told = "form.submit: pay or order\nat https://a.test\npress `Apply`";
+        check("form.submit", submit, Some(told));
     }
 
     #[test]

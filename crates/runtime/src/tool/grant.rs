@@ -4,7 +4,7 @@
 //! A `*` in a rule stands for anything, so a rule is offered only where that is what a
 //! person would expect of it.
 
-use pointsman_agents::PLAN_TOOL;
+use pointsman_agents::{PLAN_TOOL, form::SUBMIT_TOOL};
 use pointsman_kernel::{
     agent::ToolCall,
     governor::{Grant, Level},
@@ -53,6 +53,12 @@ const WRAPPING: &[&str] = &[
     "xargs", "zsh",
 ];
 
+/// Returns whether a yes to one call of a tool is a yes to no other: to a plan, or to
+/// sending a form.
+pub fn is_once(tool: &str) -> bool {
+    [PLAN_TOOL, SUBMIT_TOOL].contains(&tool)
+}
+
 /// Returns the rules by which calls like this one could run unasked from now on. There
 /// may be none: then it can only be allowed once.
 pub fn grants(call: &ToolCall) -> Vec<Grant> {
@@ -64,8 +70,7 @@ pub fn grants(call: &ToolCall) -> Vec<Grant> {
         Grant { arguments, ..all(&call.tool) }
     };
     match call.tool.as_str() {
-        // A yes to one plan is a yes to no other.
-        PLAN_TOOL => Vec::new(),
+        tool if is_once(tool) => Vec::new(),
         "shell" => {
             let command = text("command").unwrap_or_default();
             let exact = Some(command.to_owned()).filter(|it| is_exact(it));
@@ -225,5 +230,10 @@ mod tests {
         assert_eq!(offered("git", json!({ "args": ["status"] })), ["git"]);
         assert_eq!(offered("mcp.a.b", json!({})), ["mcp.a.b"]);
         assert!(offered("propose_plan", json!({ "phases": [] })).is_empty());
+        let submit = json!({ "class": "send", "label": "Send", "page": "p", "selector": "#go" });
+        assert!(
+            offered("form.submit", submit).is_empty(),
+            "a yes to one form is a yes to no other"
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! Agents in an editor: conversations, permissions, cancelling, coming back, bad input.
 
 mod editor;
+mod elsewhere;
 
 use agent_client_protocol::{
     ErrorCode,

@@ -1,6 +1,6 @@
 //! `pointsman.toml`: what it may say, who may say it, and where mistakes are.
 
-use pointsman_kernel::governor::Level;
+use pointsman_kernel::governor::{Grant, Level};
 use pointsman_runtime::{
     config::{Config, ConfigError, Origin, milliseconds, rule},
     host::AfterTools,
@@ -171,6 +171,45 @@ fn a_repository_only_makes_permissions_stricter() {
             ("git", Level::Refuse),
         ]
     );
+}
+
+#[test]
+fn what_nobody_typed_does_not_outrank_what_somebody_refused() {
+    let send = Grant {
+        arguments: vec![("class".into(), "send".into())],
+        ..rule("form.submit", Level::Allow)
+    };
+    let usual = [send, rule("form.submit", Level::Ask)];
+    let order = |user: &str, repository: &str| -> Vec<String> {
+        let read = |rules: &str, origin| {
+            let text = format!("[permissions]\nrules = [{rules}]");
+            Config::parse(&text, origin).expect("it is sound")
+        };
+        let both = read(user, Origin::User).under(read(repository, Origin::Repository));
+        let rules = both.permissions.permissions_with(Vec::new(), &usual, true).rules;
+        let told = |rule: &Grant| {
+            let named = format!("{:?} {}", rule.level, rule.tool);
+            rule.arguments.iter().fold(named, |named, (_, it)| named + " " + it)
+        };
+        rules.iter().map(told).take_while(|it| it != "Allow context.fts_search").collect()
+    };
+    let usual = ["Allow form.submit send", "Ask form.submit"];
+    assert_eq!(order("", ""), usual);
+    let refused = [&["Refuse form.submit"][..], &usual].concat();
+    assert_eq!(order("{ deny = \"form.submit\" }", ""), refused);
+    assert_eq!(order("", "{ deny = \"form.submit\" }"), refused);
+    // Whoever forbids everything else has forbidden this, and keeps the rest of their rules.
+    let all = "{ allow = \"shell\" }, { deny = \"*\" }";
+    let wanted = [&refused[..], &["Allow shell", "Refuse *"]].concat();
+    assert_eq!(order(all, ""), wanted);
+    // Asking is stricter than the setting; allowing is not, and changes nothing.
+    let asks = ["Ask form.submit send", "Ask form.submit"];
+    assert_eq!(order("{ ask = \"form.submit\" }", "")[..2], asks);
+    assert_eq!(order("{ allow = \"*\" }", "")[..2], usual);
+    // Who is asked about one control and refuses the others gets just that.
+    let some = "{ ask = \"form.submit\", with = { label = \"Apply\" } }, { deny = \"form.*\" }";
+    let wanted = ["Ask form.submit Apply send", "Ask form.submit Apply", "Refuse form.submit"];
+    assert_eq!(order(some, "")[..3], wanted);
 }
 
 #[test]

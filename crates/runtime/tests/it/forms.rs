@@ -1,12 +1,12 @@
 //! Profiles and `[form]`: what they may say, and where mistakes are.
 
-use std::{fs, os::unix::fs::PermissionsExt as _};
+use std::{env, fs, os::unix::fs::PermissionsExt as _};
 
 use pointsman_agents::form::{Class, Kind, OnOptional};
 use pointsman_runtime::{
-    browser::Attach,
-    config::{Config, Origin, Submit},
-    profile,
+    browser::{self, Attach},
+    config::{Config, Origin, Problem, Submit},
+    profile::{self, ProfileError},
 };
 
 #[test]
@@ -76,7 +76,7 @@ fn doubts_have_the_place_of_their_key() {
 
 #[test]
 fn a_file_that_others_can_read_is_told_from_one_that_they_cannot() {
-    let file = std::env::temp_dir().join(format!("pointsman-profile-{}", std::process::id()));
+    let file = env::temp_dir().join(format!("pointsman-profile-{}", std::process::id()));
     fs::write(&file, "email = \"a@b.org\"\n").expect("it is written");
     for (mode, open) in [(0o600, false), (0o640, true), (0o604, true)] {
         fs::set_permissions(&file, fs::Permissions::from_mode(mode)).expect("it is ours");
@@ -85,7 +85,48 @@ fn a_file_that_others_can_read_is_told_from_one_that_they_cannot() {
     assert_eq!(profile::read(&file).expect("it is a profile").values[&Kind::Email], "a@b.org");
     fs::remove_file(&file).expect("it is ours");
     let missing = profile::read(&file).expect_err("it is gone");
+    fs::write(&file, "#".repeat(1024 * 1024 + 1)).expect("it is written");
+    let long = profile::read(&file).expect_err("it is too long");
+    assert!(long.hint().is_some_and(|it| it.contains("by hand")), "{long}");
+    fs::remove_file(&file).expect("it is ours");
     assert!(missing.hint().is_some_and(|it| it.contains("profile example")), "{missing}");
+}
+
+#[test]
+fn mistakes_of_a_profile_show_no_value() {
+    let file = env::temp_dir().join(format!("pointsman-mistakes-{}.toml", std::process::id()));
+    let told = |text: &str| {
+        fs::write(&file, text).expect("it is written");
+        let error = profile::read(&file).expect_err(text);
+        assert!(error.hint().is_some_and(|it| it.contains("profile check")), "{error}");
+        let ProfileError::Mistakes { text, problems, .. } = error else { panic!("{error}") };
+        let shown = |it: &Problem| text.get(it.span.start..it.span.end).expect("it is inside");
+        let shown = problems.iter().map(shown).collect::<Vec<_>>().join("|");
+        assert!(!format!("{text}{problems:?}").contains("hunter2"), "{text}{problems:?}");
+        (text, shown)
+    };
+    let beside = "emial = \"a\"\nnew-password = \"hunter2\" # hunter2\n[answers]\n\"a = b\" = 1\n";
+    assert_eq!(
+        told(beside),
+        ("emial = …\nnew-password = …\n[answers]\n\"a = …\n".into(), "emial".into())
+    );
+    // The place of a value is that of the sign which stands for it.
+    let (text, place) = told("# hunter2\nallow = \"hunter2\"\nemail = { a = \"hunter2\" }\r\n");
+    assert_eq!((text.as_str(), place.as_str()), ("…\nallow = …\nemail = …\n", "…|…"));
+    // Text of several lines, and what is no TOML at all.
+    for text in [
+        "emial = 1\nnew-password = \"\"\"\nhunter2\n  [hunter2]\n\"\"\"\n",
+        "new-password \"hunter2\"\n",
+        "new-password = hunter2\n",
+        "new-password = \"hunter2\n",
+        "hunter2",
+        "new-password = \"é\\hunter2\"",
+        "[facts]\nhunter2",
+        "emial = [\n  \"hunter2\",\n]",
+    ] {
+        told(text);
+    }
+    fs::remove_file(&file).expect("it is ours");
 }
 
 const WHOLE: &str = r#"
@@ -104,6 +145,7 @@ keep = "1m"
 start_timeout = "20s"
 load_timeout = "10s"
 settle_timeout = "5s"
+bare_timeout = "2s"
 fill_timeout = "90s"
 verify_timeout = "9s"
 press_timeout = "8s"
@@ -116,6 +158,7 @@ fn the_settings_for_forms_are_read_and_used() {
     assert_eq!(form.optional, Some(OnOptional::Error));
     let browser = form.browser();
     assert!(browser.visible && browser.keep.as_secs() == 60 && browser.settle.as_secs() == 5);
+    assert_eq!(browser.bare.as_millis(), 2_000);
     let attach = Attach::Driver { url: "http://127.0.0.1:9515".into(), session: None };
     assert_eq!(browser.attach, Some(attach));
     let expected =
@@ -123,6 +166,10 @@ fn the_settings_for_forms_are_read_and_used() {
     assert_eq!(form.timeouts(), expected);
     let usual = Config::default().form;
     assert_eq!((usual.attempts(), usual.timeouts().len()), (2, 0));
+    assert_eq!(usual.browser().bare.as_millis(), 1_500);
+    let short = Config::parse("[form]\nsettle_timeout = \"1s\"\n", Origin::User);
+    let bare = short.expect("it is sound").form.browser().bare;
+    assert_eq!(bare.as_millis(), 500, "a page without fields is not given up before it is one");
 }
 
 #[test]
@@ -148,8 +195,66 @@ fn a_repository_may_only_be_stricter_with_forms() {
     assert_eq!(form.attempts(), 3, "what its reader has set stays");
     let form = user().under(repository("[form]\nsubmit = \"ask\"\n")).form;
     assert_eq!(form.submit, Some(Submit::Ask));
-    let form = Config::default().under(repository("[form]\nattempts_per_field = 1\n")).form;
-    assert_eq!((form.attempts(), form.submit), (1, None));
+    let harmless = repository("[form]\nattempts_per_field = 1\nbare_timeout = \"3s\"\n");
+    let form = Config::default().under(harmless).form;
+    assert_eq!((form.attempts(), form.submit, form.bare_ms), (1, None, Some(3_000)));
+}
+
+#[test]
+fn only_what_is_started_is_looked_for() {
+    let nowhere = "[form]\ndriver = \"/nowhere/driver\"\nbrowser = \"/nowhere/browser\"\n";
+    let missing = |more: &str| {
+        let config = Config::parse(&format!("{nowhere}{more}"), Origin::User);
+        let settings = config.expect("it is sound").form.browser();
+        browser::is_there(&settings).map_err(|error| error.to_string())
+    };
+    assert!(missing("").is_err_and(|it| it.contains("/nowhere/driver")));
+    assert_eq!(missing("attach = \"http://127.0.0.1:9515\"\n"), Ok(()));
+    // A driver is started for a browser that runs.
+    assert!(missing("attach = \"127.0.0.1:9222\"\n").is_err_and(|it| it.contains("driver")));
+    let driver = env::current_exe().expect("it has a path");
+    let config = format!("[form]\ndriver = {driver:?}\nbrowser = \"/nowhere/browser\"\n");
+    let missing = |more: &str| {
+        let config = Config::parse(&format!("{config}{more}"), Origin::User);
+        browser::is_there(&config.expect("it is sound").form.browser()).is_err()
+    };
+    assert!(missing("") && !missing("attach = \"127.0.0.1:9222\"\n"));
+}
+
+#[test]
+fn a_page_is_named_by_an_address_or_a_file() {
+    let folder = env::temp_dir().join(format!("pointsman-pages-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("it is made");
+    let page = folder.join("a form#1?.html");
+    fs::write(&page, "<input>").expect("it is written");
+    let page = page.canonicalize().expect("it is there");
+    let named = page.display().to_string();
+    for name in [named.clone(), format!("file:{named}")] {
+        let url = browser::address(&name).expect("a file");
+        assert!(url.starts_with("file:///") && url.ends_with("/a%20form%231%3F.html"), "{url}");
+    }
+    for whole in
+        ["https://a.test/x", "HTTP://a.test", "file:///a%20b.html", "data:,x://y", "about:blank"]
+    {
+        assert_eq!(browser::address(whole).expect("an address"), whole);
+    }
+    let folder_name = folder.display().to_string();
+    for (bad, why, hint) in [
+        ("ftp://a.test", "cannot be opened", "file"),
+        ("chrome://version", "cannot be opened", "file"),
+        ("https:///x", "names no host", "example.org"),
+        ("http://", "names no host", "example.org"),
+        ("https://?q", "names no host", "example.org"),
+        ("no/such/file", "cannot read", "a file that is there"),
+        ("nowhere.html", "cannot read", "or a whole address"),
+        ("example.org", "cannot read", "https://example.org"),
+        ("localhost:8000/form", "cannot read", "http://localhost:8000/form"),
+        (&folder_name, "is a directory", "a file that is there"),
+    ] {
+        let error = browser::address(bad).expect_err(bad);
+        assert!(error.to_string().contains(why) && error.hint().contains(hint), "{bad}: {error}");
+    }
+    fs::remove_dir_all(&folder).expect("it is ours");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod acp;
 mod asking;
+mod attend;
 mod browser;
 mod children;
 mod config;

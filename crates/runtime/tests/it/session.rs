@@ -14,8 +14,11 @@ use pointsman_runtime::{
     driver::{Standing, fold},
     host::{self, Host},
     model::{self, Spec},
-    observe::{Notice, Observer, Question},
-    session::{Attend, Decision, Nobody, Outcome, Posted, Session, SessionError, Start, approval},
+    observe::{Notice, Observer},
+    session::{
+        Asking, Attend, Decision, Nobody, Outcome, Posted, Reply, Session, SessionError, Start,
+        approval,
+    },
     store::{RunId, Store},
     tool,
 };
@@ -99,7 +102,7 @@ impl Desk {
         self.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
     }
 
-    fn start(attended: bool) -> Start {
+    pub(crate) fn start(attended: bool) -> Start {
         let permissions = Permissions { otherwise: Level::Ask, rules: Vec::new(), attended };
         Start {
             chart: chart(),
@@ -112,7 +115,7 @@ impl Desk {
         }
     }
 
-    fn run(&self, attendant: &mut dyn Attend) -> Outcome {
+    pub(crate) fn run(&self, attendant: &mut dyn Attend) -> Outcome {
         let ran = self.session.run(&self.host(), Self::start(true), Vec::new(), attendant);
         ran.unwrap_or_else(|error| panic!("it runs: {error}"))
     }
@@ -132,13 +135,13 @@ fn chart() -> Chart {
 pub(crate) struct Says(pub(crate) bool, pub(crate) usize);
 
 impl Attend for Says {
-    fn decide(&mut self, _: &Question) -> Option<Decision> {
+    fn decide(&mut self, _: &Asking<'_>) -> Reply {
         self.1 += 1;
-        Some(Decision { granted: self.0, reason: "as I said".into(), remember: None })
+        Reply::Decided(Decision { granted: self.0, reason: "as I said".into(), remember: None })
     }
 }
 
-fn has_note(work: &Path) -> bool {
+pub(crate) fn has_note(work: &Path) -> bool {
     work.join("note.txt").exists()
 }
 
@@ -309,10 +312,10 @@ struct Late<'a> {
 }
 
 impl Attend for Late<'_> {
-    fn decide(&mut self, _: &Question) -> Option<Decision> {
+    fn decide(&mut self, _: &Asking<'_>) -> Reply {
         let run = self.run.lock().expect("nobody panics").clone().expect("it has begun");
         post(self.session.journal(), &run, &json!({ "cancelled": { "scope": "run" } }));
-        Some(Decision { granted: true, reason: "late".into(), remember: None })
+        Reply::Decided(Decision { granted: true, reason: "late".into(), remember: None })
     }
 }
 

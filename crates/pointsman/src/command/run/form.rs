@@ -55,8 +55,10 @@ pub(crate) struct Plan {
     pub(crate) config: Value,
     /// The chart's text.
     pub(crate) chart: String,
-    /// The rules over sending.
-    pub(crate) grants: Vec<Grant>,
+    /// The rules over sending that were typed: they outrank the settings.
+    pub(crate) typed: Vec<Grant>,
+    /// The rules over sending where none were typed: what is stricter outranks them.
+    pub(crate) usual: Vec<Grant>,
     /// The same for people, as lines of a name and a text.
     pub(crate) told: Vec<(&'static str, String)>,
 }
@@ -81,7 +83,7 @@ impl FormArgs {
         }
     }
 
-    /// Plans a run: reads the profile, and looks for the browser.
+    /// Plans a run: reads the profile, and looks for a browser that is to be started.
     pub(crate) fn plan(
         &self,
         config: &FormConfig,
@@ -89,13 +91,12 @@ impl FormArgs {
         writes: bool,
         looks: bool,
     ) -> Result<Plan, Error> {
-        let url = address(self.url.as_deref().ok_or(Error::NoUrl)?)?;
+        let page = self.url.as_deref().ok_or(Error::NoUrl)?;
+        let url = browser::address(page).map_err(Error::Page)?;
         let (file, profile) = self.profile(config)?;
         let holds = profile.holds(&file.display().to_string());
         if looks {
-            for program in browser::programs(&config.browser()) {
-                program.found.map_err(Error::Browser)?;
-            }
+            browser::is_there(&config.browser()).map_err(Error::Browser)?;
         }
         let (submit, redact) = (self.submit(config), config.redact.unwrap_or(true));
         let told = vec![
@@ -122,7 +123,11 @@ impl FormArgs {
             }
         }
         let chart = form::chart_with(config.attempts(), &config.timeouts());
-        Ok(Plan { config: settled, chart, grants: grants(submit), told })
+        let (typed, usual) = match self.submit {
+            Some(_) => (grants(submit), Vec::new()),
+            None => (Vec::new(), grants(submit)),
+        };
+        Ok(Plan { config: settled, chart, typed, usual, told })
     }
 
     fn profile(&self, config: &FormConfig) -> Result<(PathBuf, Profile), Error> {
@@ -180,60 +185,9 @@ fn said(file: &Path, profile: &Profile, holds: &Holds) -> String {
     )
 }
 
-/// Returns the address of a page; a local file becomes one.
-fn address(typed: &str) -> Result<String, Error> {
-    let bad = |why: &str| Error::BadUrl { url: typed.into(), why: why.into() };
-    if let Some((scheme, rest)) = typed.split_once("://") {
-        return match scheme {
-            "http" | "https" if rest.starts_with('/') || rest.is_empty() => {
-                Err(bad("it names no host"))
-            }
-            "http" | "https" | "file" => Ok(typed.into()),
-            _ => Err(bad("only http, https and file can be opened")),
-        };
-    }
-    match fs::canonicalize(typed) {
-        Ok(path) => Ok(format!("file://{}", escaped(&path.display().to_string()))),
-        Err(_) if typed.contains('.') && !typed.contains(['/', '\\']) => {
-            Err(bad("there is no such file; for a site write its scheme, as in https://…"))
-        }
-        Err(error) => Err(bad(&error.to_string())),
-    }
-}
-
-/// Returns the sign for four bits.
-fn hex(bits: u8) -> char {
-    char::from_digit(bits.into(), 16).unwrap_or('0').to_ascii_uppercase()
-}
-
-/// Escapes what would mean something else in an address.
-fn escaped(path: &str) -> String {
-    let mut text = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        match byte {
-            b'%' | b'?' | b'#' | b' ' | 0x80.. => {
-                text.extend(['%', hex(byte >> 4), hex(byte & 15)]);
-            }
-            _ => text.push(char::from(byte)),
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn addresses_are_sites_or_files() {
-        assert_eq!(address("https://a.test/x").ok().as_deref(), Some("https://a.test/x"));
-        let url = address(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).expect("a file");
-        assert!(url.starts_with("file:///") && url.ends_with("/Cargo.toml"), "{url}");
-        assert_eq!(escaped("/a form#1?.html"), "/a%20form%231%3F.html");
-        for bad in ["ftp://a.test", "https:///x", "no/such/file", "example.org"] {
-            assert!(matches!(address(bad), Err(Error::BadUrl { .. })), "{bad}");
-        }
-    }
 
     #[test]
     fn whoever_lets_forms_be_sent_is_still_asked_to_pay() {

@@ -27,7 +27,7 @@ fn nothing_is_sent_unless_it_was_said() {
     let rig = Rig::new("never", &format!("{ADA}{ANSWERS}"));
     assert_snapshot!("submit_never", rig.shown("plain", &["--submit", "never"]));
     assert_snapshot!("submit_unattended", rig.shown("plain", &["--unattended"]));
-    // Without a terminal there is nobody to ask, and so the run waits.
+    // Without a terminal there is nobody to ask, and so the answer is no.
     assert_snapshot!("submit_ask", rig.shown("plain", &[]));
     assert!(rig.site.posted("/sent").is_empty());
     assert!(rig.notes("click").iter().all(|note| note["field"] != "button"));

@@ -139,3 +139,20 @@ fn a_question_that_is_answered_elsewhere_is_taken_back() {
         assert_eq!(terminal.ends().0, 0);
     }
 }
+
+#[test]
+fn a_run_takes_its_question_back_when_it_is_answered_elsewhere() {
+    for (name, answer) in [("run-elsewhere-yes", "approve"), ("run-elsewhere-no", "deny")] {
+        let home = wanting(name, 0, "write", "path = 'a.txt', content = 'one'");
+        let run = ["run", "chat", "Write", "--model", "script:script.toml"];
+        let terminal = Terminal::start(&home, &run);
+        terminal.shows("[y]es, once");
+        let (code, out, err) = home.pointsman(&[answer, "last"]);
+        assert_eq!(code, 0, "{out}{err}");
+        assert!(out.contains("goes on"), "it was taken at once: {out}");
+        let (code, shown) = terminal.ends();
+        assert_eq!(code, 0, "{shown}");
+        assert!(shown.contains("answered elsewhere") && shown.contains("That is all."), "{shown}");
+        assert_eq!(home.path("a.txt").exists(), answer == "approve", "{shown}");
+    }
+}

@@ -96,6 +96,11 @@ pub(super) fn record(folder: &Path, run: &RunId) -> PathBuf {
     folder.join(format!("{run}.json"))
 }
 
+/// Returns where the pictures of a run are kept.
+pub(super) fn pictures(folder: &Path, run: &RunId) -> PathBuf {
+    folder.join(run.as_str())
+}
+
 impl Room {
     pub(super) fn new(
         settings: &Settings,
@@ -107,7 +112,7 @@ impl Room {
         let room = Self {
             settings: settings.clone(),
             record: record(folder, run),
-            pictures: folder.join(run.as_str()),
+            pictures: pictures(folder, run),
             vault: Vault::new(folder, run),
             config,
             browser: Mutex::default(),

@@ -143,9 +143,14 @@ async fn edited(
                         assert!(offered, "{answer} is no choice");
                         RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(answer))
                     }
-                    // It is never answered.
+                    // It is never answered, and shown until it is taken back.
                     None => {
-                        std::mem::forget(responder);
+                        let (id, asked) = (Arc::clone(id), Arc::clone(&asked));
+                        tokio::spawn(async move {
+                            responder.cancellation().cancelled().await;
+                            asked.add(&format!("taken back {id}\n"));
+                            responder.respond_with_error(Error::request_cancelled())
+                        });
                         return Ok(());
                     }
                 };

@@ -1,0 +1,61 @@
+//! Sending is asked for at a terminal: what is told, and what each key comes to. The browser
+//! does not wait, so nothing is left for later.
+
+use std::{thread, time::Duration};
+
+use super::rig::{ADA, Rig};
+use crate::terminal::{CTRL_C, CTRL_D, Terminal};
+
+const ANSWERS: &str = r#"
+[answers]
+"How would you like to travel?" = "By train"
+"Why do you want to come?" = "For the trains."
+"#;
+
+/// A form that is filled, and a person who is asked whether it is sent.
+fn asked(name: &str) -> (Rig, Terminal, String) {
+    let rig = Rig::new(name, &format!("{ADA}{ANSWERS}"));
+    let url = rig.site.url("plain");
+    let run = ["run", "form", "--url", &url, "--profile", "profile.toml"];
+    let terminal = Terminal::start(&rig.home, &run);
+    let shown = terminal.shows("[y]es, once");
+    (rig, terminal, shown)
+}
+
+#[test]
+#[ignore = "needs Chromium: cargo xtask test --only browser"]
+fn a_form_that_is_to_be_sent_is_told_of_and_not_left_for_later() {
+    let (rig, terminal, shown) = asked("asked-yes");
+    assert!(shown.contains("send the form") && shown.contains("7 fields filled"), "{shown}");
+    assert!(!shown.contains("[l]ater") && !shown.contains("[a]lways"), "{shown}");
+    for key in ["l", "a"] {
+        terminal.keys(key);
+    }
+    // A key that answered would have done so by then.
+    thread::sleep(Duration::from_millis(500));
+    let shown = terminal.shows("[y]es, once");
+    assert!(!shown.contains("later"), "{shown}");
+    assert!(rig.site.posted("/sent").is_empty());
+    terminal.keys("y");
+    let (code, shown) = terminal.ends();
+    assert_eq!((code, rig.site.posted("/sent").len()), (0, 1), "{shown}");
+}
+
+#[test]
+#[ignore = "needs Chromium: cargo xtask test --only browser"]
+fn whoever_leaves_the_question_cancels_or_says_no() {
+    let (rig, terminal, shown) = asked("asked-cancel");
+    assert!(shown.contains("Ctrl-C cancels the run, Ctrl-D says no"), "{shown}");
+    terminal.keys(CTRL_C);
+    let (code, shown) = terminal.ends();
+    assert_eq!(code, 6, "{shown}");
+    assert!(!shown.contains("pointsman approve"), "there is nothing to approve:\n{shown}");
+    assert_eq!(rig.state(), "cancelled");
+    assert!(rig.site.posted("/sent").is_empty());
+
+    let (rig, terminal, _) = asked("asked-no");
+    terminal.keys(CTRL_D);
+    let (_, shown) = terminal.ends();
+    assert!(shown.contains("denied at the terminal"), "{shown}");
+    assert!(rig.site.posted("/sent").is_empty());
+}

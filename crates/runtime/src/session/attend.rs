@@ -1,0 +1,62 @@
+//! Somebody who is there while a run goes on: what they are asked, and what they say.
+
+use pointsman_kernel::governor::Grant;
+use serde_json::Value;
+
+use crate::observe::Question;
+
+/// A person's answer to a question.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Decision {
+    /// Whether the call may run, or the answer is yes.
+    pub granted: bool,
+    /// Why; with an answer to a plain question, what else is said.
+    pub reason: String,
+    /// What to do with calls like it from now on; nothing for a plain question.
+    pub remember: Option<Grant>,
+}
+
+/// A question that is put to somebody who is there.
+pub struct Asking<'a> {
+    /// The question.
+    pub question: &'a Question,
+    /// What the run has come to so far, for agents that report more than text.
+    pub report: Option<Value>,
+    pub(super) open: &'a dyn Fn() -> bool,
+}
+
+impl Asking<'_> {
+    /// Returns whether an answer still counts: somebody else may have answered by letter,
+    /// or cancelled the run, or it may be too late. It costs little to ask often.
+    pub fn is_open(&self) -> bool {
+        (self.open)()
+    }
+}
+
+/// What somebody says who is asked.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Reply {
+    /// Yes or no.
+    Decided(Decision),
+    /// It is left to somebody else, later; also where it is no longer asked.
+    Later,
+    /// The run is to be cancelled.
+    Cancel,
+}
+
+/// Somebody who is there while a run goes on.
+pub trait Attend: Send {
+    /// Answers a question, and may block; whoever does looks now and then whether it is
+    /// still open.
+    fn decide(&mut self, asking: &Asking<'_>) -> Reply;
+}
+
+/// Nobody is there: what needs a person waits for one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nobody;
+
+impl Attend for Nobody {
+    fn decide(&mut self, _: &Asking<'_>) -> Reply {
+        Reply::Later
+    }
+}

@@ -1,0 +1,126 @@
+//! Somebody who is asked: what they learn while they think, and what they may say.
+
+use std::{
+    fs, thread,
+    time::{Duration, Instant},
+};
+
+use pointsman_kernel::chart::Disposition;
+use pointsman_runtime::{
+    driver::Standing,
+    session::{Asking, Attend, Decision, Nobody, Reply, Session, approval},
+    store::Prune,
+};
+use serde_json::{Value, json};
+
+use crate::session::{Desk, Says, has_note, post};
+
+/// How long something may take that should come at once.
+const SOON: Duration = Duration::from_secs(30);
+
+/// Thinks until somebody else has spoken, as the letters say that are posted meanwhile; then
+/// says yes to what is asked again.
+struct Thinks<'a> {
+    session: &'a Session,
+    letters: Vec<fn(&Asking<'_>) -> Value>,
+    asked: usize,
+}
+
+impl Attend for Thinks<'_> {
+    fn decide(&mut self, asking: &Asking<'_>) -> Reply {
+        self.asked += 1;
+        let granted = Decision { granted: true, reason: "myself".into(), remember: None };
+        let Some(letter) = self.letters.pop() else { return Reply::Decided(granted) };
+        assert!(asking.is_open(), "nobody has spoken yet");
+        let runs = self.session.store().runs().expect("they are listed");
+        post(self.session.journal(), &runs[0].id, &letter(asking));
+        let since = Instant::now();
+        while asking.is_open() {
+            assert!(since.elapsed() < SOON, "it is never told");
+            thread::sleep(Duration::from_millis(5));
+        }
+        Reply::Later
+    }
+}
+
+fn yes(asking: &Asking<'_>) -> Value {
+    let decision = Decision { granted: true, reason: "elsewhere".into(), remember: None };
+    approval(asking.question, &decision)
+}
+
+/// A yes to some other call counts for nothing.
+fn stray(asking: &Asking<'_>) -> Value {
+    let mut letter = yes(asking);
+    letter["approval_answered"]["call"] = json!("0".repeat(64));
+    letter
+}
+
+fn cancel(_: &Asking<'_>) -> Value {
+    json!({ "cancelled": { "scope": "run" } })
+}
+
+#[test]
+fn whoever_is_asked_learns_that_somebody_else_has_answered() {
+    let desk = Desk::new("attend-elsewhere");
+    let mut thinks = Thinks { session: &desk.session, letters: vec![yes, yes], asked: 0 };
+    let outcome = desk.run(&mut thinks);
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
+    assert_eq!(thinks.asked, 2, "writing and reading were asked for, once each");
+    assert!(has_note(&desk.work()));
+}
+
+#[test]
+fn a_letter_that_counts_for_nothing_does_not_close_a_question() {
+    let desk = Desk::new("attend-stray");
+    let mut thinks = Thinks { session: &desk.session, letters: vec![stray], asked: 0 };
+    let outcome = desk.run(&mut thinks);
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
+    assert_eq!(thinks.asked, 3, "what was taken back was asked again");
+}
+
+#[test]
+fn a_run_that_is_cancelled_elsewhere_asks_no_more() {
+    let desk = Desk::new("attend-cancelled");
+    let mut thinks = Thinks { session: &desk.session, letters: vec![cancel], asked: 0 };
+    let outcome = desk.run(&mut thinks);
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Cancelled));
+    assert_eq!(thinks.asked, 1);
+}
+
+/// Has the run cancelled.
+struct Cancels;
+
+impl Attend for Cancels {
+    fn decide(&mut self, _: &Asking<'_>) -> Reply {
+        Reply::Cancel
+    }
+}
+
+#[test]
+fn whoever_is_asked_can_have_the_run_cancelled() {
+    let desk = Desk::new("attend-cancels");
+    let outcome = desk.run(&mut Cancels);
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Cancelled));
+    assert!(!has_note(&desk.work()));
+}
+
+#[test]
+fn what_is_kept_beside_the_journal_goes_with_its_run() {
+    let desk = Desk::new("attend-prune");
+    let ended = desk.run(&mut Says(true, 0)).run;
+    let waits = desk.run(&mut Nobody).run;
+    let forms = desk.session.journal().parent().expect("it has a folder").join("forms");
+    let kept = |run: &str| [forms.join(run), forms.join(format!("{run}.private"))];
+    for folder in [kept(ended.as_str()), kept(waits.as_str())].as_flattened() {
+        fs::create_dir_all(folder).expect("it is made");
+        fs::write(folder.join("a.png"), "a picture").expect("it is written");
+    }
+    let all = Prune { keep: Some(0), ..Prune::default() };
+    let dry = desk.session.prune(Prune { dry_run: true, ..all });
+    assert_eq!(dry.expect("it tells").runs.len(), 1);
+    assert!(kept(ended.as_str()).iter().all(|it| it.exists()), "a dry run removes nothing");
+    let pruned = desk.session.prune(all).expect("it prunes");
+    assert_eq!(pruned.runs[0].id, ended);
+    assert!(!kept(ended.as_str()).iter().any(|it| it.exists()));
+    assert!(kept(waits.as_str()).iter().all(|it| it.exists()), "that run is still there");
+}
