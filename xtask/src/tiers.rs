@@ -148,7 +148,8 @@ impl Tier {
     fn command(self, ourselves: &Path) -> Command {
         match self {
             Self::Unit => {
-                let mut tests = process::cargo(["test", "--workspace", "--locked", "--no-fail-fast"]);
+                let mut tests =
+                    process::cargo(["test", "--workspace", "--locked", "--no-fail-fast"]);
                 tests.env_remove("PROPTEST_CASES");
                 tests
             }

@@ -1,16 +1,18 @@
 //! The form agent: fills web forms. The model may only write text.
 //!
 //! Here are its jobs and how each is settled. What a run knows is in `data`, the browser's
-//! side in `task`, fields in `field` and `kind`, which of them are filled in `plan`, what
-//! may be pressed in `forward`, the person's side in `profile`, and how a value is written
-//! so that a field takes it in `value`.
+//! side in `task`, fields in `field` and `kind`, which of them are filled in `page` and
+//! `plan`, what may be pressed in `forward`, how a run ends in `ending`, the person's side in
+//! `profile`, and how a value is written so that a field takes it in `value`.
 
 mod classify;
 mod config;
 mod data;
+mod ending;
 mod field;
 mod forward;
 mod kind;
+mod page;
 mod plan;
 mod profile;
 mod read;
@@ -26,6 +28,7 @@ use alloc::{
     boxed::Box,
     format,
     string::{String, ToString},
+    vec::Vec,
 };
 
 use pointsman_kernel::{
@@ -33,7 +36,7 @@ use pointsman_kernel::{
         Agent, Answer, BadBody, Fault, FaultClass, Forgone, ModelCall, Order, Settled, ToolCall,
         Visit,
     },
-    chart::Does as Doing,
+    chart::{Budget, Does as Doing, State},
     id::{JobId, Outcome},
     job::{AgentDecl, Charges, Governed, Influence, JobDecl, job_id},
     prompt::Prompt,
@@ -42,6 +45,7 @@ use serde_json::value::RawValue;
 
 pub use config::{Config, OnOptional};
 pub use data::Data;
+pub use ending::Ending;
 pub use field::{Choice, Field, Fill, Limits, Shape};
 pub use forward::{Class as ControlClass, Control, Does};
 pub use kind::{Class, Kind};
@@ -57,6 +61,7 @@ pub use task::{Report, Source, Task};
 pub use value::{Unfit, fit, kept};
 
 use crate::answer;
+use page::Planned;
 
 /// The chart that ships with the agent.
 pub const CHART: &str = include_str!("../charts/form.toml");
@@ -101,7 +106,11 @@ const EXTRACT: JobDecl = JobDecl {
 };
 const PLAN: JobDecl = JobDecl {
     name: "form.plan",
-    outcomes: &[("fillable", Influence::None), ("nothing", Influence::None)],
+    outcomes: &[
+        ("fillable", Influence::None),
+        ("passed", Influence::None),
+        ("nothing", Influence::None),
+    ],
     ..JobDecl::DECIDE
 };
 const FILL: JobDecl = JobDecl {
@@ -126,6 +135,7 @@ const ADVANCE: JobDecl = JobDecl {
         ("new_page", Influence::None),
         ("no_more", Influence::None),
         ("sent", Influence::None),
+        ("unsent", Influence::None),
         ("unsafe", Influence::None),
     ],
     governed: Governed::Own,
@@ -145,6 +155,7 @@ const READY: Outcome = SETTLE.outcome("ready");
 const FOUND: Outcome = EXTRACT.outcome("found");
 const NONE: Outcome = EXTRACT.outcome("none");
 const FILLABLE: Outcome = PLAN.outcome("fillable");
+const PASSED: Outcome = PLAN.outcome("passed");
 const NOTHING: Outcome = PLAN.outcome("nothing");
 const FILLED: Outcome = FILL.outcome("filled");
 const NEXT_FIELD: Outcome = VERIFY.outcome("next_field");
@@ -153,6 +164,7 @@ const INVALID: Outcome = VERIFY.outcome("invalid");
 const NEW_PAGE: Outcome = ADVANCE.outcome("new_page");
 const NO_MORE: Outcome = ADVANCE.outcome("no_more");
 const SENT: Outcome = ADVANCE.outcome("sent");
+const UNSENT: Outcome = ADVANCE.outcome("unsent");
 const UNSAFE: Outcome = ADVANCE.outcome("unsafe");
 
 /// Focus, type, leave: what inserting one value takes.
@@ -192,7 +204,10 @@ impl Agent for Form {
                 Order::Model(ModelCall { job: visit.job, item: visit.item })
             }
             FILL_ID => insert(data),
-            VERIFY_ID => Order::own(Task::Verify { field: data.here(), from: data.typed() }),
+            VERIFY_ID => {
+                let (field, from, origin) = (data.here(), data.typed(), data.site());
+                Order::own(Task::Verify { field, from, origin })
+            }
             _ => Order::own(Task::Survey),
         }
     }
@@ -212,8 +227,12 @@ impl Agent for Form {
         settled.unwrap_or_else(Settled::Failed)
     }
 
-    fn forgo(data: &mut Data, _visit: &Visit<'_>, why: &Forgone) {
-        data.give_up(why);
+    fn forgo(data: &mut Data, visit: &Visit<'_>, why: &Forgone) {
+        data.give_up(why, visit.held);
+    }
+
+    fn used_up(data: &mut Data, _state: &State, budget: &Budget) {
+        data.used_up(budget);
     }
 
     fn prompt(data: &Data, _visit: &Visit<'_>) -> Prompt {
@@ -233,7 +252,11 @@ impl Agent for Form {
     }
 
     fn decide(data: &mut Data, _visit: &Visit<'_>) -> Outcome {
-        if data.plan() { FILLABLE } else { NOTHING }
+        match data.plan() {
+            Planned::Fillable => FILLABLE,
+            Planned::Passed => PASSED,
+            Planned::Nothing => NOTHING,
+        }
     }
 }
 
@@ -244,11 +267,21 @@ fn filled(
     answer: Answer<Report>,
 ) -> Result<Settled<Task>, Fault> {
     if data.wants_text() {
-        data.take_text(&answer::model(answer)?.text);
+        match answer::model(answer) {
+            Ok(reply) => data.take_text(&reply.text, None),
+            // What a model gives that is no reply is no text, and routes no more than one.
+            Err(fault) if fault.class == FaultClass::Invalid => {
+                data.take_text("", Some(&fault.message));
+            }
+            Err(fault) => return Err(fault),
+        }
         return Ok(Settled::Again(insert(data)));
     }
     match answer::own(answer) {
-        Ok(Report::Inserted { value, unfit, .. }) => data.inserted(value, unfit)?,
+        Ok(Report::Inserted { value, unfit, note, .. }) => {
+            data.remark(note);
+            data.inserted(value, unfit)?;
+        }
         Ok(_) => return Err(answer::misfit()),
         // The field is not there or does not take what is typed: where the form does not
         // want it, the rest of the form goes on without it.
@@ -267,7 +300,10 @@ fn last_attempt(visit: &Visit<'_>, fault: &Fault) -> bool {
 
 fn verified(data: &mut Data, answer: Answer<Report>) -> Result<Settled<Task>, Fault> {
     let (kept, complaint) = match answer::own(answer) {
-        Ok(Report::Verified { kept, complaint }) => (kept, complaint),
+        Ok(Report::Verified { kept, complaint, note }) => {
+            data.remark(note);
+            (kept, complaint)
+        }
         Ok(_) => return Err(answer::misfit()),
         // A field that was skipped need not be there to be looked at.
         Err(fault) if fault.class == FaultClass::Invalid && data.is_skipping() => (true, None),
@@ -284,20 +320,24 @@ fn verified(data: &mut Data, answer: Answer<Report>) -> Result<Settled<Task>, Fa
 
 fn took(data: &mut Data, job: JobId, report: Report) -> Result<Settled<Task>, Fault> {
     let outcome = match (job, report) {
-        (SETTLE_ID, Report::Settled { fingerprint, origin, title }) => {
-            data.open_page(&fingerprint, &origin, &title)?;
+        (SETTLE_ID, Report::Settled { fingerprint, origin, title, status }) => {
+            data.open_page(&fingerprint, &origin, &title, status)?;
             READY
         }
         (EXTRACT_ID, Report::Fields(fields)) => {
-            if data.take_fields(fields) {
+            if data.take_fields(fields)? {
                 FOUND
             } else {
                 NONE
             }
         }
-        (_, Report::Controls { controls, shot }) => {
+        (_, Report::Controls { controls, shot, fingerprint }) => {
             data.picture(shot);
-            return Ok(advance(data, &controls));
+            if data.is_another(&fingerprint) {
+                NEW_PAGE
+            } else {
+                return Ok(advance(data, &controls));
+            }
         }
         (_, Report::Moved { fingerprint, origin, complaint, shot }) => {
             data.picture(shot);
@@ -309,18 +349,33 @@ fn took(data: &mut Data, job: JobId, report: Report) -> Result<Settled<Task>, Fa
 }
 
 fn advance(data: &mut Data, controls: &[Control]) -> Settled<Task> {
+    let unsent = |data: &mut Data, control| {
+        data.hand_over(&[control], Ending::Unsent, None);
+        Settled::Outcome(UNSENT)
+    };
+    let sends = data.config.sends;
     match data.way(controls) {
+        // What a page makes for sending may send, whatever is written on it.
+        forward::Way::Press(control) if !sends && control.does == Does::Submit => {
+            unsent(data, control)
+        }
         forward::Way::Press(control) => {
-            let task = Task::Press { control: Box::new(control.clone()), page: data.fingerprint() };
+            let (page, origin) = (data.fingerprint(), data.site());
+            let task = Task::Press { control: Box::new(control.clone()), page, origin };
             Settled::Again(Order::Own { task, interactions: 1 })
         }
+        forward::Way::Submit(control, _) if !sends => unsent(data, control),
         forward::Way::Submit(control, class) => match submit(data, control, class) {
             Some(call) => Settled::Again(Order::Tool(call)),
             None => Settled::Failed(answer::misfit()),
         },
-        forward::Way::Nothing => Settled::Outcome(NO_MORE),
-        forward::Way::Persons(why) => {
-            data.hand_over(controls, why);
+        forward::Way::Nothing => {
+            data.hand_over(&[], Ending::NoMore, None);
+            Settled::Outcome(NO_MORE)
+        }
+        forward::Way::Persons(why, next) => {
+            let all: Vec<&Control> = controls.iter().collect();
+            data.hand_over(&all, Ending::Unsafe, Some((why, next)));
             Settled::Outcome(UNSAFE)
         }
     }
@@ -329,10 +384,11 @@ fn advance(data: &mut Data, controls: &[Control]) -> Settled<Task> {
 /// The call that sends the form. It names the control and the page, so that it can be
 /// judged, shown to a person, and found done after a crash.
 fn submit(data: &mut Data, control: &Control, class: ControlClass) -> Option<ToolCall> {
-    data.about_to_send(control);
+    data.about_to_send(control, class);
     let arguments = serde_json::json!({
         "class": class.token(),
         "label": text::cut(&control.label, 200),
+        "origin": data.site(),
         "page": data.fingerprint(),
         "selector": control.selector,
     });
@@ -350,6 +406,7 @@ fn sent(data: &mut Data, ok: bool, says: &str) -> Result<Settled<Task>, Fault> {
 }
 
 fn insert(data: &Data) -> Order<Task> {
-    let task = Task::Insert { field: data.here(), from: data.source() };
+    let (field, from, origin) = (data.here(), data.source(), data.site());
+    let task = Task::Insert { field, from, origin };
     Order::Own { task, interactions: TOUCHES }
 }

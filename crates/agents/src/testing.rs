@@ -228,7 +228,7 @@ where
         let state = self.chart.state(core.state).expect("the run is somewhere");
         let attempt = core.items.get(usize::from(call.item)).map_or(0, |item| item.attempt);
         let (job, item, entered, now) = (call.job, call.item, core.entered, core.now);
-        A::prompt(&self.run.data, &Visit { state, job, item, attempt, entered, now })
+        A::prompt(&self.run.data, &Visit { state, job, item, attempt, held: false, entered, now })
     }
 
     /// Returns the rules that ruled so far.

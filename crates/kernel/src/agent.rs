@@ -134,6 +134,9 @@ pub struct Visit<'a> {
     pub item: u16,
     /// The attempt; the first is 1.
     pub attempt: u16,
+    /// Whether an order of it is held, for a person to decide on or for a place: it has not
+    /// begun.
+    pub held: bool,
     /// When the state was entered.
     pub entered: At,
     /// The time of the event that is being applied.
@@ -337,7 +340,7 @@ pub enum FaultClass {
     Unavailable,
     /// A key or a permission is missing.
     Forbidden,
-    /// The request or the answer makes no sense.
+    /// The answer makes no sense, or there is none to what was asked.
     Invalid,
     /// The prompt is longer than the model can read.
     TooLong,
@@ -347,7 +350,7 @@ pub enum FaultClass {
     Resource,
     /// A limit of the chart was reached.
     Limit,
-    /// An agent broke its own declaration.
+    /// An agent broke its own declaration, or a provider does not take such a request.
     Contract,
     /// Anything else.
     Other,

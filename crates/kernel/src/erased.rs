@@ -169,7 +169,8 @@ impl<A: Agent> AnyRun for Erased<A> {
         let item = call.item;
         let attempt = core.items.get(usize::from(item)).map_or(0, |item| item.attempt);
         let (entered, now) = (core.entered, core.now);
-        let visit = Visit { state, job: call.job, item, attempt, entered, now };
+        let (job, held) = (call.job, false);
+        let visit = Visit { state, job, item, attempt, held, entered, now };
         A::prompt(&self.run.data, &visit)
     }
 

@@ -191,8 +191,9 @@ impl<'a, A: Agent> Stepping<'a, A> {
     /// agent's data can be changed beside it.
     fn visit(&self, job: JobId, item: u16) -> Visit<'a> {
         let attempt = self.run.core.items.get(usize::from(item)).map_or(0, |item| item.attempt);
+        let held = self.run.held.iter().any(|held| held.item == item);
         let entered = self.run.core.entered;
-        Visit { state: self.state, job, item, attempt, entered, now: self.at }
+        Visit { state: self.state, job, item, attempt, held, entered, now: self.at }
     }
 
     fn emit(&mut self, order: EffectKind<A::Task>) -> EffectId {

@@ -14,10 +14,7 @@ use std::{
 use pointsman_agents::form::{Class, Kind, Profile};
 use pointsman_kernel::diagnostic::{Span, did_you_mean};
 use thiserror::Error;
-use toml::{
-    Spanned,
-    de::{DeTable, DeValue},
-};
+use toml::{Spanned, de::DeValue};
 
 use crate::config::{self, Problem};
 

@@ -342,7 +342,7 @@ fn the_prompt_is_the_template_and_the_list() {
     let prompt = |driver: &Driver<Builtin>| {
         let state = driver.chart.state(driver.run.core.state).unwrap();
         let (job, at) = (super::REPLY_ID, driver.now);
-        let visit = Visit { state, job, item: 0, attempt: 1, entered: at, now: at };
+        let visit = Visit { state, job, item: 0, attempt: 1, held: false, entered: at, now: at };
         driver.run.data.prompt(&visit)
     };
     assert_eq!(prompt(&begun("text", REPLY)), "Do: find it {x} 3 {nobody}");

@@ -20,6 +20,9 @@ pub struct Config {
     pub profile: Holds,
     /// Whether a model writes text where the profile has none.
     pub writes: bool,
+    /// Whether the form may be sent, where that is permitted: without this nothing is
+    /// pressed that a page makes for sending.
+    pub sends: bool,
     /// Whether fields that hold a value are filled anew.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub overwrite: bool,

@@ -5,24 +5,20 @@
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 
-use pointsman_kernel::agent::{Fault, FaultClass, Forgone};
+use pointsman_kernel::agent::{Fault, FaultClass};
 use serde::{Deserialize, Serialize};
 
 use super::{
     config::{Config, OnOptional},
+    ending::Ending,
     field::Field,
-    forward::{self, Control, Way},
     plan::{self, Why},
-    report::{Origin, Row, Sent, Status},
+    report::{Row, Sent, Status},
     task::Source,
     text,
 };
 use crate::answer;
 
-/// Fields of one page at most; the budget of the chart is no smaller.
-const MAX_FIELDS: usize = 200;
-/// Pictures that are kept at most.
-const MAX_SHOTS: usize = 100;
 /// Characters of a label, hint or complaint that are kept.
 pub(super) const MAX_WORDS: usize = 1_000;
 
@@ -50,13 +46,26 @@ pub struct Data {
     pub why_handed_over: Option<String>,
     /// What came of sending the form.
     pub sent: Option<Sent>,
-    /// Pictures of the pages: artifacts.
+    /// Pictures of the pages: paths of files.
     pub shots: Vec<String>,
     /// What stopped the run, without anything that was typed.
     pub trouble: Option<String>,
-    origin: String,
-    seen: Vec<String>,
+    /// How the run ended, where the form was not sent.
+    pub ending: Option<Ending>,
+    /// What the person may do next.
+    pub next: Option<String>,
+    /// The site on which the run may act: that of the first page.
+    pub(super) origin: String,
+    /// The site that the page is on.
+    pub(super) site: String,
+    /// The HTTP status of the page.
+    pub(super) status: Option<u16>,
+    /// What every page was known by that the run has seen.
+    pub(super) seen: Vec<String>,
+    /// Whether the page is read again, because it has shown other fields since.
+    pub(super) again: bool,
     written: Written,
+    remark: Option<String>,
     complaint: Option<String>,
     skipping: bool,
 }
@@ -68,8 +77,8 @@ enum Written {
     /// The model has not been asked.
     #[default]
     NotYet,
-    /// It wrote nothing that could be used.
-    Nothing,
+    /// It wrote nothing that could be used, for this reason.
+    Nothing(Option<String>),
     /// It wrote this.
     Text(String),
 }
@@ -92,82 +101,20 @@ impl Data {
         }
     }
 
-    /// Returns the page to open, before the first one is.
-    pub(super) fn first_url(&self) -> Option<String> {
-        self.config.url.clone().filter(|_| self.page == 0)
-    }
-
-    /// Takes a page that stands still. The person let the agent act on the site that they
-    /// named, and on no other.
-    pub(super) fn open_page(
-        &mut self,
-        fingerprint: &str,
-        origin: &str,
-        title: &str,
-    ) -> Result<(), Fault> {
-        if self.page == 0 {
-            let named = self.config.url.as_deref();
-            if named.is_some_and(|url| !forward::same_site(url, origin)) && !self.permits(origin) {
-                let message = format!("the address led to `{origin}`, which is another site");
-                return Err(answer::refused(FaultClass::Forbidden, message));
-            }
-            self.origin = text::cut(origin, MAX_WORDS);
-        }
-        self.page = self.page.saturating_add(1);
-        self.title = text::cut(title, MAX_WORDS);
-        self.seen.push(text::cut(fingerprint, MAX_WORDS));
-        self.fields.clear();
-        self.order.clear();
-        self.start_field(0);
-        Ok(())
-    }
-
-    /// Takes the fields of the page, and returns whether there are any.
-    pub(super) fn take_fields(&mut self, fields: Vec<Field>) -> bool {
-        self.fields.clear();
-        for (at, mut field) in fields.into_iter().enumerate() {
-            field.label = text::cut(&field.label, MAX_WORDS);
-            field.context = text::cut(&field.context, MAX_WORDS);
-            if at < MAX_FIELDS {
-                self.fields.push(field);
-            } else {
-                self.row(Row::left(self.page, &field, Why::TooMany));
-            }
-        }
-        !self.fields.is_empty()
-    }
-
-    /// Orders the page's fields as they stand, without those that are not ours to
-    /// fill, and returns whether any is left.
-    pub(super) fn plan(&mut self) -> bool {
-        let mut rows = Vec::new();
-        self.order.clear();
-        for (at, field) in (0..).zip(&self.fields) {
-            match plan::kept_out(field, &self.config) {
-                None => {
-                    self.order.push(at);
-                    let known = plan::key(field, &self.config.profile).is_some();
-                    let origin = if known { Origin::Profile } else { Origin::Model };
-                    rows.push(Row::of(self.page, field, origin, Status::Planned));
-                }
-                Some(why) => rows.push(Row::left(self.page, field, why)),
-            }
-        }
-        for row in rows {
-            self.row(row);
-        }
-        self.start_field(0);
-        !self.order.is_empty()
-    }
-
     /// Goes to the next field, and returns whether there is one.
     pub(super) fn next_field(&mut self) -> bool {
         if !self.skipping {
-            let status = match self.source() {
-                Source::Nothing => Status::Left(Why::NoText),
-                Source::Profile { .. } | Source::Written { .. } => Status::Filled,
-            };
-            self.note(status, None);
+            let said = self.remark.take();
+            match (self.source(), &self.written) {
+                (Source::Nothing, Written::Nothing(Some(why))) => {
+                    let why = why.clone();
+                    self.note(Status::Left(Why::NoText), Some(why));
+                }
+                (Source::Nothing, _) => self.note(Status::Left(Why::NoText), said),
+                (Source::Profile { .. } | Source::Written { .. }, _) => {
+                    self.note(Status::Filled, said);
+                }
+            }
         }
         let next = self.cursor.saturating_add(1);
         let more = usize::from(next) < self.order.len();
@@ -204,7 +151,7 @@ impl Data {
         };
         // Text that does not fit is no text: it must not be the text that routes.
         if matches!(self.written, Written::Text(_)) {
-            self.written = Written::Nothing;
+            self.written = Written::Nothing(Some(text::cut(&unfit, MAX_WORDS)));
             return Ok(());
         }
         self.could_not(&answer::refused(FaultClass::Invalid, unfit))
@@ -216,18 +163,29 @@ impl Data {
         if required || self.config.optional == OnOptional::Error {
             return Err(answer::refused(fault.class, fault.message.clone()));
         }
-        self.note(Status::Skipped, Some(text::cut(&fault.message, MAX_WORDS)));
+        let (why, shot) = text::picture(&fault.message);
+        self.picture(shot);
+        self.note(Status::Skipped, Some(text::cut(&why, MAX_WORDS)));
         self.skipping = true;
         Ok(())
+    }
+
+    /// Keeps what there is to say of the field that is no complaint.
+    pub(super) fn remark(&mut self, said: Option<String>) {
+        let Some(said) = said.map(|said| text::cut(said.trim(), MAX_WORDS)) else { return };
+        let before = self.remark.take().filter(|before| *before != said);
+        let all = before.map_or_else(|| said.clone(), |before| format!("{before}; {said}"));
+        self.remark = Some(text::cut(&all, MAX_WORDS));
     }
 
     pub(super) const fn is_skipping(&self) -> bool {
         self.skipping
     }
 
-    fn start_field(&mut self, cursor: u16) {
+    pub(super) fn start_field(&mut self, cursor: u16) {
         self.cursor = cursor;
         self.written = Written::NotYet;
+        self.remark = None;
         self.complaint = None;
         self.skipping = false;
     }
@@ -249,11 +207,11 @@ impl Data {
     }
 
     /// Takes what the model wrote. Whether it fits is the host's to tell, who may be the
-    /// only one to know it.
-    pub(super) fn take_text(&mut self, written: &str) {
+    /// only one to know it. Where there is no text, the fault says why.
+    pub(super) fn take_text(&mut self, written: &str, fault: Option<&str>) {
         let blank = written.trim().is_empty();
         self.written = if blank {
-            Written::Nothing
+            Written::Nothing(fault.map(|why| text::cut(why, MAX_WORDS)))
         } else {
             Written::Text(text::cut(written, text::MAX_TYPED))
         };
@@ -264,7 +222,7 @@ impl Data {
         match (self.known(), &self.written) {
             (Some(key), _) => Source::Profile { file: self.config.profile.file.clone(), key },
             (None, Written::Text(text)) => Source::Written { text: text.clone() },
-            (None, Written::NotYet | Written::Nothing) => Source::Nothing,
+            (None, Written::NotYet | Written::Nothing(_)) => Source::Nothing,
         }
     }
 
@@ -275,91 +233,6 @@ impl Data {
 
     pub(super) fn known(&self) -> Option<String> {
         plan::key(self.field()?, &self.config.profile)
-    }
-
-    pub(super) fn fingerprint(&self) -> String {
-        self.seen.last().cloned().unwrap_or_default()
-    }
-
-    fn permits(&self, origin: &str) -> bool {
-        origin == self.origin
-            || self.config.sites.iter().any(|site| forward::same_site(site, origin))
-    }
-
-    /// Takes the page that a control led to, and returns whether it is one to go on with.
-    pub(super) fn moved(
-        &mut self,
-        fingerprint: &str,
-        origin: &str,
-        complaint: Option<&str>,
-    ) -> Result<bool, Fault> {
-        if !origin.is_empty() && !self.permits(origin) {
-            self.why_handed_over = Some(format!("the page led to another site, `{origin}`"));
-            return Ok(false);
-        }
-        if self.seen.contains(&text::cut(fingerprint, MAX_WORDS)) {
-            let says = complaint.map(|words| format!(", and says: {}", text::cut(words, 500)));
-            let message = "the form came back after it was told to go on";
-            let message = format!("{message}{}", says.unwrap_or_default());
-            return Err(answer::refused(FaultClass::Invalid, message));
-        }
-        Ok(true)
-    }
-
-    /// Returns what to do with the controls of the page.
-    pub(super) fn way<'a>(&self, controls: &'a [Control]) -> Way<'a> {
-        let permitted = |origin: &str| self.permits(origin);
-        forward::choose(controls, &permitted, self.misses_required())
-    }
-
-    /// Returns the required field that is not ours to fill, if there is one. A field for
-    /// which the model had no text does not count: that would let its text route. A test
-    /// that its reader is a person is wanted, whether the page says so or not.
-    fn misses_required(&self) -> Option<&Field> {
-        let left = |field: &&Field| {
-            let why = plan::kept_out(field, &self.config);
-            let wanted = field.required || why == Some(Why::Captcha);
-            wanted && !field.holds_value && why.is_some_and(Why::misses)
-        };
-        self.fields.iter().find(left)
-    }
-
-    pub(super) fn hand_over(&mut self, controls: &[Control], why: String) {
-        let labels = controls.iter().take(20).map(|control| text::cut(&control.label, MAX_WORDS));
-        self.handed_over = labels.collect();
-        self.why_handed_over = Some(why);
-    }
-
-    pub(super) fn about_to_send(&mut self, control: &Control) {
-        self.sent = Some(Sent { label: text::cut(&control.label, 200), ..Sent::default() });
-    }
-
-    pub(super) fn sent(&mut self, ok: bool, says: &str) {
-        let (says, shot) = text::picture(says);
-        self.picture(shot);
-        let sent = self.sent.get_or_insert_default();
-        sent.ok = ok;
-        sent.says = text::cut(&says, MAX_WORDS);
-    }
-
-    pub(super) fn picture(&mut self, shot: Option<String>) {
-        if self.shots.len() < MAX_SHOTS {
-            self.shots.extend(shot);
-        }
-    }
-
-    pub(super) fn give_up(&mut self, why: &Forgone) {
-        let reason = text::cut(&answer::reason(why), MAX_WORDS);
-        if let (Forgone::Denied { .. }, Some(sent)) = (why, self.sent.take()) {
-            self.handed_over = alloc::vec![sent.label];
-            self.why_handed_over = Some(format!("the form was not sent: {reason}"));
-            return;
-        }
-        let place = self
-            .field()
-            .map_or_else(String::new, |field| format!(", field `{}`", text::cut(&field.label, 80)));
-        self.note(Status::Failed, Some(reason.clone()));
-        self.trouble = Some(format!("page {}{place}: {reason}", self.page));
     }
 
     /// Returns what the page says of the last value, for the next text.

@@ -6,14 +6,21 @@ use alloc::{collections::BTreeMap, format, string::String};
 
 use serde::{Deserialize, Serialize};
 
-use super::{field::Field, text};
+use super::{
+    field::{Choice, Field},
+    plan::Why,
+    text,
+};
+
+/// What a person may do where a form leads elsewhere.
+pub(super) const ELSEWHERE: &str = "the site in `sites` of the settings, or `--visible`";
+/// What they may do where it is not clear what to press.
+const LOOK: &str = "`--visible`, to press the right one yourself";
 
 /// A control that could lead on from a page.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Control {
-    /// Known by this on its page: its selector.
-    pub id: String,
     /// Where it is: CSS, with ` >>> ` where a shadow root or a frame lies between.
     pub selector: String,
     /// What is written on it.
@@ -96,41 +103,64 @@ pub(super) enum Way<'a> {
     Submit(&'a Control, Class),
     /// There is nothing to press.
     Nothing,
-    /// A person must look, for this reason.
-    Persons(String),
+    /// A person must look, for this reason; this is what they may do next.
+    Persons(String, String),
 }
 
-/// Chooses the one control that is safe to press: exactly one leads on, it stays on
-/// permitted sites, and nothing that the form wants is missing. Where none leads on,
-/// the one that sends the form is put to whoever permits that.
+/// A field that the form wants, and that is left to the person.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Missing<'a> {
+    pub(super) label: &'a str,
+    pub(super) why: Why,
+}
+
+impl Missing<'_> {
+    fn way(self) -> Way<'static> {
+        let label = text::line(self.label, 80);
+        let next = match self.why {
+            Why::Captcha => "`--visible`, to do that yourself".into(),
+            Why::NeverFilled => {
+                format!("a value for `{label}` and its class in `allow`, or `--visible`")
+            }
+            Why::Unsupported | Why::TooMany => "`--visible`, to fill it yourself".into(),
+            _ => format!("an answer for `{label}` in the profile, or `--visible`"),
+        };
+        Way::Persons(format!("the form wants `{label}`, which is yours to fill"), next)
+    }
+}
+
+/// Chooses the one control that is safe to press: nothing that the form wants is missing,
+/// exactly one leads on, and it stays on permitted sites. Where none leads on, the one that
+/// sends the form is put to whoever permits that.
 pub(super) fn choose<'a>(
-    controls: &'a [Control],
+    controls: &[&'a Control],
     permitted: &dyn Fn(&str) -> bool,
-    misses: Option<&Field>,
+    misses: Option<Missing<'_>>,
 ) -> Way<'a> {
-    let usable = || controls.iter().filter(|control| !control.disabled);
+    let usable = || controls.iter().copied().filter(|control| !control.disabled);
+    let look = |why: String| Way::Persons(why, LOOK.into());
+    if let Some(missing) = misses {
+        return missing.way();
+    }
     if controls.is_empty() {
         return Way::Nothing;
     }
     let (control, class) = match pick(usable().filter(|it| it.class() == Class::Onward)) {
         Pick::One(control) => (control, Class::Onward),
-        Pick::Many(count) => return Way::Persons(format!("{count} controls lead on")),
+        Pick::Many(count) => return look(format!("{count} controls lead on")),
         Pick::None => match last(&usable) {
             Ok(Some(found)) => found,
             Ok(None) if usable().next().is_none() => {
-                return Way::Persons("no control can be pressed yet".into());
+                return look("no control can be pressed yet".into());
             }
-            Ok(None) => return Way::Persons("no control is known to lead on or to send".into()),
-            Err(why) => return Way::Persons(why),
+            Ok(None) => return look("no control is known to lead on or to send".into()),
+            Err(why) => return look(why),
         },
     };
-    if let Some(field) = misses {
-        let label = text::line(&field.label, 80);
-        return Way::Persons(format!("the form wants `{label}`, which is yours to fill"));
-    }
     match control.origin.as_deref() {
         Some(origin) if !permitted(origin) => {
-            Way::Persons(format!("`{}` leads to another site, `{origin}`", label(control)))
+            let why = format!("`{}` leads to another site, `{origin}`", label(control));
+            Way::Persons(why, ELSEWHERE.into())
         }
         _ if class == Class::Onward => Way::Press(control),
         _ => Way::Submit(control, class),
@@ -178,7 +208,7 @@ enum Pick<'a> {
 fn pick<'a>(mut found: impl Iterator<Item = &'a Control>) -> Pick<'a> {
     let Some(first) = found.next() else { return Pick::None };
     // The same control may be shown twice, at the head and at the foot of a form.
-    let others = found.filter(|it| it.selector != first.selector || it.id != first.id).count();
+    let others = found.filter(|it| it.selector != first.selector).count();
     if others == 0 { Pick::One(first) } else { Pick::Many(others.saturating_add(1)) }
 }
 
@@ -186,9 +216,10 @@ fn label(control: &Control) -> String {
     text::line(&control.label, 80)
 }
 
-/// Returns whether the label of a checkbox agrees to something.
-pub(super) fn agrees(label: &str) -> bool {
-    words::agrees(label)
+/// Returns whether a field agrees to something, by its label or by a choice that it offers.
+pub(super) fn agrees(field: &Field) -> bool {
+    let chosen = |option: &Choice| words::choice_agrees(&option.label);
+    words::agrees(&field.label) || field.options.iter().any(chosen)
 }
 
 /// Returns whether an origin is that of an address. A site that answers with TLS where

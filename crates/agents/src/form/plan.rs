@@ -84,10 +84,20 @@ pub(super) fn kept_out(field: &Field, config: &Config) -> Option<Why> {
         }
         _ if field.holds_value && !config.overwrite => Some(Why::HoldsValue),
         _ if key.is_some() => None,
-        (Shape::Checkbox, _) if forward::agrees(&field.label) => Some(Why::Consent),
+        _ if agrees(field) => Some(Why::Consent),
         _ if field.kind == Kind::None && config.writes && writable(field.shape) => None,
         _ => Some(Why::NotInProfile),
     }
+}
+
+/// Returns whether filling a field could agree to something, by a box or by a choice. A line
+/// of text agrees to nothing.
+fn agrees(field: &Field) -> bool {
+    let chosen = matches!(
+        field.shape,
+        Shape::Checkbox | Shape::Radio | Shape::Select | Shape::Combobox | Shape::Listbox
+    );
+    chosen && forward::agrees(field)
 }
 
 /// Returns the profile's key for a field: an answer for its label, else a value of its kind.

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::{
     data::{Data, MAX_WORDS},
+    ending::Ending,
     field::{Field, Shape},
     kind::Kind,
     plan::Why,
@@ -92,8 +93,8 @@ pub enum Status {
 pub struct Sent {
     /// What is written on the control that sends it.
     pub label: String,
-    /// Whether the page took it.
-    pub ok: bool,
+    /// Whether the page took it; nothing, if nobody knows.
+    pub ok: Option<bool>,
     /// What the page said.
     pub says: String,
 }
@@ -127,6 +128,7 @@ impl Row {
     /// Returns why it was left, or what else there is to say.
     fn reason(&self) -> String {
         match (&self.note, self.status) {
+            (Some(note), Status::Left(why)) => format!("{why}: {}", text::line(note, 120)),
             (Some(note), _) => text::line(note, 120),
             (None, Status::Left(why)) => why.to_string(),
             (None, status) => status.to_string(),
@@ -218,6 +220,8 @@ impl Data {
             "fields": self.rows,
             "handed_over": self.handed_over,
             "why_handed_over": self.why_handed_over,
+            "ending": self.ending,
+            "next": self.next,
             "sent": self.sent,
             "screenshots": self.shots,
             "trouble": self.trouble,
@@ -244,31 +248,53 @@ impl Data {
             let (label, why) = (text::line(&row.label, 60), row.reason());
             lines.push(format!("  {label} (page {}{must}): {why}", row.page));
         }
-        if let Some(why) = &self.why_handed_over {
-            lines.extend([String::new(), format!("The rest is yours: {why}.")]);
-        }
-        let labels: Vec<String> =
-            self.handed_over.iter().map(|it| format!("`{}`", text::line(it, 60))).collect();
-        if !labels.is_empty() {
-            lines.push(format!("Not pressed: {}", labels.join(", ")));
-        }
-        if let Some(sent) = &self.sent {
-            let label = text::line(&sent.label, 60);
-            let how = if sent.ok { "Sent by" } else { "Not taken after" };
-            let says = if sent.says.is_empty() { "" } else { " The page says:" };
-            lines.extend([String::new(), format!("{how} `{label}`.{says}")]);
-            if !sent.says.is_empty() {
-                lines.push(format!("  {}", text::line(&sent.says, 400)));
-            }
-        }
         if !self.shots.is_empty() {
             lines.extend([String::new(), "Screenshots:".into()]);
         }
         lines.extend(self.shots.iter().map(|shot| format!("  {shot}")));
-        if let Some(trouble) = &self.trouble {
-            lines.extend([String::new(), format!("Stopped at {trouble}")]);
+        let end = self.end();
+        if !end.is_empty() {
+            lines.push(String::new());
+            lines.extend(end);
         }
         lines.join("\n")
+    }
+
+    /// Tells how it ended: what became of the form, what stopped the run, and what next.
+    fn end(&self) -> Vec<String> {
+        let label = |label: &String| format!("`{}`", text::line(label, 60));
+        let labels = self.handed_over.iter().map(label).collect::<Vec<_>>().join(", ");
+        let why = self.why_handed_over.as_deref().unwrap_or_default();
+        let mut lines = Vec::new();
+        match self.ending {
+            None => {}
+            Some(Ending::Unsent) => {
+                lines.push(format!("Not sent, as you asked: {labels} was not pressed."));
+            }
+            Some(Ending::NoMore) => lines.push("Not sent: there is no control to press.".into()),
+            Some(Ending::Denied) => lines.push(format!("Not sent: {why}.")),
+            Some(Ending::Unsafe) => lines.push(format!("Not finished: {why}.")),
+        }
+        if matches!(self.ending, Some(Ending::Denied | Ending::Unsafe)) && !labels.is_empty() {
+            lines.push(format!("Not pressed: {labels}"));
+        }
+        if let Some(sent) = &self.sent {
+            let label = label(&sent.label);
+            lines.push(match sent.ok {
+                Some(true) => format!("Sent by {label}."),
+                Some(false) => format!("Not taken after {label}."),
+                None => format!(
+                    "Whether the site took the form after {label} is not known: look there \
+                     before you send it again."
+                ),
+            });
+            if !sent.says.is_empty() {
+                lines.push(format!("The page says: {}", text::line(&sent.says, 400)));
+            }
+        }
+        lines.extend(self.trouble.iter().map(|trouble| format!("Stopped at {trouble}.")));
+        lines.extend(self.next.iter().map(|next| format!("Next: {next}.")));
+        lines
     }
 
     /// Writes the rows below each other, in columns.

@@ -25,6 +25,9 @@ pub enum Task {
         field: Box<Field>,
         /// Where its value is.
         from: Source,
+        /// The site that the agent took the page as. On another one nothing is touched.
+        #[serde(default)]
+        origin: String,
     },
     /// Look whether the value was kept, and whether the page complains.
     Verify {
@@ -32,6 +35,9 @@ pub enum Task {
         field: Box<Field>,
         /// Where the value is that should be there.
         from: Source,
+        /// The site that the agent took the page as. On another one nothing is touched.
+        #[serde(default)]
+        origin: String,
     },
     /// List the controls that could lead on.
     Survey,
@@ -41,6 +47,9 @@ pub enum Task {
         control: Box<Control>,
         /// What the page is known by. Where it has changed, the control was pressed.
         page: String,
+        /// The site that the agent took the page as. On another one nothing is touched.
+        #[serde(default)]
+        origin: String,
     },
 }
 
@@ -79,6 +88,9 @@ pub enum Report {
         /// What it is called.
         #[serde(default)]
         title: String,
+        /// The HTTP status of its document, where the browser knows it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        status: Option<u16>,
     },
     /// The fields of the form, in the order of the page.
     Fields(Vec<Field>),
@@ -93,6 +105,9 @@ pub enum Report {
         /// Why the value does not fit the field: nothing was put in.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unfit: Option<String>,
+        /// What there is to say of it that is no complaint, such as the words of a dialog.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
     },
     /// What became of the value.
     Verified {
@@ -101,6 +116,9 @@ pub enum Report {
         /// What the page complains of.
         #[serde(default)]
         complaint: Option<String>,
+        /// What there is to say of it that is no complaint, such as the words of a dialog.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
     },
     /// The controls that could lead on.
     Controls {
@@ -109,6 +127,9 @@ pub enum Report {
         /// A picture of the page: an artifact.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shot: Option<String>,
+        /// What the page is known by now: fields may have come and gone since it was read.
+        #[serde(default)]
+        fingerprint: String,
     },
     /// The page after the control was pressed.
     Moved {

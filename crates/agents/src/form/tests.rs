@@ -47,7 +47,6 @@ fn name() -> Field {
 
 fn control(label: &str) -> Control {
     Control {
-        id: label.into(),
         selector: label.into(),
         label: label.into(),
         does: Does::Submit,
@@ -56,12 +55,30 @@ fn control(label: &str) -> Control {
 }
 
 fn settled(page: &str) -> Report {
-    let origin = "https://a.test".into();
-    Report::Settled { fingerprint: page.into(), origin, title: "Apply".into() }
+    at(page, SITE)
+}
+
+fn at(page: &str, origin: &str) -> Report {
+    let (fingerprint, origin, title) = (page.into(), origin.into(), "Apply".into());
+    Report::Settled { fingerprint, origin, title, status: None }
+}
+
+/// A page that its server answers with a status.
+fn answered(page: &str, status: u16) -> Report {
+    let (fingerprint, origin, title) = (page.into(), SITE.into(), String::new());
+    Report::Settled { fingerprint, origin, title, status: Some(status) }
 }
 
 fn controls(controls: Vec<Control>) -> Report {
-    Report::Controls { controls, shot: None }
+    Report::Controls { controls, shot: None, fingerprint: String::new() }
+}
+
+fn refused(kept: bool, complaint: Option<&str>) -> Report {
+    Report::Verified { kept, complaint: complaint.map(String::from), note: None }
+}
+
+fn unfit(why: &str) -> Report {
+    Report::Inserted { digest: None, value: None, unfit: Some(why.into()), note: None }
 }
 
 fn moved(page: &str) -> Report {
@@ -73,8 +90,9 @@ fn moved(page: &str) -> Report {
     }
 }
 
-const INSERTED: Report = Report::Inserted { digest: None, value: None, unfit: None };
-const KEPT: Report = Report::Verified { kept: true, complaint: None };
+const INSERTED: Report = Report::Inserted { digest: None, value: None, unfit: None, note: None };
+const KEPT: Report = Report::Verified { kept: true, complaint: None, note: None };
+const SITE: &str = "https://a.test";
 
 fn config() -> Value {
     json!({
@@ -82,6 +100,7 @@ fn config() -> Value {
         "url": "https://a.test/apply",
         "profile": {"file": FILE, "kinds": ["name", "email"], "answers": ["Why us"], "facts": true},
         "writes": true,
+        "sends": true,
         "redact": true,
     })
 }
@@ -159,13 +178,14 @@ fn nothing_touches_the_page_before_a_person_says_so() {
 fn the_profile_is_named_and_only_the_rest_is_asked_for() {
     let mut driver = at_fill(vec![name(), field("why", Shape::Textarea)]);
     let typed = |field: Field, from: Source| Order::Own {
-        task: Task::Insert { field: field.into(), from },
+        task: Task::Insert { field: field.into(), from, origin: SITE.into() },
         interactions: 3,
     };
     let from = Source::Profile { file: FILE.into(), key: "name".into() };
     assert_eq!(*driver.order(), typed(name(), from.clone()));
     driver.report(INSERTED);
-    assert_eq!(*driver.order(), Order::own(Task::Verify { field: name().into(), from }));
+    let verify = Task::Verify { field: name().into(), from, origin: SITE.into() };
+    assert_eq!(*driver.order(), Order::own(verify));
     driver.report(KEPT);
     let prompt = driver.prompt();
     assert!(matches!(&prompt.messages[..], [it] if format_of(it).contains("WHY")), "{prompt:?}");
@@ -220,25 +240,22 @@ fn an_address_that_leads_to_another_site_is_an_error() {
         ("null", false),
     ] {
         let mut driver = active_with(with(json!({"sites": ["https://ok.test"]})));
-        let origin = origin.to_string();
-        driver.report(Report::Settled { fingerprint: "one".into(), origin, title: String::new() });
+        driver.report(at("one", origin));
         assert_eq!(driver.state() == "extract_fields", fine);
         let trouble = driver.run.data.trouble.as_deref();
         assert_eq!(trouble.is_some_and(|it| it.contains("another site")), !fine, "{trouble:?}");
     }
     let mut driver = active_with(with(json!({"url": "http://127.0.0.1:8000/form"})));
-    let origin = "http://127.0.0.1:8000".to_string();
-    driver.report(Report::Settled { fingerprint: "one".into(), origin, title: String::new() });
+    driver.report(at("one", "http://127.0.0.1:8000"));
     assert_eq!(driver.state(), "extract_fields");
 }
 
 #[test]
 fn an_invalid_value_is_filled_once_more_and_then_it_is_an_error() {
     let mut driver = at_fill(vec![field("mail", Shape::Text), field("fax", Shape::Text)]);
-    let refused = || Report::Verified { kept: true, complaint: Some("no address".into()) };
     driver.say("ada");
     driver.report(INSERTED);
-    driver.report(refused());
+    driver.report(refused(true, Some("no address")));
     assert_eq!(statuses(&driver), [Status::Refused]);
     assert!(format_of(&driver.prompt().messages[0]).contains("no address"));
     write(&mut driver, "ada@a.test");
@@ -247,11 +264,14 @@ fn an_invalid_value_is_filled_once_more_and_then_it_is_an_error() {
         assert_eq!(driver.state(), "fill");
         driver.say("1");
         driver.report(INSERTED);
-        driver.report(Report::Verified { kept: false, complaint: None });
+        driver.report(refused(false, None));
     }
     assert_eq!(driver.ended(), Some(Disposition::Failed));
     assert_eq!(driver.state(), "error");
     assert_eq!(statuses(&driver), [Status::Filled, Status::Refused]);
+    // What stopped it is told, in the page's words where it has some.
+    let trouble = driver.run.data.trouble.as_deref();
+    assert_eq!(trouble, Some("page 1, field `FAX`: the page did not keep what was put in"));
 }
 
 #[test]
@@ -259,7 +279,7 @@ fn a_value_of_the_profile_is_put_in_again_as_it_is() {
     let mut driver = at_fill(vec![name()]);
     let order = driver.order().clone();
     driver.report(INSERTED);
-    driver.report(Report::Verified { kept: false, complaint: None });
+    driver.report(refused(false, None));
     assert_eq!(*driver.order(), order);
 }
 
@@ -276,7 +296,7 @@ fn attempts_per_field_are_what_the_configuration_says() {
         for _ in 0..attempts {
             assert_eq!(driver.state(), "fill", "of {attempts}");
             driver.report(INSERTED);
-            driver.report(Report::Verified { kept: false, complaint: None });
+            driver.report(refused(false, None));
         }
         assert_eq!(driver.state(), "error", "after {attempts}");
     }

@@ -60,13 +60,12 @@ pub(super) fn mentions(text: &str, phrase: &str) -> bool {
     !words(phrase).is_empty() && spaced(text).contains(&spaced(phrase))
 }
 
-/// Takes the picture off what a tool says: its last line may be `[screenshot ID]`.
+/// Takes the picture off what a tool or a fault says: it may end in `[screenshot PATH]`.
 pub(super) fn picture(says: &str) -> (String, Option<String>) {
     let said = says.trim();
-    let (before, last) = said.rsplit_once('\n').unwrap_or(("", said));
-    let id = last.trim().strip_prefix("[screenshot ").and_then(|rest| rest.strip_suffix(']'));
-    match id {
-        Some(id) => (before.trim().to_string(), Some(id.to_string())),
+    let parts = said.strip_suffix(']').and_then(|head| head.rsplit_once("[screenshot "));
+    match parts {
+        Some((before, path)) => (before.trim_end().to_string(), Some(path.to_string())),
         None => (said.to_string(), None),
     }
 }

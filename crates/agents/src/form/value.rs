@@ -100,10 +100,12 @@ pub fn kept(field: &Field, wanted: &str, found: &str) -> bool {
     }
 }
 
-/// Control characters, and marks that change the direction of what follows.
+/// Control characters, marks that change the direction of what follows, and characters for
+/// private use: to a browser's driver those are keys, and not text.
 fn unwanted(c: char) -> bool {
     let marks = matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
-    marks || (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
+    let keys = matches!(c, '\u{e000}'..='\u{f8ff}');
+    marks || keys || (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
 }
 
 fn alphanumeric(text: &str) -> String {

@@ -79,7 +79,10 @@ fn prompt(driver: &Driver<Research>) -> Prompt {
     let state = driver.chart.state(core.state).expect("it is in a state");
     let attempt = core.items[0].attempt;
     let (job, item, entered, now) = (call.job, call.item, core.entered, core.now);
-    Research::prompt(&driver.run.data, &Visit { state, job, item, attempt, entered, now })
+    Research::prompt(
+        &driver.run.data,
+        &Visit { state, job, item, attempt, held: false, entered, now },
+    )
 }
 
 /// Returns the last message of a prompt.

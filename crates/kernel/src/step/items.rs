@@ -119,9 +119,9 @@ impl<A: Agent> Stepping<'_, A> {
     /// Tells the agent that an item will not be settled.
     pub(super) fn forgo(&mut self, at: u16, why: &Forgone) {
         self.set(at, Doing::Done);
+        let visit = self.work().map(|work| self.visit(work.job, at));
         self.run.held.retain(|held| held.item != at);
-        if let Some(work) = self.work() {
-            let visit = self.visit(work.job, at);
+        if let Some(visit) = visit {
             A::forgo(&mut self.run.data, &visit, why);
         }
     }

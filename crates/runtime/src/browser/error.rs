@@ -144,7 +144,9 @@ impl BrowserError {
                 "name the site in `[form]` as one of `sites`, if it is one to fill in"
             }
             Self::Restless { .. } => "raise `settle_timeout` in `[form]`, or stop what moves on it",
-            Self::Timeout { .. } => "look whether the site and this machine are busy, and try again",
+            Self::Timeout { .. } => {
+                "look whether the site and this machine are busy, and try again"
+            }
             Self::Start { .. } | Self::Folder { .. } => {
                 "`pointsman doctor` looks at the programs and folders that are used"
             }

@@ -159,10 +159,11 @@ impl Browser {
         Err(BrowserError::Refused { why: "the page opens one dialog after the other".into() })
     }
 
-    /// Lets fields and controls be touched on this site alone, as scheme, host and port.
+    /// Lets fields and controls be touched on this site alone, as scheme, host and port;
+    /// on any, where it is empty.
     pub fn stay_on(&self, origin: &str) {
         let mut site = self.site.lock().unwrap_or_else(PoisonError::into_inner);
-        *site = Some(origin.into());
+        *site = Some(origin.to_owned()).filter(|origin| !origin.is_empty());
     }
 
     fn inside(&self) -> Inside {

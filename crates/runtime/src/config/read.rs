@@ -4,7 +4,7 @@ use pointsman_kernel::{
     diagnostic::Span,
     governor::{Grant, Level},
 };
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 
 use super::{
     Config, Dated, JournalConfig, LOOKS, LimitsConfig, LogConfig, McpConfig, ModelConfig, Origin,

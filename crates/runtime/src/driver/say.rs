@@ -21,7 +21,7 @@ pub(super) fn task(task: &Value) -> Option<String> {
         Task::Settle { url: Some(url) } => format!("opens {url}"),
         Task::Settle { url: None } => "waits until the page stands still".into(),
         Task::Extract => "looks for fields".into(),
-        Task::Insert { field, from } => format!("fills `{}` ({})", field.label, source(&from)),
+        Task::Insert { field, from, .. } => format!("fills `{}` ({})", field.label, source(&from)),
         Task::Verify { field, .. } => format!("looks at `{}`", field.label),
         Task::Survey => "looks for the way on".into(),
         Task::Press { control, .. } => format!("presses `{}`", control.label),
@@ -45,7 +45,7 @@ pub(super) fn report(report: &Value) -> Option<(bool, String)> {
         Report::Fields(fields) => (true, format!("{} fields", fields.len())),
         Report::Inserted { unfit: Some(why), .. } => (false, format!("not filled: {why}")),
         Report::Inserted { .. } => (true, String::new()),
-        Report::Verified { kept: true, complaint: None } => (true, "kept".into()),
+        Report::Verified { kept: true, complaint: None, .. } => (true, "kept".into()),
         Report::Verified { complaint: Some(words), .. } => {
             (false, format!("the page says: {words}"))
         }

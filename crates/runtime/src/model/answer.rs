@@ -163,9 +163,9 @@ fn failed(settings: &Settings, error: &decode::ModelError) -> Fault {
         ErrorClass::Quota | ErrorClass::TooLarge => FaultClass::Resource,
         ErrorClass::Auth => FaultClass::Forbidden,
         ErrorClass::ContextLength => FaultClass::TooLong,
-        ErrorClass::Invalid | ErrorClass::ContentFilter | ErrorClass::Malformed => {
-            FaultClass::Invalid
-        }
+        // A request that the provider does not take is no word of the model's.
+        ErrorClass::Invalid => FaultClass::Contract,
+        ErrorClass::ContentFilter | ErrorClass::Malformed => FaultClass::Invalid,
         ErrorClass::Other => FaultClass::Other,
     };
     let status = error.status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();

@@ -125,9 +125,11 @@ impl Judge {
             self.hear(&mut votes, &names.table.row, weight::TABLE, Voice::Prose);
             self.hear_around(&mut votes, sighting, seen);
         }
-        // A list often opens with the question: `Birth month`, `Select a country`.
+        // A list often opens with the question: `Birth month`, `Select a country`. Lists that
+        // are made of other elements have no values, so there the first may be an answer.
+        let native = draft.shape == Shape::Select;
         if let Some((first, value)) = draft.options.first()
-            && (value.is_empty() || value == first)
+            && (value.is_empty() || (native && value == first))
         {
             self.hear(&mut votes, first, weight::PLACEHOLDER, Voice::Prose);
         }

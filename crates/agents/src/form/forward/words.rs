@@ -24,31 +24,38 @@ const ONWARD: &[&str] = &[
 const SEND: &[&str] = &[
     "submit", "send", "apply", "register", "enrol", "enroll", "finish", "complete", "done",
     "confirm", "login", "logon", "log in", "log on", "sign in", "sign on", "sign up", "signin",
-    "signup", "join", "search", "create", "save", "update", "ok", "go", "request", "subscribe",
-    "publish", "post", "start", "get started", "verify", "validate", "book", "reserve", "find",
-    "okay", "upload", "publish", "absenden", "senden", "abschicken", "einreichen", "registrieren",
-    "anmelden", "einloggen", "bestätigen", "speichern", "suchen", "fertig", "abschließen",
-    "beantragen", "erstellen", "übermitteln", "envoyer", "soumettre", "valider", "inscription",
-    "inscrire", "connexion", "connecter", "confirmer", "enregistrer", "rechercher", "terminer",
-    "créer", "transmettre", "enviar", "registrarse", "registrar", "confirmar", "guardar", "buscar",
-    "iniciar sesión", "entrar", "acceder", "finalizar", "terminar", "crear", "solicitar", "invia",
-    "inviare", "registrati", "accedi", "conferma", "salva", "cerca", "iscriviti", "crea", "fine",
-    "submeter", "cadastrar", "registar", "concluir", "salvar", "gravar", "pesquisar", "criar",
+    "signup", "join", "search", "create", "update", "request", "subscribe", "publish", "post",
+    "start", "get started", "verify", "validate", "book", "reserve", "find", "upload", "absenden",
+    "senden", "abschicken", "einreichen", "registrieren", "anmelden", "einloggen", "bestätigen",
+    "suchen", "fertig", "abschließen", "beantragen", "erstellen", "übermitteln", "envoyer",
+    "soumettre", "valider", "inscription", "inscrire", "connexion", "connecter", "confirmer",
+    "rechercher", "terminer", "créer", "transmettre", "enviar", "registrarse", "registrar",
+    "confirmar", "buscar", "iniciar sesión", "entrar", "acceder", "finalizar", "terminar", "crear",
+    "solicitar", "invia", "inviare", "registrati", "accedi", "conferma", "cerca", "iscriviti",
+    "crea", "fine", "submeter", "cadastrar", "registar", "concluir", "pesquisar", "criar",
     "verzenden", "versturen", "indienen", "aanmelden", "inloggen", "registreren", "bevestigen",
-    "opslaan", "zoeken", "aanmaken", "voltooien", "skicka", "registrera", "bekräfta", "spara",
-    "sök", "logga in", "slutför", "skapa", "indsend", "tilmeld", "bekræft", "gem", "søg", "log ind",
-    "opret", "afslut", "bekreft", "lagre", "søk", "logg inn", "opprett", "fullfør", "registrer",
-    "lähetä", "rekisteröidy", "vahvista", "tallenna", "hae", "kirjaudu", "valmis", "luo", "wyślij",
-    "zarejestruj", "zaloguj", "potwierdź", "zapisz", "szukaj", "zakończ", "utwórz", "złóż",
-    "odeslat", "odešli", "registrovat", "přihlásit", "potvrdit", "uložit", "hledat", "dokončit",
-    "vytvořit", "отправить", "зарегистрироваться", "регистрация", "войти", "подтвердить",
-    "сохранить", "найти", "готово", "завершить", "создать", "подать", "надіслати", "відправити",
-    "зареєструватися", "увійти", "підтвердити", "зберегти", "знайти", "створити", "υποβολή",
-    "αποστολή", "εγγραφή", "σύνδεση", "επιβεβαίωση", "αποθήκευση", "αναζήτηση", "gönder", "kaydol",
-    "giriş", "onayla", "kaydet", "ara", "tamamla", "oluştur", "kayıt", "إرسال", "تسجيل", "دخول",
-    "تأكيد", "حفظ", "بحث", "إنشاء", "送信", "登録", "ログイン", "確認", "保存", "検索", "完了", "申し込む", "申込", "作成",
-    "제출", "보내기", "가입", "로그인", "확인", "저장", "검색", "완료", "등록", "신청", "提交", "发送", "發送", "注册", "註冊",
-    "登录", "登入", "确认", "確認", "保存", "搜索", "完成", "申请", "申請", "确定",
+    "zoeken", "aanmaken", "voltooien", "skicka", "registrera", "bekräfta", "sök", "logga in",
+    "slutför", "skapa", "indsend", "tilmeld", "bekræft", "søg", "log ind", "opret", "afslut",
+    "bekreft", "søk", "logg inn", "opprett", "fullfør", "registrer", "lähetä", "rekisteröidy",
+    "vahvista", "hae", "kirjaudu", "valmis", "luo", "wyślij", "zarejestruj", "zaloguj", "potwierdź",
+    "szukaj", "zakończ", "utwórz", "złóż", "odeslat", "odešli", "registrovat", "přihlásit",
+    "potvrdit", "hledat", "dokončit", "vytvořit", "отправить", "зарегистрироваться", "регистрация",
+    "войти", "подтвердить", "найти", "готово", "завершить", "создать", "подать", "надіслати",
+    "відправити", "зареєструватися", "увійти", "підтвердити", "знайти", "створити", "υποβολή",
+    "αποστολή", "εγγραφή", "σύνδεση", "επιβεβαίωση", "αναζήτηση", "gönder", "kaydol", "giriş",
+    "onayla", "ara", "tamamla", "oluştur", "kayıt", "إرسال", "تسجيل", "دخول", "تأكيد", "بحث",
+    "إنشاء", "送信", "登録", "ログイン", "確認", "検索", "完了", "申し込む", "申込", "作成", "제출",
+    "보내기", "가입", "로그인", "확인", "검색", "완료", "등록", "신청", "提交", "发送", "發送",
+    "注册", "註冊", "登录", "登入", "确认", "搜索", "完成", "申请", "申請",
+];
+
+/// Words that send the form where they stand alone; beside a word that leads on, what they
+/// say is kept for the next page: `save and continue`.
+#[rustfmt::skip]
+const SAVE: &[&str] = &[
+    "save", "ok", "okay", "go", "speichern", "enregistrer", "guardar", "salva", "salvar", "gravar",
+    "opslaan", "spara", "gem", "lagre", "tallenna", "zapisz", "uložit", "сохранить", "зберегти",
+    "αποθήκευση", "kaydet", "حفظ", "保存", "저장", "确定",
 ];
 
 /// Words that say that something is paid or ordered.
@@ -112,23 +119,29 @@ const ASIDE: &[&str] = &[
     "رجوع", "戻る", "前へ", "下書き", "이전", "뒤로", "返回", "上一步", "草稿", "帮助",
 ];
 
-/// Words by which the label of a checkbox agrees to something.
+/// Words by which a label or a choice agrees to something.
 #[rustfmt::skip]
 const AGREES: &[&str] = &[
-    "agree", "accept", "consent", "terms", "conditions", "privacy", "policy", "newsletter",
-    "marketing", "subscribe", "gdpr", "authorise", "authorize", "confirm", "certify", "declare",
-    "acknowledge", "permission", "opt in", "updates from", "offers", "e mails", "emails from",
-    "zustimmen", "stimme", "akzeptiere", "einwilligen", "einverstanden", "agb", "datenschutz",
-    "bestätige", "geschäftsbedingungen", "accepte", "consens", "conditions", "confidentialité",
-    "acepto", "consiento", "términos", "condiciones", "privacidad", "accetto", "acconsento",
-    "termini", "condizioni", "aceito", "concordo", "termos", "privacidade", "akkoord",
-    "voorwaarden", "privacybeleid", "nieuwsbrief", "godkänner", "villkor", "integritet",
-    "nyhetsbrev", "accepterer", "vilkår", "betingelser", "godtar", "personvern", "nyhedsbrev",
-    "nyhetsbrev", "hyväksyn", "ehdot", "tietosuoja", "uutiskirje", "akceptuję", "zgadzam", "zgoda",
-    "wyrażam", "regulamin", "prywatności", "souhlasím", "podmínky", "podmínkami", "согласен",
-    "согласие", "принимаю", "условия", "погоджуюся", "умови", "συμφωνώ", "αποδέχομαι", "όρους",
-    "kabul", "onaylıyorum", "şartlar", "أوافق", "الشروط", "同意", "規約", "プライバシー", "동의", "약관", "条款",
-    "隐私",
+    "agree", "accept", "consent", "authorise", "authorize", "certify", "declare", "acknowledge",
+    "zustimmen", "stimme", "akzeptiere", "einwilligen", "einverstanden", "bestätige", "accepte",
+    "consens", "acepto", "consiento", "accetto", "acconsento", "aceito", "concordo", "akkoord",
+    "godkänner", "accepterer", "godtar", "hyväksyn", "akceptuję", "zgadzam", "zgoda", "wyrażam",
+    "souhlasím", "согласен", "согласие", "принимаю", "погоджуюся", "συμφωνώ", "αποδέχομαι", "kabul",
+    "onaylıyorum", "أوافق", "同意", "동의",
+];
+
+/// What is agreed to: in the label of a field these say that it agrees, in a choice they do
+/// not, because one may also have heard of something by a newsletter.
+#[rustfmt::skip]
+const AGREED: &[&str] = &[
+    "terms", "conditions", "privacy", "policy", "newsletter", "marketing", "subscribe", "gdpr",
+    "opt in", "updates from", "offers", "e mails", "emails from", "agb", "datenschutz",
+    "geschäftsbedingungen", "confidentialité", "términos", "condiciones", "privacidad", "termini",
+    "condizioni", "termos", "privacidade", "voorwaarden", "privacybeleid", "nieuwsbrief", "villkor",
+    "integritet", "nyhetsbrev", "vilkår", "betingelser", "personvern", "nyhedsbrev", "ehdot",
+    "tietosuoja", "uutiskirje", "regulamin", "prywatności", "podmínky", "podmínkami", "условия",
+    "умови", "όρους", "şartlar", "الشروط", "規約", "プライバシー", "약관", "条款", "隐私",
+    "confirm", "permission",
 ];
 
 /// Returns what a control does, by what is written on it: what is lost, paid or signed
@@ -139,29 +152,29 @@ pub(super) fn class(label: &str) -> Class {
     let enters = label.has(&["sign in", "sign up", "sign on"]);
     let order =
         [(Class::Delete, DELETE), (Class::Pay, PAY), (Class::Sign, SIGN), (Class::Send, SEND)];
-    // `Continue to payment` is no mere way on, and `save and continue` is no sending.
-    let onward = label.has(ONWARD);
+    // `Continue to payment` and `submit and continue` are no mere ways on.
     for (class, words) in order {
         let only_enters = class == Class::Sign && enters;
-        let only_saves = class == Class::Send && onward && !label.has(&FINAL);
-        if !only_enters && !only_saves && label.has(words) {
+        if !only_enters && label.has(words) {
             return class;
         }
     }
-    if label.has(ASIDE) {
-        return Class::Aside;
+    match (label.has(ASIDE), label.has(ONWARD), label.has(SAVE)) {
+        (true, ..) => Class::Aside,
+        (false, true, _) => Class::Onward,
+        (false, false, true) => Class::Send,
+        (false, false, false) => Class::Unknown,
     }
-    if onward { Class::Onward } else { Class::Unknown }
 }
 
-/// Words that send the form even beside a word that leads on: `submit and continue`.
-#[rustfmt::skip]
-const FINAL: [&str; 12] = [
-    "submit", "send", "apply", "register", "finish", "complete", "confirm", "absenden", "senden",
-    "envoyer", "enviar", "invia",
-];
-
+/// Returns whether a field of this label agrees to something.
 pub(super) fn agrees(label: &str) -> bool {
+    let label = Words::of(label);
+    label.has(AGREES) || label.has(AGREED)
+}
+
+/// Returns whether a choice of this label does.
+pub(super) fn choice_agrees(label: &str) -> bool {
     Words::of(label).has(AGREES)
 }
 

@@ -96,7 +96,6 @@ fn control(seen: &Seen) -> Control {
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     Control {
-        id: seen.selector.clone(),
         selector: seen.selector.clone(),
         label: seen.label.clone(),
         does: match seen.does {

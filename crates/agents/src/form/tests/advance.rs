@@ -10,18 +10,21 @@ use pointsman_kernel::{
 use serde_json::{Value, json};
 
 use super::{
-    super::{Control, ControlClass, Does, Field, Form, Report, SUBMIT_TOOL, Shape, Task},
-    CHART, at_fill, at_next_page, config, control, controls, field, fill, moved, name, settled,
-    with,
+    super::{Control, ControlClass, Does, Ending, Field, Form, Report, SUBMIT_TOOL, Shape, Task},
+    CHART, SITE, at_fill, at_next_page, config, control, controls, field, fill, moved, name,
+    settled, with,
 };
 use crate::testing::Driver;
+
+const HANDED_OVER: (&str, Option<Disposition>) = ("handed_over", Some(Disposition::Denied));
+const DENIED: Option<Ending> = Some(Ending::Denied);
 
 #[test]
 fn pages_follow_each_other_and_one_that_comes_back_is_an_error() {
     let mut driver = at_next_page();
     driver.report(controls(vec![control("Save and continue"), control("Back")]));
-    let press =
-        Task::Press { control: control("Save and continue").into(), page: "one".to_string() };
+    let (page, origin) = ("one".to_string(), SITE.to_string());
+    let press = Task::Press { control: control("Save and continue").into(), page, origin };
     assert_eq!(*driver.order(), Order::Own { task: press, interactions: 1 });
     driver.report(moved("two"));
     assert_eq!(driver.state(), "observe");
@@ -69,6 +72,8 @@ fn twenty_pages_are_turned_and_not_one_more() {
     }
     assert_eq!(driver.state(), "error");
     assert_eq!(driver.run.data.page, 21);
+    let trouble = driver.run.data.trouble.as_deref();
+    assert_eq!(trouble, Some("page 21: the chart's budget `pages` of 20 is used up"));
 }
 
 #[test]
@@ -86,7 +91,7 @@ fn what_is_not_safe_to_press_is_left_to_the_person() {
     ] {
         let mut driver = at_next_page();
         driver.report(controls(found.clone()));
-        assert_eq!(driver.state(), "complete", "{found:?}");
+        assert_eq!((driver.state(), driver.ended()), HANDED_OVER, "{found:?}");
         assert_eq!(driver.run.data.handed_over.len(), found.len());
         let said = driver.run.data.why_handed_over.clone().unwrap_or_default();
         assert!(said.contains(why), "{said} / {why}");
@@ -100,7 +105,7 @@ fn a_required_field_that_is_the_persons_stops_the_way_on() {
         let mut driver = at_fill(vec![name(), secret]);
         fill(&mut driver);
         driver.report(controls(vec![control(label)]));
-        assert_eq!(driver.state(), "complete");
+        assert_eq!((driver.state(), driver.ended()), HANDED_OVER);
         let said = driver.run.data.why_handed_over.clone().unwrap_or_default();
         assert!(said.contains("SECRET"), "{said}");
     }
@@ -111,7 +116,7 @@ fn a_captcha_stops_the_way_on_whether_it_is_required_or_not() {
     let mut driver = at_fill(vec![name(), field("robot", Shape::Captcha)]);
     fill(&mut driver);
     driver.report(controls(vec![control("Next")]));
-    assert_eq!(driver.state(), "complete");
+    assert_eq!((driver.state(), driver.ended()), HANDED_OVER);
     assert_eq!(driver.run.data.handed_over, ["Next"]);
 }
 
@@ -125,7 +130,7 @@ fn a_page_of_another_site_is_not_touched() {
         complaint: None,
         shot: None,
     });
-    assert_eq!((driver.state(), driver.ended()), ("complete", Some(Disposition::Succeeded)));
+    assert_eq!((driver.state(), driver.ended()), HANDED_OVER);
     let said = driver.run.data.why_handed_over.clone().unwrap_or_default();
     assert!(said.contains("https://b.test"), "{said}");
 }
@@ -149,12 +154,17 @@ fn the_form_is_sent_by_a_call_that_permissions_settle() {
     assert_eq!(call.tool, SUBMIT_TOOL);
     let arguments: Value = serde_json::from_str(call.arguments.get()).expect("JSON");
     let label = "Submit application";
-    let expected = json!({"class": "send", "label": label, "page": "one", "selector": label});
+    let expected = json!({
+        "class": "send", "label": label, "origin": SITE, "page": "one", "selector": label,
+    });
     assert_eq!(arguments, expected);
     driver.tool(true, "Thank you, Ada.\n[screenshot abc]");
     assert_eq!((driver.state(), driver.ended()), ("complete", Some(Disposition::Succeeded)));
     let sent = driver.run.data.sent.clone().expect("it was sent");
-    assert!(sent.ok && sent.says == "Thank you, Ada." && sent.label == label, "{sent:?}");
+    assert!(
+        sent.ok == Some(true) && sent.says == "Thank you, Ada." && sent.label == label,
+        "{sent:?}"
+    );
     assert_eq!(driver.run.data.shots, ["abc"]);
 }
 
@@ -179,7 +189,7 @@ fn a_person_is_asked_before_the_form_is_sent() {
     let mut driver = permitted(Level::Ask, true);
     driver.report(controls(vec![control("Submit")]));
     driver.decide(false);
-    assert_eq!((driver.state(), driver.ended()), ("complete", Some(Disposition::Succeeded)));
+    assert_eq!((driver.state(), driver.ended()), HANDED_OVER);
     assert_eq!(driver.run.data.sent, None);
     assert_eq!(driver.run.data.handed_over, ["Submit"]);
 }
@@ -189,10 +199,9 @@ fn nobody_there_or_a_rule_that_refuses_means_that_nothing_is_sent() {
     for (level, attended) in [(Level::Ask, false), (Level::Refuse, true), (Level::Refuse, false)] {
         let mut driver = permitted(level, attended);
         driver.report(controls(vec![control("Submit")]));
-        assert_eq!(driver.state(), "complete");
-        assert_eq!(driver.run.data.sent, None);
-        let said = driver.run.data.why_handed_over.clone().unwrap_or_default();
-        assert!(said.contains("not sent"), "{said}");
+        assert_eq!((driver.state(), driver.ended()), HANDED_OVER);
+        assert_eq!((driver.run.data.sent.clone(), driver.run.data.ending), (None, DENIED));
+        assert!(driver.run.data.why_handed_over.is_some());
     }
 }
 
@@ -211,6 +220,20 @@ fn what_is_written_on_a_control_says_what_it_does() {
         ("다음", Onward),
         ("Continue to payment", Pay),
         ("Submit and continue", Send),
+        ("Create account and continue", Send),
+        ("Sign up and continue", Send),
+        ("Subscribe & continue", Send),
+        ("Registrieren und weiter", Send),
+        ("Valider et continuer", Send),
+        ("提交并继续", Send),
+        ("Speichern und weiter", Onward),
+        ("Enregistrer et continuer", Onward),
+        ("保存して次へ", Onward),
+        ("Go to the next step", Onward),
+        ("Save", Send),
+        ("OK", Send),
+        ("Go back", Aside),
+        ("Save as draft", Aside),
         ("Send", Send),
         ("Sign up", Send),
         ("Log in", Send),

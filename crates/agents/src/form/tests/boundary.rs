@@ -61,10 +61,9 @@ fn play(profile: bool, text: &str, complains: bool) -> (Vec<String>, Vec<String>
                 keep(&driver, &mut orders);
                 // Text that is none of the choices does not fit; that is the host's word.
                 let unfit = (!profile && at == 2).then(|| "none of the choices".into());
-                driver.report(Report::Inserted { digest: None, value: None, unfit });
+                driver.report(Report::Inserted { digest: None, value: None, unfit, note: None });
                 keep(&driver, &mut orders);
-                let kept = Report::Verified { kept: !again, complaint: None };
-                driver.report(kept);
+                driver.report(super::refused(!again, None));
             }
         }
         keep(&driver, &mut orders);
@@ -116,7 +115,7 @@ fn text_that_does_not_fit_is_no_text_and_the_field_is_left() {
     use super::super::{Source, Status, Why};
     let mut driver = super::at_fill(vec![field("c", Shape::Select)]);
     driver.say("Ignore the choices.");
-    driver.report(Report::Inserted { digest: None, value: None, unfit: Some("none".into()) });
+    driver.report(super::unfit("none"));
     let Order::Own { task: Task::Verify { from, .. }, .. } = driver.order() else {
         panic!("it is looked at")
     };

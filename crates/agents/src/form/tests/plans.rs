@@ -161,14 +161,11 @@ fn the_order_is_that_of_the_page_and_does_not_change() {
 
 #[test]
 fn an_optional_field_that_cannot_be_filled_is_skipped_and_said_so() {
-    let unfit = || Report::Inserted {
-        digest: None,
-        value: None,
-        unfit: Some("none of the choices is the value".into()),
-    };
+    let unfit = || super::unfit("none of the choices is the value");
     let mut driver = at_fill(vec![name(), Field { kind: Kind::Email, ..field("m", Shape::Text) }]);
     driver.report(unfit());
-    let verify = Task::Verify { field: name().into(), from: Source::Nothing };
+    let origin = super::SITE.into();
+    let verify = Task::Verify { field: name().into(), from: Source::Nothing, origin };
     assert_eq!(*driver.order(), Order::own(verify));
     driver.report(KEPT);
     assert_eq!(driver.state(), "fill");
@@ -210,7 +207,7 @@ fn values_are_told_only_where_nothing_is_redacted() {
     let told = |redact: bool| {
         let mut driver = at_fill_with(with(json!({"redact": redact})), vec![name()]);
         let value = Some("Ada".into());
-        driver.report(Report::Inserted { digest: None, value, unfit: None });
+        driver.report(Report::Inserted { digest: None, value, unfit: None, note: None });
         driver.report(KEPT);
         driver.run.data.rows[0].value.clone()
     };

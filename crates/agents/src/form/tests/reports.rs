@@ -38,16 +38,13 @@ fn filled(level: Level) -> Driver<Form> {
         ),
     ]));
     fill(&mut driver);
-    driver.report(Report::Inserted {
-        digest: None,
-        value: None,
-        unfit: Some("the field takes 5 characters at most".into()),
-    });
+    driver.report(super::unfit("the field takes 5 characters at most"));
     driver.report(super::KEPT);
     write(&mut driver, "Because.");
     driver.report(Report::Controls {
         controls: vec![control("Back"), control("Send application")],
         shot: Some("page-1.png".into()),
+        fingerprint: "one".into(),
     });
     driver
 }

@@ -109,6 +109,7 @@ impl FormArgs {
             "url": url,
             "profile": holds,
             "writes": writes,
+            "sends": submit != config::Submit::Never,
             "redact": redact,
             "optional": config.optional.unwrap_or_default(),
         });

@@ -14,8 +14,8 @@ impl Browser {
     pub(super) async fn pick(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
         let choices = field.choices(value);
         let button = choices.first().and_then(|choice| choice.selector.as_deref());
-        let button = button
-            .ok_or_else(|| unfit(&field.selector, "it has no button for what was chosen"))?;
+        let button =
+            button.ok_or_else(|| unfit(&field.selector, "it has no button for what was chosen"))?;
         // What stood there before is asked of the group when the group is verified.
         let stood: Reached = self.hand("reach", &field.selector, json!({})).await?;
         self.stood(&field.selector, stood.document, &stood.complaints);

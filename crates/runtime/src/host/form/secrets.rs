@@ -67,7 +67,11 @@ impl Secrets {
     /// Returns the text that was written. Where texts are journaled as they are, none of
     /// them stands for another, whatever it looks like.
     pub(super) fn text(&self, written: &str) -> Result<String, Trouble> {
-        if self.redact { self.vault.text(written).map_err(Trouble::Vault) } else { Ok(written.into()) }
+        if self.redact {
+            self.vault.text(written).map_err(Trouble::Vault)
+        } else {
+            Ok(written.into())
+        }
     }
 
     /// Returns a profile, which is read again when its file has changed.

@@ -30,7 +30,8 @@ impl From<&Trouble> for Fault {
     fn from(trouble: &Trouble) -> Self {
         let (class, repeatable, hint) = match trouble {
             Trouble::Browser(error) => (error.class(), error.is_repeatable(), error.hint()),
-            Trouble::Profile(error) => (FaultClass::Invalid, false, error.hint()),
+            // Without its profile a run has nothing to go on with: no field is skipped for it.
+            Trouble::Profile(error) => (FaultClass::Resource, false, error.hint()),
             Trouble::Vault(_) | Trouble::Picture(_) | Trouble::Store(_) => {
                 (FaultClass::Resource, false, None)
             }

@@ -43,7 +43,5 @@ pub(super) fn facts(file: &Path) -> Result<String, Trouble> {
     if profile.facts.is_empty() {
         return Ok(String::new());
     }
-    let lines = profile.facts.iter().map(|(name, fact)| format!("- {name}: {}", fact.trim()));
-    let lines: Vec<String> = lines.collect();
-    Ok(format!("\n\nWhat is known of the person:\n{}", lines.join("\n")))
+    Ok(format!("\n\nWhat is known of the person:\n{}", profile.told()))
 }

@@ -17,10 +17,10 @@ use super::{
 #[tokio::test]
 async fn statuses_are_classed() {
     let cases = [
-        (400, FaultClass::Invalid, false),
+        (400, FaultClass::Contract, false),
         (401, FaultClass::Forbidden, false),
         (403, FaultClass::Forbidden, false),
-        (404, FaultClass::Invalid, false),
+        (404, FaultClass::Contract, false),
         (413, FaultClass::TooLong, false),
         (429, FaultClass::RateLimited, true),
         (500, FaultClass::Unavailable, true),

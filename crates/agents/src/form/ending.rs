@@ -1,0 +1,149 @@
+//! How a run ends: the way on from the last page, what is left to the person, and why.
+
+use alloc::{format, string::String, vec::Vec};
+
+use pointsman_kernel::{
+    agent::{FaultClass, Forgone},
+    chart::Budget,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    data::{Data, MAX_WORDS},
+    forward::{self, Class, Control, Does, Missing, Way},
+    plan::{self, Why},
+    report::{Sent, Status},
+    text,
+};
+use crate::answer;
+
+/// Pictures that are kept at most.
+const MAX_SHOTS: usize = 100;
+
+/// How a run ended whose form was not sent.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Ending {
+    /// The person wanted nothing to be sent.
+    Unsent,
+    /// A person or a rule said no, or nobody was there to say yes.
+    Denied,
+    /// It was not safe to go on.
+    Unsafe,
+    /// There was nothing to press.
+    NoMore,
+}
+
+impl Data {
+    /// Returns what to do with the controls of the page.
+    pub(super) fn way<'a>(&self, controls: &'a [Control]) -> Way<'a> {
+        let permitted = |origin: &str| self.permits(origin);
+        let misses = self.misses_required();
+        if !self.fields.is_empty() {
+            let all: Vec<&Control> = controls.iter().collect();
+            return forward::choose(&all, &permitted, misses);
+        }
+        // Without fields there is no form to which controls belong: these are those of the
+        // whole page. Only what the page made for sending is looked at, and that it sends
+        // this form is not known.
+        let made: Vec<&Control> = controls.iter().filter(|it| it.does == Does::Submit).collect();
+        match forward::choose(&made, &permitted, misses) {
+            Way::Submit(control, Class::Send) => Way::Submit(control, Class::Unknown),
+            way => way,
+        }
+    }
+
+    /// Returns the required field that is not ours to fill, if there is one. A field for
+    /// which the model had no text does not count: that would let its text route. A test
+    /// that its reader is a person is wanted, whether the page says so or not.
+    fn misses_required(&self) -> Option<Missing<'_>> {
+        let left = self.fields.iter().find_map(|field| {
+            let why = plan::kept_out(field, &self.config).filter(|why| why.misses())?;
+            let wanted = field.required || why == Why::Captcha;
+            (wanted && !field.holds_value).then_some(Missing { label: &field.label, why })
+        });
+        let beyond = || {
+            let mut rows = self.rows.iter().filter(|row| row.page == self.page && row.required);
+            let row = rows.find(|row| row.status == Status::Left(Why::TooMany))?;
+            Some(Missing { label: &row.label, why: Why::TooMany })
+        };
+        left.or_else(beyond)
+    }
+
+    /// Leaves the controls to the person.
+    pub(super) fn hand_over(
+        &mut self,
+        controls: &[&Control],
+        ending: Ending,
+        why: Option<(String, String)>,
+    ) {
+        let labels = controls.iter().take(20).map(|control| text::cut(&control.label, MAX_WORDS));
+        self.handed_over = labels.collect();
+        self.ending = Some(ending);
+        if let Some((why, next)) = why {
+            self.why_handed_over = Some(why);
+            self.next = Some(next);
+        }
+    }
+
+    pub(super) fn about_to_send(&mut self, control: &Control, class: Class) {
+        // Only what sends and nothing more is let through by `--submit yes`.
+        let yes = if class == Class::Send { ", or with `--submit yes`" } else { "" };
+        self.next = Some(format!("run it again at a terminal and say yes{yes}"));
+        self.sent = Some(Sent { label: text::cut(&control.label, 200), ..Sent::default() });
+    }
+
+    pub(super) fn sent(&mut self, ok: bool, says: &str) {
+        let (says, shot) = text::picture(says);
+        self.picture(shot);
+        self.next = None;
+        let sent = self.sent.get_or_insert_default();
+        sent.ok = Some(ok);
+        sent.says = text::cut(&says, MAX_WORDS);
+    }
+
+    pub(super) fn picture(&mut self, shot: Option<String>) {
+        if self.shots.len() < MAX_SHOTS {
+            self.shots.extend(shot);
+        }
+    }
+
+    /// Takes that nothing settled what was under way. A call that was `held` never began.
+    pub(super) fn give_up(&mut self, why: &Forgone, held: bool) {
+        let (reason, shot) = text::picture(&answer::reason(why));
+        self.picture(shot);
+        let reason = text::cut(&reason, MAX_WORDS);
+        let unbegun = held || matches!(why, Forgone::Denied { .. });
+        if let Some(sent) = self.sent.take_if(|sent| unbegun && sent.ok.is_none()) {
+            self.handed_over = alloc::vec![sent.label];
+            self.ending = Some(Ending::Denied);
+            self.why_handed_over = Some(reason);
+            return;
+        }
+        if self.sent.as_ref().is_some_and(|sent| sent.ok.is_none()) {
+            self.next = None;
+            // Whoever refuses to touch another site has pressed nothing.
+            let untouched = |class| matches!(class, FaultClass::Forbidden | FaultClass::Contract);
+            if matches!(why, Forgone::Failed(fault) if untouched(fault.class)) {
+                self.sent = None;
+            }
+        }
+        self.note(Status::Failed, Some(reason.clone()));
+        self.stop(&reason);
+    }
+
+    /// Takes that a budget is used up: where the page refused a value, its words say more.
+    pub(super) fn used_up(&mut self, budget: &Budget) {
+        let said = self.complaint().map(String::from);
+        let reason = said.unwrap_or_else(|| answer::used_up(budget).message);
+        self.stop(&reason);
+    }
+
+    /// Keeps what stopped the run, and where; the first word counts.
+    fn stop(&mut self, reason: &str) {
+        let field = self.field().map(|field| format!(", field `{}`", text::cut(&field.label, 80)));
+        let place = format!("page {}{}", self.page, field.unwrap_or_default());
+        self.trouble.get_or_insert_with(|| format!("{place}: {reason}"));
+    }
+}

@@ -1,0 +1,205 @@
+//! The page that a run is on: whether it may be there, what it finds, and what it plans.
+
+use alloc::{format, string::String, vec::Vec};
+
+use pointsman_kernel::agent::{Fault, FaultClass};
+
+use super::{
+    data::{Data, MAX_WORDS},
+    ending::Ending,
+    field::Field,
+    forward,
+    plan::{self, Why},
+    report::{Origin, Row, Status},
+    text,
+};
+use crate::answer;
+
+/// Fields of one page at most; the budget of the chart is no smaller.
+const MAX_FIELDS: usize = 200;
+
+/// What there is to do on a page.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Planned {
+    /// Some of its fields are ours to fill.
+    Fillable,
+    /// None is, and the form can be gone on with all the same.
+    Passed,
+    /// None is, so there is nothing to do here.
+    Nothing,
+}
+
+impl Data {
+    /// Returns the page to open, before the first one is.
+    pub(super) fn first_url(&self) -> Option<String> {
+        self.config.url.clone().filter(|_| self.page == 0)
+    }
+
+    /// Takes a page that stands still. The person let the agent act on the site that they
+    /// named, and on no other.
+    pub(super) fn open_page(
+        &mut self,
+        fingerprint: &str,
+        origin: &str,
+        title: &str,
+        status: Option<u16>,
+    ) -> Result<(), Fault> {
+        let strange = |how: &str| {
+            let message = format!("{how} `{origin}`, which is another site");
+            Err(answer::refused(FaultClass::Forbidden, message))
+        };
+        if self.page == 0 {
+            let named = self.config.url.as_deref();
+            if named.is_some_and(|url| !forward::same_site(url, origin)) && !self.permits(origin) {
+                return strange("the address led to");
+            }
+            self.origin = text::cut(origin, MAX_WORDS);
+        } else if !self.permits(origin) {
+            return strange("the page went on to");
+        }
+        if !self.again {
+            self.page = self.page.saturating_add(1);
+        }
+        self.site = text::cut(origin, MAX_WORDS);
+        self.title = text::cut(title, MAX_WORDS);
+        self.status = status;
+        self.seen.push(text::cut(fingerprint, MAX_WORDS));
+        self.fields.clear();
+        self.order.clear();
+        self.start_field(0);
+        Ok(())
+    }
+
+    /// Takes the fields of the page, and returns whether there are any. The first page must
+    /// have some, and one that the server calls missing or broken is no page of a form.
+    pub(super) fn take_fields(&mut self, fields: Vec<Field>) -> Result<bool, Fault> {
+        let broken = self.status.is_some_and(|status| matches!(status, 404 | 410 | 500..));
+        let refused = self.status.is_some_and(|status| status >= 400);
+        if broken || (fields.is_empty() && (self.page == 1 || refused)) {
+            let status = self.status.filter(|_| refused);
+            let status = status.map(|it| format!(" (HTTP {it})")).unwrap_or_default();
+            let url = self.config.url.as_deref().unwrap_or("URL");
+            self.next = (self.page == 1).then(|| format!("`pointsman fields {url}`"));
+            let message = format!("the page shows no form{status}");
+            return Err(answer::refused(FaultClass::Invalid, message));
+        }
+        self.fields.clear();
+        for mut field in fields {
+            field.label = text::cut(&field.label, MAX_WORDS);
+            field.context = text::cut(&field.context, MAX_WORDS);
+            if self.fields.len() < MAX_FIELDS {
+                self.fields.push(field);
+            } else if plan::kept_out(&field, &self.config) != Some(Why::Hidden) {
+                self.row(Row::left(self.page, &field, Why::TooMany));
+            }
+        }
+        Ok(!self.fields.is_empty())
+    }
+
+    /// Orders the page's fields as they stand, without those that are not ours to fill.
+    /// What nobody sees has no row.
+    pub(super) fn plan(&mut self) -> Planned {
+        let mut rows = Vec::new();
+        let mut order = Vec::new();
+        let mut held = Vec::new();
+        for (at, field) in (0..).zip(&self.fields) {
+            match plan::kept_out(field, &self.config) {
+                Some(Why::Hidden) => {}
+                _ if self.again && self.is_done(field) => {}
+                None => {
+                    order.push(at);
+                    let known = plan::key(field, &self.config.profile).is_some();
+                    let origin = if known { Origin::Profile } else { Origin::Model };
+                    rows.push(Row::of(self.page, field, origin, Status::Planned));
+                }
+                Some(why) => {
+                    held.push(why);
+                    rows.push(Row::left(self.page, field, why));
+                }
+            }
+        }
+        for row in rows {
+            self.row(row);
+        }
+        self.order = order;
+        self.start_field(0);
+        // A form that somebody has filled before can be gone on with; one in which nothing
+        // can be filled is not ours. What a model wrote has no part in that.
+        let prefilled = held.contains(&Why::HoldsValue)
+            && held.iter().all(|why| matches!(why, Why::HoldsValue | Why::Disabled));
+        if !self.order.is_empty() {
+            Planned::Fillable
+        } else if self.page > 1 || self.again || prefilled {
+            Planned::Passed
+        } else {
+            self.ending = Some(Ending::Unsafe);
+            self.why_handed_over = Some("none of the fields is one that the profile fills".into());
+            self.next = Some("answers for the fields in the profile, by their labels".into());
+            Planned::Nothing
+        }
+    }
+
+    /// Returns whether a field was dealt with when the page was read before. One that the
+    /// page has emptied since is filled again, but a model is asked once: else its text
+    /// would decide what is done.
+    fn is_done(&self, field: &Field) -> bool {
+        let row = self.rows.iter().find(|row| row.page == self.page && row.field == field.id);
+        row.is_some_and(|row| match row.status {
+            Status::Filled => field.holds_value || row.source == Origin::Model,
+            Status::Skipped => row.source == Origin::Model,
+            Status::Left(why) => why == Why::NoText,
+            Status::Planned | Status::Refused | Status::Failed => false,
+        })
+    }
+
+    /// Returns what the page is known by.
+    pub(super) fn fingerprint(&self) -> String {
+        self.seen.last().cloned().unwrap_or_default()
+    }
+
+    /// Returns the site that the page is on.
+    pub(super) fn site(&self) -> String {
+        self.site.clone()
+    }
+
+    pub(super) fn permits(&self, origin: &str) -> bool {
+        origin == self.origin
+            || self.config.sites.iter().any(|site| forward::same_site(site, origin))
+    }
+
+    /// Takes what the page is known by after the last field, and returns whether it must be
+    /// read again: filling a field may bring others. A page that was seen before is not, so
+    /// this ends.
+    pub(super) fn is_another(&mut self, fingerprint: &str) -> bool {
+        let now = text::cut(fingerprint, MAX_WORDS);
+        if now.is_empty() || self.seen.last() == Some(&now) {
+            return false;
+        }
+        self.again = !self.seen.contains(&now);
+        self.seen.push(now);
+        self.again
+    }
+
+    /// Takes the page that a control led to, and returns whether it is one to go on with.
+    pub(super) fn moved(
+        &mut self,
+        fingerprint: &str,
+        origin: &str,
+        complaint: Option<&str>,
+    ) -> Result<bool, Fault> {
+        if !origin.is_empty() && !self.permits(origin) {
+            self.ending = Some(Ending::Unsafe);
+            self.why_handed_over = Some(format!("the page led to another site, `{origin}`"));
+            self.next = Some(forward::ELSEWHERE.into());
+            return Ok(false);
+        }
+        if self.seen.contains(&text::cut(fingerprint, MAX_WORDS)) {
+            let says = complaint.map(|words| format!(", and says: {}", text::cut(words, 500)));
+            let message = "the form came back after it was told to go on";
+            let message = format!("{message}{}", says.unwrap_or_default());
+            return Err(answer::refused(FaultClass::Invalid, message));
+        }
+        self.again = false;
+        Ok(true)
+    }
+}
