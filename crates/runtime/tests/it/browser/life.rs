@@ -32,7 +32,7 @@ fn runs(pid: u32) -> bool {
 }
 
 /// Waits until something holds. Only a test that fails waits long.
-fn until(holds: impl Fn() -> bool) -> bool {
+pub(super) fn until(holds: impl Fn() -> bool) -> bool {
     let begun = Instant::now();
     while !holds() && begun.elapsed() < Duration::from_secs(30) {
         std::thread::sleep(Duration::from_millis(20));
