@@ -164,3 +164,25 @@ fn withhold(answer: &mut Value) {
 fn failed(trouble: &Trouble) -> Done {
     Done::failed(Fault::from(trouble))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_could_quote_facts_is_withheld() {
+        let mut reply = json!({ "model": { "text": "t", "calls": [{ "arguments": "secret" }] } });
+        withhold(&mut reply);
+        assert_eq!(reply, json!({ "model": { "text": "t", "calls": [] } }));
+        let fault = |class: &str| {
+            let mut fault = json!({ "fault": { "class": class, "message": "it says: secret" } });
+            withhold(&mut fault);
+            fault.to_string()
+        };
+        assert!(!fault("invalid").contains("secret") && !fault("contract").contains("secret"));
+        // Where a server cannot be reached, that is all there is to say.
+        assert!(fault("unavailable").contains("secret"));
+    }
+}

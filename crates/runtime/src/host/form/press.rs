@@ -212,3 +212,69 @@ pub(super) fn said(dialog: &Dialog) -> String {
     let done = if dialog.accepted { "was agreed to" } else { "was dismissed" };
     format!("a dialog said {:?} and {done}", dialog.text)
 }
+
+#[cfg(test)]
+mod tests {
+    use pointsman_agents::form::{Complaint, Reading};
+
+    use super::*;
+
+    fn pressed(went: Went, answer: Answer, rest: Rest) -> Pressed {
+        let stand = Stand {
+            url: "http://a.test/x".into(),
+            origin: "http://a.test".into(),
+            title: String::new(),
+            fingerprint: "one".into(),
+            reading: Reading::default(),
+            document: 1.0,
+            status: Some(200),
+        };
+        let (dialogs, complaints) = (Vec::new(), Vec::new());
+        Pressed { stand, went, answer, rest, dialogs, complaints, windows: 0 }
+    }
+
+    fn against(mut pressed: Pressed, field: Option<&str>) -> Pressed {
+        let complaint = Complaint { field: field.map(str::to_owned), text: "No".into() };
+        pressed.complaints.push(complaint);
+        pressed
+    }
+
+    fn taken(pressed: &Pressed) -> bool {
+        judged(pressed).0
+    }
+
+    #[test]
+    fn a_form_was_taken_if_the_page_went_on_or_said_so() {
+        use {Answer as A, Rest as R, Went as W};
+        assert!(taken(&pressed(W::Anew, A::Words, R::Gone)));
+        assert!(taken(&pressed(W::On, A::Words, R::Gone)));
+        assert!(taken(&pressed(W::Nowhere, A::Words, R::Filled)));
+        // It was emptied, or is there again for the next.
+        assert!(taken(&pressed(W::Nowhere, A::Nothing, R::Emptied)));
+        assert!(taken(&pressed(W::Anew, A::Words, R::Emptied)));
+        // A word of thanks is no complaint, whatever role it has.
+        assert!(taken(&against(pressed(W::Nowhere, A::Words, R::Filled), None)));
+        let window = Pressed { windows: 1, ..pressed(W::Nowhere, A::Nothing, R::Filled) };
+        assert!(taken(&window));
+    }
+
+    #[test]
+    fn a_form_was_not_taken_if_it_is_still_there_or_nothing_happened() {
+        use {Answer as A, Rest as R, Went as W};
+        let (_, whole, says) = judged(&pressed(W::Nowhere, A::Nothing, R::Filled));
+        assert!(whole && says == ["nothing on the page has changed"], "{says:?}");
+        assert!(!taken(&pressed(W::Nowhere, A::Nothing, R::Gone)));
+        assert!(!taken(&pressed(W::Anew, A::Words, R::Filled)));
+        assert!(!taken(&pressed(W::Nowhere, A::Error, R::Filled)));
+        assert!(!taken(&against(pressed(W::Nowhere, A::Words, R::Filled), Some("f1"))));
+        let (taken_anew, whole, says) =
+            judged(&against(pressed(W::Anew, A::Words, R::Emptied), None));
+        assert!(!taken_anew && !whole && says == ["the form came back", "No"], "{says:?}");
+        let mut broken = pressed(W::Anew, A::Words, R::Gone);
+        broken.stand.status = Some(500);
+        assert_eq!(judged(&broken).2, ["the site answered with HTTP 500"]);
+        let mut spoke = pressed(W::Nowhere, A::Nothing, R::Filled);
+        spoke.dialogs.push(Dialog { text: "Name?".into(), accepted: true });
+        assert!(!taken(&spoke));
+    }
+}

@@ -188,6 +188,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_text_stands_for_another_only_where_texts_are_kept() {
+        let run: crate::store::RunId = "r1".parse().unwrap_or_else(|error| panic!("{error}"));
+        let text = |redact: bool| {
+            let config = Config { redact, ..Config::default() };
+            let vault = Vault::new(Path::new("/no/such/folder"), &run);
+            Secrets::new(&config, vault).text("kept:0")
+        };
+        assert!(matches!(text(false).as_deref(), Ok("kept:0")));
+        assert!(matches!(text(true), Err(Trouble::Vault(_))));
+    }
+
+    #[test]
     fn values_are_hidden_in_any_case() {
         let values = ["Ada Lovelace".to_owned(), "Größe".to_owned()];
         let seen = "Dear ADA LOVELACE, your größe and ada lovelace: Ada";
