@@ -1,7 +1,7 @@
 //! A hand on the page: elements are found by their selectors, wherever they lie, and
 //! touched.
 
-use std::sync::PoisonError;
+use std::sync::{LazyLock, PoisonError};
 
 use fantoccini::{
     elements::{Element, ElementRef},
@@ -14,14 +14,20 @@ use super::{Browser, BrowserError, insert::unusable, page::Post};
 
 /// What hands need to know of a field, and what a person's hand does to one. It reports
 /// facts; what they mean is decided elsewhere. It runs in the frame that holds the element.
-const SCRIPT: &str = concat!(
-    "const hand = (() => {\n",
-    include_str!("hand/find.js"),
-    include_str!("hand/complain.js"),
-    include_str!("hand/touch.js"),
-    include_str!("hand/check.js"),
-    "})();\n",
-);
+static TOUCH: LazyLock<String> = LazyLock::new(|| script(include_str!("hand/touch.js")));
+/// The same, to look at what came of it.
+static CHECK: LazyLock<String> = LazyLock::new(|| script(include_str!("hand/check.js")));
+
+/// Returns a script of what all of it needs and one part more. It goes to the browser with
+/// every call, so what only people read of it is left out.
+fn script(part: &str) -> String {
+    let parts = [include_str!("hand/find.js"), include_str!("hand/complain.js"), part];
+    let lines = parts.iter().flat_map(|part| part.lines()).map(str::trim);
+    let lines: Vec<&str> =
+        lines.filter(|line| !line.is_empty() && !line.starts_with("//")).collect();
+    lines.join("\n")
+}
+
 /// What lies between the steps of a selector that goes through shadow roots and frames.
 const STEP: &str = " >>> ";
 /// The name under which a script hands an element back.
@@ -99,7 +105,8 @@ impl Browser {
         selector: &str,
         more: Value,
     ) -> Result<T, BrowserError> {
-        let body = format!("{SCRIPT}return hand.touch(...arguments)");
+        let script = if function == "check" { &CHECK } else { &TOUCH };
+        let body = format!("{}\nreturn touch(...arguments)", **script);
         let mut rest = self.within_frame(selector).await?;
         for _ in 0..TOUCHES {
             let site = self.site.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -140,7 +147,7 @@ impl Browser {
         function: &str,
         about: &str,
     ) -> Result<T, BrowserError> {
-        let body = format!("{SCRIPT}return hand.{function}(...arguments)");
+        let body = format!("{}\nreturn functions.{function}(...arguments)", *CHECK);
         self.facts(&body, vec![json!(about)]).await
     }
 

@@ -52,14 +52,4 @@
   // How the page stands.
   const state = () => ({ url: location.href, document: performance.timeOrigin });
 
-  const functions = { reach, leave, set, paste, choose, offered, check };
-
-  // Does one of these to a field, where we are thought to be and on the site that was agreed
-  // on, and nowhere else.
-  const touch = (name, where, selector, more) => {
-    if (depth() !== where.depth) return { lost: true };
-    if (where.site !== null && site() !== where.site) return { elsewhere: site() };
-    return functions[name](selector, more);
-  };
-
-  return { touch, after, state };
+  Object.assign(functions, { check, after, state });

@@ -1,4 +1,5 @@
   // Finds elements, and tells what they are and what they hold.
+  const functions = {};
   const STEP = ' >>> ';
   const squeeze = text => (text || '').replace(/\s+/g, ' ').trim();
   const isFrame = element => element.localName === 'iframe' || element.localName === 'frame';
@@ -125,3 +126,11 @@
     }).filter(([, is]) => is).map(([mark]) => mark),
     ...more,
   });
+
+  // Does something to a field, where we are thought to be and on the site that was agreed on,
+  // and nowhere else.
+  const touch = (name, where, selector, more) => {
+    if (depth() !== where.depth) return { lost: true };
+    if (where.site !== null && site() !== where.site) return { elsewhere: site() };
+    return functions[name](selector, more);
+  };

@@ -131,3 +131,5 @@
       disabled: option.getAttribute('aria-disabled') === 'true',
     })) };
   };
+
+  Object.assign(functions, { reach, leave, set, paste, choose, offered });

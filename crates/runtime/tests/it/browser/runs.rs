@@ -14,6 +14,7 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     driver::Standing,
     host::Host,
+    perform::Perform as _,
     profile,
     session::{Nobody, Outcome, Start},
 };
@@ -102,6 +103,16 @@ fn a_run_that_cannot_open_its_page_fails_and_says_why() {
     let told: Value = outcome.result.map(Value::String).unwrap_or_default();
     assert!(told.to_string().contains("ERR_CONNECTION_REFUSED"), "{told}");
     assert!(!left(&desk).iter().any(|path| path.extension().is_some()), "{:?}", left(&desk));
+}
+
+#[test]
+fn a_run_that_ends_before_anything_was_done_for_it_leaves_no_private_texts() {
+    let desk = Desk::new("browser-untouched");
+    let folder = desk.work().parent().map(|it| it.join("deep/forms")).unwrap_or_default();
+    fs::create_dir_all(folder.join("r1.private")).expect("a folder");
+    fs::create_dir_all(folder.join("r2.private")).expect("a folder");
+    desk.host().ended(&"r1".parse().expect("a name"), Disposition::Denied);
+    assert!(!folder.join("r1.private").exists() && folder.join("r2.private").exists());
 }
 
 /// Processes whose command line names a folder.
