@@ -22,7 +22,10 @@ mod settle;
 mod start;
 mod verify;
 
-use std::sync::Mutex;
+use std::sync::{
+    Mutex,
+    atomic::{AtomicBool, AtomicU64},
+};
 
 use fantoccini::Client;
 
@@ -30,7 +33,7 @@ pub use address::{AddressError, address};
 pub use error::BrowserError;
 pub use find::{Program, is_there, programs};
 pub use look::visit;
-pub use press::{Pressed, Pressing};
+pub use press::{Answer, Pressed, Pressing, Rest, Went};
 pub use record::Record;
 pub(crate) use record::end_left;
 pub use settings::{Attach, Settings};
@@ -38,6 +41,7 @@ pub use settle::Stand;
 pub use verify::Found;
 
 use group::Group;
+use hand::Inside;
 use start::Ours;
 use verify::Stood;
 
@@ -53,8 +57,14 @@ pub struct Browser {
     session: Ours,
     /// What dialogs have said since they were last asked for.
     dialogs: Mutex<Vec<Dialog>>,
-    /// The frame that scripts run in, as the start of a selector; nothing at the top.
-    frame: Mutex<Option<String>>,
+    /// The frame that scripts run in.
+    frame: Mutex<Inside>,
+    /// The site that fields and controls are touched on; nothing where any will do.
+    site: Mutex<Option<String>>,
+    /// Whether a person has agreed to what dialogs ask.
+    consent: AtomicBool,
+    /// How many commands the driver was given.
+    commands: AtomicU64,
     /// What the page had to say before anything was typed.
     stood: Mutex<Stood>,
 }

@@ -352,8 +352,8 @@ impl Driver {
             self.start(&committed, ordered);
         }
         self.put_away();
-        if self.run.core().ended.is_some() {
-            self.site.performer.ended(&self.id);
+        if let Some(how) = self.run.core().ended {
+            self.site.performer.ended(&self.id, how);
         }
         Ok(Ok(Some(committed)))
     }

@@ -13,6 +13,7 @@ use std::{path::PathBuf, sync::Arc};
 use pointsman_agents::{PLAN_TOOL, form::SUBMIT_TOOL, research::MAX_TOOLS};
 use pointsman_kernel::{
     agent::{FaultClass, ToolCall},
+    chart::Disposition,
     governor::{Level, Permissions},
     tool::ToolDecl,
 };
@@ -279,8 +280,8 @@ impl Perform for Host {
         }
     }
 
-    fn ended(&self, run: &RunId) {
-        self.0.forms.end(run);
+    fn ended(&self, run: &RunId, how: Disposition) {
+        self.0.forms.end(run, how);
     }
 }
 

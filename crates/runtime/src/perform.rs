@@ -4,6 +4,7 @@ use std::{fmt, future::Future, pin::Pin};
 
 use pointsman_kernel::{
     agent::{ChildRun, Fault, FaultClass, Reply, ToolCall},
+    chart::Disposition,
     event::Usage,
     id::EffectId,
     prompt::Prompt,
@@ -143,8 +144,8 @@ pub trait Perform: Send + Sync {
     /// Starts a task.
     fn perform(&self, errand: Errand, task: Task, shown: Shown) -> Doing;
 
-    /// Learns that a run has ended: what was kept for it can go.
-    fn ended(&self, run: &RunId) {
-        let _ = run;
+    /// Learns that a run has ended, and how: what was kept for it can go.
+    fn ended(&self, run: &RunId, how: Disposition) {
+        let _ = (run, how);
     }
 }

@@ -149,7 +149,12 @@ impl Run {
         let outcome = session
             .run(&host, start, observers, &mut *audience.attendant)
             .map_err(Error::Session)?;
-        finish(&session, &outcome, audience, self.drive.json)
+        let left = plan.and_then(|_| form::left(&outcome, settled.config.form.browser().visible));
+        let code = finish(&session, &outcome, audience, self.drive.json);
+        if let Some(left) = left {
+            note(left);
+        }
+        code
     }
 
     /// Returns the form that is to be filled, if one is.

@@ -1,6 +1,7 @@
 //! Forms in a real browser, filled by the real program: what the site received, what
 //! people are told, and where each run ends.
 
+mod answers;
 mod boundary;
 mod deaths;
 mod kinds;

@@ -97,6 +97,23 @@ pub enum BrowserError {
         /// Why.
         why: String,
     },
+    /// What was chosen or written is nothing that the field can take.
+    #[error("`{selector}` cannot be filled: {why}")]
+    Unfit {
+        /// Which.
+        selector: String,
+        /// Why.
+        why: String,
+    },
+    /// The page is on another site now.
+    #[error("the page is on {origin} now, which is another site: nothing is touched there")]
+    Elsewhere {
+        /// Scheme, host and port.
+        origin: String,
+    },
+    /// A control was pressed, and what came of it could not be seen.
+    #[error("it was pressed, and nobody knows what came of it: {0}")]
+    Unsure(Box<Self>),
     /// Somebody wanted it to end.
     #[error("interrupted")]
     Interrupted,
@@ -110,7 +127,7 @@ pub enum BrowserError {
 
 impl BrowserError {
     /// Returns what to do next, where there is something.
-    pub const fn hint(&self) -> Option<&'static str> {
+    pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::Missing { .. } => {
                 "on Debian or Ubuntu: `sudo apt-get install chromium chromium-driver`; elsewhere \
@@ -121,27 +138,42 @@ impl BrowserError {
                  the same"
             }
             Self::Gone { .. } => "start the run anew: what was typed is lost with the browser",
+            Self::Unsure(_) => "look there before you do it again",
             Self::InUse { .. } => "wait until that process has ended, or end it",
-            Self::Restless { .. } => "give the page longer, or stop what moves on it",
+            Self::Elsewhere { .. } => {
+                "name the site in `[form]` as one of `sites`, if it is one to fill in"
+            }
+            Self::Restless { .. } => "raise `settle_timeout` in `[form]`, or stop what moves on it",
+            Self::Timeout { .. } => {
+                "look whether the site and this machine are busy, and try again"
+            }
+            Self::Start { .. } | Self::Folder { .. } => {
+                "`pointsman doctor` looks at the programs and folders that are used"
+            }
+            Self::NoElement { .. } | Self::Replaced => {
+                "the page has changed since it was read: start the run anew"
+            }
             Self::Address { .. } => "look at the address, and whether its server is up",
             _ => return None,
         })
     }
 
     /// Returns what kind of fault it is.
-    pub const fn class(&self) -> FaultClass {
+    pub fn class(&self) -> FaultClass {
         match self {
             Self::Missing { .. } | Self::Start { .. } | Self::NotReady { .. } => {
                 FaultClass::Unavailable
             }
             Self::Address { .. } => FaultClass::Unavailable,
             Self::Folder { .. } => FaultClass::Resource,
+            Self::Unsure(error) => error.class(),
             Self::Gone { .. } | Self::Interrupted => FaultClass::Gone,
-            Self::InUse { .. } => FaultClass::Forbidden,
+            Self::InUse { .. } | Self::Elsewhere { .. } => FaultClass::Forbidden,
             Self::Timeout { .. } | Self::Restless { .. } => FaultClass::Timeout,
             Self::NoElement { .. }
             | Self::Replaced
             | Self::Unusable { .. }
+            | Self::Unfit { .. }
             | Self::Refused { .. } => FaultClass::Invalid,
         }
     }
@@ -150,7 +182,11 @@ impl BrowserError {
     pub const fn is_repeatable(&self) -> bool {
         matches!(
             self,
-            Self::Timeout { .. } | Self::NoElement { .. } | Self::Replaced | Self::Unusable { .. }
+            Self::Timeout { .. }
+                | Self::NoElement { .. }
+                | Self::Replaced
+                | Self::Unusable { .. }
+                | Self::Unfit { .. }
         )
     }
 }

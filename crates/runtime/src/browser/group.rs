@@ -126,7 +126,7 @@ impl Group {
             return Err(BrowserError::Gone { why: "it ended before the run was resumed".into() });
         }
         group.keeper = Some(group.new_keeper(settings.keep)?);
-        group.write(found.port, &found.session)?;
+        group.write(found.port, &found.session, found.pressing.clone())?;
         Ok(group)
     }
 
@@ -157,7 +157,7 @@ impl Group {
         {
             tracing::debug!(%error, "a browser's keeper does not listen");
         }
-        self.write(port, session)
+        self.write(port, session, None)
     }
 
     /// Writes down on which page a control is about to be pressed: should we die, whoever
@@ -169,7 +169,12 @@ impl Group {
         }
     }
 
-    fn write(&mut self, port: u16, session: &str) -> Result<(), BrowserError> {
+    fn write(
+        &mut self,
+        port: u16,
+        session: &str,
+        pressing: Option<Pressing>,
+    ) -> Result<(), BrowserError> {
         let (Some(_), Some(owner)) = (&self.record, Who::of(std::process::id())) else {
             return Ok(());
         };
@@ -181,7 +186,7 @@ impl Group {
             driver: self.driver.clone(),
             browser: self.browser.clone(),
             keeper: self.keeper.as_ref().and_then(Keeper::who),
-            pressing: None,
+            pressing,
         };
         self.keep(record)
     }
@@ -233,9 +238,41 @@ impl Group {
     }
 }
 
+impl Group {
+    /// Ends the driver and leaves the browser to the person before it. What it lies in is
+    /// removed when they have closed it. Returns whether it stays.
+    pub(super) fn release(mut self) -> bool {
+        // Without a keeper nobody would ever clean up.
+        let (Some(browser), Some(keeper)) = (self.browser.take(), self.keeper.take()) else {
+            return false;
+        };
+        if let Err(error) = keeper.release() {
+            tracing::debug!(%error, "a browser's keeper does not listen");
+            self.browser = Some(browser);
+            return false;
+        }
+        // From here on the folder is the keeper's.
+        self.folder = PathBuf::new();
+        if let Some(Err(error)) = pid(&self.driver).map(|pid| kill_process(pid, Signal::KILL)) {
+            tracing::debug!(%error, "a driver cannot be ended");
+        }
+        if let Some(Err(error)) = self.child.take().map(|mut child| child.wait()) {
+            tracing::debug!(%error, "a driver cannot be waited for");
+        }
+        let begun = Instant::now();
+        while self.driver.lives() && begun.elapsed() < self.stop {
+            std::thread::sleep(LOOK);
+        }
+        true
+    }
+}
+
+fn pid(who: &Who) -> Option<Pid> {
+    i32::try_from(who.pid).ok().and_then(Pid::from_raw)
+}
+
 impl Drop for Group {
     fn drop(&mut self) {
-        let pid = |who: &Who| i32::try_from(who.pid).ok().and_then(Pid::from_raw);
         // A child that we have not waited for keeps its number, even when it has ended.
         if (self.child.is_some() || self.driver.lives())
             && let Some(Err(error)) =
@@ -255,7 +292,9 @@ impl Drop for Group {
         while self.browser.as_ref().is_some_and(Who::lives) && begun.elapsed() < self.stop {
             std::thread::sleep(LOOK);
         }
-        if let Err(error) = remove(&self.folder, self.stop) {
+        if !self.folder.as_os_str().is_empty()
+            && let Err(error) = remove(&self.folder, self.stop)
+        {
             tracing::warn!(%error, folder = %self.folder.display(), "a browser's folder is left");
         }
         if let Some(record) = &self.record

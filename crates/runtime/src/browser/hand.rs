@@ -1,7 +1,7 @@
 //! A hand on the page: elements are found by their selectors, wherever they lie, and
 //! touched.
 
-use std::sync::PoisonError;
+use std::sync::{LazyLock, PoisonError};
 
 use fantoccini::{
     elements::{Element, ElementRef},
@@ -10,15 +10,39 @@ use fantoccini::{
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::{Browser, BrowserError, page::Post};
+use super::{Browser, BrowserError, insert::unusable, page::Post};
 
-const SCRIPT: &str = include_str!("hand.js");
+/// What hands need to know of a field, and what a person's hand does to one. It reports
+/// facts; what they mean is decided elsewhere. It runs in the frame that holds the element.
+static TOUCH: LazyLock<String> = LazyLock::new(|| script(include_str!("hand/touch.js")));
+/// The same, to look at what came of it.
+static CHECK: LazyLock<String> = LazyLock::new(|| script(include_str!("hand/check.js")));
+
+/// Returns a script of what all of it needs and one part more. It goes to the browser with
+/// every call, so what only people read of it is left out.
+fn script(part: &str) -> String {
+    let parts = [include_str!("hand/find.js"), include_str!("hand/complain.js"), part];
+    let lines = parts.iter().flat_map(|part| part.lines()).map(str::trim);
+    let lines: Vec<&str> =
+        lines.filter(|line| !line.is_empty() && !line.starts_with("//")).collect();
+    lines.join("\n")
+}
+
 /// What lies between the steps of a selector that goes through shadow roots and frames.
 const STEP: &str = " >>> ";
 /// The name under which a script hands an element back.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
-/// Frames within frames that are entered at most.
-const FRAMES: usize = 8;
+/// How often a touch is begun anew: for frames within frames, and after dialogs.
+const TOUCHES: usize = 12;
+
+/// The frame that scripts run in.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Inside {
+    /// The start of the selectors that lead into it; empty at the top.
+    path: String,
+    /// How many frames it lies in.
+    depth: usize,
+}
 
 /// An element, as scripts hand it back.
 #[derive(Clone, Debug, Deserialize)]
@@ -58,71 +82,114 @@ pub(super) struct Order {
     pub(super) parts: Vec<String>,
 }
 
-/// What a field held before and after it was left.
+/// What a field holds after it was touched.
 #[derive(Debug, Deserialize)]
-pub(super) struct Left {
-    pub(super) before: String,
+pub(super) struct Held {
     pub(super) value: String,
+}
+
+/// Reads what a script has returned.
+fn read<T: DeserializeOwned>(said: Value) -> Result<T, BrowserError> {
+    let misread = |error: serde_json::Error| BrowserError::Refused {
+        why: format!("the page interferes with what is read from it: {error}"),
+    };
+    serde_json::from_value(said).map_err(misread)
 }
 
 impl Browser {
     /// Calls one of the hand's functions with a selector and one more argument, in the
-    /// frame that holds the element.
+    /// frame that holds the element. Whatever it does can be done again.
     pub(super) async fn hand<T: DeserializeOwned>(
         &self,
         function: &str,
         selector: &str,
         more: Value,
     ) -> Result<T, BrowserError> {
-        let body = format!("{SCRIPT}\nreturn hand.{function}(...arguments)");
+        let script = if function == "check" { &CHECK } else { &TOUCH };
+        let body = format!("{}\nreturn touch(...arguments)", **script);
         let mut rest = self.within_frame(selector).await?;
-        for _ in 0..=FRAMES {
-            let args = vec![json!(rest), more.clone()];
+        for _ in 0..TOUCHES {
+            let site = self.site.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let place = json!({ "depth": self.inside().depth, "site": site });
+            let args = vec![json!(function), place, json!(rest), more.clone()];
             let said = self.raw("a look at a field", || self.client.execute(&body, args.clone()));
             let said = said.await?;
+            if said.is_null() {
+                // A dialog cut it short. It is answered before the next call is made.
+                continue;
+            }
             if let Some(frame) = said.pointer(&format!("/frame/{ELEMENT}")).and_then(Value::as_str)
             {
                 rest = said.get("rest").and_then(Value::as_str).unwrap_or_default().to_owned();
                 self.enter(frame, selector, &rest).await?;
                 continue;
             }
-            if said.is_null() {
-                break;
+            if said.get("lost").is_some() {
+                // The frame is gone, or we are in one that we do not know of.
+                self.leave_frames().await?;
+                rest = selector.to_owned();
+                continue;
             }
-            let misread = |error: serde_json::Error| BrowserError::Refused {
-                why: format!("the page interferes with what is read from it: {error}"),
-            };
-            return serde_json::from_value(said).map_err(misread);
+            if let Some(origin) = said.get("elsewhere").and_then(Value::as_str) {
+                return Err(BrowserError::Elsewhere { origin: origin.into() });
+            }
+            if said.get("none").is_some() {
+                return Err(BrowserError::NoElement { selector: selector.into() });
+            }
+            return read(said);
         }
-        Err(BrowserError::NoElement { selector: selector.into() })
+        Err(unusable(selector, "it opens a dialog at every touch"))
     }
 
     /// Calls one of the hand's functions that concerns the page as a whole.
     pub(super) async fn hand_on_page<T: DeserializeOwned>(
         &self,
         function: &str,
+        about: &str,
     ) -> Result<T, BrowserError> {
-        let said = self.script(&format!("{SCRIPT}\nreturn hand.{function}()"), Vec::new()).await?;
-        let misread = |error: serde_json::Error| BrowserError::Refused {
-            why: format!("the page interferes with what is read from it: {error}"),
-        };
-        serde_json::from_value(said).map_err(misread)
+        let body = format!("{}\nreturn functions.{function}(...arguments)", *CHECK);
+        self.facts(&body, vec![json!(about)]).await
+    }
+
+    /// Asks the page by a script that can be run again, when a dialog has cut it short.
+    pub(super) async fn facts<T: DeserializeOwned>(
+        &self,
+        body: &str,
+        args: Vec<Value>,
+    ) -> Result<T, BrowserError> {
+        for _ in 0..TOUCHES {
+            let said = self.script(body, args.clone()).await?;
+            if !said.is_null() {
+                return read(said);
+            }
+        }
+        Err(BrowserError::Refused { why: "the page opens one dialog after the other".into() })
+    }
+
+    /// Lets fields and controls be touched on this site alone, as scheme, host and port;
+    /// on any, where it is empty.
+    pub fn stay_on(&self, origin: &str) {
+        let mut site = self.site.lock().unwrap_or_else(PoisonError::into_inner);
+        *site = Some(origin.to_owned()).filter(|origin| !origin.is_empty());
+    }
+
+    fn inside(&self) -> Inside {
+        self.frame.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns the part of a selector that counts in the frame we are in, which is left if
     /// the selector does not lead into it.
     async fn within_frame(&self, selector: &str) -> Result<String, BrowserError> {
-        let inside = self.frame.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match inside.as_deref().map(|frame| selector.strip_prefix(frame)) {
-            Some(Some(rest)) if rest.starts_with(STEP) => {
-                Ok(rest.strip_prefix(STEP).unwrap_or(rest).to_owned())
-            }
-            Some(_) => {
-                self.to_top().await?;
-                Ok(selector.to_owned())
-            }
-            None => Ok(selector.to_owned()),
+        let Inside { path, depth } = self.inside();
+        if depth == 0 {
+            return Ok(selector.to_owned());
         }
+        let rest = selector.strip_prefix(&path).and_then(|rest| rest.strip_prefix(STEP));
+        if let Some(rest) = rest {
+            return Ok(rest.to_owned());
+        }
+        self.leave_frames().await?;
+        Ok(selector.to_owned())
     }
 
     async fn enter(&self, frame: &str, selector: &str, rest: &str) -> Result<(), BrowserError> {
@@ -131,24 +198,24 @@ impl Browser {
         self.raw("entering a frame", || self.client.issue_cmd(post.clone())).await?;
         let outside = selector.strip_suffix(rest).and_then(|it| it.strip_suffix(STEP));
         let mut inside = self.frame.lock().unwrap_or_else(PoisonError::into_inner);
-        *inside = Some(outside.unwrap_or_default().to_owned());
+        let depth = inside.depth + 1;
+        *inside = Inside { path: outside.unwrap_or_default().to_owned(), depth };
         Ok(())
     }
 
     /// Leaves every frame.
     pub(super) async fn to_top(&self) -> Result<(), BrowserError> {
-        if self.frame.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
+        if self.inside().depth == 0 {
             return Ok(());
         }
-        self.leave_frames(false).await
+        self.leave_frames().await
     }
 
-    /// Leaves every frame, whether we know of one or not, and answers dialogs as told.
-    pub(super) async fn leave_frames(&self, accept: bool) -> Result<(), BrowserError> {
+    /// Leaves every frame, whether we know of one or not.
+    pub(super) async fn leave_frames(&self) -> Result<(), BrowserError> {
         let post = Post { path: "frame", body: json!({ "id": null }) };
-        let leaving = || self.client.issue_cmd(post.clone());
-        self.answering("leaving a frame", accept, leaving).await?;
-        *self.frame.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.raw("leaving a frame", || self.client.issue_cmd(post.clone())).await?;
+        *self.frame.lock().unwrap_or_else(PoisonError::into_inner) = Inside::default();
         Ok(())
     }
 
@@ -156,15 +223,22 @@ impl Browser {
         Element::from_element_id(self.client.clone(), ElementRef::from(handle.id.clone()))
     }
 
-    /// Sends keys to an element.
-    pub(super) async fn keys(&self, handle: &Handle, keys: &str) -> Result<(), BrowserError> {
+    /// Sends keys to an element. Returns whether all of them arrived: a dialog that opens
+    /// meanwhile takes the rest.
+    pub(super) async fn keys(&self, handle: &Handle, keys: &str) -> Result<bool, BrowserError> {
         let element = self.element(handle);
-        self.raw("typing", || element.send_keys(keys)).await
+        let typing = || async {
+            match element.send_keys(keys).await {
+                Err(error) if error.is_unexpected_alert_open() => Ok(false),
+                typed => typed.map(|()| true),
+            }
+        };
+        self.raw("typing", typing).await
     }
 
     /// Clicks an element as a pointer does. Returns whether it was met: something else may
     /// lie over it, or it may not be shown.
-    pub(super) async fn click(&self, handle: &Handle, accept: bool) -> Result<bool, BrowserError> {
+    pub(super) async fn click(&self, handle: &Handle) -> Result<bool, BrowserError> {
         let element = self.element(handle);
         let click = || async {
             match element.click().await {
@@ -173,7 +247,7 @@ impl Browser {
                 Err(error) => Err(error),
             }
         };
-        self.answering("a click", accept, click).await
+        self.raw("a click", click).await
     }
 
     /// Clicks what an element's own script hears, where no pointer can reach it.

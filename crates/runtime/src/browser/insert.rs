@@ -5,12 +5,12 @@ mod click;
 
 use std::path::Path;
 
-use pointsman_agents::form::{Field, Shape, kept};
+use pointsman_agents::form::{Field, Shape};
 use serde_json::{Value, json};
 
 use super::{
     Browser, BrowserError,
-    hand::{Left, Reached},
+    hand::{Held, Reached},
     keys,
 };
 
@@ -18,8 +18,9 @@ use super::{
 const TRIES: u8 = 3;
 
 impl Browser {
-    /// Puts a value into a field and leaves the field. The value is written as
-    /// [`fit`](pointsman_agents::form::fit) gives it.
+    /// Puts a value into a field. The value is written as
+    /// [`fit`](pointsman_agents::form::fit) gives it. The field is left, and looked at, by
+    /// [`verify`](Self::verify).
     pub async fn insert(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
         // A page may render its fields anew under our hands.
         for _ in 1..TRIES {
@@ -74,31 +75,30 @@ impl Browser {
         }
         let lines = reached.tag == "textarea" || reached.is("editable");
         let text = keys::plain(value, lines);
-        if reached.value != text {
-            self.write(field, &reached, &text).await?;
+        if reached.value == text {
+            return Ok(());
         }
-        let left: Left = self.hand("leave", selector, Value::Null).await?;
-        let meant = |found: &str| kept(field, value, found) || found == text;
-        // Rich text is only ever typed: its editor keeps more than the page shows.
-        if !meant(&left.before) && !meant(&left.value) && !reached.is("editable") {
-            return self.hand::<Left>("set", selector, json!(text)).await.map(drop);
-        }
-        Ok(())
+        self.write(field, reached, &text).await
     }
 
     /// Types what keys can say, and pastes the rest.
     async fn write(
         &self,
         field: &Field,
-        reached: &Reached,
+        mut reached: Reached,
         text: &str,
     ) -> Result<(), BrowserError> {
-        if !keys::can_type(text, self.settings.typed) {
-            return self.hand::<Value>("paste", &field.selector, json!(text)).await.map(drop);
+        let tries = if keys::can_type(text, self.settings.typed) { TRIES } else { 0 };
+        for _ in 0..tries {
+            let mut pressed = if reached.value.is_empty() { String::new() } else { keys::clear() };
+            pressed.push_str(&keys::typed(text));
+            if self.keys(&reached.element, &pressed).await? {
+                return Ok(());
+            }
+            // A dialog came in between: what it left is typed over.
+            reached = self.reach(&field.selector, json!({ "focus": true })).await?;
         }
-        let mut pressed = if reached.value.is_empty() { String::new() } else { keys::clear() };
-        pressed.push_str(&keys::typed(text));
-        self.keys(&reached.element, &pressed).await
+        self.hand::<Value>("paste", &field.selector, json!(text)).await.map(drop)
     }
 
     async fn date(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
@@ -108,22 +108,20 @@ impl Browser {
             return self.type_in(field, value).await;
         }
         if reached.value == value {
-            return self.hand::<Left>("leave", selector, Value::Null).await.map(drop);
+            return Ok(());
         }
         let pressed = reached.order.as_ref().and_then(|order| keys::dated(value, order));
-        if let Some(pressed) = pressed.filter(|_| reached.is("shown")) {
-            self.keys(&reached.element, &pressed).await?;
-            let left: Left = self.hand("leave", selector, Value::Null).await?;
-            if kept(field, value, &left.value) {
-                return Ok(());
-            }
+        match pressed.filter(|_| reached.is("shown")) {
+            // What a dialog cuts short, or the browser takes otherwise, is found when it is
+            // verified.
+            Some(pressed) => self.keys(&reached.element, &pressed).await.map(drop),
+            None => self.hand::<Held>("set", selector, json!(value)).await.map(drop),
         }
-        self.hand::<Left>("set", selector, json!(value)).await.map(drop)
     }
 
     async fn set_usable(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
         self.reach(&field.selector, json!({})).await?;
-        self.hand::<Left>("set", &field.selector, json!(value)).await.map(drop)
+        self.hand::<Held>("set", &field.selector, json!(value)).await.map(drop)
     }
 
     /// Types a code into its boxes, one character each.
@@ -137,7 +135,7 @@ impl Browser {
         let signs: Vec<char> = text.chars().filter(|sign| !sign.is_whitespace()).collect();
         if signs.len() != boxes.len() {
             let why = format!("it has {} boxes for {} characters", boxes.len(), signs.len());
-            return Err(unusable(&field.selector, &why));
+            return Err(unfit(&field.selector, &why));
         }
         for (selector, sign) in boxes.iter().zip(signs) {
             let reached = self.reach(selector, json!({ "focus": true })).await?;
@@ -145,7 +143,7 @@ impl Browser {
             pressed.push(sign);
             self.keys(&reached.element, &pressed).await?;
         }
-        self.hand::<Left>("leave", &field.selector, Value::Null).await.map(drop)
+        Ok(())
     }
 
     /// Gives files by their paths.
@@ -160,8 +158,13 @@ impl Browser {
             }
         }
         let reached = self.reach(&field.selector, json!({})).await?;
-        self.keys(&reached.element, &paths.join("\n")).await
+        self.keys(&reached.element, &paths.join("\n")).await.map(drop)
     }
+}
+
+/// A value that a field does not take, for this reason.
+fn unfit(selector: &str, why: &str) -> BrowserError {
+    BrowserError::Unfit { selector: selector.into(), why: why.into() }
 }
 
 pub(super) fn unusable(selector: &str, why: &str) -> BrowserError {

@@ -1,8 +1,9 @@
 //! The keeper: a small shell script that outlives us, and ends the browser when nobody
 //! comes back for it.
 //!
-//! It reads from a pipe that we hold. A line `done` sends it away; when the pipe closes
-//! without one we have died, and its clock starts.
+//! It reads from a pipe that we hold. A line `done` sends it away; `free` leaves the browser
+//! to the person before it, and it cleans up when they have closed it; when the pipe closes
+//! without either we have died, and its clock starts.
 
 use std::{
     io::{self, Write},
@@ -20,14 +21,14 @@ use super::record::Who;
 /// numbers are given out again.
 const SCRIPT: &str = r#"
 trap '' HUP INT TERM
-browser= begun=
+browser= begun= free=
 while read -r word one two; do
   case $word in
     browser) browser=$one begun=$two ;;
     done) exit 0 ;;
+    free) free=yes ;;
   esac
 done
-sleep "$1"
 started() {
   if [ -r "/proc/$1/stat" ]; then
     read -r line < "/proc/$1/stat"
@@ -37,6 +38,11 @@ started() {
     ps -o lstart= -p "$1" 2>/dev/null | sed 's/^ *//; s/ *$//; s/  */-/g'
   fi
 }
+if [ -n "$free" ]; then
+  while [ "$(started "$browser")" = "$begun" ]; do sleep 1; done
+else
+  sleep "$1"
+fi
 if [ "$(started "$2")" = "$3" ]; then kill -s KILL -- "-$2"; fi
 if [ -n "$browser" ] && [ "$(started "$browser")" = "$begun" ]; then kill -s KILL "$browser"; fi
 for _ in 1 2 3 4 5; do
@@ -51,6 +57,8 @@ done
 #[derive(Debug)]
 pub(super) struct Keeper {
     child: Child,
+    /// Whether it has a task that outlives us.
+    free: bool,
 }
 
 impl Keeper {
@@ -69,12 +77,19 @@ impl Keeper {
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // Its own group: what ends us from a terminal must not end it.
         command.process_group(0).current_dir("/");
-        Ok(Self { child: command.spawn()? })
+        Ok(Self { child: command.spawn()?, free: false })
     }
 
     /// Tells it of the browser.
     pub(super) fn tell(&mut self, browser: &Who) -> io::Result<()> {
         self.say(&format!("browser {} {}\n", browser.pid, browser.started))
+    }
+
+    /// Leaves the browser to the person before it.
+    pub(super) fn release(mut self) -> io::Result<()> {
+        self.say("free\n")?;
+        self.free = true;
+        Ok(())
     }
 
     pub(super) fn who(&self) -> Option<Who> {
@@ -91,6 +106,9 @@ impl Keeper {
 
 impl Drop for Keeper {
     fn drop(&mut self) {
+        if self.free {
+            return;
+        }
         if let Err(error) = self.say("done\n") {
             tracing::debug!(%error, "a browser's keeper does not listen");
         }

@@ -1,21 +1,43 @@
 //! A look at a page: the script reports facts, and everything else is decided elsewhere.
 
 use pointsman_agents::form::Sighting;
+use serde::Deserialize;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::{Browser, BrowserError, Settings, Stand};
 
-/// One expression: it looks at the page and returns what it saw.
-const SCRIPT: &str = include_str!("look.js");
+/// It looks at the page and returns what it saw.
+const SCRIPT: &str = concat!(
+    "return (() => {\n\"use strict\";\n",
+    include_str!("look/words.js"),
+    include_str!("look/place.js"),
+    include_str!("look/names.js"),
+    include_str!("look/field.js"),
+    include_str!("look/page.js"),
+    "})();\n",
+);
+
+/// What was seen, and how the document stood.
+#[derive(Debug, Deserialize)]
+pub(super) struct Look {
+    #[serde(flatten)]
+    pub(super) sighting: Sighting,
+    /// How far it has loaded.
+    pub(super) ready: String,
+    /// Which document it is.
+    pub(super) document: f64,
+    /// The HTTP status that it came with; 0 where the browser does not know.
+    pub(super) status: u16,
+}
 
 impl Browser {
     /// Looks at the page that is open.
     pub async fn look(&self) -> Result<Sighting, BrowserError> {
-        let seen = self.script(&format!("return {SCRIPT}"), Vec::new()).await?;
-        let misread = |error: serde_json::Error| BrowserError::Refused {
-            why: format!("the page interferes with what is read from it: {error}"),
-        };
-        serde_json::from_value(seen).map_err(misread)
+        self.look_at_all().await.map(|seen| seen.sighting)
+    }
+
+    pub(super) async fn look_at_all(&self) -> Result<Look, BrowserError> {
+        self.facts(SCRIPT, Vec::new()).await
     }
 }
 
@@ -35,7 +57,10 @@ pub fn visit(settings: &Settings, url: &str) -> Result<Stand, BrowserError> {
                 Err(error) => Err(error),
             };
             browser.close().await;
-            stand.and_then(|stand| is_page(stand, url))
+            stand.map_err(|error| match error {
+                BrowserError::Address { why, .. } => BrowserError::Address { url: url.into(), why },
+                other => other,
+            })
         };
         // Dropping what looks ends the browser that was started for it.
         tokio::select! {
@@ -44,14 +69,4 @@ pub fn visit(settings: &Settings, url: &str) -> Result<Stand, BrowserError> {
             _ = ended.recv() => Err(BrowserError::Interrupted),
         }
     })
-}
-
-/// Some addresses are refused without a word from the driver: the browser then shows a page
-/// of its own.
-fn is_page(stand: Stand, url: &str) -> Result<Stand, BrowserError> {
-    if stand.url.starts_with("chrome-error:") {
-        let why = "the browser shows an error in its place".into();
-        return Err(BrowserError::Address { url: url.into(), why });
-    }
-    Ok(stand)
 }

@@ -1,6 +1,9 @@
 //! The page at hand: opened and asked by scripts; dialogs never block it.
 
-use std::{future::Future, sync::PoisonError};
+use std::{
+    future::Future,
+    sync::{PoisonError, atomic::Ordering::Relaxed},
+};
 
 use fantoccini::{error::CmdError, wd::WebDriverCompatibleCommand};
 use reqwest::{Method, Url};
@@ -61,23 +64,16 @@ impl Browser {
         std::mem::take(&mut *self.dialogs.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Carries a command out within its time. Dialogs that stand in its way are dismissed.
+    /// Returns how many commands the driver was given.
+    pub fn commands(&self) -> u64 {
+        self.commands.load(Relaxed)
+    }
+
+    /// Carries a command out within its time. Dialogs that stand in its way are dismissed,
+    /// unless their question was answered before.
     pub(super) async fn raw<T, F>(
         &self,
         what: &str,
-        command: impl Fn() -> F,
-    ) -> Result<T, BrowserError>
-    where
-        F: Future<Output = Result<T, CmdError>>,
-    {
-        self.answering(what, false, command).await
-    }
-
-    /// Carries a command out within its time, and answers dialogs as told.
-    pub(super) async fn answering<T, F>(
-        &self,
-        what: &str,
-        accept: bool,
         command: impl Fn() -> F,
     ) -> Result<T, BrowserError>
     where
@@ -87,8 +83,9 @@ impl Browser {
         let within = self.settings.command.max(self.settings.load) + self.settings.still;
         let work = async {
             for _ in 0..DIALOGS {
+                self.commands.fetch_add(1, Relaxed);
                 match command().await {
-                    Err(error) if error.is_unexpected_alert_open() => self.answer(accept).await?,
+                    Err(error) if error.is_unexpected_alert_open() => self.answer().await?,
                     other => return other,
                 }
             }
@@ -105,7 +102,8 @@ impl Browser {
     }
 
     /// Answers the dialog that is open, and keeps what it said.
-    async fn answer(&self, accepted: bool) -> Result<(), CmdError> {
+    async fn answer(&self) -> Result<(), CmdError> {
+        let accepted = self.consent.load(Relaxed);
         let text = match self.client.get_alert_text().await {
             // It was gone before it was looked at.
             Err(error) if error.is_no_such_alert() => return Ok(()),

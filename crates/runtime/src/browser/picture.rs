@@ -4,31 +4,9 @@ use serde_json::{Value, json};
 
 use super::{Browser, BrowserError};
 
-/// Hides what fields hold, wherever a script reaches, and shows it again.
-const VEIL: &str = "
-const on = arguments[0];
-const visit = root => {
-  const holder = root.head || root.documentElement || root;
-  let style = root.querySelector('style[data-veil]');
-  if (on && !style && holder) {
-    style = (root.ownerDocument || root).createElement('style');
-    style.setAttribute('data-veil', '');
-    style.textContent = 'input, textarea, [contenteditable], [contenteditable] * { -webkit-text-security: disc !important; } '
-      + 'select, input:is([type=date], [type=time], [type=datetime-local], [type=month], [type=week], [type=number]), '
-      + '[role=combobox]:not(input), [role=listbox] * { color: transparent !important; text-shadow: none !important; } '
-      + 'input:is([type=radio], [type=checkbox]) { appearance: none !important; }';
-    holder.append(style);
-  } else if (!on && style) style.remove();
-  for (const element of root.querySelectorAll('*')) {
-    if (element.shadowRoot) visit(element.shadowRoot);
-    if (element.localName === 'iframe') {
-      let inner = null;
-      try { inner = element.contentDocument; } catch { inner = null; }
-      if (inner && inner.documentElement) visit(inner);
-    }
-  }
-};
-visit(document);";
+/// Hides what fields hold and where the page repeats it, wherever a script reaches, and
+/// shows it again.
+const VEIL: &str = include_str!("veil.js");
 
 impl Browser {
     /// Photographs what the window shows, as PNG.
@@ -36,12 +14,19 @@ impl Browser {
         self.raw("a picture of the page", || self.client.screenshot()).await
     }
 
-    /// Photographs the page with what its fields hold blotted out.
-    pub async fn veiled_screenshot(&self) -> Result<Vec<u8>, BrowserError> {
-        self.script(VEIL, vec![json!(true)]).await?;
-        let picture = self.screenshot().await;
+    /// Photographs the page with what its fields hold blotted out, and these values wherever
+    /// the page repeats them.
+    pub async fn veiled_screenshot(&self, values: &[String]) -> Result<Vec<u8>, BrowserError> {
+        let veiled: Result<bool, _> = self.facts(VEIL, vec![json!(true), json!(values)]).await;
+        let picture = match veiled {
+            Ok(true) => self.screenshot().await,
+            Ok(false) => {
+                Err(BrowserError::Refused { why: "the page does not let itself be veiled".into() })
+            }
+            Err(error) => Err(error),
+        };
         // The page must not stay veiled, whatever came of the picture.
-        let _unveiled: Value = self.script(VEIL, vec![json!(false)]).await?;
+        let _unveiled: Value = self.facts(VEIL, vec![json!(false), json!([])]).await?;
         picture
     }
 }

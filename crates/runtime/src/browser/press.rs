@@ -1,7 +1,12 @@
 //! A control is pressed, and what the page does then.
 
-use std::time::Instant;
+use std::{
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    time::Instant,
+};
 
+use pointsman_agents::form::{Complaint, Field, Fill};
+use pointsman_kernel::id::Digest;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -16,19 +21,18 @@ const WORDS: usize = 600;
 /// A page on which a control is about to be pressed.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Pressing {
+    /// Which order it is to be pressed for.
+    #[serde(default)]
+    pub errand: String,
     /// What the page is known by.
     pub fingerprint: String,
     /// Its address.
     pub url: String,
     /// Which document it is.
     pub document: f64,
-}
-
-impl From<&Stand> for Pressing {
-    fn from(stand: &Stand) -> Self {
-        let Stand { fingerprint, url, document, .. } = stand;
-        Self { fingerprint: fingerprint.clone(), url: url.clone(), document: *document }
-    }
+    /// A digest of what the page says.
+    #[serde(default)]
+    pub words: String,
 }
 
 impl Pressing {
@@ -45,21 +49,118 @@ impl Pressing {
 pub struct Pressed {
     /// The page then.
     pub stand: Stand,
-    /// Whether it is another page, or the same with other fields.
-    pub moved: bool,
+    /// Whether it is the page that it was.
+    pub went: Went,
+    /// What it says to it.
+    pub answer: Answer,
+    /// What is left of the form.
+    pub rest: Rest,
     /// What dialogs said meanwhile.
     pub dialogs: Vec<Dialog>,
     /// What the page has against what was filled: what it did not say before, or, where it
     /// stays as it is, all that it says.
-    pub complaints: Vec<String>,
+    pub complaints: Vec<Complaint>,
     /// How many windows were opened. They are left alone.
     pub windows: usize,
 }
 
+impl Pressed {
+    /// Returns whether it is another page, or the same with other fields.
+    pub fn has_moved(&self) -> bool {
+        self.went != Went::Nowhere
+    }
+}
+
+/// Where a page went when a control was pressed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Went {
+    /// It is the page that it was.
+    Nowhere,
+    /// It has other fields or another address, and is the same document.
+    On,
+    /// It was loaded anew, or is another.
+    Anew,
+}
+
+/// What a page says when a control was pressed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Answer {
+    /// What it said before.
+    Nothing,
+    /// Something else.
+    Words,
+    /// Something that looks like an error.
+    Error,
+}
+
+/// What is left of a form after its control was pressed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Rest {
+    /// Its fields, with what they held.
+    Filled,
+    /// Its fields, and they hold something else.
+    Emptied,
+    /// Nothing.
+    Gone,
+}
+
+/// What is seen of a page that something was pressed on.
+#[derive(Debug, Deserialize)]
+struct After {
+    /// Whether it is still at work.
+    busy: bool,
+    /// Its alerts that look like errors.
+    wrong: Vec<String>,
+}
+
+/// What a person has agreed to, for as long as this is held.
+struct Consent<'a>(&'a AtomicBool);
+
+impl<'a> Consent<'a> {
+    fn of(consent: &'a AtomicBool, given: bool) -> Self {
+        consent.store(given, Relaxed);
+        Self(consent)
+    }
+}
+
+impl Drop for Consent<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Relaxed);
+    }
+}
+
 impl Browser {
-    /// Writes down that a control is about to be pressed.
-    pub fn about_to_press(&mut self, pressing: &Pressing) -> Result<(), BrowserError> {
-        self.ours.as_mut().map_or(Ok(()), |group| group.pressing(pressing))
+    /// Writes down that a control is about to be pressed for an order, and returns what was
+    /// written.
+    pub async fn about_to_press(
+        &mut self,
+        errand: &str,
+        stand: &Stand,
+    ) -> Result<Pressing, BrowserError> {
+        let Stand { fingerprint, url, document, .. } = stand;
+        let pressing = Pressing {
+            errand: errand.into(),
+            fingerprint: fingerprint.clone(),
+            url: url.clone(),
+            document: *document,
+            words: self.gist().await?,
+        };
+        if let Some(group) = &mut self.ours {
+            group.pressing(&pressing)?;
+        }
+        Ok(pressing)
+    }
+
+    /// Returns whether it is written down what is about to be pressed, for whoever takes
+    /// the browser over.
+    pub const fn writes_down(&self) -> bool {
+        self.ours.is_some()
+    }
+
+    /// Returns a digest of what the page says.
+    pub async fn gist(&self) -> Result<String, BrowserError> {
+        let words = self.words().await?;
+        Ok(Digest::of(words.as_bytes()).to_string().chars().take(32).collect())
     }
 
     /// Clicks a control as a person would, and waits until the page has moved and stands
@@ -71,34 +172,47 @@ impl Browser {
         stood: &Stand,
         accept: bool,
     ) -> Result<Pressed, BrowserError> {
-        let before = &Pressing::from(stood);
         drop(self.dialogs());
         let windows = self.windows().await?;
         let words = self.words().await?;
-        let reached: Reached = self.hand("reach", selector, json!({ "target": true })).await?;
+        let reached: Reached = self.hand("reach", selector, json!({})).await?;
         if reached.is("disabled") {
             return Err(unusable(selector, "the page has switched it off"));
         }
         if !reached.is("shown") {
             return Err(unusable(selector, "nobody can see it"));
         }
-        if !self.click(&reached.element, accept).await? {
+        let _consent = Consent::of(&self.consent, accept);
+        if !self.click(&reached.element).await? {
             return Err(unusable(selector, "something on the page lies over it"));
         }
+        let unsure = |error| BrowserError::Unsure(Box::new(error));
+        self.pressed(selector, stood, &words, windows).await.map_err(unsure)
+    }
+
+    /// Waits for what comes of a click.
+    async fn pressed(
+        &self,
+        selector: &str,
+        stood: &Stand,
+        words: &str,
+        windows: usize,
+    ) -> Result<Pressed, BrowserError> {
         self.forget();
         let begun = Instant::now();
         let stand = loop {
             // Most pages move at once; one that does not is looked at until its time is over.
-            if self.has_left(before, accept).await? || begun.elapsed() > self.settings.moving {
+            if self.has_left(stood).await? || begun.elapsed() > self.settings.moving {
                 break self.settle(self.settings.settle).await?;
             }
             let now = self.settle(self.settings.settle).await?;
-            if before.has_moved(&now) || !new(stood, &now).is_empty() {
+            if has_moved(stood, &now) {
                 break now;
             }
             // It may answer in words alone, and in more than one step.
             let said = self.words().await?;
-            if said != words {
+            let after: After = self.hand_on_page("after", selector).await?;
+            if !after.busy && (said != words || !new(stood, &now).is_empty()) {
                 tokio::time::sleep(self.settings.still).await;
                 if self.words().await? == said {
                     break self.settle(self.settings.settle).await?;
@@ -106,22 +220,41 @@ impl Browser {
             }
             tokio::time::sleep(LOOK * 10).await;
         };
-        let opened = self.windows().await?.saturating_sub(windows);
-        let moved = before.has_moved(&stand);
+        let after: After = self.hand_on_page("after", selector).await?;
+        let went = match (is_other(stood, &stand), has_moved(stood, &stand)) {
+            (true, _) => Went::Anew,
+            (false, true) => Went::On,
+            (false, false) => Went::Nowhere,
+        };
         let mut complaints = new(stood, &stand);
-        if complaints.is_empty() && !moved && self.words().await? == words {
-            complaints = stand.reading.complaints.iter().map(|it| it.text.clone()).collect();
+        let wrong = |it: &Complaint| after.wrong.iter().any(|words| words.contains(&it.text));
+        let answer = if complaints.iter().any(wrong) {
+            Answer::Error
+        } else if self.words().await? != words || !complaints.is_empty() {
+            Answer::Words
+        } else {
+            Answer::Nothing
+        };
+        if went == Went::Nowhere && answer == Answer::Nothing {
+            complaints.clone_from(&stand.reading.complaints);
         }
-        Ok(Pressed { stand, moved, dialogs: self.dialogs(), complaints, windows: opened })
+        Ok(Pressed {
+            went,
+            answer,
+            rest: rest(&stood.reading.fields, &stand.reading.fields),
+            dialogs: self.dialogs(),
+            complaints,
+            windows: self.windows().await?.saturating_sub(windows),
+            stand,
+        })
     }
 
     /// Returns whether the document is another, or has another address.
-    async fn has_left(&self, before: &Pressing, accept: bool) -> Result<bool, BrowserError> {
-        // A dialog that the click has opened is answered here, and the frame that it was in
-        // may be gone.
-        self.leave_frames(accept).await?;
-        let state: State = self.hand_on_page("state").await?;
-        Ok(state.url != before.url || (state.document - before.document).abs() > 0.0)
+    async fn has_left(&self, stood: &Stand) -> Result<bool, BrowserError> {
+        // The frame that was clicked in may be gone.
+        self.leave_frames().await?;
+        let state: State = self.hand_on_page("state", "").await?;
+        Ok(state.url != stood.url || (state.document - stood.document).abs() > 0.0)
     }
 
     async fn windows(&self) -> Result<usize, BrowserError> {
@@ -139,9 +272,58 @@ impl Browser {
     }
 }
 
+fn is_other(before: &Stand, now: &Stand) -> bool {
+    (before.document - now.document).abs() > 0.0
+}
+
+fn has_moved(before: &Stand, now: &Stand) -> bool {
+    before.url != now.url || before.fingerprint != now.fingerprint || is_other(before, now)
+}
+
 /// Returns what a page says now and did not say before.
-fn new(before: &Stand, now: &Stand) -> Vec<String> {
+fn new(before: &Stand, now: &Stand) -> Vec<Complaint> {
     let known = |words: &str| before.reading.complaints.iter().any(|it| it.text == words);
-    let complaints = now.reading.complaints.iter().map(|it| it.text.clone());
-    complaints.filter(|words| !known(words)).collect()
+    now.reading.complaints.iter().filter(|it| !known(&it.text)).cloned().collect()
+}
+
+/// Returns what is left of the fields that held something: what most of them came to.
+fn rest(before: &[Field], now: &[Field]) -> Rest {
+    let holds = |field: &&Field| {
+        field.fill != Fill::Hidden && field.value.as_ref().is_some_and(|value| !value.is_empty())
+    };
+    let there = |field: &Field| {
+        now.iter().find(|it| it.selector == field.selector && it.fill != Fill::Hidden)
+    };
+    let filled: Vec<&Field> = before.iter().filter(holds).collect();
+    let found: Vec<(&Field, &Field)> =
+        filled.iter().filter_map(|field| Some((*field, there(field)?))).collect();
+    let same = found.iter().filter(|(before, now)| before.value == now.value).count();
+    let most = |count: usize| count > 0 && count * 2 >= filled.len();
+    match (most(found.len()), most(same)) {
+        (false, _) => Rest::Gone,
+        (true, true) => Rest::Filled,
+        (true, false) => Rest::Emptied,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_form_is_what_most_of_it_came_to() {
+        let field = |selector: &str, value: &str| Field {
+            selector: selector.into(),
+            value: Some(value.into()),
+            ..Field::default()
+        };
+        let before = [field("#a", "1"), field("#b", "2"), field("#c", "")];
+        assert_eq!(rest(&before, &before), Rest::Filled);
+        assert_eq!(rest(&before, &[field("#a", "1"), field("#b", "")]), Rest::Filled);
+        assert_eq!(rest(&before, &[field("#a", ""), field("#b", "")]), Rest::Emptied);
+        assert_eq!(rest(&before, &[field("#c", ""), field("#d", "1")]), Rest::Gone);
+        assert_eq!(rest(&[field("#c", "")], &before), Rest::Gone);
+        let hidden = Field { fill: Fill::Hidden, ..field("#a", "1") };
+        assert_eq!(rest(&before[..1], &[hidden]), Rest::Gone);
+    }
 }

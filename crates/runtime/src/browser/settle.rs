@@ -10,7 +10,7 @@ use pointsman_kernel::id::Digest;
 use reqwest::Url;
 use serde::Deserialize;
 
-use super::{Browser, BrowserError};
+use super::{Browser, BrowserError, look::Look};
 
 /// Fields that are named when a page does not stand still.
 const NAMED: usize = 4;
@@ -30,12 +30,13 @@ pub struct Stand {
     pub reading: Reading,
     /// Which document it is: one that is loaded anew is another.
     pub document: f64,
+    /// The HTTP status that the document came with, where the browser knows it.
+    pub status: Option<u16>,
 }
 
 /// How a document stands.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 pub(super) struct State {
-    pub(super) ready: String,
     pub(super) url: String,
     pub(super) document: f64,
 }
@@ -86,31 +87,34 @@ impl Browser {
 
     /// Looks at the page as it is now, or tells why it is none yet.
     async fn seen(&self, waited: Duration) -> Result<Result<Stand, String>, BrowserError> {
-        let state: State = self.hand_on_page("state").await?;
-        let there = match state.ready.as_str() {
+        let (ready, stand) = self.stand().await?;
+        let there = match ready.as_str() {
             "complete" => true,
             // A picture that never comes is no reason to wait for ever.
             "interactive" => waited > self.settings.parts,
             _ => false,
         };
-        if !there {
-            return Ok(Err("its document did not finish loading".into()));
+        // Some addresses are refused without a word from the driver: the browser then shows
+        // a page of its own.
+        if there && stand.url.starts_with("chrome-error:") {
+            let why = "the browser shows an error in its place".into();
+            return Err(BrowserError::Address { url: "the page".into(), why });
         }
-        self.stand(&state).await.map(Ok)
+        Ok(if there { Ok(stand) } else { Err("its document did not finish loading".into()) })
     }
 
-    async fn stand(&self, state: &State) -> Result<Stand, BrowserError> {
-        let sighting = self.look().await?;
+    async fn stand(&self) -> Result<(String, Stand), BrowserError> {
+        let Look { sighting, ready, document, status } = self.look_at_all().await?;
         let reading = form::read(&sighting);
         let fingerprint = fingerprint(&sighting.origin, &sighting.url, &reading.fields);
         let (url, origin, title) = (sighting.url, sighting.origin, sighting.title);
-        Ok(Stand { url, origin, title, fingerprint, reading, document: state.document })
+        let status = Some(status).filter(|status| *status > 0);
+        Ok((ready, Stand { url, origin, title, fingerprint, reading, document, status }))
     }
 
     /// Looks at the page as it is at this moment.
     pub async fn now(&self) -> Result<Stand, BrowserError> {
-        let state: State = self.hand_on_page("state").await?;
-        self.stand(&state).await
+        self.stand().await.map(|(_, stand)| stand)
     }
 }
 

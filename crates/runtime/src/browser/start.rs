@@ -1,6 +1,14 @@
 //! How a browser comes to be: started, attached to, or taken over from a process that died.
 
-use std::{future::Future, path::Path, sync::Mutex, time::Duration};
+use std::{
+    future::Future,
+    path::Path,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicU64},
+    },
+    time::Duration,
+};
 
 use fantoccini::{Client, error::NewSessionError, wd::Capabilities};
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -101,6 +109,13 @@ impl Browser {
         Ok(browser)
     }
 
+    /// Leaves the browser to the person before it, if it was started for us and has a
+    /// window. Returns whether it stays open.
+    pub fn release(mut self) -> bool {
+        let ours = self.ours.take().filter(|_| self.settings.visible);
+        ours.is_some_and(Group::release)
+    }
+
     /// Ends the browser, if it was started for us.
     pub async fn close(self) {
         if self.session == Ours::Yes {
@@ -115,24 +130,42 @@ impl Browser {
     }
 
     fn around(client: Client, settings: &Settings, ours: Option<Group>, session: Ours) -> Self {
-        let settings = settings.clone();
-        let (dialogs, frame, stood) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Self { client, settings, ours, session, dialogs, frame, stood }
+        Self {
+            client,
+            settings: settings.clone(),
+            ours,
+            session,
+            dialogs: Mutex::default(),
+            frame: Mutex::default(),
+            site: Mutex::default(),
+            consent: AtomicBool::default(),
+            commands: AtomicU64::default(),
+            stood: Mutex::default(),
+        }
     }
 
     /// Looks whether a session that is said to exist does.
     async fn answers(&self) -> Result<(), BrowserError> {
         self.client.persist().await?;
+        // Whoever had it before may have left it in a frame.
+        self.leave_frames().await?;
         self.script("return document.readyState", Vec::new()).await.map(drop)
     }
 }
 
 async fn existing(url: &str, session: &str) -> Result<Client, NewSessionError> {
-    Client::with_existing_session(url, session, HttpConnector::new()).await
+    Client::with_existing_session(url, session, wire()).await
 }
 
 async fn connect(url: &str, capabilities: &Capabilities) -> Result<Client, NewSessionError> {
-    Client::with_capabilities_and_connector(url, capabilities, HttpConnector::new()).await
+    Client::with_capabilities_and_connector(url, capabilities, wire()).await
+}
+
+/// Commands are small, and each waits for the answer to the one before.
+fn wire() -> HttpConnector {
+    let mut wire = HttpConnector::new();
+    wire.set_nodelay(true);
+    wire
 }
 
 async fn within<T>(
@@ -170,6 +203,9 @@ fn capabilities(
         }
         flags.extend(settings.flags.iter().cloned());
         options["args"] = json!(flags);
+        // A browser that is left to a person must not go with its driver. Whoever ends ours
+        // ends both.
+        options["detach"] = json!(settings.visible);
         // A browser that offers to fill in or to save would do a part of the work unseen.
         options["prefs"] = json!({
             "autofill.credit_card_enabled": false,

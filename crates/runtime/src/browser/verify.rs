@@ -6,7 +6,7 @@ use pointsman_agents::form::{Field, Shape, kept};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Browser, BrowserError};
+use super::{Browser, BrowserError, hand::Held, keys};
 
 /// How a field was found after it was left.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -30,7 +30,11 @@ pub(super) struct Stood {
 /// What a script finds.
 #[derive(Debug, Deserialize)]
 struct Check {
+    /// What it held before it was left.
+    before: String,
     value: String,
+    editable: bool,
+    lines: bool,
     chosen: Vec<usize>,
     picked: Vec<usize>,
     joined: String,
@@ -40,19 +44,18 @@ struct Check {
 }
 
 impl Browser {
-    /// Looks what a field holds, whether it is what was wanted, and whether the page
-    /// complains. Words that stood there before anything was typed are no answer to it:
-    /// a page that was sent with them will not take them back.
+    /// Leaves a field, and looks what it holds, whether it is what was wanted, and whether
+    /// the page complains. What keys could not put there is set, and looked at again. Words
+    /// that stood there before anything was typed are no answer to it: a page that was sent
+    /// with them will not take them back.
     pub async fn verify(&self, field: &Field, wanted: &str) -> Result<Found, BrowserError> {
-        let parts: Vec<&str> =
-            field.options.iter().filter_map(|it| it.selector.as_deref()).collect();
-        let more = json!({ "whole": field.selector, "buttons": parts });
-        let check: Check = self.hand("check", &field.selector, more).await?;
+        let mut check = self.check(field, true).await?;
+        if let Some(text) = unkept(field, wanted, &check) {
+            self.hand::<Held>("set", &field.selector, json!(text)).await?;
+            check = self.check(field, true).await?;
+        }
         let value = value(field, &check);
-        let kept = match field.shape {
-            Shape::File => files(wanted) == value,
-            _ => kept(field, wanted, &value),
-        };
+        let kept = is_kept(field, wanted, &value);
         let complaint = Some(check.live.clone()).filter(|live| !live.is_empty()).or_else(|| {
             let before = self.before(&field.selector, check.document);
             let new = check.standing.into_iter().filter(|words| !before.contains(words));
@@ -60,6 +63,19 @@ impl Browser {
             (!new.is_empty()).then(|| new.join("; "))
         });
         Ok(Found { value, kept, complaint })
+    }
+
+    /// Looks whether a field holds what is wanted, and leaves everything as it is.
+    pub async fn holds(&self, field: &Field, wanted: &str) -> Result<bool, BrowserError> {
+        let check = self.check(field, false).await?;
+        Ok(is_kept(field, wanted, &value(field, &check)))
+    }
+
+    async fn check(&self, field: &Field, leaves: bool) -> Result<Check, BrowserError> {
+        let parts: Vec<&str> =
+            field.options.iter().filter_map(|it| it.selector.as_deref()).collect();
+        let more = json!({ "whole": field.selector, "buttons": parts, "leaves": leaves });
+        self.hand("check", &field.selector, more).await
     }
 
     /// Keeps what stood with a field when it was first touched.
@@ -81,6 +97,35 @@ impl Browser {
     pub(super) fn forget(&self) {
         *self.stood.lock().unwrap_or_else(PoisonError::into_inner) = Stood::default();
     }
+}
+
+fn is_kept(field: &Field, wanted: &str, value: &str) -> bool {
+    match field.shape {
+        Shape::File => files(wanted) == value,
+        _ => kept(field, wanted, value),
+    }
+}
+
+/// Returns the text that was typed and did not arrive, where setting it could help. Rich
+/// text is only ever typed: its editor keeps more than the page shows.
+fn unkept(field: &Field, wanted: &str, check: &Check) -> Option<String> {
+    let typed = matches!(
+        field.shape,
+        Shape::Text
+            | Shape::Textarea
+            | Shape::Password
+            | Shape::Number
+            | Shape::Date
+            | Shape::Time
+            | Shape::DatetimeLocal
+    );
+    if !typed || check.editable {
+        return None;
+    }
+    let text = keys::plain(wanted, check.lines);
+    let meant = |found: &str| kept(field, wanted, found) || found == text;
+    // A page may write it otherwise once the field is left.
+    (!meant(&check.before) && !meant(&check.value)).then_some(text)
 }
 
 /// Returns what a field holds, as a form would send it.

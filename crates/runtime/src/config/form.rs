@@ -117,8 +117,11 @@ impl FormConfig {
             let all = settings.start.saturating_add(settings.load).saturating_add(settings.settle);
             states.push(("observe", ms(all).saturating_add(MARGIN_MS)));
         }
-        if self.press_ms.is_some() || self.settle_ms.is_some() {
-            let all = settings.moving.saturating_add(settings.load).saturating_add(settings.settle);
+        let moves = [self.press_ms, self.load_ms, self.settle_ms];
+        if moves.iter().any(Option::is_some) {
+            // The page stands still before the control is pressed, and again after it.
+            let twice = settings.settle.saturating_mul(2);
+            let all = settings.moving.saturating_add(settings.load).saturating_add(twice);
             states.push(("next_page", ms(all).saturating_add(MARGIN_MS)));
         }
         states.extend(self.fill_ms.map(|it| ("fill", it)));

@@ -6,6 +6,8 @@
 
 mod press;
 mod room;
+mod secrets;
+mod trouble;
 mod value;
 mod vault;
 
@@ -20,6 +22,7 @@ use pointsman_agents::form::SUBMIT_TOOL;
 pub(super) use pointsman_agents::form::Task;
 use pointsman_kernel::{
     agent::{Fault, ToolCall},
+    chart::Disposition,
     tool::ToolDecl,
 };
 use serde_json::Value;
@@ -31,7 +34,8 @@ use crate::{
     perform::{Done, Errand, Shown},
     store::{RunId, Store},
 };
-use room::{Room, Trouble};
+use room::Room;
+use trouble::Trouble;
 
 /// Returns what the tool declares of itself that sends a form.
 pub(super) fn submit_decl() -> Option<ToolDecl> {
@@ -59,7 +63,7 @@ impl Forms {
             Ok(room) => room,
             Err(trouble) => return failed(&trouble),
         };
-        match room.perform(task, errand.again).await {
+        match room.perform(task, errand).await {
             // A report is plain data.
             Ok(report) => Done::own(serde_json::to_value(report).unwrap_or_default()),
             Err(trouble) => Done::failed(room.tell(trouble).await),
@@ -72,18 +76,21 @@ impl Forms {
             Ok(room) => room,
             Err(trouble) => return failed(&trouble),
         };
-        match room.submit(call.arguments.get(), errand.again).await {
+        match room.submit(call.arguments.get(), errand).await {
             Ok((ok, says)) => Done::tool(ok, &says),
             Err(trouble) => Done::failed(room.tell(trouble).await),
         }
     }
 
-    /// Ends what was kept for a run that has ended.
-    pub(super) fn end(&self, run: &RunId) {
+    /// Ends what was kept for a run that has ended. A browser with a window is left to the
+    /// person, unless the form was sent or they broke off.
+    pub(super) fn end(&self, run: &RunId, how: Disposition) {
         let room = self.rooms.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
         if let Some(room) = room {
-            room.vault().remove();
+            room.end(how != Disposition::Cancelled);
         }
+        // The run may have ended before this process had anything to do in its browser.
+        clean(&self.folder, run);
     }
 
     fn room(&self, run: &RunId) -> Result<Arc<Room>, Trouble> {
@@ -104,9 +111,12 @@ fn beside(journal: &Path) -> PathBuf {
 
 /// Ends what a run that nobody drives has left behind.
 pub(crate) fn forget(journal: &Path, run: &RunId) {
-    let folder = beside(journal);
-    browser::end_left(&room::record(&folder, run));
-    vault::Vault::new(&folder, run).remove();
+    clean(&beside(journal), run);
+}
+
+fn clean(folder: &Path, run: &RunId) {
+    browser::end_left(&room::record(folder, run));
+    vault::Vault::new(folder, run).remove();
 }
 
 /// Removes all that is kept for a run that is itself removed, its pictures included.
@@ -138,6 +148,7 @@ pub(super) async fn ask(host: &Host, run: &RunId, mut question: Question, shown:
     }
     // What is shown while it is written could be kept by whoever watches.
     let mut done = host.0.model.ask(question, Shown::nobody()).await;
+    withhold(&mut done.answer);
     if let Some(Value::String(text)) = done.answer.pointer_mut("/model/text")
         && !text.trim().is_empty()
     {
@@ -149,6 +160,42 @@ pub(super) async fn ask(host: &Host, run: &RunId, mut question: Question, shown:
     done
 }
 
+/// Takes out of a reply what could quote the person's facts and is not needed: calls, of
+/// which the agent makes nothing, and what is said of a reply that is none.
+fn withhold(answer: &mut Value) {
+    if let Some(calls) = answer.pointer_mut("/model/calls") {
+        *calls = Value::Array(Vec::new());
+    }
+    let class = answer.pointer("/fault/class").and_then(Value::as_str);
+    let quotes = matches!(class, Some("invalid" | "contract"));
+    if let Some(message) = answer.pointer_mut("/fault/message").filter(|_| quotes) {
+        let told = "the model's reply cannot be used; what it said is kept out of the journal";
+        *message = Value::String(told.into());
+    }
+}
+
 fn failed(trouble: &Trouble) -> Done {
     Done::failed(Fault::from(trouble))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_could_quote_facts_is_withheld() {
+        let mut reply = json!({ "model": { "text": "t", "calls": [{ "arguments": "secret" }] } });
+        withhold(&mut reply);
+        assert_eq!(reply, json!({ "model": { "text": "t", "calls": [] } }));
+        let fault = |class: &str| {
+            let mut fault = json!({ "fault": { "class": class, "message": "it says: secret" } });
+            withhold(&mut fault);
+            fault.to_string()
+        };
+        assert!(!fault("invalid").contains("secret") && !fault("contract").contains("secret"));
+        // Where a server cannot be reached, that is all there is to say.
+        assert!(fault("unavailable").contains("secret"));
+    }
 }

@@ -1,5 +1,6 @@
 //! A real browser over pages that a tiny server on loopback serves.
 
+mod answers;
 mod fill;
 mod life;
 mod lists;

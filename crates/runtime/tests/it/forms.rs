@@ -162,7 +162,7 @@ fn the_settings_for_forms_are_read_and_used() {
     let attach = Attach::Driver { url: "http://127.0.0.1:9515".into(), session: None };
     assert_eq!(browser.attach, Some(attach));
     let expected =
-        [("observe", 38_000), ("next_page", 26_000), ("fill", 90_000), ("verify", 9_000)];
+        [("observe", 38_000), ("next_page", 31_000), ("fill", 90_000), ("verify", 9_000)];
     assert_eq!(form.timeouts(), expected);
     let usual = Config::default().form;
     assert_eq!((usual.attempts(), usual.timeouts().len()), (2, 0));

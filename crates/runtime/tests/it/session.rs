@@ -86,6 +86,11 @@ impl Desk {
     }
 
     pub(crate) fn host(&self) -> Host {
+        self.host_with(pointsman_runtime::browser::Settings::default())
+    }
+
+    /// A host that fills forms in such a browser.
+    pub(crate) fn host_with(&self, browser: pointsman_runtime::browser::Settings) -> Host {
         let mut tools = tool::Settings::over(self.work(), self.folder.0.join("index.db"));
         // Pages come from a server in this process.
         tools.http_private = true;
@@ -97,7 +102,7 @@ impl Desk {
             watch: None,
             hooks: host::Hooks::default(),
             instructions: host::Instructions::default(),
-            browser: pointsman_runtime::browser::Settings::default(),
+            browser,
         };
         self.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
     }

@@ -112,6 +112,32 @@ fn a_killed_run_goes_on_in_the_same_browser_and_fills_nothing_twice() {
     }
 }
 
+/// A press that was written down for an earlier page says nothing of the last one.
+#[test]
+#[ignore = "needs Chromium: cargo xtask test --only browser"]
+fn what_is_told_as_sent_after_a_death_was_sent_once() {
+    let profile = format!(
+        "{ADA}name = \"Ada Lovelace\"\naddress-line1 = \"12 Harbour Road\"\n\
+         address-level2 = \"Whitby\"\npostal-code = \"YO21 1AA\"\n\
+         [answers]\n\"Moving day\" = \"2026-12-01\"\n"
+    );
+    let rig = Rig::new("sent-once", &profile);
+    let ran = rig.fill("wizard", &["--submit", "yes"]);
+    assert_eq!(ran.code, Some(0), "{}", rig.told(&ran));
+    let steps = rig.last()["entries"].as_array().map_or(0, Vec::len);
+    for at in steps - 3..steps {
+        for moment in [format!("persisted:{at}"), format!("attempted:{at}")] {
+            let rig = Rig::new(&format!("once-{}", moment.replace(':', "-")), &profile);
+            let dying = [("POINTSMAN_DIE_AT", moment.as_str())];
+            let died = rig.start("wizard", &["--submit", "yes"], &dying).end();
+            assert_eq!(died.code, None, "{moment}: {}", rig.told(&died));
+            let resumed = rig.command(&["resume", "last"], &[]).end();
+            assert_eq!(resumed.code, Some(0), "{moment}: {}", rig.told(&resumed));
+            assert_eq!(rig.site.posted("/sent").len(), 1, "{moment}");
+        }
+    }
+}
+
 #[test]
 #[ignore = "needs Chromium: cargo xtask test --only browser"]
 fn a_run_that_is_killed_at_any_time_goes_on() {

@@ -218,6 +218,14 @@ fn answer(request: &Request, elsewhere: &str) -> Reply {
     if request.method == "POST" {
         return match path {
             "/sent" => Reply::html("<h1>Thank you.</h1><p>Your application has number 4711.</p>"),
+            "/again" => {
+                let form = "<form action=/again method=post><ul><li>Email is taken</ul>
+                    <label for=name>Full name</label><input id=name name=name value='Ada Lovelace'>
+                    <label for=email>Email</label><input id=email name=email value=ada@example.org>
+                    <button>Send</button></form>";
+                Reply::html(form)
+            }
+            "/broken" => Reply::broken("<h1>Something went wrong</h1>"),
             "/step/2" if request.query == "bounce" => {
                 Reply::json(&json!({ "wrong": "We do not deliver to this postcode." }))
             }

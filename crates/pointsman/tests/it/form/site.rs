@@ -62,6 +62,11 @@ impl Reply {
         Self { status: "404 Not Found", ..Self::of("text/plain", b"there is no such page".into()) }
     }
 
+    /// A page of a server that has failed.
+    pub(crate) fn broken(text: &str) -> Self {
+        Self { status: "500 Internal Server Error", ..Self::html(text) }
+    }
+
     pub(crate) fn elsewhere(location: String) -> Self {
         let body = Self::of("text/plain", Vec::new());
         Self { status: "303 See Other", location: Some(location), ..body }

@@ -9,28 +9,24 @@ use serde_json::{Value, json};
 use super::{
     super::{
         group::LOOK,
-        hand::{Handle, Left},
+        hand::{Handle, Held},
         keys,
     },
-    Browser, BrowserError, unusable,
+    Browser, BrowserError, unfit, unusable,
 };
 
+const NOT_OFFERED: &str = "it does not offer what was chosen";
+
 /// What came of choosing from a native list.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Chosen {
     tag: String,
     disabled: bool,
-    absent: Vec<String>,
+    /// How many of what was wanted it does not offer.
+    absent: usize,
     complaints: Vec<String>,
     document: f64,
-}
-
-impl Default for Chosen {
-    fn default() -> Self {
-        let (tag, absent, complaints) = (String::new(), Vec::new(), Vec::new());
-        Self { tag, disabled: false, absent, complaints, document: 0.0 }
-    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -61,13 +57,13 @@ impl Browser {
             if chosen.tag != "select" {
                 return Err(unusable(&field.selector, "it is no list any more"));
             }
-            if chosen.absent.is_empty() {
+            if chosen.absent == 0 {
                 self.stood(&field.selector, chosen.document, &chosen.complaints);
                 return Ok(());
             }
             // A list that depends on another is filled a moment later.
             if begun.elapsed() > self.settings.options {
-                return Err(unusable(&field.selector, "it does not offer what was chosen"));
+                return Err(unfit(&field.selector, NOT_OFFERED));
             }
             tokio::time::sleep(LOOK * 5).await;
         }
@@ -86,7 +82,7 @@ impl Browser {
         let fits = |offer: &Offer| wanted.iter().any(|names| offer.fits(names));
         let found = offered.options.iter().filter(|offer| fits(offer)).count();
         if found < wanted.len() {
-            return Err(unusable(selector, "it does not offer what was chosen"));
+            return Err(unfit(selector, NOT_OFFERED));
         }
         for offer in &offered.options {
             let wants = fits(offer);
@@ -95,11 +91,11 @@ impl Browser {
             } else {
                 wants && !offer.selected
             };
-            if turns && !self.press_option(offer).await? {
+            if turns && !self.press_option(selector, offer).await? {
                 self.click_unseen(&offer.element).await?;
             }
         }
-        self.hand::<Left>("leave", selector, Value::Null).await.map(drop)
+        Ok(())
     }
 
     /// Opens a list, types to narrow it where it can be typed into, and chooses.
@@ -111,17 +107,18 @@ impl Browser {
         let selector = &field.selector;
         let reached = self.reach(selector, json!({ "focus": true, "target": true })).await?;
         if kept(field, value, &reached.value) {
-            return self.hand::<Left>("leave", selector, Value::Null).await.map(drop);
+            return Ok(());
         }
         let wanted = names(field, value);
         let label = wanted.first().and_then(|names| names.last()).copied().unwrap_or(value);
         let handle = reached.target.as_ref().unwrap_or(&reached.element);
-        if !self.click(handle, false).await? {
+        if !self.click(handle).await? {
             self.click_unseen(&reached.element).await?;
         }
         let typed = matches!(reached.tag.as_str(), "input" | "textarea") || reached.is("editable");
+        let element = reached.element.clone();
         if typed {
-            self.write(field, &reached, &keys::plain(label, false)).await?;
+            self.write(field, reached, &keys::plain(label, false)).await?;
         }
         let begun = Instant::now();
         let mut shown = false;
@@ -129,9 +126,9 @@ impl Browser {
             let offered: Offered = self.hand("offered", selector, Value::Null).await?;
             let of_these = |names: &Vec<&str>| offered.options.iter().find(|it| it.fits(names));
             if let Some(offer) = wanted.first().and_then(of_these)
-                && self.press_option(offer).await?
+                && self.press_option(selector, offer).await?
             {
-                return self.hand::<Left>("leave", selector, Value::Null).await.map(drop);
+                return Ok(());
             }
             shown |= !offered.options.is_empty();
             // What takes free text and has nothing to offer keeps what was typed.
@@ -141,23 +138,23 @@ impl Browser {
             tokio::time::sleep(LOOK * 3).await;
         }
         if typed && !shown {
-            return self.hand::<Left>("leave", selector, Value::Null).await.map(drop);
+            return Ok(());
         }
-        self.keys(&reached.element, keys::ESCAPE).await?;
-        let left: Left = self.hand("leave", selector, Value::Null).await?;
+        self.keys(&element, keys::ESCAPE).await?;
+        let left: Held = self.hand("leave", selector, Value::Null).await?;
         if typed && kept(field, value, &left.value) {
             return Ok(());
         }
-        Err(unusable(selector, "it does not offer what was chosen"))
+        Err(unfit(selector, NOT_OFFERED))
     }
 
     /// Clicks an option. Returns whether it was met: a list that is still being narrowed
     /// moves, and its options are made anew.
-    async fn press_option(&self, offer: &Offer) -> Result<bool, BrowserError> {
+    async fn press_option(&self, selector: &str, offer: &Offer) -> Result<bool, BrowserError> {
         if offer.disabled {
-            return Err(unusable(&offer.label, "the page does not let it be chosen"));
+            return Err(unfit(selector, "the page does not let it be chosen"));
         }
-        match self.click(&offer.element, false).await {
+        match self.click(&offer.element).await {
             Err(BrowserError::Replaced) => Ok(false),
             met => met,
         }

@@ -1,16 +1,21 @@
 //! Radio buttons and checkboxes: clicked when they are not yet as they should be.
 
+use std::time::Instant;
+
 use pointsman_agents::form::Field;
 use serde_json::json;
 
-use super::{super::hand::Reached, Browser, BrowserError, unusable};
+use super::{
+    super::{group::LOOK, hand::Reached},
+    Browser, BrowserError, unfit,
+};
 
 impl Browser {
     pub(super) async fn pick(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
         let choices = field.choices(value);
         let button = choices.first().and_then(|choice| choice.selector.as_deref());
-        let button = button
-            .ok_or_else(|| unusable(&field.selector, "it has no button for what was chosen"))?;
+        let button =
+            button.ok_or_else(|| unfit(&field.selector, "it has no button for what was chosen"))?;
         // What stood there before is asked of the group when the group is verified.
         let stood: Reached = self.hand("reach", &field.selector, json!({})).await?;
         self.stood(&field.selector, stood.document, &stood.complaints);
@@ -21,7 +26,7 @@ impl Browser {
         match value {
             "true" => self.switch(&field.selector, true).await,
             "false" => self.switch(&field.selector, false).await,
-            _ => Err(unusable(&field.selector, "a box is ticked or it is not")),
+            _ => Err(unfit(&field.selector, "a box is ticked or it is not")),
         }
     }
 
@@ -33,14 +38,20 @@ impl Browser {
             return Ok(());
         }
         let met = match &reached.target {
-            Some(target) => self.click(target, false).await?,
+            Some(target) => self.click(target).await?,
             None => false,
         };
-        if met {
+        let begun = Instant::now();
+        // A page may take a moment to show what was clicked: a second click would undo it.
+        while met {
             let after: Reached = self.hand("reach", selector, json!({})).await?;
             if after.checked == Some(on) {
                 return Ok(());
             }
+            if begun.elapsed() > self.settings.still {
+                break;
+            }
+            tokio::time::sleep(LOOK).await;
         }
         self.click_unseen(&reached.element).await
     }

@@ -5,7 +5,10 @@ use std::{
     io::{self, Write},
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
-    sync::{Mutex as Plain, PoisonError},
+    sync::{
+        Mutex as Plain, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::Instant,
 };
 
@@ -17,78 +20,33 @@ use pointsman_kernel::{
     journal::Entry,
 };
 use serde::Deserialize;
-use thiserror::Error;
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::{
+    press,
+    secrets::Secrets,
+    trouble::Trouble,
     value::{self, Value},
     vault::Vault,
 };
 use crate::{
-    browser::{Browser, BrowserError, Pressing, Record, Settings},
-    profile::{self, ProfileError},
-    store::{RunId, Store, StoreError},
+    browser::{Attach, Browser, BrowserError, Pressing, Record, Settings},
+    perform::Errand,
+    private,
+    store::{RunId, Store},
 };
-
-/// The shortest value that is worth hiding; a shorter one would blot out ordinary words.
-const SHORTEST: usize = 3;
-/// What stands for a value that was typed.
-const HIDDEN: &str = "[hidden]";
-
-/// Why a task came to nothing.
-#[derive(Debug, Error)]
-pub(super) enum Trouble {
-    #[error(transparent)]
-    Browser(#[from] BrowserError),
-    #[error(transparent)]
-    Profile(ProfileError),
-    #[error("the run's private texts cannot be used: {0}")]
-    Vault(io::Error),
-    #[error("a picture cannot be kept: {0}")]
-    Picture(io::Error),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error("the run's configuration cannot be read")]
-    Config,
-    #[error("{0}")]
-    Call(String),
-}
-
-impl From<&Trouble> for Fault {
-    fn from(trouble: &Trouble) -> Self {
-        let (class, repeatable, hint) = match trouble {
-            Trouble::Browser(error) => (error.class(), error.is_repeatable(), error.hint()),
-            // Without its profile a run has nothing to go on with: no field is skipped for it.
-            Trouble::Profile(error) => (FaultClass::Resource, false, error.hint()),
-            Trouble::Vault(_) | Trouble::Picture(_) | Trouble::Store(_) => {
-                (FaultClass::Resource, false, None)
-            }
-            Trouble::Config | Trouble::Call(_) => (FaultClass::Contract, false, None),
-        };
-        let mut message = trouble.to_string();
-        let mut source = std::error::Error::source(trouble);
-        while let Some(cause) = source {
-            message = format!("{message}: {cause}");
-            source = cause.source();
-        }
-        if let Some(hint) = hint {
-            message = format!("{message}; {hint}");
-        }
-        Self { class, repeatable, hint_ms: None, message }
-    }
-}
 
 /// The browser of a run, and what belongs to it. Dropping it ends the browser.
 pub(super) struct Room {
     settings: Settings,
     record: PathBuf,
     pictures: PathBuf,
-    vault: Vault,
-    config: Config,
+    secrets: Secrets,
     browser: Mutex<Option<Browser>>,
-    /// The page on which a process that died was about to press something.
+    /// The page on which something was last about to be pressed.
     pub(super) pressing: Plain<Option<Pressing>>,
-    typed: Plain<Vec<String>>,
+    /// Whether the form was sent.
+    pub(super) sent: AtomicBool,
 }
 
 /// Returns where it is written down how a run's browser is found again.
@@ -109,85 +67,119 @@ impl Room {
         run: &RunId,
     ) -> Result<Self, Trouble> {
         let config = config(store, run)?;
-        let room = Self {
+        Ok(Self {
             settings: settings.clone(),
             record: record(folder, run),
             pictures: pictures(folder, run),
-            vault: Vault::new(folder, run),
-            config,
+            secrets: Secrets::new(&config, Vault::new(folder, run)),
             browser: Mutex::default(),
             pressing: Plain::default(),
-            typed: Plain::default(),
-        };
-        // A page may repeat what was typed before this process took the run up. A profile
-        // that cannot be read is told of where it is needed.
-        let file = Path::new(&room.config.profile.file);
-        if let (true, Ok(profile)) = (room.config.redact, profile::read(file)) {
-            let answers = profile.answers.values();
-            profile.values.values().chain(answers).for_each(|value| room.typing(value));
-        }
-        Ok(room)
+            sent: AtomicBool::default(),
+        })
     }
 
-    pub(super) const fn vault(&self) -> &Vault {
-        &self.vault
+    pub(super) const fn secrets(&self) -> &Secrets {
+        &self.secrets
     }
 
     pub(super) const fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    pub(super) async fn perform(&self, task: Task, again: bool) -> Result<Report, Trouble> {
+    pub(super) async fn perform(&self, task: Task, errand: &Errand) -> Result<Report, Trouble> {
         match task {
             Task::Settle { url } => self.settle(url.as_deref()).await,
             Task::Extract => {
                 let browser = self.here().await?;
                 let mut fields = open(browser.as_ref())?.now().await?.reading.fields;
-                if self.config.redact {
-                    for field in &mut fields {
-                        field.value = None;
-                    }
-                }
+                fields.iter_mut().for_each(|field| self.secrets.hide_in_field(field));
                 Ok(Report::Fields(fields))
             }
-            Task::Insert { field, from, .. } => {
-                let field = self.filled_late(field, &from).await?;
-                let wanted = match value::of(&field, &from, &self.vault)? {
-                    Value::Fits(value) => value,
-                    Value::Unfit(why) => return Ok(inserted(None, None, Some(why))),
-                    Value::None => return Ok(inserted(None, None, None)),
-                };
-                let browser = self.here().await?;
-                let browser = open(browser.as_ref())?;
-                self.typing(&wanted);
-                // What was done before a crash need not be done twice.
-                if !(again && browser.verify(&field, &wanted).await?.kept) {
-                    browser.insert(&field, &wanted).await?;
-                }
-                let digest = Some(self.vault.digest(&wanted).map_err(Trouble::Vault)?);
-                Ok(inserted(digest, Some(wanted).filter(|_| !self.config.redact), None))
+            Task::Insert { field, from, origin } => {
+                self.insert(field, &from, &origin, errand.again).await
             }
-            Task::Verify { field, from, .. } => {
-                let field = self.filled_late(field, &from).await?;
-                let Value::Fits(wanted) = value::of(&field, &from, &self.vault)? else {
-                    return Ok(Report::Verified { kept: true, complaint: None, note: None });
-                };
-                let browser = self.here().await?;
-                self.typing(&wanted);
-                let found = open(browser.as_ref())?.verify(&field, &wanted).await?;
-                let complaint = found.complaint.map(|words| self.hide(&words));
-                Ok(Report::Verified { kept: found.kept, complaint, note: None })
-            }
+            Task::Verify { field, from, origin } => self.verify(field, &from, &origin).await,
             Task::Survey => {
                 let browser = self.here().await?;
                 let browser = open(browser.as_ref())?;
                 let stand = browser.now().await?;
-                let (controls, fingerprint) = (stand.reading.controls, stand.fingerprint);
-                Ok(Report::Controls { controls, shot: self.picture(browser).await, fingerprint })
+                let mut controls = stand.reading.controls;
+                controls.iter_mut().for_each(|control| self.secrets.hide_in_control(control));
+                let shot = self.picture(browser).await;
+                Ok(Report::Controls { controls, shot, fingerprint: stand.fingerprint })
             }
-            Task::Press { control, page, .. } => self.press(&control.selector, &page, again).await,
+            Task::Press { control, page, origin } => {
+                self.press(&control.selector, &page, &origin, errand).await
+            }
             _ => Err(Trouble::Call("this host cannot do that task".into())),
         }
+    }
+
+    async fn insert(
+        &self,
+        field: Box<Field>,
+        from: &Source,
+        origin: &str,
+        again: bool,
+    ) -> Result<Report, Trouble> {
+        let field = self.filled_late(field, from).await?;
+        let unfit = |why| Report::Inserted { digest: None, value: None, unfit: why, note: None };
+        let wanted = match value::of(&self.secrets, &field, from)? {
+            Value::Fits(value) => value,
+            Value::Unfit(why) => return Ok(unfit(Some(why))),
+            Value::None => return Ok(unfit(None)),
+        };
+        let browser = self.here().await?;
+        let browser = open(browser.as_ref())?;
+        browser.stay_on(origin);
+        self.secrets.typing(&wanted);
+        // What was done before a crash need not be done twice.
+        if !(again && browser.holds(&field, &wanted).await?) {
+            match browser.insert(&field, &wanted).await {
+                // A text must not decide where the run goes, so one that the field does not
+                // take is no fault.
+                Err(BrowserError::Unfit { why, .. }) if matches!(from, Source::Written { .. }) => {
+                    return Ok(unfit(Some(why)));
+                }
+                inserted => inserted?,
+            }
+        }
+        let digest = Some(self.secrets.vault().digest(&wanted).map_err(Trouble::Vault)?);
+        let value = Some(wanted).filter(|_| !self.secrets.redacts());
+        Ok(Report::Inserted { digest, value, unfit: None, note: self.note(browser) })
+    }
+
+    async fn verify(
+        &self,
+        field: Box<Field>,
+        from: &Source,
+        origin: &str,
+    ) -> Result<Report, Trouble> {
+        let field = self.filled_late(field, from).await?;
+        let wanted = match value::of(&self.secrets, &field, from)? {
+            Value::Fits(value) => value,
+            // Nothing was to be put in.
+            Value::None => {
+                return Ok(Report::Verified { kept: true, complaint: None, note: None });
+            }
+            Value::Unfit(why) => {
+                let complaint = Some(self.secrets.hide(&why));
+                return Ok(Report::Verified { kept: false, complaint, note: None });
+            }
+        };
+        let browser = self.here().await?;
+        let browser = open(browser.as_ref())?;
+        browser.stay_on(origin);
+        self.secrets.typing(&wanted);
+        let found = browser.verify(&field, &wanted).await?;
+        let complaint = found.complaint.map(|words| self.secrets.hide(&words));
+        Ok(Report::Verified { kept: found.kept, complaint, note: self.note(browser) })
+    }
+
+    /// Returns what dialogs have said meanwhile.
+    fn note(&self, browser: &Browser) -> Option<String> {
+        let said: Vec<String> = browser.dialogs().iter().map(press::said).collect();
+        (!said.is_empty()).then(|| self.secrets.hide(&said.join("; ")))
     }
 
     /// Returns a list as it is now, if it had nothing to offer when the page was read: what
@@ -204,7 +196,7 @@ impl Room {
             let fields = browser.now().await?.reading.fields;
             let now = fields.into_iter().find(|it| it.selector == field.selector);
             if let Some(now) = now.filter(|now| !now.disabled)
-                && let Value::Fits(_) = value::of(&now, from, &self.vault)?
+                && let Value::Fits(_) = value::of(&self.secrets, &now, from)?
             {
                 return Ok(Box::new(now));
             }
@@ -225,7 +217,12 @@ impl Room {
             };
         }
         if browser.is_none() {
-            if url.is_none() && self.settings.attach.is_none() {
+            // Only what belongs to somebody else shows the page still.
+            let foreign = matches!(
+                self.settings.attach,
+                Some(Attach::Debugger(_) | Attach::Driver { session: Some(_), .. })
+            );
+            if url.is_none() && !foreign {
                 return Err(gone().into());
             }
             *browser = Some(Browser::open_for(&self.settings, Some(&self.record)).await?);
@@ -235,8 +232,9 @@ impl Room {
             browser.goto(url).await?;
         }
         let stand = browser.settle(self.settings.settle).await?;
-        let (fingerprint, origin, title) = (stand.fingerprint, stand.origin, stand.title);
-        Ok(Report::Settled { fingerprint, origin, title: self.hide(&title), status: None })
+        let (fingerprint, origin, status) = (stand.fingerprint, stand.origin, stand.status);
+        let title = self.secrets.hide(&stand.title);
+        Ok(Report::Settled { fingerprint, origin, title, status })
     }
 
     /// Returns the run's browser: the one that is open, or one that a process which died
@@ -264,7 +262,7 @@ impl Room {
     /// picture of it.
     pub(super) async fn tell(&self, trouble: Trouble) -> Fault {
         let mut fault = Fault::from(&trouble);
-        fault.message = self.hide(&fault.message);
+        fault.message = self.secrets.hide(&fault.message);
         let seen = matches!(fault.class, FaultClass::Timeout | FaultClass::Invalid);
         if let Ok(browser) = self.browser.try_lock()
             && let Some(browser) = browser.as_ref().filter(|_| seen)
@@ -277,8 +275,8 @@ impl Room {
 
     /// Photographs the page. A picture that cannot be had is no reason to stop.
     pub(super) async fn picture(&self, browser: &Browser) -> Option<String> {
-        let taken = if self.config.redact {
-            browser.veiled_screenshot().await
+        let taken = if self.secrets.redacts() {
+            browser.veiled_screenshot(&self.secrets.typed()).await
         } else {
             browser.screenshot().await
         };
@@ -289,26 +287,18 @@ impl Room {
         kept.inspect_err(|error| tracing::debug!(%error, "no picture of the page")).ok()
     }
 
-    fn typing(&self, value: &str) {
-        let mut typed = self.typed.lock().unwrap_or_else(PoisonError::into_inner);
-        if value.chars().count() >= SHORTEST && !typed.iter().any(|it| it == value) {
-            typed.push(value.into());
-            typed.sort_by_key(|value| std::cmp::Reverse(value.len()));
+    /// Lets the browser go when the run has ended: to the person before it, where there is
+    /// something left for them to do, or for good.
+    pub(super) fn end(&self, leaves: bool) {
+        let browser = self.browser.try_lock().ok().and_then(|mut browser| browser.take());
+        if let Some(browser) = browser
+            && leaves
+            && !self.sent.load(Relaxed)
+            && browser.release()
+        {
+            tracing::info!("the browser stays open");
         }
     }
-
-    /// Hides what was typed, wherever the page repeats it.
-    pub(super) fn hide(&self, words: &str) -> String {
-        if !self.config.redact {
-            return words.into();
-        }
-        let typed = self.typed.lock().unwrap_or_else(PoisonError::into_inner);
-        typed.iter().fold(words.to_owned(), |words, value| words.replace(value, HIDDEN))
-    }
-}
-
-fn inserted(digest: Option<String>, value: Option<String>, unfit: Option<String>) -> Report {
-    Report::Inserted { digest, value, unfit, note: None }
 }
 
 /// Returns the browser, of which it is known that it is there.
@@ -322,7 +312,7 @@ pub(super) fn gone() -> BrowserError {
 
 /// Keeps a picture under the digest of what it shows, and returns its path.
 fn keep(folder: &Path, picture: &[u8]) -> io::Result<String> {
-    fs::create_dir_all(folder)?;
+    private::folder(folder)?;
     let name: String = Digest::of(picture).to_string().chars().take(16).collect();
     let path = folder.join(format!("{name}.png"));
     let mut file = fs::OpenOptions::new();

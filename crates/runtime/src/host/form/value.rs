@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pointsman_agents::form::{Field, Kind, Source, fit};
 
-use super::{room::Trouble, vault::Vault};
+use super::{secrets::Secrets, trouble::Trouble};
 use crate::profile;
 
 /// A value for a field.
@@ -19,12 +19,12 @@ pub(super) enum Value {
 }
 
 /// Finds the value for a field, and writes it so that the field takes it.
-pub(super) fn of(field: &Field, from: &Source, vault: &Vault) -> Result<Value, Trouble> {
+pub(super) fn of(secrets: &Secrets, field: &Field, from: &Source) -> Result<Value, Trouble> {
     let (kind, raw) = match from {
         Source::Nothing => return Ok(Value::None),
-        Source::Written { text } => (Kind::None, vault.text(text).map_err(Trouble::Vault)?),
+        Source::Written { text } => (Kind::None, secrets.text(text)?),
         Source::Profile { file, key } => {
-            let profile = profile::read(Path::new(file)).map_err(Trouble::Profile)?;
+            let profile = secrets.profile(Path::new(file))?;
             match profile.value(key) {
                 Some(found) => found,
                 None => return Ok(Value::Unfit(format!("the profile has no `{key}` any more"))),

@@ -4,13 +4,14 @@
 use std::{
     fs,
     io::{self, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
+    sync::OnceLock,
 };
 
 use pointsman_kernel::id::Digest;
 
-use crate::{clock::entropy, store::RunId};
+use crate::{clock::entropy, private, store::RunId};
 
 /// How the name of a kept text begins.
 const KEPT: &str = "kept:";
@@ -20,11 +21,13 @@ const KEY: &str = "key";
 #[derive(Clone, Debug)]
 pub(super) struct Vault {
     folder: PathBuf,
+    /// The key, once it was read or made.
+    key: OnceLock<Vec<u8>>,
 }
 
 impl Vault {
     pub(super) fn new(forms: &Path, run: &RunId) -> Self {
-        Self { folder: forms.join(format!("{run}.private")) }
+        Self { folder: forms.join(format!("{run}.private")), key: OnceLock::new() }
     }
 
     /// Keeps a text, and returns the name that stands for it.
@@ -43,6 +46,13 @@ impl Vault {
         fs::read_to_string(self.folder.join(digest))
     }
 
+    /// Returns all texts that are kept.
+    pub(super) fn texts(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let texts = entries.filter(|entry| entry.file_name() != KEY);
+        texts.filter_map(|entry| fs::read_to_string(entry.path()).ok()).collect()
+    }
+
     /// Returns the digest of a value under the run's own key: nobody can find the value by
     /// trying, once the key is gone.
     pub(super) fn digest(&self, value: &str) -> io::Result<String> {
@@ -52,18 +62,22 @@ impl Vault {
     }
 
     fn key(&self) -> io::Result<Vec<u8>> {
-        match fs::read(self.folder.join(KEY)) {
+        if let Some(key) = self.key.get() {
+            return Ok(key.clone());
+        }
+        let key = match fs::read(self.folder.join(KEY)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let key: Vec<u8> = (0..4).flat_map(|_| entropy().to_le_bytes()).collect();
                 self.write(KEY, &key)?;
-                Ok(key)
+                key
             }
-            read => read,
-        }
+            read => read?,
+        };
+        Ok(self.key.get_or_init(|| key).clone())
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        private::folder(&self.folder)?;
         let mut file = fs::OpenOptions::new();
         let file = file.write(true).create(true).truncate(true).mode(0o600);
         file.open(self.folder.join(name))?.write_all(bytes)
@@ -95,6 +109,7 @@ mod tests {
         let token = vault.keep("my secret").unwrap_or_default();
         assert!(token.starts_with(KEPT) && !token.contains("secret"), "{token}");
         assert_eq!(vault.text(&token).ok().as_deref(), Some("my secret"));
+        assert_eq!(vault.texts(), ["my secret"]);
         assert_eq!(vault.text("plain").ok().as_deref(), Some("plain"));
         assert_eq!(vault.text("kept:../../x").ok().as_deref(), Some("kept:../../x"));
         assert_eq!(vault.keep("my secret").ok(), Some(token.clone()));

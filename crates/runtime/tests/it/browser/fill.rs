@@ -114,6 +114,8 @@ async fn masks_and_controlled_inputs_keep_what_was_meant() {
     page.fills(&field(Shape::Text, "#c"), "Ada Lovelace").await;
     page.fills(&field(Shape::Text, "#c"), "Grace Hopper").await;
     assert_eq!(page.js("return state").await, "Grace Hopper");
+    page.fills(&field(Shape::Text, "#again"), "Ada").await;
+    assert_eq!(page.js("return kept").await, "Ada");
 }
 
 #[tokio::test]
@@ -224,4 +226,17 @@ async fn complaints_are_seen_and_old_ones_are_not() {
     assert_eq!(said("#e", "1234").await, None, "the alert is about another field");
     assert_eq!(said("#e", "1").await.as_deref(), Some("Four digits, please"));
     assert_eq!(said("#d", "Bern").await, None);
+}
+
+#[tokio::test]
+#[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
+async fn a_box_that_takes_its_time_is_clicked_once() {
+    let page = Opened::page(
+        "<div role=checkbox id=k aria-checked=false tabindex=0 onclick=\"clicks += 1; setTimeout(() =>
+           k.setAttribute('aria-checked', k.getAttribute('aria-checked') !== 'true'), 60)\">Own</div>
+         <script>clicks = 0</script>",
+    )
+    .await;
+    page.fills(&field(Shape::Checkbox, "#k"), "true").await;
+    assert_eq!(page.js("return clicks").await, 1);
 }

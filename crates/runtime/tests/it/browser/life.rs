@@ -8,11 +8,12 @@ use std::{
     time::{Duration, Instant},
 };
 
+use pointsman_agents::form::Shape;
 use pointsman_kernel::agent::FaultClass;
 use pointsman_runtime::browser::{Attach, Browser, BrowserError, Record, programs};
 use serde_json::{Value, json};
 
-use super::{Opened, Site, folder, settings};
+use super::{Opened, Site, field, folder, settings};
 
 /// Processes of a browser that was started for a record.
 fn pids(record: &Path) -> Vec<u32> {
@@ -32,7 +33,7 @@ fn runs(pid: u32) -> bool {
 }
 
 /// Waits until something holds. Only a test that fails waits long.
-fn until(holds: impl Fn() -> bool) -> bool {
+pub(super) fn until(holds: impl Fn() -> bool) -> bool {
     let begun = Instant::now();
     while !holds() && begun.elapsed() < Duration::from_secs(30) {
         std::thread::sleep(Duration::from_millis(20));
@@ -165,8 +166,11 @@ async fn holds_a_browser_until_it_is_killed() {
     let keep = env::var("POINTSMAN_TEST_KEEP").expect("a time").parse().expect("a number");
     settings.keep = Duration::from_secs(keep);
     let browser = Browser::open_for(&settings, Some(&record)).await.expect("a browser");
-    browser.goto("data:text/html,<input id=a>").await.expect("a page");
+    let page = "data:text/html,<iframe id=frame srcdoc='<input id=a>'></iframe>";
+    browser.goto(page).await.expect("a page");
     browser.script("document.title = 'typed'", Vec::new()).await.expect("a script");
+    // Whoever takes it over finds it in a frame.
+    browser.insert(&field(Shape::Text, "#frame >>> #a"), "x").await.expect("typed");
     // Straight to the pipe: whoever reads it is this test's other half.
     std::io::stdout().write_all(b"\nopen\n").expect("a pipe");
     tokio::time::sleep(Duration::from_mins(1)).await;

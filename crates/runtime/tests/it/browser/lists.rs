@@ -31,7 +31,7 @@ async fn native_lists() {
     page.fills(&several, "b").await;
     assert_eq!(page.js("return [...m.selectedOptions].map(it => it.value).join()").await, "b");
     let error = page.fill(&field(Shape::Select, "#s"), "es").await.expect_err("not offered");
-    assert_eq!(error.to_string(), "`#s` cannot be used: it does not offer what was chosen");
+    assert_eq!(error.to_string(), "`#s` cannot be filled: it does not offer what was chosen");
 }
 
 /// A line that offers towns a moment after something is typed, a button that opens a list,
@@ -83,7 +83,7 @@ async fn lists_of_other_elements() {
     assert_eq!(page.js(on).await, "false,true,true");
 
     let error = page.fill(&field(Shape::Combobox, "#town"), "Ber").await.expect_err("too little");
-    assert!(matches!(error, BrowserError::Unusable { .. }), "{error:?}");
+    assert!(matches!(error, BrowserError::Unfit { .. }), "{error:?}");
     let error = page.fill(&field(Shape::Captcha, "#town"), "x").await.expect_err("never");
     assert!(matches!(error, BrowserError::Unusable { .. }), "{error:?}");
 }

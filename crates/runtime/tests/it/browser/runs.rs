@@ -13,12 +13,14 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     driver::Standing,
+    host::Host,
+    perform::Perform as _,
     profile,
     session::{Nobody, Outcome, Start},
 };
 use serde_json::{Value, json};
 
-use super::Site;
+use super::{Site, life::until};
 use crate::session::Desk;
 
 const PAGE: &str = "<title>Join</title><form action=/sent>
@@ -28,26 +30,29 @@ const PAGE: &str = "<title>Join</title><form action=/sent>
 
 /// Runs the agent over a page with a profile of two values.
 fn run(desk: &Desk, url: &str, redact: bool) -> Outcome {
+    run_with(desk, desk.host(), json!({ "url": url, "redact": redact }), Level::Allow)
+}
+
+/// Runs the agent with a host, more of a configuration, and a rule over sending.
+fn run_with(desk: &Desk, host: Host, mut config: Value, sends: Level) -> Outcome {
     let file = desk.work().join("me.toml");
     fs::write(&file, "name = \"Ada Lovelace\"\nemail = \"ada@example.org\"\n").expect("a profile");
     let held = profile::read(&file).expect("a profile").holds(&file.display().to_string());
+    config["profile"] = json!(held);
+    config["sends"] = json!(sends != Level::Refuse);
     let chart = verify(form::CHART, &pointsman_agents::registry());
-    let sends = Grant {
-        tool: form::SUBMIT_TOOL.into(),
-        arguments: Vec::new(),
-        level: Level::Allow,
-        until: None,
-    };
+    let sends =
+        Grant { tool: form::SUBMIT_TOOL.into(), arguments: Vec::new(), level: sends, until: None };
     let start = Start {
         chart: chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics)),
         source: form::CHART.into(),
-        config: json!({ "url": url, "profile": held, "redact": redact }),
+        config,
         words: vec![json!({})],
         goal: "join".into(),
         permissions: Permissions { otherwise: Level::Refuse, rules: vec![sends], attended: false },
         seed: Some(1),
     };
-    let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Nobody);
+    let ran = desk.session.run(&host, start, Vec::new(), &mut Nobody);
     ran.unwrap_or_else(|error| panic!("it runs: {error}"))
 }
 
@@ -98,4 +103,83 @@ fn a_run_that_cannot_open_its_page_fails_and_says_why() {
     let told: Value = outcome.result.map(Value::String).unwrap_or_default();
     assert!(told.to_string().contains("ERR_CONNECTION_REFUSED"), "{told}");
     assert!(!left(&desk).iter().any(|path| path.extension().is_some()), "{:?}", left(&desk));
+}
+
+#[test]
+fn a_run_that_ends_before_anything_was_done_for_it_leaves_no_private_texts() {
+    let desk = Desk::new("browser-untouched");
+    let folder = desk.work().parent().map(|it| it.join("deep/forms")).unwrap_or_default();
+    fs::create_dir_all(folder.join("r1.private")).expect("a folder");
+    fs::create_dir_all(folder.join("r2.private")).expect("a folder");
+    desk.host().ended(&"r1".parse().expect("a name"), Disposition::Denied);
+    assert!(!folder.join("r1.private").exists() && folder.join("r2.private").exists());
+}
+
+/// Processes whose command line names a folder.
+fn of(folder: &str) -> Vec<u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pid = |entry: fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok();
+    let runs = |pid: &u32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(folder)
+    };
+    entries.filter_map(pid).filter(runs).collect()
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
+fn a_browser_with_a_window_stays_with_the_person_until_they_close_it() {
+    let desk = Desk::new("browser-stays");
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("one");
+    let site = runtime.block_on(Site::of(&[("/", PAGE), ("/sent", "<p>Thank you")]));
+    // Its window is seen by nobody, and still it counts as one.
+    let mut settings = super::settings();
+    settings.visible = true;
+    let mark = format!("--window-name=pointsman-{}", std::process::id());
+    settings.flags.extend(["--headless".into(), mark.clone()]);
+    let config = |redact: bool| json!({ "url": site.url("/"), "redact": redact });
+
+    let sent = run_with(&desk, desk.host_with(settings.clone()), config(true), Level::Allow);
+    assert_eq!(sent.standing, Standing::Ended(Disposition::Succeeded), "{sent:?}");
+    assert!(until(|| of(&mark).is_empty()), "nothing is left to do in it");
+
+    drop(run_with(&desk, desk.host_with(settings), config(true), Level::Refuse));
+    let left = of(&mark);
+    assert!(!left.is_empty(), "the browser went with the run");
+    assert!(!self::left(&desk).iter().any(|path| path.extension().is_some()));
+    let line = fs::read(format!("/proc/{}/cmdline", left[0])).expect("it runs");
+    let line = String::from_utf8_lossy(&line).into_owned();
+    let profile = line.split('\0').find_map(|it| it.strip_prefix("--user-data-dir="));
+    let folder = Path::new(profile.expect("a profile")).parent().expect("a folder").to_owned();
+    assert!(folder.is_dir());
+    // The person closes it.
+    for pid in of(&mark) {
+        let pid = rustix::process::Pid::from_raw(pid.cast_signed()).expect("a process");
+        // One of them may have gone with another.
+        let _gone = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+    }
+    assert!(until(|| !folder.exists()), "what it lay in is left");
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
+fn what_a_page_repeats_is_in_no_journal() {
+    let desk = Desk::new("browser-repeats");
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("one");
+    let first = "<form action=/two><label for=n>Full name</label>
+        <input id=n name=n autocomplete=name required><button>Next</button></form>";
+    let second = "<form action=/sent><fieldset><legend>Delivery to ADA LOVELACE</legend>
+        <p id=h>Write to ada@example.org</p>
+        <label for=e>Email</label><input id=e name=e data-for='Ada Lovelace' aria-describedby=h
+          placeholder='like ada@example.org' autocomplete=email></fieldset>
+        <button>Send</button></form>";
+    let pages = [("/", first), ("/two", second), ("/sent", "<p>Thank you, Ada Lovelace")];
+    let site = runtime.block_on(Site::of(&pages));
+    let outcome = run(&desk, &site.url("/"), true);
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded), "{outcome:?}");
+    let journal = desk.session.store().lines(&outcome.run, Seq(0)).expect("a journal").join("\n");
+    assert!(journal.contains("Delivery to [hidden]"), "{journal}");
+    for value in ["ada lovelace", "ada@example.org"] {
+        assert!(!journal.to_lowercase().contains(value), "{value} in {journal}");
+    }
 }

@@ -57,7 +57,7 @@ async fn answer(mut stream: TcpStream, pages: Arc<BTreeMap<String, String>>) {
         // Nothing ever comes, and the connection stays.
         std::future::pending::<()>().await;
     }
-    let page = pages.get(path).map_or("", String::as_str);
+    let page = pages.get(path).map_or("<p>There is no such page", String::as_str);
     let head = match (pages.contains_key(path), page.strip_prefix("-> ")) {
         (false, _) => "404 Not Found".to_owned(),
         (true, Some(to)) => format!("302 Found\r\nLocation: {to}"),

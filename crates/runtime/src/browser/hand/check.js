@@ -1,0 +1,55 @@
+  // What came of it: in a field that was left, and on the page.
+  // Lets the page do what it has put off until the next turn.
+  const turn = async () => {
+    // The clock of a page that nobody sees stands nearly still.
+    if (!document.hidden) await new Promise(done => setTimeout(done, 0));
+    await new Promise(done => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = () => { channel.port1.close(); done(); };
+      channel.port2.postMessage(0);
+    });
+  };
+
+  // Leaves a field where that is wanted, and tells what it holds, and what the page has
+  // against it.
+  const check = async (selector, { whole, buttons, leaves }) => {
+    let found = find(selector);
+    if (!found.element) return missing(found);
+    const before = valueOf(found.element);
+    const active = activeIn(document);
+    if (leaves && active && active !== document.body) {
+      active.blur();
+      await turn();
+      // It may have been rendered anew.
+      found = find(selector);
+      if (!found.element) return missing(found);
+    }
+    const element = found.element;
+    // In a frame only what follows the frame counts, of the buttons' selectors too.
+    const outside = whole.endsWith(selector) ? whole.slice(0, whole.length - selector.length) : '';
+    const inside = it => it.startsWith(outside) ? it.slice(outside.length) : it;
+    const members = buttons.map(it => find(inside(it)).element || null);
+    const chosen = members.flatMap((it, at) => it && isChecked(it) ? [at] : []);
+    const picked = members.flatMap((it, at) => it && it.getAttribute('aria-selected') === 'true' ? [at] : []);
+    return {
+      before, value: valueOf(element), chosen, picked, joined: members.map(it => it ? it.value || '' : '').join(''),
+      editable: isEditable(element), lines: element.localName === 'textarea',
+      document: performance.timeOrigin, ...complaints(element),
+    };
+  };
+
+  // Whether the page is still at work on what was pressed, and which of its alerts look
+  // like errors.
+  const after = selector => {
+    const { element, frame } = find(selector);
+    const waits = element && (isOff(element) || element.getAttribute('aria-busy') === 'true');
+    const works = [...document.querySelectorAll('[aria-busy=true],[role=progressbar]')].some(isShown);
+    const wrong = [...document.querySelectorAll(ALERTS)].filter(it => it.closest('[class*=error i],[class*=invalid i],[class*=danger i]')
+      || marked(it) || [...it.querySelectorAll('*')].some(marked));
+    return { busy: !!(waits || works), wrong: frame ? [] : wrong.map(said).filter(Boolean) };
+  };
+
+  // How the page stands.
+  const state = () => ({ url: location.href, document: performance.timeOrigin });
+
+  Object.assign(functions, { check, after, state });

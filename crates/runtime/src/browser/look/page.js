@@ -1,0 +1,124 @@
+  // The controls of the page, and all that is returned.
+  const isEditable = (element) => matches(element, EDITABLE)
+    && !(element.parentElement && element.parentElement.closest(EDITABLE));
+  // A widget counts only where no native control does its work.
+  function standsAlone(element) {
+    if (matches(element, NATIVE)) return false;
+    if (element.querySelector(NATIVE + "," + EDITABLE + ",[role=combobox], [role=checkbox], [role=textbox]")) return false;
+    const role = attribute(element, "role");
+    const id = quoted(element.id || "");
+    const owned = "[aria-controls=" + id + "], [aria-owns=" + id + "]";
+    if (role === "listbox" && element.id && element.getRootNode().querySelector(owned)) return false;
+    // What stands for a native control shares a small box with it, or is next to it.
+    const near = [element.previousElementSibling, element.nextElementSibling].filter(Boolean);
+    const beside = element.parentElement?.childElementCount <= 4 ? [...element.parentElement.children] : near;
+    const toggles = /^(checkbox|radio|switch)$/.test(role);
+    return !beside.some((e) => matches(e, NATIVE) && !isHiddenInput(e) && (!toggles || /^(checkbox|radio)$/.test(e.type)));
+  }
+
+  function does(element) {
+    const type = (element.type || "").toLowerCase();
+    if (matches(element, "input, button")) return /^(submit|image)$/.test(type) ? "submit" : type === "reset" ? "reset" : "button";
+    return element.localName === "a" && attribute(element, "role") !== "button" ? "link" : "button";
+  }
+
+  function saysOf(element) {
+    const image = element.querySelector("img[alt], svg title");
+    return words(element, 200) || squeeze(element.localName === "input" ? element.value : "", 200)
+      || squeeze(attribute(element, "aria-label"), 200) || squeeze(attribute(element, "title"), 200)
+      || squeeze(attribute(element, "alt"), 200)
+      || squeeze(image ? attribute(image, "alt") || image.textContent : "", 200)
+      || squeeze(attribute(element, "value"), 200);
+  }
+
+  function base(element) {
+    return {
+      selector: selectorOf(element), tag: element.localName, type: (element.type || "").toString().toLowerCase(),
+      role: attribute(element, "role"), order, place: placeIndex(above(element)),
+      form: element.form ? placeIndex(element.form) : null,
+      attributes: attributesOf(element), box: boxOf(element), sight: sightOf(element),
+      disabled: !!element.disabled || attribute(element, "aria-disabled") === "true" || matches(element, ":disabled"),
+    };
+  }
+
+  function addField(element) {
+    if (controls.length >= MOST_CONTROLS) return;
+    const value = valueOf(element);
+    const twin = element.parentElement && [...element.parentElement.children]
+      .find((e) => e !== element && matches(e, "[role=checkbox], [role=radio], [role=switch]"));
+    controls.push({
+      ...base(element), what: "field", names: namesOf(element), options: optionsOf(element),
+      value, holds_value: value === null ? !!element.value : value !== "",
+      checked: isChecked(element), editable: isEditable(element), stand_in: !!twin && isShown(twin),
+      required: !!element.required, read_only: !!element.readOnly || attribute(element, "aria-readonly") === "true",
+      multiple: !!element.multiple || attribute(element, "aria-multiselectable") === "true",
+      user_invalid: matches(element, ":user-invalid"),
+      message: squeeze(element.validationMessage, 300), complaints: complaintsOf(element),
+    });
+  }
+
+  function addPressed(element) {
+    if (controls.length >= MOST_CONTROLS) return;
+    const label = saysOf(element);
+    const own = element.hasAttribute("formaction") && element.form ? element.formAction : "";
+    const target = own || (element.form ? element.form.getAttribute("action") : attribute(element, "href"));
+    const origin = target && URL.canParse(target, location.href) ? new URL(target, location.href).origin : null;
+    controls.push({ ...base(element), what: "pressed", does: does(element), label, origin });
+  }
+
+  function isField(element) {
+    if (element.localName === "input") return !/^(hidden|submit|button|reset|image)$/i.test(element.type);
+    if (matches(element, "textarea, select")) return true;
+    if (isEditable(element)) return !matches(element, "body, html");
+    return matches(element, ROLES) && standsAlone(element);
+  }
+
+  // A plain box with a few words and a hand over it is a button to those who see it.
+  function invitesClicks(element) {
+    if (!matches(element, "div, span") || element.childElementCount || !element.parentElement || element.closest("label, a, button")) return false;
+    return getComputedStyle(element).cursor === "pointer" && getComputedStyle(element.parentElement).cursor !== "pointer";
+  }
+
+  // A link is a control where it is dressed as a button or stands in a form.
+  function isPressed(element) {
+    if (matches(element, ROLES) || !(matches(element, PRESSED) || invitesClicks(element))) return false;
+    if (element.localName === "a") {
+      return attribute(element, "role") === "button" || /btn|button|submit/i.test(attribute(element, "class") + element.id)
+        || !!element.closest("form") || /^javascript:/i.test(attribute(element, "href")) || !!element.onclick;
+    }
+    if (matches(element, "button, input, [role=button]")) return true;
+    return !holdsControl(element) && words(element, 80).length > 0 && words(element, 120).length < 80;
+  }
+
+  function visit(root) {
+    for (const element of root.querySelectorAll("*")) {
+      order += 1;
+      if (isField(element)) addField(element);
+      else if (isPressed(element)) addPressed(element);
+      else if (matches(element, HEADINGS) || element.localName === "a") {
+        const text = words(element, 160);
+        const what = element.localName === "a" ? "link" : "heading";
+        if (text && said.length < MOST_SAID) said.push({ what, text, order, place: placeIndex(above(element)), seen: isShown(element) });
+      }
+      const calls = matches(element, "[role=alert], [aria-live=assertive]")
+        || (MESSAGE.test(attribute(element, "class")) && !holdsControl(element));
+      const called = calls && isShown(element) ? words(element, 600) : "";
+      if (called) alerts.push(called);
+      const [kind] = CAPTCHAS.find(([, selector]) => matches(element, selector)) || [];
+      if (kind) captchas.push({ kind, selector: selectorOf(element), order, place: placeIndex(above(element)), seen: isShown(element) });
+      if (element.shadowRoot) visit(element.shadowRoot);
+      if (element.localName === "iframe") {
+        // A frame of another origin has no document for us.
+        const inner = element.contentDocument;
+        if (inner && inner.documentElement) visit(inner);
+      }
+    }
+  }
+
+  visit(document);
+  return {
+    url: location.href, origin: location.origin, title: squeeze(document.title, 300),
+    language: attribute(document.documentElement, "lang"), controls, places, said, captchas, alerts,
+    ready: document.readyState, document: performance.timeOrigin,
+    status: performance.getEntriesByType("navigation")[0]?.responseStatus || 0,
+  };
