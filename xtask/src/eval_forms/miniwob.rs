@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use self::episode::{Episode, Stand};
 use self::profile::Task;
+use self::tasks::Sorted;
 use crate::{place, place::Scratch, program::Home, webdriver::Browser};
 
 /// How long one run may take.
@@ -32,7 +33,7 @@ struct Row {
 pub(super) fn run(data: &Path, seeds: u64) -> Result<bool> {
     let folder = data.join("miniwob");
     let names = names(&folder.join("miniwob"))?;
-    let (forms, others) = tasks::sorted(&names)?;
+    let Sorted { forms, others } = tasks::sorted(&names)?;
     let stand = Stand::open(&folder)?;
     let mut browser = Browser::start(800, 600)?;
     let scratch = Scratch::new()?;

@@ -47,17 +47,20 @@ fn value(field: &Field) -> Option<String> {
         return other.or_else(|| free().next_back()).map(|it| it.label.clone());
     }
     let label = field.label.trim().to_lowercase();
-    let ways = match (field.shape, field.kind) {
-        (Shape::Checkbox, _) if held == "true" => ["no"; 2],
-        (Shape::Checkbox, _) => ["yes"; 2],
-        (Shape::Number | Shape::Range, _) => ["3", "4"],
-        (Shape::Date, _) => ["2001-03-14", "2002-04-15"],
-        (Shape::Text, Kind::BdayYear) => ["1980", "1981"],
-        (Shape::Text, Kind::BdayDay | Kind::BdayMonth) => ["3", "4"],
-        (Shape::Text, Kind::PostalCode) => ["SW1A 1AA", "SW1A 2AA"],
-        (Shape::Text, _) if label == "year" => ["1980", "1981"],
-        (Shape::Text, _) if label == "day" || label == "month" => ["3", "4"],
-        (Shape::Text | Shape::Textarea | Shape::Richtext, _) => ["Ada", "Grace"],
+    let is_text = field.shape == Shape::Text;
+    let is_year = field.kind == Kind::BdayYear || label == "year";
+    let is_part = matches!(field.kind, Kind::BdayDay | Kind::BdayMonth)
+        || matches!(label.as_str(), "day" | "month");
+    let ways = match field.shape {
+        Shape::Checkbox if held == "true" => ["no"; 2],
+        Shape::Checkbox => ["yes"; 2],
+        Shape::Date => ["2001-03-14", "2002-04-15"],
+        _ if is_text && is_year => ["1980", "1981"],
+        _ if is_text && field.kind == Kind::PostalCode => ["SW1A 1AA", "SW1A 2AA"],
+        _ if is_text && is_part || matches!(field.shape, Shape::Number | Shape::Range) => {
+            ["3", "4"]
+        }
+        Shape::Text | Shape::Textarea | Shape::Richtext => ["Ada", "Grace"],
         _ => return None,
     };
     ways.into_iter().find(|way| *way != held).map(Into::into)

@@ -1,7 +1,7 @@
 //! What a component was made from, looked for in what was read of its page.
 
 use pointsman_agents::form::{Field, Reading, Shape};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::checks::Checks;
 
@@ -38,7 +38,7 @@ pub(super) fn check(checks: &mut Checks, page: &Value, reading: &Reading) {
             let labels: Vec<String> = found.map(|it| flat(&it.label)).collect();
             checks.see("button", labels.contains(&wanted), || format!("{wanted:?} in {labels:?}"));
         }
-        "error-message" => said(checks, reading, &text(options)),
+        "error-message" => said(checks, reading, &message(options)),
         "error-summary" => {
             let lines = ["titleText", "descriptionText"].map(|it| options[it].as_str());
             for line in lines.into_iter().flatten() {
@@ -58,6 +58,15 @@ pub(super) fn check(checks: &mut Checks, page: &Value, reading: &Reading) {
         // A component that is new is a page without a check, which fails.
         _ => {}
     }
+}
+
+/// Returns a message without the word that stands before it for those who cannot see its
+/// colour: it is no part of what is wrong.
+fn message(options: &Value) -> String {
+    let hidden = "<span class=\"govuk-visually-hidden\">";
+    let html = options["html"].as_str().unwrap_or_default();
+    let rest = html.strip_prefix(hidden).and_then(|rest| rest.split_once("</span>"));
+    rest.map_or_else(|| text(options), |(_, rest)| text(&json!({ "html": rest })))
 }
 
 /// Looks for words that the page says of itself, at no field.
@@ -83,7 +92,7 @@ fn one_line(checks: &mut Checks, options: &Value, fields: &[&Field]) {
     let wanted = flat(options["value"].as_str().unwrap_or_default());
     if field.shape == Shape::Password {
         // A password that is there is told, and never which.
-        let told = field.holds_value == !wanted.is_empty() && field.value.is_none();
+        let told = field.holds_value != wanted.is_empty() && field.value.is_none();
         checks.see("value", told, || "of a password".into());
     } else {
         value(checks, &wanted, field);
@@ -270,7 +279,6 @@ fn flat(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use pointsman_agents::form::Complaint;
-    use serde_json::json;
 
     use super::*;
 

@@ -69,14 +69,20 @@ pub(super) const OTHERS: [(&str, &str); 30] = [
     ("social-media-some", ICONS),
 ];
 
+/// The tasks of a folder, told apart.
+pub(super) struct Sorted<'a> {
+    /// Those that fill a form, and how their instruction is read.
+    pub(super) forms: Vec<(&'a str, Task)>,
+    /// The others, and why they fill none.
+    pub(super) others: Vec<(&'a str, &'static str)>,
+}
+
 /// Tells apart the tasks that fill a form from the others, in the order of their names.
 ///
 /// # Errors
 ///
 /// Where a task is listed as neither.
-pub(super) fn sorted<'a>(
-    names: &'a [String],
-) -> Result<(Vec<(&'a str, Task)>, Vec<(&'a str, &'static str)>)> {
+pub(super) fn sorted(names: &[String]) -> Result<Sorted<'_>> {
     let (mut forms, mut others, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
     for name in names {
         let form = FORMS.iter().find(|(it, _)| it == name);
@@ -93,7 +99,7 @@ pub(super) fn sorted<'a>(
         unknown.join(", "),
         file!()
     );
-    Ok((forms, others))
+    Ok(Sorted { forms, others })
 }
 
 #[cfg(test)]
@@ -104,7 +110,7 @@ mod tests {
     fn a_task_is_known_by_its_whole_name() -> Result<()> {
         let names = |names: &[&str]| names.iter().map(|&it| it.to_owned()).collect::<Vec<_>>();
         let known = names(&["click-link", "use-spinner"]);
-        let (forms, others) = sorted(&known)?;
+        let Sorted { forms, others } = sorted(&known)?;
         assert_eq!(forms, [("use-spinner", Task::Spin)]);
         assert_eq!(others, [("click-link", BUTTONS)]);
         for unknown in ["click-shades", "email-inbox-2", "enter-text", "use-slider-3"] {
