@@ -2,11 +2,13 @@
 //! send the same keys.
 //!
 //! The page takes the time itself, from the first touch of a field to the last value, so
-//! that both are measured alike and a browser's start is in neither.
+//! that both are measured alike and a browser's start is in neither. Each filling has a
+//! browser of its own, of the same size and with the same flags, and presses the same
+//! keys; the page tells how many, and every value that it holds at the end.
 
 use std::{
-    env, fs,
-    path::{Path, PathBuf},
+    fs,
+    path::Path,
     time::{Duration, Instant},
 };
 
@@ -16,23 +18,20 @@ use serde_json::{Value, json};
 use crate::{
     bench::median,
     place::{self, Scratch},
-    process,
-    program::Home,
+    program::{self, Home},
     site::{Reply, Request, Site},
     webdriver::Browser,
 };
 
-const BUILD_CAP: Duration = Duration::from_mins(30);
 /// Pairs of the agent and bare calls, after one to warm up.
 const PAIRS: usize = 5;
 const FIELDS: usize = 100;
-/// The window that the agent's browser has.
-const WINDOW: (u32, u32) = (1280, 1400);
 const LIMIT: Duration = Duration::from_mins(3);
 /// How long the page's own time may be on its way.
 const ARRIVES: Duration = Duration::from_secs(5);
 const RATIO: f64 = 1.5;
-const TAB: char = '\u{e004}';
+/// The window of the agent's browser.
+const WINDOW: (u32, u32) = (1280, 1400);
 
 /// What the page said of one filling.
 struct Filling {
@@ -43,19 +42,15 @@ struct Filling {
 /// Fills a page of a hundred fields in both ways, and returns whether the target was
 /// reached.
 pub(crate) fn bench(development: bool, json: Option<&Path>) -> Result<bool> {
-    let program = program(development)?;
+    let program = program::build(!development)?;
     let scratch = Scratch::new()?;
     let site = Site::start(answer).context("serving the page")?;
     let url = site.url("hundred");
     let (mut ours, mut raws, mut ratios, mut wholes) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let (mut keys, mut raw_keys) = (0, 0);
+    let mut keys = 0;
     for pair in 0..=PAIRS {
-        // A browser of its own for each, as the agent has one: a warm one would be faster.
-        let raw = || {
-            let mut browser = Browser::start(WINDOW.0, WINDOW.1)?;
-            filled(&site, || by_hand(&mut browser, &url))
-        };
+        let raw = || filled(&site, || by_hand(&url));
         let started = Instant::now();
         let mut whole = Duration::ZERO;
         let mut own = || {
@@ -73,13 +68,19 @@ pub(crate) fn bench(development: bool, json: Option<&Path>) -> Result<bool> {
         } else {
             (own()?, raw()?)
         };
+        ensure!(
+            ours_now.keys == raw_now.keys,
+            "they did not press the same keys: {} by the agent, {} by bare calls",
+            ours_now.keys,
+            raw_now.keys
+        );
         eprintln!("{:.0} ms by the agent, {:.0} ms by bare calls", ours_now.ms, raw_now.ms);
         if pair > 0 {
             ratios.push(ours_now.ms / raw_now.ms);
             ours.push(ours_now.ms);
             raws.push(raw_now.ms);
             wholes.push(whole.as_secs_f64());
-            (keys, raw_keys) = (ours_now.keys, raw_now.keys);
+            keys = ours_now.keys;
         }
     }
     let (ours, raw, ratio, whole) =
@@ -88,9 +89,7 @@ pub(crate) fn bench(development: bool, json: Option<&Path>) -> Result<bool> {
     let each = |ms: f64| ms / FIELDS as f64;
     println!("{FIELDS} fields, {PAIRS} fillings of each in turns, medians:");
     println!("{:<34}{:>12}{:>10}{:>8}", "", "ms a field", "s in all", "keys");
-    for (name, ms, keys) in
-        [("the agent, journal included", ours, keys), ("bare WebDriver calls", raw, raw_keys)]
-    {
+    for (name, ms) in [("the agent, journal included", ours), ("bare WebDriver calls", raw)] {
         println!("{name:<34}{:>12.1}{:>10.2}{keys:>8}", each(ms), ms / 1_000.0);
     }
     println!("{:<34}{:>12}{whole:>10.2}", "the whole command, browser included", "");
@@ -101,26 +100,12 @@ pub(crate) fn bench(development: bool, json: Option<&Path>) -> Result<bool> {
         let figures = json!({
             "fields": FIELDS,
             "agent": { "ms_per_field": each(ours), "keys": keys, "command_s": whole },
-            "raw": { "ms_per_field": each(raw), "keys": raw_keys },
+            "raw": { "ms_per_field": each(raw), "keys": keys },
             "ratio": ratio,
         });
         fs::write(file, figures.to_string()).context("writing the figures")?;
     }
     Ok(reached)
-}
-
-/// Returns the program, built for release unless somebody is in a hurry.
-fn program(development: bool) -> Result<PathBuf> {
-    let mut cargo = process::command(place::cargo());
-    cargo.args(["build", "--locked", "--package", "pointsman"]).current_dir(place::root());
-    if !development {
-        cargo.arg("--release");
-    }
-    let built = process::run(cargo, BUILD_CAP).context("building the program")?;
-    ensure!(built.well(), "the program cannot be built");
-    let ourselves = env::current_exe().context("finding this very program")?;
-    let target = ourselves.parent().and_then(Path::parent).context("a program lies in a folder")?;
-    Ok(target.join(if development { "debug" } else { "release" }).join("pointsman"))
 }
 
 /// Lets somebody fill the page, and returns what the page says of it.
@@ -132,6 +117,9 @@ fn filled(site: &Site, fill: impl FnOnce() -> Result<()>) -> Result<Filling> {
         if let Some(told) = site.posted("/filled").get(before) {
             let ms = told["ms"].as_f64().context("the page tells its time")?;
             let keys = told["keys"].as_u64().context("the page counts keys")?;
+            let held = told["values"].as_array().context("the page tells its values")?;
+            let wanted: Vec<Value> = (1..=FIELDS).map(|at| value(at).into()).collect();
+            ensure!(*held == wanted, "the page holds something else: {held:?}");
             return Ok(Filling { ms, keys });
         }
         std::thread::sleep(Duration::from_millis(20));
@@ -154,14 +142,17 @@ fn by_agent(program: &Path, scratch: &Scratch, url: &str) -> Result<()> {
     Ok(())
 }
 
-/// Finds each field, types, and leaves it: as little as anybody could ask of a driver.
-fn by_hand(browser: &mut Browser, url: &str) -> Result<()> {
+/// Finds each field and types: as little as anybody could ask of a driver. Going to a field
+/// leaves the one before, and the last is left at the end.
+fn by_hand(url: &str) -> Result<()> {
+    let (width, height) = WINDOW;
+    let mut browser = Browser::start(width, height)?;
     browser.open(url)?;
     for at in 1..=FIELDS {
         let field = browser.find(&format!("#f{at}"))?;
-        browser.keys(&field, &format!("{}{TAB}", value(at)))?;
+        browser.keys(&field, &value(at))?;
     }
-    Ok(())
+    browser.script("document.activeElement.blur()").map(drop)
 }
 
 fn value(at: usize) -> String {

@@ -153,6 +153,9 @@ enum Eval {
         /// Judge this part alone; may be given more than once.
         #[arg(long, value_name = "PART")]
         only: Vec<eval_forms::Part>,
+        /// Problems of each task with a reward.
+        #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+        seeds: u64,
     },
     /// What goals without an answer cost, with the governor and without it.
     Tokens,
@@ -171,7 +174,7 @@ fn main() -> ExitCode {
         Command::CheckModel(options) => xtask_model::check(&options),
         Command::Eval(Eval::Stuck { data }) => eval::stuck(&data),
         Command::Eval(Eval::Decode { data, splits }) => eval_decode::decode(&data, splits),
-        Command::Eval(Eval::Forms { data, only }) => eval_forms::forms(&data, &only),
+        Command::Eval(Eval::Forms { data, only, seeds }) => eval_forms::forms(&data, &only, seeds),
         Command::Eval(Eval::Tokens) => eval_tokens::tokens(),
         Command::Record { what } => record::record(what),
         Command::RunTier { tier } => tiers::inner(tier),

@@ -11,17 +11,29 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use crate::place::Scratch;
+use crate::{place::Scratch, process};
 
 /// A machine that is short of memory or disk makes runs wait, which is not what is looked
 /// at here: a small `/dev/shm` alone would do it.
 const NO_WATCH: &str =
     "[watch]\nmemory = 100\ndisk_free = \"1B\"\nevery = \"1h\"\nlongest = \"1s\"\n";
 
+const BUILD_CAP: Duration = Duration::from_mins(30);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
+
+/// Builds the program, so that what is started is what is written, and returns where it is.
+pub(crate) fn build(release: bool) -> Result<PathBuf> {
+    let how = release.then_some("--release");
+    let arguments = ["build", "--locked", "--package", "pointsman"].into_iter().chain(how);
+    let built = process::run(process::cargo(arguments), BUILD_CAP).context("starting cargo")?;
+    ensure!(built.well(), "the program cannot be built");
+    let ourselves = env::current_exe().context("finding this very program")?;
+    let target = ourselves.parent().and_then(Path::parent).context("a program lies in a folder")?;
+    Ok(target.join(if release { "release" } else { "debug" }).join("pointsman"))
+}
 
 /// A home with nothing in it: no configuration, no journal, no keys.
 pub(crate) struct Home {

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{
     place::{self, Scratch},
-    process,
+    program,
 };
 use stage::Stage;
 
@@ -20,7 +20,6 @@ use stage::Stage;
 const LARGEST: usize = 300_000;
 /// How long something may take to appear.
 const SOON: Duration = Duration::from_mins(1);
-const BUILD_CAP: Duration = Duration::from_mins(15);
 
 /// One thing that happens in the scene.
 enum Beat {
@@ -78,17 +77,9 @@ pub(crate) fn record(what: What) -> Result<bool> {
     }
 }
 
-/// Builds the program that is recorded.
-fn built() -> Result<()> {
-    let cargo = process::cargo(["build", "--locked", "--package", "pointsman"]);
-    let built = process::run(cargo, BUILD_CAP).context("building the program")?;
-    ensure!(built.well(), "the program cannot be built");
-    Ok(())
-}
-
 /// Plays the scene and writes the picture.
 fn chat() -> Result<bool> {
-    built()?;
+    program::build(false)?;
     let scratch = Scratch::new()?;
     let folder = scratch.file("signals");
     fs::create_dir_all(folder.join("src"))?;

@@ -1,17 +1,13 @@
 //! `cargo xtask soak`: the `live`, `code` and `kill` tiers, for much longer.
 
-use std::{
-    process::Command,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 
-use crate::{code, kill, live, process};
+use crate::{code, kill, live, program};
 
 /// Killed runs for each run with a model, where nothing else is asked for.
 const KILLS: usize = 20;
-const BUILD_CAP: Duration = Duration::from_mins(15);
 
 /// How much of each.
 #[derive(clap::Args, Clone, Copy, Debug)]
@@ -31,8 +27,7 @@ pub(crate) struct Amount {
 /// way, then kills at random moments.
 pub(crate) fn soak(amount: Amount) -> Result<bool> {
     let Amount { runs, weak, kills } = amount;
-    let built = process::run(build(), BUILD_CAP).context("starting cargo")?;
-    ensure!(built.well(), "the program does not build");
+    program::build(false)?;
     let rows = [
         timed("live", || live::runs(weak.unwrap_or(runs), runs))?,
         timed("code", || code::runs(runs))?,
@@ -52,8 +47,4 @@ fn timed(name: &'static str, work: impl FnOnce() -> Result<bool>) -> Result<Time
     let started = Instant::now();
     let well = work().with_context(|| format!("in `{name}`"))?;
     Ok((name, started.elapsed(), well))
-}
-
-fn build() -> Command {
-    process::cargo(["build", "--locked", "--package", "pointsman"])
 }

@@ -3,10 +3,27 @@
 use std::{fs, path::Path};
 
 use anyhow::{Context, Result};
-use pointsman_agents::form::Reading;
-use pointsman_runtime::browser::{Browser, Settings, address};
+use pointsman_agents::form::{Field, Kind, Reading, fit};
+use pointsman_runtime::browser::{Browser, BrowserError, Found, Settings, address};
 use serde_json::Value;
 use tokio::runtime::Runtime;
+
+/// Asks the page, not the agent, what a field holds.
+const HOLDS: &str = "
+const field = document.querySelector(arguments[0]);
+if (field.type === 'checkbox') return String(field.checked);
+if (field.type === 'radio') return new FormData(field.form).get(field.name) ?? '';
+return field.value;";
+
+/// What became of a field that was filled.
+pub(super) struct Filled {
+    /// What was put in.
+    pub(super) wanted: String,
+    /// What the agent finds in it.
+    pub(super) found: Found,
+    /// What the page says that it holds.
+    pub(super) holds: String,
+}
 
 /// A folder of pages with its index, and a browser to open them in.
 pub(super) struct Pages<'a> {
@@ -47,6 +64,24 @@ impl<'a> Pages<'a> {
             browser.settle(self.settings.settle).await
         });
         Ok(stand.with_context(|| file.to_owned())?.reading)
+    }
+
+    /// Fills a field of the page that was read last, as the agent does; what stands in the
+    /// way is told in words.
+    pub(super) fn fill(&self, field: &Field, raw: &str) -> Result<Filled, String> {
+        let browser = self.browser.as_ref().ok_or("the browser was closed")?;
+        let wanted = fit(field, raw, Kind::None).map_err(|unfit| unfit.to_string())?;
+        let (found, holds) = self
+            .threads
+            .block_on(async {
+                browser.insert(field, &wanted).await?;
+                let found = browser.verify(field, &wanted).await?;
+                let selector = vec![Value::from(field.selector.clone())];
+                Ok((found, browser.script(HOLDS, selector).await?))
+            })
+            .map_err(|error: BrowserError| error.to_string())?;
+        let holds = holds.as_str().ok_or("the page does not say what it holds")?.to_owned();
+        Ok(Filled { wanted, found, holds })
     }
 }
 

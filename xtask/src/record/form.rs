@@ -4,11 +4,10 @@ use std::{fs, path::Path, time::Duration};
 
 use anyhow::{Context, Result, ensure};
 
-use super::built;
 use crate::{
     filling,
     place::{self, Scratch},
-    program::Home,
+    program::{self, Home},
     site::Site,
 };
 
@@ -33,7 +32,7 @@ country = "GB"
 
 /// Lets the agent fill a form and keeps the last picture that it took.
 pub(super) fn record() -> Result<bool> {
-    built()?;
+    program::build(false)?;
     let scratch = Scratch::new()?;
     let home = Home::sharing(&scratch.file(""), &place::cache()?)?;
     home.configure(SETTINGS)?;

@@ -32,8 +32,10 @@ pub(super) struct Stand(Site);
 
 /// One problem.
 pub(super) struct Episode {
-    pub(super) task: String,
+    task: String,
     pub(super) seed: u64,
+    /// Another kind of problem than the usual one.
+    mode: Option<&'static str>,
     pub(super) url: String,
     /// What the page asks for.
     pub(super) instruction: String,
@@ -42,6 +44,14 @@ pub(super) struct Episode {
     /// The page's own source.
     pub(super) source: String,
     rewarded: String,
+}
+
+impl Episode {
+    /// Returns what the task is called, with its kind of problem.
+    pub(super) fn name(&self) -> String {
+        let mode = self.mode.map(|mode| format!(", {mode}")).unwrap_or_default();
+        format!("{}{mode}", self.task)
+    }
 }
 
 impl Stand {
@@ -59,8 +69,16 @@ impl Stand {
     }
 
     /// Looks at a problem before the agent does.
-    pub(super) fn episode(&self, browser: &mut Browser, task: &str, seed: u64) -> Result<Episode> {
-        let page = format!("miniwob/{task}.html?seed={seed}");
+    pub(super) fn episode(
+        &self,
+        browser: &mut Browser,
+        task: &str,
+        mode: Option<&'static str>,
+        seed: u64,
+    ) -> Result<Episode> {
+        // The pages read their mode from the address themselves.
+        let kind = mode.map(|mode| format!("&mode={mode}")).unwrap_or_default();
+        let page = format!("miniwob/{task}.html?seed={seed}{kind}");
         let url = self.0.url(&page);
         browser.open(&url)?;
         let looked = browser.script(
@@ -75,6 +93,7 @@ impl Stand {
         Ok(Episode {
             task: task.into(),
             seed,
+            mode,
             instruction: text("instruction")?,
             source: text("source")?,
             labels: labels.iter().filter_map(|it| it.as_str().map(ToOwned::to_owned)).collect(),

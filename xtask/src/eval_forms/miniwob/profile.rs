@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use super::episode::Episode;
@@ -23,27 +23,65 @@ pub(super) enum Task {
     Search,
     /// A number.
     Spin,
+    /// A number on a slider.
+    Slide,
+    /// Numbers on three sliders.
+    Slides,
+    /// A digit, drawn with boxes.
+    Draw,
 }
 
 impl Task {
-    /// Returns whether the page gives its field no name.
-    pub(super) const fn is_unlabelled(self) -> bool {
-        matches!(self, Self::Choose | Self::Spin)
+    /// Returns whether the page gives its fields no name, so that the agent must say how
+    /// it knows them.
+    pub(super) const fn asks_for_fields(self) -> bool {
+        matches!(self, Self::Choose | Self::Spin | Self::Draw)
+    }
+
+    /// Returns whether the instruction alone does not say what goes into which field.
+    pub(super) const fn asks_the_source(self) -> bool {
+        matches!(self, Self::Synonyms | Self::Draw)
     }
 }
 
 /// Writes the profile for a problem, as TOML.
-pub(super) fn write(task: Task, episode: &Episode, labels: &[String]) -> Result<String> {
+pub(super) fn write(task: Task, episode: &Episode, fields: &[Value]) -> Result<String> {
     let said = episode.instruction.as_str();
     let mut answers = BTreeMap::new();
     match task {
         Task::Choose => {
             let wanted = between(said, "Select ", " from the list")?;
-            answers.insert(only(labels)?, wanted.to_owned());
+            answers.insert(only(fields)?, wanted.to_owned());
         }
         Task::Spin => {
             let wanted = between(said, "Select ", " with the spinner")?;
-            answers.insert(only(labels)?, wanted.to_owned());
+            answers.insert(only(fields)?, wanted.to_owned());
+        }
+        Task::Slide => {
+            let wanted = between(said, "Select ", " with the slider")?;
+            answers.insert("slider".into(), wanted.to_owned());
+        }
+        Task::Slides => {
+            let list = between(said, "combination ", " and submit")?;
+            let wanted: Vec<i64> =
+                serde_json::from_str(list).with_context(|| format!("not a list: {list}"))?;
+            for (at, wanted) in (1..).zip(wanted) {
+                answers.insert(format!("slider-{at}"), wanted.to_string());
+            }
+        }
+        Task::Draw => {
+            let digit = between(said, "Draw the number \"", "\"")?;
+            let boxes = pattern(&episode.source, digit)?;
+            let selectors = selectors(fields)?;
+            ensure!(
+                boxes.len() == selectors.len(),
+                "the picture has {} boxes, the page {}",
+                boxes.len(),
+                selectors.len()
+            );
+            for (selector, on) in selectors.into_iter().zip(boxes) {
+                answers.insert(selector, yes_or_no(on));
+            }
         }
         Task::Boxes => {
             let wanted: Vec<&str> =
@@ -99,9 +137,29 @@ fn yes_or_no(is: bool) -> String {
     if is { "yes".into() } else { "no".into() }
 }
 
-fn only(labels: &[String]) -> Result<String> {
-    let [label] = labels else { bail!("the page has {} fields: {labels:?}", labels.len()) };
-    Ok(label.clone())
+/// Returns the label of the only field.
+fn only(fields: &[Value]) -> Result<String> {
+    let [field] = fields else { bail!("the page has {} fields", fields.len()) };
+    Ok(field["label"].as_str().context("a field has a label")?.to_owned())
+}
+
+/// Returns where the boxes of a page are, in its order.
+fn selectors(fields: &[Value]) -> Result<Vec<String>> {
+    let boxes = fields.iter().filter(|field| field["type"] == "checkbox");
+    let selectors = boxes.map(|field| field["selector"].as_str().map(ToOwned::to_owned));
+    selectors.collect::<Option<_>>().context("a field has a selector")
+}
+
+/// Reads from the page's own source which boxes make a digit, row by row.
+fn pattern(source: &str, digit: &str) -> Result<Vec<bool>> {
+    let list = between(source, "var PATTERNS =", "];")?;
+    let bare: String = list.lines().map(|line| line.split("//").next().unwrap_or(line)).collect();
+    let bare: String = bare.chars().filter(|each| !each.is_whitespace()).collect();
+    let json = format!("{bare}]").replace(",]", "]");
+    let digits: Vec<Vec<Vec<u8>>> =
+        serde_json::from_str(&json).with_context(|| format!("not a list of digits: {json}"))?;
+    let rows = digits.get(digit.parse::<usize>()?).with_context(|| format!("no digit {digit}"))?;
+    Ok(rows.iter().flatten().map(|on| *on == 1).collect())
 }
 
 fn between<'a>(text: &'a str, before: &str, after: &str) -> Result<&'a str> {
@@ -129,6 +187,16 @@ mod tests {
     fn what_lies_between_is_found() -> Result<()> {
         assert_eq!(between("Select -3 with the spinner", "Select ", " with")?, "-3");
         assert!(between("Select", "Select ", " with").is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn the_boxes_of_a_digit_are_read_from_the_page() -> Result<()> {
+        let source = "x\nvar PATTERNS =  [\n  [\n    // 0\n    [0, 1],\n    [1, 0],\n  ],\n  \
+                      [\n    // 1\n    [1, 1],\n    [0, 1],\n  ]\n];\ny";
+        assert_eq!(pattern(source, "0")?, [false, true, true, false]);
+        assert_eq!(pattern(source, "1")?, [true, true, false, true]);
+        assert!(pattern(source, "2").is_err());
         Ok(())
     }
 

@@ -1,0 +1,125 @@
+//! A component is filled as the agent fills it: the value is kept, the page has nothing
+//! new against it, and the page itself says that it holds it.
+
+use pointsman_agents::form::{Field, Kind, Shape};
+
+use super::checks::Checks;
+use crate::eval_forms::pages::Filled;
+
+/// Fills a field with something other than what it holds, and notes what became of it.
+pub(super) fn check(
+    checks: &mut Checks,
+    field: &Field,
+    fill: impl FnOnce(&str) -> Result<Filled, String>,
+) {
+    let tried = match value(field) {
+        Some(value) => fill(&value),
+        None => Err(format!("there is no value for a field of the shape {}", field.shape)),
+    };
+    let judged = tried.and_then(|filled| judged(&filled));
+    let holds = judged.is_ok();
+    checks.see("filled", holds, || {
+        format!("{:?}: {}", field.label, judged.err().unwrap_or_default())
+    });
+}
+
+fn judged(filled: &Filled) -> Result<(), String> {
+    let Filled { wanted, found, holds } = filled;
+    if !found.kept {
+        return Err(format!("{wanted:?} was put in, {:?} was found", found.value));
+    }
+    if let Some(complaint) = &found.complaint {
+        return Err(format!("{wanted:?} was put in, and the page says {complaint:?}"));
+    }
+    if holds != wanted {
+        return Err(format!("{wanted:?} was put in, and the page holds {holds:?}"));
+    }
+    Ok(())
+}
+
+/// Returns what a person could put in that is not there yet.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the components have few shapes")]
+fn value(field: &Field) -> Option<String> {
+    let held = field.value.as_deref().unwrap_or_default();
+    if field.is_choice() {
+        let free = || field.options.iter().filter(|it| !it.disabled);
+        let other = free().rfind(|it| it.value != held);
+        return other.or_else(|| free().next_back()).map(|it| it.label.clone());
+    }
+    let label = field.label.trim().to_lowercase();
+    let is_text = field.shape == Shape::Text;
+    let is_year = field.kind == Kind::BdayYear || label == "year";
+    let is_part = matches!(field.kind, Kind::BdayDay | Kind::BdayMonth)
+        || matches!(label.as_str(), "day" | "month");
+    let ways = match field.shape {
+        Shape::Checkbox if held == "true" => ["no"; 2],
+        Shape::Checkbox => ["yes"; 2],
+        Shape::Date => ["2001-03-14", "2002-04-15"],
+        _ if is_text && is_year => ["1980", "1981"],
+        _ if is_text && field.kind == Kind::PostalCode => ["SW1A 1AA", "SW1A 2AA"],
+        _ if is_text && is_part || matches!(field.shape, Shape::Number | Shape::Range) => {
+            ["3", "4"]
+        }
+        Shape::Text | Shape::Textarea | Shape::Richtext => ["Ada", "Grace"],
+        _ => return None,
+    };
+    ways.into_iter().find(|way| *way != held).map(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use pointsman_agents::form::Choice;
+    use pointsman_runtime::browser::Found;
+
+    use super::*;
+
+    fn seen(kept: bool, complaint: Option<&str>, holds: &str) -> (usize, usize) {
+        let mut checks = Checks::default();
+        let field = Field { shape: Shape::Text, ..Field::default() };
+        check(&mut checks, &field, |value| {
+            let complaint = complaint.map(Into::into);
+            let found = Found { value: value.into(), kept, complaint };
+            Ok(Filled { wanted: value.into(), found, holds: holds.into() })
+        });
+        assert_eq!(checks.all_hold(), checks.of("filled") == (1, 1));
+        checks.of("filled")
+    }
+
+    #[test]
+    fn only_what_is_kept_and_taken_counts() {
+        assert_eq!(seen(true, None, "Ada"), (1, 1));
+        assert_eq!(seen(false, None, "Ada"), (0, 1));
+        assert_eq!(seen(true, Some("Too short"), "Ada"), (0, 1));
+        assert_eq!(seen(true, None, "Grace"), (0, 1));
+    }
+
+    #[test]
+    fn what_cannot_be_filled_is_a_miss() {
+        let mut checks = Checks::default();
+        let line = Field { shape: Shape::Text, ..Field::default() };
+        check(&mut checks, &line, |_| Err("it is gone".into()));
+        check(&mut checks, &Field::default(), |_| unreachable!("there is no value"));
+        assert_eq!(checks.of("filled"), (0, 2));
+    }
+
+    #[test]
+    fn what_is_put_in_is_not_there_yet() {
+        let choice = |value: &str, disabled| Choice {
+            value: value.into(),
+            label: value.to_uppercase(),
+            disabled,
+            ..Choice::default()
+        };
+        let mut list = Field {
+            shape: Shape::Select,
+            options: vec![choice("a", false), choice("b", false), choice("c", true)],
+            ..Field::default()
+        };
+        assert_eq!(value(&list).as_deref(), Some("B"));
+        list.value = Some("b".into());
+        assert_eq!(value(&list).as_deref(), Some("A"));
+        let ticked =
+            Field { shape: Shape::Checkbox, value: Some("true".into()), ..Field::default() };
+        assert_eq!(value(&ticked).as_deref(), Some("no"));
+    }
+}
