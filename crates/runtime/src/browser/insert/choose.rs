@@ -131,16 +131,16 @@ impl Browser {
                 return Ok(());
             }
             shown |= !offered.options.is_empty();
-            // What takes free text and has nothing to offer keeps what was typed.
+            // What takes free text may have nothing to offer.
             if typed && !shown && begun.elapsed() > self.settings.options / 3 {
                 break;
             }
             tokio::time::sleep(LOOK * 3).await;
         }
-        if typed && !shown {
-            return Ok(());
+        if shown || !typed {
+            self.keys(&element, keys::ESCAPE).await?;
         }
-        self.keys(&element, keys::ESCAPE).await?;
+        // What takes free text keeps it when it is left.
         let left: Held = self.hand("leave", selector, Value::Null).await?;
         if typed && kept(field, value, &left.value) {
             return Ok(());

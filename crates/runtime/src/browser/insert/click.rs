@@ -41,18 +41,25 @@ impl Browser {
             Some(target) => self.click(target).await?,
             None => false,
         };
-        let begun = Instant::now();
         // A page may take a moment to show what was clicked: a second click would undo it.
-        while met {
+        if met && self.becomes(selector, on).await? {
+            return Ok(());
+        }
+        self.click_unseen(&reached.element).await
+    }
+
+    /// Waits a moment for a box to be as it should.
+    async fn becomes(&self, selector: &str, on: bool) -> Result<bool, BrowserError> {
+        let begun = Instant::now();
+        loop {
             let after: Reached = self.hand("reach", selector, json!({})).await?;
             if after.checked == Some(on) {
-                return Ok(());
+                return Ok(true);
             }
             if begun.elapsed() > self.settings.still {
-                break;
+                return Ok(false);
             }
             tokio::time::sleep(LOOK).await;
         }
-        self.click_unseen(&reached.element).await
     }
 }

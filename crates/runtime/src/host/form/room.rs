@@ -92,7 +92,9 @@ impl Room {
             Task::Extract => {
                 let browser = self.here().await?;
                 let mut fields = open(browser.as_ref())?.now().await?.reading.fields;
-                fields.iter_mut().for_each(|field| self.secrets.hide_in_field(field));
+                for field in &mut fields {
+                    self.secrets.hide_in_field(field);
+                }
                 Ok(Report::Fields(fields))
             }
             Task::Insert { field, from, origin } => {
@@ -104,7 +106,9 @@ impl Room {
                 let browser = open(browser.as_ref())?;
                 let stand = browser.now().await?;
                 let mut controls = stand.reading.controls;
-                controls.iter_mut().for_each(|control| self.secrets.hide_in_control(control));
+                for control in &mut controls {
+                    self.secrets.hide_in_control(control);
+                }
                 let shot = self.picture(browser).await;
                 Ok(Report::Controls { controls, shot, fingerprint: stand.fingerprint })
             }
