@@ -17,6 +17,9 @@ use serde_json::{Value, json};
 use super::{Attach, Browser, BrowserError, Record, Settings, find, group::Group};
 use crate::platform;
 
+/// How often a driver is started that ends at once.
+const DRIVERS: u8 = 3;
+
 /// Flags that every browser gets: nothing but the page speaks to the network, nothing asks
 /// to be the default, and no crash is reported to anyone.
 const FLAGS: [&str; 12] = [
@@ -33,6 +36,22 @@ const FLAGS: [&str; 12] = [
     "--disable-popup-blocking",
     "--window-size=1280,1400",
 ];
+
+/// Starts a driver, and waits until it listens. The port that it draws for itself may be
+/// taken by then, and it ends at once: another draws another.
+async fn driver(settings: &Settings, record: Option<&Path>) -> Result<(Group, u16), BrowserError> {
+    let mut tries = 1;
+    loop {
+        let mut group = Group::start(settings, record)?;
+        match group.port(settings.start).await {
+            Err(BrowserError::NotReady { why, .. }) if tries < DRIVERS => {
+                tracing::debug!(%why, "another driver is started");
+                tries += 1;
+            }
+            port => return Ok((group, port?)),
+        }
+    }
+}
 
 /// Whose a session at the driver is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -74,8 +93,7 @@ impl Browser {
                 Some(_) => None,
                 None => Some(find::browser(settings)?),
             };
-            let mut group = Group::start(settings, record)?;
-            let port = group.port(settings.start).await?;
+            let (group, port) = driver(settings, record).await?;
             ours = Some((group, port, browser));
             format!("http://127.0.0.1:{port}")
         };

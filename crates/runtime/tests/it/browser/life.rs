@@ -10,7 +10,7 @@ use std::{
 
 use pointsman_agents::form::Shape;
 use pointsman_kernel::agent::FaultClass;
-use pointsman_runtime::browser::{Attach, Browser, BrowserError, Record, programs};
+use pointsman_runtime::browser::{Attach, Browser, BrowserError, Record, Settings, programs};
 use serde_json::{Value, json};
 
 use super::{Opened, Site, field, folder, settings};
@@ -83,6 +83,30 @@ async fn a_killed_browser_is_gone_and_said_to_be() {
     assert!(matches!(error, BrowserError::Gone { .. }) && !error.is_repeatable());
     drop(browser);
     assert!(!pids.iter().any(|pid| runs(*pid)) && !profile.exists());
+}
+
+#[tokio::test]
+#[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
+async fn a_driver_that_ends_at_once_is_started_again() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = folder("again");
+    let (driver, starts) = (folder.join("driver"), folder.join("starts"));
+    let script = |fails: &str| {
+        let (log, real) = (starts.display(), "exec chromedriver \"$@\"");
+        fs::write(&driver, format!("#!/bin/sh\necho >> {log}\n{fails}\n{real}\n")).expect("it");
+        fs::set_permissions(&driver, fs::Permissions::from_mode(0o755)).expect("it is ours");
+        fs::write(&starts, "").expect("it is written");
+    };
+    let settings = Settings { driver: Some(driver.clone()), ..settings() };
+    let count = || fs::read_to_string(&starts).expect("it").lines().count();
+    script(&format!("test $(wc -l < {}) -gt 1 || exit 1", starts.display()));
+    let browser = Browser::open(&settings).await.expect("the second driver listens");
+    assert_eq!(count(), 2);
+    browser.close().await;
+    script("echo no >&2; exit 1");
+    let error = Browser::open(&settings).await.expect_err("none of them listens");
+    assert_eq!(count(), 3);
+    assert!(error.to_string().ends_with("it said: no"), "{error}");
 }
 
 #[tokio::test]
