@@ -10,7 +10,7 @@ use std::{
 
 use pointsman_agents::form::Shape;
 use pointsman_kernel::agent::FaultClass;
-use pointsman_runtime::browser::{Attach, Browser, BrowserError, Record, Settings, programs};
+use pointsman_runtime::browser::{Attach, Browser, BrowserError, Record, programs};
 use serde_json::{Value, json};
 
 use super::{Opened, Site, field, folder, settings};
@@ -97,7 +97,8 @@ async fn a_driver_that_ends_at_once_is_started_again() {
         fs::set_permissions(&driver, fs::Permissions::from_mode(0o755)).expect("it is ours");
         fs::write(&starts, "").expect("it is written");
     };
-    let settings = Settings { driver: Some(driver.clone()), ..settings() };
+    let mut settings = settings();
+    settings.driver = Some(driver.clone());
     let count = || fs::read_to_string(&starts).expect("it").lines().count();
     script(&format!("test $(wc -l < {}) -gt 1 || exit 1", starts.display()));
     let browser = Browser::open(&settings).await.expect("the second driver listens");
