@@ -4,6 +4,7 @@
 //! What a page means is not decided here: scripts report facts, and the form agent's pure
 //! functions judge them.
 
+mod aside;
 mod error;
 mod find;
 mod group;
@@ -38,6 +39,7 @@ pub use settings::{Attach, Settings};
 pub use settle::Stand;
 pub use verify::Found;
 
+use aside::Boxes;
 use group::Group;
 use hand::Inside;
 use start::Ours;
@@ -65,6 +67,8 @@ pub struct Browser {
     commands: AtomicU64,
     /// What the page had to say before anything was typed.
     stood: Mutex<Stood>,
+    /// What a box of the page's own is told from.
+    boxes: Mutex<Boxes>,
 }
 
 /// A dialog that stood in the way, and what became of it.

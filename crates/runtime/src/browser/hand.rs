@@ -19,6 +19,8 @@ const SCRIPT: &str = concat!(
     include_str!("hand/find.js"),
     include_str!("hand/complain.js"),
     include_str!("hand/touch.js"),
+    include_str!("hand/slide.js"),
+    include_str!("hand/aside.js"),
     include_str!("hand/check.js"),
     "})();\n",
 );

@@ -141,6 +141,7 @@ impl Browser {
             consent: AtomicBool::default(),
             commands: AtomicU64::default(),
             stood: Mutex::default(),
+            boxes: Mutex::default(),
         }
     }
 

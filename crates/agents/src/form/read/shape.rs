@@ -43,6 +43,8 @@ pub(super) fn of(seen: &Seen) -> Shape {
         ("input", "week") => Shape::Week,
         ("input", "color") => Shape::Color,
         ("input", "file") => Shape::File,
+        // A library's slider, which says so itself.
+        (_, "ui-slider") => Shape::Range,
         _ => Shape::Unsupported,
     }
 }

@@ -34,7 +34,7 @@
     return {
       before, value: valueOf(element), chosen, picked, joined: members.map(it => it ? it.value || '' : '').join(''),
       editable: isEditable(element), lines: element.localName === 'textarea',
-      document: performance.timeOrigin, ...complaints(element),
+      document: performance.timeOrigin, off: isOff(element), modals: modals(element), ...complaints(element),
     };
   };
 
@@ -52,7 +52,7 @@
   // How the page stands.
   const state = () => ({ url: location.href, document: performance.timeOrigin });
 
-  const functions = { reach, leave, set, paste, choose, offered, check };
+  const functions = { reach, leave, set, paste, choose, offered, check, slide, told };
 
   // Does one of these to a field, where we are thought to be and on the site that was agreed
   // on, and nowhere else.

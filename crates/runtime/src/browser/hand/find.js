@@ -95,6 +95,8 @@
         if (element.type === 'file') return [...element.files].map(file => file.name).join('\n');
         return element.value;
       default: {
+        const stands = slid(element);
+        if (stands !== null) return String(stands);
         const checked = isChecked(element);
         if (checked !== null) return String(checked);
         const chosen = [...element.querySelectorAll('[role=option][aria-selected=true]')];
