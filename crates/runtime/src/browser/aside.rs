@@ -37,18 +37,18 @@ struct Told {
 }
 
 impl Browser {
-    fn boxes(&self) -> MutexGuard<'_, Boxes> {
+    fn asides(&self) -> MutexGuard<'_, Boxes> {
         self.boxes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps what can be pressed on the page.
     pub(super) fn looked(&self, sighting: &Sighting) {
-        self.boxes().last = pressable(sighting);
+        self.asides().last = pressable(sighting);
     }
 
     /// Takes the page as it was last looked at: what comes later was not there before.
     pub(super) fn at_rest(&self) {
-        let mut boxes = self.boxes();
+        let mut boxes = self.asides();
         let known = Some(std::mem::take(&mut boxes.last));
         *boxes = Boxes { known, ..Boxes::default() };
     }
@@ -61,7 +61,7 @@ impl Browser {
 
     /// Returns whether more parts of the page than before say that nothing else can be used.
     pub(super) fn has_more_modals(&self, count: usize) -> bool {
-        let before = std::mem::replace(&mut self.boxes().modals, count);
+        let before = std::mem::replace(&mut self.asides().modals, count);
         count > before
     }
 
@@ -73,7 +73,7 @@ impl Browser {
         selector: &str,
         unusable: bool,
     ) -> Result<bool, BrowserError> {
-        let Some(known) = self.boxes().known.clone() else { return Ok(false) };
+        let Some(known) = self.asides().known.clone() else { return Ok(false) };
         let sighting = self.look().await?;
         let found = aside(&sighting, &known).filter(|it| unusable || it.blocks);
         let Some(found) = found else { return Ok(false) };
@@ -83,7 +83,7 @@ impl Browser {
             return Ok(false);
         }
         let left = |why: &str| BrowserError::Box { words: words.clone(), why: why.into() };
-        if self.boxes().closed.get(selector).is_some_and(|times| *times >= MOST) {
+        if self.asides().closed.get(selector).is_some_and(|times| *times >= MOST) {
             return Err(left("it came back each time that it was closed"));
         }
         let Some(control) = &found.closes else {
@@ -96,7 +96,7 @@ impl Browser {
         if !self.is_gone(&found).await? {
             return Err(left("it stays although it was closed"));
         }
-        *self.boxes().closed.entry(selector.into()).or_default() += 1;
+        *self.asides().closed.entry(selector.into()).or_default() += 1;
         let mut dialogs = self.dialogs.lock().unwrap_or_else(PoisonError::into_inner);
         dialogs.push(Dialog { text: words, accepted: false });
         Ok(true)

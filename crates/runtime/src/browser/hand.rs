@@ -17,6 +17,7 @@ use super::{Browser, BrowserError, insert::unusable, page::Post};
 const SCRIPT: &str = concat!(
     "const hand = (() => {\n",
     include_str!("hand/find.js"),
+    include_str!("hand/slid.js"),
     include_str!("hand/complain.js"),
     include_str!("hand/touch.js"),
     include_str!("hand/slide.js"),

@@ -1,11 +1,3 @@
-  // Boxes of the page's own.
-  const MODALS = 'dialog[open],[role=alertdialog],[aria-modal=true]';
-
-  // How many parts of the page say that nothing else can be used, beside those that hold the
-  // field.
-  const modals = element => [...document.querySelectorAll(MODALS)]
-    .filter(it => !contains(it, element) && isShown(it)).length;
-
   // What a part of the page says, without what is written on its controls.
   const told = selector => {
     const found = find(selector);

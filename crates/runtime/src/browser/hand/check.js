@@ -10,6 +10,13 @@
     });
   };
 
+  const MODALS = 'dialog[open],[role=alertdialog],[aria-modal=true]';
+
+  // How many parts of the page say that nothing else can be used, beside those that hold the
+  // field.
+  const modals = element => [...document.querySelectorAll(MODALS)]
+    .filter(it => !contains(it, element) && isShown(it)).length;
+
   // Leaves a field where that is wanted, and tells what it holds, and what the page has
   // against it.
   const check = async (selector, { whole, buttons, leaves }) => {
