@@ -117,11 +117,11 @@ pub(super) struct Missing<'a> {
 impl Missing<'_> {
     fn way(self) -> Way<'static> {
         let label = text::line(self.label, 80);
-        if self.why == Why::SwitchedOff {
-            let why = format!("the page switched `{label}` off before it could be filled");
-            return Way::Persons(why, "`--visible`, to see why".into());
-        }
         let next = match self.why {
+            Why::SwitchedOff => {
+                let why = format!("the page switched `{label}` off before it could be filled");
+                return Way::Persons(why, "`--visible`, to see why".into());
+            }
             Why::Captcha => "`--visible`, to do that yourself".into(),
             Why::NeverFilled => {
                 format!("a value for `{label}` and its class in `allow`, or `--visible`")
