@@ -48,7 +48,7 @@ pub use forward::{Class as ControlClass, Control, Does};
 pub use kind::{Class, Kind};
 pub use plan::Why;
 pub use profile::{ANSWERS, Holds, Profile};
-pub use read::{Complaint, Reading, read};
+pub use read::{Aside, Complaint, Reading, aside, pressable, read};
 pub use report::{Origin, Row, Sent, Status};
 pub use sight::{
     Area, Captcha, Names, Place, Press, Said, Seen, SeenOption, Sight, Sighting, TableNames, Voice,
@@ -247,6 +247,10 @@ fn filled(
         Ok(Report::Inserted { value, unfit, note, .. }) => {
             data.remark(note);
             data.inserted(value, unfit)?;
+        }
+        Ok(Report::SwitchedOff { note }) => {
+            data.remark(note);
+            data.switched_off();
         }
         Ok(_) => return Err(answer::misfit()),
         // The field is not there or does not take what is typed: where the form does not

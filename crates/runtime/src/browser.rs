@@ -5,6 +5,7 @@
 //! functions judge them.
 
 mod address;
+mod aside;
 mod error;
 mod find;
 mod group;
@@ -40,6 +41,7 @@ pub use settings::{Attach, Settings};
 pub use settle::Stand;
 pub use verify::Found;
 
+use aside::Boxes;
 use group::Group;
 use hand::Inside;
 use start::Ours;
@@ -67,6 +69,8 @@ pub struct Browser {
     commands: AtomicU64,
     /// What the page had to say before anything was typed.
     stood: Mutex<Stood>,
+    /// What a box of the page's own is told from.
+    boxes: Mutex<Boxes>,
 }
 
 /// A dialog that stood in the way, and what became of it.

@@ -170,6 +170,14 @@ impl Data {
         Ok(())
     }
 
+    /// Goes on without a field that the page has switched off. It is known by its row that
+    /// the form must not be sent.
+    pub(super) fn switched_off(&mut self) {
+        let said = self.remark.take();
+        self.note(Status::Left(Why::SwitchedOff), said);
+        self.skipping = true;
+    }
+
     /// Keeps what there is to say of the field that is no complaint.
     pub(super) fn remark(&mut self, said: Option<String>) {
         let Some(said) = said.map(|said| text::cut(said.trim(), MAX_WORDS)) else { return };

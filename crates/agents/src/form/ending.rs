@@ -54,7 +54,8 @@ impl Data {
         }
     }
 
-    /// Returns the required field that is not ours to fill, if there is one. A field for
+    /// Returns the required field that is not ours to fill, or one that the page has switched
+    /// off under our hands, if there is one. A field for
     /// which the model had no text does not count: that would let its text route. A test
     /// that its reader is a person is wanted, whether the page says so or not.
     fn misses_required(&self) -> Option<Missing<'_>> {
@@ -68,7 +69,12 @@ impl Data {
             let row = rows.find(|row| row.status == Status::Left(Why::TooMany))?;
             Some(Missing { label: &row.label, why: Why::TooMany })
         };
-        left.or_else(beyond)
+        let off = || {
+            let mut rows = self.rows.iter().filter(|row| row.page == self.page);
+            let row = rows.find(|row| row.status == Status::Left(Why::SwitchedOff))?;
+            Some(Missing { label: &row.label, why: Why::SwitchedOff })
+        };
+        left.or_else(beyond).or_else(off)
     }
 
     /// Leaves the controls to the person.

@@ -118,6 +118,10 @@ impl Missing<'_> {
     fn way(self) -> Way<'static> {
         let label = text::line(self.label, 80);
         let next = match self.why {
+            Why::SwitchedOff => {
+                let why = format!("the page switched `{label}` off before it could be filled");
+                return Way::Persons(why, "`--visible`, to see why".into());
+            }
             Why::Captcha => "`--visible`, to do that yourself".into(),
             Why::NeverFilled => {
                 format!("a value for `{label}` and its class in `allow`, or `--visible`")
@@ -225,6 +229,11 @@ fn label(control: &Control) -> String {
 pub(super) fn agrees(field: &Field) -> bool {
     let chosen = |option: &Choice| words::choice_agrees(&option.label);
     words::agrees(&field.label) || field.options.iter().any(chosen)
+}
+
+/// Returns whether a control closes a box and does no more, by what is written on it.
+pub(super) fn closes(label: &str) -> bool {
+    words::closes(label)
 }
 
 /// Returns whether an origin is that of an address. A site that answers with TLS where

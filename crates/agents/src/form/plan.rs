@@ -42,6 +42,8 @@ pub enum Why {
     TooMany,
     /// No text could be used.
     NoText,
+    /// The page switched it off before it could be filled.
+    SwitchedOff,
 }
 
 impl Why {
@@ -64,6 +66,7 @@ impl fmt::Display for Why {
             Self::Consent => "agreeing is yours",
             Self::TooMany => "the page has too many fields",
             Self::NoText => "no text could be used",
+            Self::SwitchedOff => "the page switched it off",
         })
     }
 }
@@ -100,8 +103,12 @@ fn agrees(field: &Field) -> bool {
     chosen && forward::agrees(field)
 }
 
-/// Returns the profile's key for a field: an answer for its label, else a value of its kind.
+/// Returns the profile's key for a field: an answer for its selector, else one for its label,
+/// else a value of its kind.
 pub(super) fn key(field: &Field, holds: &Holds) -> Option<String> {
+    if holds.answers.contains(&field.selector) {
+        return Some(format!("{ANSWERS}{}", field.selector));
+    }
     let names = [
         Some(&field.label),
         Some(&field.placeholder),
@@ -125,11 +132,31 @@ fn attribute<'a>(field: &'a Field, name: &str) -> Option<&'a String> {
 
 /// An answer is for the field of its label; `Section > Label` also wants its section.
 fn answers(answer: &str, name: &str, context: &str) -> bool {
+    // One that names another field by its selector is not meant by its words.
+    if is_selector(answer) {
+        return answer == name;
+    }
     if text::same_label(answer, name) {
         return true;
     }
     let Some((section, label)) = answer.rsplit_once('>') else { return false };
     text::same_label(label, name) && text::mentions(context, section)
+}
+
+/// Returns whether an answer is a selector as pages are read with them: steps by id, name,
+/// mark or place.
+fn is_selector(answer: &str) -> bool {
+    let own = |step: &str| {
+        let id = step.strip_prefix('#').and_then(|id| id.chars().next());
+        let id = id.is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '-' | '\\'))
+            && (!step.contains(' ') || step.contains('\\'));
+        let named =
+            step.ends_with(']') && (step.contains("[name=\"") || step.starts_with("[data-"));
+        id || named || step.contains(":nth-of-type(")
+    };
+    let bare = |step: &str| step.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    let steps = || answer.split('>').map(str::trim).filter(|step| !step.is_empty());
+    steps().any(own) && steps().all(|step| own(step) || bare(step))
 }
 
 /// Returns whether a model may write what goes into a field of this shape.

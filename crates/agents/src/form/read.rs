@@ -5,6 +5,7 @@
 //! what people can see in `visible`, what sends in `submit`. What fields ask for is
 //! decided in `classify`.
 
+mod aside;
 mod complaint;
 mod container;
 mod draft;
@@ -25,6 +26,7 @@ use alloc::{
 
 use serde::{Deserialize, Serialize};
 
+pub use aside::{Aside, aside, pressable};
 pub use complaint::Complaint;
 
 use super::{

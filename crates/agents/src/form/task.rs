@@ -109,6 +109,12 @@ pub enum Report {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
+    /// The page has switched the field off since it was read: nothing was put in.
+    SwitchedOff {
+        /// What there is to say of it, such as the words of a dialog.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
     /// What became of the value.
     Verified {
         /// Whether it is still there after leaving the field.

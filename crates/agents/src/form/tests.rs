@@ -1,6 +1,7 @@
 //! Scripts for the form agent: main paths, faults, and the law that text never routes.
 
 mod advance;
+mod asides;
 mod boundary;
 mod pages;
 mod plans;

@@ -97,6 +97,20 @@ pub enum BrowserError {
         /// Why.
         why: String,
     },
+    /// The page has switched a field off.
+    #[error("`{selector}` cannot be used: the page has switched it off")]
+    Off {
+        /// Which.
+        selector: String,
+    },
+    /// A box of the page's own stands in the way, and it is not ours to answer.
+    #[error("the page shows a box that says {words:?}: {why}")]
+    Box {
+        /// What it says.
+        words: String,
+        /// Why it was not closed.
+        why: String,
+    },
     /// What was chosen or written is nothing that the field can take.
     #[error("`{selector}` cannot be filled: {why}")]
     Unfit {
@@ -143,6 +157,7 @@ impl BrowserError {
             Self::Elsewhere { .. } => {
                 "name the site in `[form]` as one of `sites`, if it is one to fill in"
             }
+            Self::Box { .. } => "run it with `--visible`, and answer the box yourself",
             Self::Restless { .. } => "raise `settle_timeout` in `[form]`, or stop what moves on it",
             Self::Timeout { .. } => {
                 "look whether the site and this machine are busy, and try again"
@@ -168,13 +183,23 @@ impl BrowserError {
             Self::Folder { .. } => FaultClass::Resource,
             Self::Unsure(error) => error.class(),
             Self::Gone { .. } | Self::Interrupted => FaultClass::Gone,
-            Self::InUse { .. } | Self::Elsewhere { .. } => FaultClass::Forbidden,
+            Self::InUse { .. } | Self::Elsewhere { .. } | Self::Box { .. } => FaultClass::Forbidden,
             Self::Timeout { .. } | Self::Restless { .. } => FaultClass::Timeout,
             Self::NoElement { .. }
             | Self::Replaced
             | Self::Unusable { .. }
+            | Self::Off { .. }
             | Self::Unfit { .. }
             | Self::Refused { .. } => FaultClass::Invalid,
+        }
+    }
+
+    /// Returns whether a field is there and cannot be touched now.
+    pub(super) fn is_out_of_reach(&self) -> bool {
+        match self {
+            Self::Off { .. } => true,
+            Self::Refused { why } => why.contains("not interactable"),
+            _ => false,
         }
     }
 
@@ -186,6 +211,7 @@ impl BrowserError {
                 | Self::NoElement { .. }
                 | Self::Replaced
                 | Self::Unusable { .. }
+                | Self::Off { .. }
                 | Self::Unfit { .. }
         )
     }

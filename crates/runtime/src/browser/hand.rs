@@ -17,11 +17,20 @@ use super::{Browser, BrowserError, insert::unusable, page::Post};
 static TOUCH: LazyLock<String> = LazyLock::new(|| script(include_str!("hand/touch.js")));
 /// The same, to look at what came of it.
 static CHECK: LazyLock<String> = LazyLock::new(|| script(include_str!("hand/check.js")));
+/// The same, for sliders.
+static SLIDE: LazyLock<String> = LazyLock::new(|| script(include_str!("hand/slide.js")));
+/// The same, for boxes of the page's own.
+static ASIDE: LazyLock<String> = LazyLock::new(|| script(include_str!("hand/aside.js")));
 
 /// Returns a script of what all of it needs and one part more. It goes to the browser with
 /// every call, so what only people read of it is left out.
 fn script(part: &str) -> String {
-    let parts = [include_str!("hand/find.js"), include_str!("hand/complain.js"), part];
+    let parts = [
+        include_str!("hand/find.js"),
+        include_str!("hand/slid.js"),
+        include_str!("hand/complain.js"),
+        part,
+    ];
     let lines = parts.iter().flat_map(|part| part.lines()).map(str::trim);
     let lines: Vec<&str> =
         lines.filter(|line| !line.is_empty() && !line.starts_with("//")).collect();
@@ -105,7 +114,12 @@ impl Browser {
         selector: &str,
         more: Value,
     ) -> Result<T, BrowserError> {
-        let script = if function == "check" { &CHECK } else { &TOUCH };
+        let script = match function {
+            "check" => &CHECK,
+            "slide" => &SLIDE,
+            "told" => &ASIDE,
+            _ => &TOUCH,
+        };
         let body = format!("{}\nreturn touch(...arguments)", **script);
         let mut rest = self.within_frame(selector).await?;
         for _ in 0..TOUCHES {

@@ -2,14 +2,16 @@
 
 mod choose;
 mod click;
+mod slide;
 
-use std::path::Path;
+use std::{path::Path, time::Instant};
 
 use pointsman_agents::form::{Field, Shape};
 use serde_json::{Value, json};
 
 use super::{
     Browser, BrowserError,
+    group::LOOK,
     hand::{Held, Reached},
     keys,
 };
@@ -22,6 +24,26 @@ impl Browser {
     /// [`fit`](pointsman_agents::form::fit) gives it. The field is left, and looked at, by
     /// [`verify`](Self::verify).
     pub async fn insert(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
+        let begun = Instant::now();
+        loop {
+            match self.insert_anew(field, value).await {
+                Err(error) if error.is_out_of_reach() => {
+                    // A box of the page's own may stand before it, or it may be off only for
+                    // a moment.
+                    if self.set_aside(&field.selector, true).await? {
+                        continue;
+                    }
+                    if field.disabled || begun.elapsed() > self.settings.options {
+                        return Err(error);
+                    }
+                    tokio::time::sleep(LOOK * 5).await;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    async fn insert_anew(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
         // A page may render its fields anew under our hands.
         for _ in 1..TRIES {
             match self.insert_once(field, value).await {
@@ -38,9 +60,8 @@ impl Browser {
                 self.type_in(field, value).await
             }
             Shape::Date | Shape::Time | Shape::DatetimeLocal => self.date(field, value).await,
-            Shape::Month | Shape::Week | Shape::Range | Shape::Color => {
-                self.set_usable(field, value).await
-            }
+            Shape::Month | Shape::Week | Shape::Color => self.set_usable(field, value).await,
+            Shape::Range => self.slide(field, value).await,
             Shape::Select => self.choose(field, value).await,
             Shape::Radio => self.pick(field, value).await,
             Shape::Checkbox => self.tick(field, value).await,
@@ -59,7 +80,7 @@ impl Browser {
         let reached: Reached = self.hand("reach", selector, wants).await?;
         self.stood(selector, reached.document, &reached.complaints);
         if reached.is("disabled") {
-            return Err(unusable(selector, "the page has switched it off"));
+            return Err(off(selector));
         }
         if reached.is("readonly") && reached.type_ != "checkbox" && reached.tag != "select" {
             return Err(unusable(selector, "the page lets it only be read"));
@@ -165,6 +186,11 @@ impl Browser {
 /// A value that a field does not take, for this reason.
 fn unfit(selector: &str, why: &str) -> BrowserError {
     BrowserError::Unfit { selector: selector.into(), why: why.into() }
+}
+
+/// A field that the page has switched off.
+fn off(selector: &str) -> BrowserError {
+    BrowserError::Off { selector: selector.into() }
 }
 
 pub(super) fn unusable(selector: &str, why: &str) -> BrowserError {

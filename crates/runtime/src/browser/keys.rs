@@ -11,6 +11,16 @@ const ENTER: char = '\u{E007}';
 const BACKSPACE: char = '\u{E003}';
 const RIGHT: char = '\u{E014}';
 
+/// What moves a slider.
+pub(super) const PAGE_UP: &str = "\u{E00E}";
+pub(super) const PAGE_DOWN: &str = "\u{E00F}";
+pub(super) const END: &str = "\u{E010}";
+pub(super) const HOME: &str = "\u{E011}";
+pub(super) const LEFT_ARROW: &str = "\u{E012}";
+pub(super) const UP_ARROW: &str = "\u{E013}";
+pub(super) const RIGHT_ARROW: &str = "\u{E014}";
+pub(super) const DOWN_ARROW: &str = "\u{E015}";
+
 /// Closes whatever is open.
 pub(super) const ESCAPE: &str = "\u{E00C}";
 

@@ -13,6 +13,7 @@ const SCRIPT: &str = concat!(
     include_str!("look/place.js"),
     include_str!("look/names.js"),
     include_str!("look/field.js"),
+    include_str!("look/slider.js"),
     include_str!("look/page.js"),
     "})();\n",
 );

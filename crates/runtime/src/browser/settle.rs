@@ -64,7 +64,10 @@ impl Browser {
                         Some(None)
                             if now.reading.fields.is_empty()
                                 && bare.elapsed() < self.settings.bare => {}
-                        Some(None) => return Ok(now),
+                        Some(None) => {
+                            self.at_rest();
+                            return Ok(now);
+                        }
                         Some(Some(what)) => {
                             changing = what;
                             bare = Instant::now();
@@ -105,6 +108,7 @@ impl Browser {
 
     async fn stand(&self) -> Result<(String, Stand), BrowserError> {
         let Look { sighting, ready, document, status } = self.look_at_all().await?;
+        self.looked(&sighting);
         let reading = form::read(&sighting);
         let fingerprint = fingerprint(&sighting.origin, &sighting.url, &reading.fields);
         let (url, origin, title) = (sighting.url, sighting.origin, sighting.title);

@@ -159,6 +159,7 @@ impl Browser {
             consent: AtomicBool::default(),
             commands: AtomicU64::default(),
             stood: Mutex::default(),
+            boxes: Mutex::default(),
         }
     }
 

@@ -35,6 +35,10 @@ struct Check {
     value: String,
     editable: bool,
     lines: bool,
+    /// Whether the page has switched it off.
+    off: bool,
+    /// How many parts of the page say that nothing else can be used.
+    modals: usize,
     chosen: Vec<usize>,
     picked: Vec<usize>,
     joined: String,
@@ -50,6 +54,12 @@ impl Browser {
     /// with them will not take them back.
     pub async fn verify(&self, field: &Field, wanted: &str) -> Result<Found, BrowserError> {
         let mut check = self.check(field, true).await?;
+        // A box may have come up at what was typed, or when the field was left.
+        if (check.off || self.has_more_modals(check.modals))
+            && self.set_aside(&field.selector, check.off).await?
+        {
+            check = self.check(field, true).await?;
+        }
         if let Some(text) = unkept(field, wanted, &check) {
             self.hand::<Held>("set", &field.selector, json!(text)).await?;
             check = self.check(field, true).await?;
@@ -119,7 +129,7 @@ fn unkept(field: &Field, wanted: &str, check: &Check) -> Option<String> {
             | Shape::Time
             | Shape::DatetimeLocal
     );
-    if !typed || check.editable {
+    if !typed || check.editable || check.off {
         return None;
     }
     let text = keys::plain(wanted, check.lines);

@@ -1,12 +1,14 @@
 //! A real browser over pages that a tiny server on loopback serves.
 
 mod answers;
+mod asides;
 mod fill;
 mod life;
 mod lists;
 mod moves;
 mod runs;
 mod site;
+mod sliders;
 
 use std::{path::PathBuf, time::Duration};
 

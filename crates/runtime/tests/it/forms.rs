@@ -31,6 +31,7 @@ fn values_are_text_however_they_are_written() {
         "Share" = 0.5
         "Agree" = true
         "Days" = ["Monday", "Friday"]
+        '#a > input[name="b"]:nth-of-type(2)' = "by its selector"
     "#;
     let profile = profile::parse(text).expect("it is a profile").profile;
     assert_eq!(profile.values[&Kind::Bday], "1984-03-09");
@@ -39,6 +40,9 @@ fn values_are_text_however_they_are_written() {
     let answer = |label: &str| profile.answers[label].as_str();
     assert_eq!([answer("Years"), answer("Share")], ["8", "0.5"]);
     assert_eq!([answer("Agree"), answer("Days")], ["yes", "Monday\nFriday"]);
+    let (selector, key) = ("#a > input[name=\"b\"]:nth-of-type(2)", "answers.");
+    let found = profile.value(&format!("{key}{selector}")).map(|(_, value)| value);
+    assert_eq!(found.as_deref(), Some("by its selector"));
     assert!(profile.allow.contains(&Class::File) && profile.allow.contains(&Class::Card));
 }
 

@@ -144,6 +144,35 @@ const AGREED: &[&str] = &[
     "confirm", "permission",
 ];
 
+/// What is written, and nothing else, on a control that closes a box.
+#[rustfmt::skip]
+const CLOSES: &[&str] = &[
+    "cancel", "close", "dismiss", "no", "no thanks", "no thank you", "not now", "later",
+    "maybe later", "abbrechen", "schließen", "nein", "nein danke", "jetzt nicht", "nicht jetzt",
+    "später", "annuler", "fermer", "non", "non merci", "pas maintenant", "plus tard", "cancelar",
+    "cerrar", "no gracias", "ahora no", "más tarde", "annulla", "chiudi", "no grazie", "non ora",
+    "più tardi", "fechar", "não", "não obrigado", "agora não", "mais tarde", "annuleren", "sluiten",
+    "nee", "nee bedankt", "niet nu", "avbryt", "stäng", "nej", "nej tack", "inte nu", "senare",
+    "annuller", "fortryd", "luk", "nej tak", "ikke nu", "senere", "lukk", "nei", "nei takk",
+    "peruuta", "sulje", "ei", "ei kiitos", "ei nyt", "myöhemmin", "anuluj", "zamknij", "nie",
+    "nie teraz", "później", "zrušit", "zavřít", "ne", "teď ne", "později", "отмена", "отменить",
+    "закрыть", "нет", "не сейчас", "позже", "скасувати", "закрити", "ні", "не зараз", "пізніше",
+    "ακύρωση", "κλείσιμο", "όχι", "όχι τώρα", "αργότερα", "iptal", "kapat", "hayır", "şimdi değil",
+    "إلغاء", "إغلاق", "لا", "ليس الآن", "لاحقا", "キャンセル", "閉じる", "いいえ", "後で", "취소", "닫기",
+    "아니요", "나중에", "取消", "关闭", "關閉", "不", "以后再说",
+];
+
+/// Signs that close a box.
+const CROSSES: &[&str] = &["×", "✕", "✖", "✗", "✘", "⨯", "❌", "x"];
+
+/// Returns whether a label says that its control closes something, and says no more:
+/// `cancel my order` does.
+pub(super) fn closes(label: &str) -> bool {
+    let words = Words::of(label);
+    let plain = label.trim().to_lowercase();
+    CLOSES.contains(&words.0.trim()) || CROSSES.contains(&plain.as_str())
+}
+
 /// Returns what a control does, by what is written on it: what is lost, paid or signed
 /// counts before what is sent, and all of them before what leads on.
 pub(super) fn class(label: &str) -> Class {

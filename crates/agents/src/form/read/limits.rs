@@ -40,6 +40,12 @@ pub(super) fn of(sighting: &Sighting, logical: &Logical<'_>, context: &str) -> L
     );
     let mut limits = Limits { multiple: seen.multiple, ..Limits::default() };
     match logical.shape {
+        // A slider that is no native one need not tell its steps.
+        Shape::Range if seen.role == "slider" && seen.tag != "input" => {
+            limits.min = kept("aria-valuemin");
+            limits.max = kept("aria-valuemax");
+            limits.step = Some("any".into());
+        }
         Shape::Number
         | Shape::Range
         | Shape::Date

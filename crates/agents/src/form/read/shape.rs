@@ -35,7 +35,8 @@ pub(super) fn of(seen: &Seen) -> Shape {
         ("input", "checkbox") => Shape::Checkbox,
         ("input", "radio") => Shape::Radio,
         ("input", "number") => Shape::Number,
-        ("input", "range") => Shape::Range,
+        // The second is a library's, which says so itself.
+        ("input", "range") | (_, "ui-slider") => Shape::Range,
         ("input", "date") => Shape::Date,
         ("input", "time") => Shape::Time,
         ("input", "datetime-local") => Shape::DatetimeLocal,

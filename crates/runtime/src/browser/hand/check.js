@@ -1,14 +1,10 @@
   // What came of it: in a field that was left, and on the page.
-  // Lets the page do what it has put off until the next turn.
-  const turn = async () => {
-    // The clock of a page that nobody sees stands nearly still.
-    if (!document.hidden) await new Promise(done => setTimeout(done, 0));
-    await new Promise(done => {
-      const channel = new MessageChannel();
-      channel.port1.onmessage = () => { channel.port1.close(); done(); };
-      channel.port2.postMessage(0);
-    });
-  };
+  const MODALS = 'dialog[open],[role=alertdialog],[aria-modal=true]';
+
+  // How many parts of the page say that nothing else can be used, beside those that hold the
+  // field.
+  const modals = element => [...document.querySelectorAll(MODALS)]
+    .filter(it => !contains(it, element) && isShown(it)).length;
 
   // Leaves a field where that is wanted, and tells what it holds, and what the page has
   // against it.
@@ -34,7 +30,7 @@
     return {
       before, value: valueOf(element), chosen, picked, joined: members.map(it => it ? it.value || '' : '').join(''),
       editable: isEditable(element), lines: element.localName === 'textarea',
-      document: performance.timeOrigin, ...complaints(element),
+      document: performance.timeOrigin, off: isOff(element), modals: modals(element), ...complaints(element),
     };
   };
 

@@ -96,6 +96,8 @@
         if (element.type === 'file') return [...element.files].map(file => file.name).join('\n');
         return element.value;
       default: {
+        const stands = slid(element);
+        if (stands !== null) return String(stands);
         const checked = isChecked(element);
         if (checked !== null) return String(checked);
         const chosen = [...element.querySelectorAll('[role=option][aria-selected=true]')];
@@ -133,4 +135,22 @@
     if (depth() !== where.depth) return { lost: true };
     if (where.site !== null && site() !== where.site) return { elsewhere: site() };
     return functions[name](selector, more);
+  };
+
+  const show = element => {
+    const area = element.getBoundingClientRect();
+    if (area.top < 0 || area.bottom > innerHeight || area.left < 0 || area.right > innerWidth) {
+      element.scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' });
+    }
+  };
+
+  // Lets the page do what it has put off until the next turn.
+  const turn = async () => {
+    // The clock of a page that nobody sees stands nearly still.
+    if (!document.hidden) await new Promise(done => setTimeout(done, 0));
+    await new Promise(done => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = () => { channel.port1.close(); done(); };
+      channel.port2.postMessage(0);
+    });
   };

@@ -10,13 +10,6 @@
     };
   };
 
-  const show = element => {
-    const area = element.getBoundingClientRect();
-    if (area.top < 0 || area.bottom > innerHeight || area.left < 0 || area.right > innerWidth) {
-      element.scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' });
-    }
-  };
-
   // Goes to a field: it is scrolled into view, focused, and what it holds is selected.
   const reach = (selector, wants) => {
     const found = find(selector);

@@ -12,7 +12,7 @@ use super::{
         hand::{Handle, Held},
         keys,
     },
-    Browser, BrowserError, unfit, unusable,
+    Browser, BrowserError, off, unfit, unusable,
 };
 
 const NOT_OFFERED: &str = "it does not offer what was chosen";
@@ -52,7 +52,7 @@ impl Browser {
         loop {
             let chosen: Chosen = self.hand("choose", &field.selector, json!(wanted)).await?;
             if chosen.disabled {
-                return Err(unusable(&field.selector, "the page has switched it off"));
+                return Err(off(&field.selector));
             }
             if chosen.tag != "select" {
                 return Err(unusable(&field.selector, "it is no list any more"));

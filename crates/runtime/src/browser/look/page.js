@@ -53,7 +53,7 @@
       required: !!element.required, read_only: !!element.readOnly || attribute(element, "aria-readonly") === "true",
       multiple: !!element.multiple || attribute(element, "aria-multiselectable") === "true",
       user_invalid: matches(element, ":user-invalid"),
-      message: squeeze(element.validationMessage, 300), complaints: complaintsOf(element),
+      message: squeeze(element.validationMessage, 300), complaints: complaintsOf(element), ...slidOf(element),
     });
   }
 
@@ -70,7 +70,8 @@
     if (element.localName === "input") return !/^(hidden|submit|button|reset|image)$/i.test(element.type);
     if (matches(element, "textarea, select")) return true;
     if (isEditable(element)) return !matches(element, "body, html");
-    return matches(element, ROLES) && standsAlone(element);
+    if (slides(element)) return true;
+    return matches(element, ROLES) && standsAlone(element) && !isHandle(element);
   }
 
   // A plain box with a few words and a hand over it is a button to those who see it.

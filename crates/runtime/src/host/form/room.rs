@@ -104,7 +104,7 @@ impl Room {
             Task::Survey => {
                 let browser = self.here().await?;
                 let browser = open(browser.as_ref())?;
-                let stand = browser.now().await?;
+                let stand = browser.survey().await?;
                 let mut controls = stand.reading.controls;
                 for control in &mut controls {
                     self.secrets.hide_in_control(control);
@@ -144,6 +144,10 @@ impl Room {
                 // take is no fault.
                 Err(BrowserError::Unfit { why, .. }) if matches!(from, Source::Written { .. }) => {
                     return Ok(unfit(Some(why)));
+                }
+                // One that was off from the start is left as any that cannot be filled.
+                Err(BrowserError::Off { .. }) if !field.disabled => {
+                    return Ok(Report::SwitchedOff { note: self.note(browser) });
                 }
                 inserted => inserted?,
             }
