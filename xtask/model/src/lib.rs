@@ -1,10 +1,10 @@
 //! `cargo xtask check-model`: the kernel's own step, explored exhaustively within
 //! caps, over every shipped chart.
 //!
-//! Charts are reduced first, so that their loops close ([`reduce`]). An agent that
-//! draws stands in for the shipped one ([`agent`]): whatever that one could decide,
-//! this one decides in turn. What can happen next is in [`world`], what must hold
-//! after it in [`inspect`].
+//! Charts are reduced first, so that their loops close (`reduce`). An agent that
+//! draws stands in for the shipped one (`agent`): whatever that one could decide,
+//! this one decides in turn. What can happen next is in `world`, what must hold
+//! after it in `inspect`.
 
 #![expect(clippy::print_stdout, reason = "it reports to the terminal")]
 
