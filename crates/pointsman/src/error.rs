@@ -241,7 +241,7 @@ impl Error {
             Self::Diverged(inner) => match **inner {
                 // What cannot be read is not the same; what cannot be reached is a fault.
                 Self::Session(
-                    SessionError::Store(StoreError::Damaged { .. } | StoreError::Behind { .. })
+                    SessionError::Store(StoreError::Damaged { .. } | StoreError::Tables { .. } | StoreError::Behind { .. })
                     | SessionError::Chart { .. },
                 ) => 9,
                 _ => inner.exit_code(),

@@ -61,6 +61,13 @@ pub enum StoreError {
         /// The format of the file.
         found: i64,
     },
+    /// The tables are not as this build makes them: the file is damaged, or from a build
+    /// that no release has.
+    #[error("the tables of the journal {} are not those of format {}", path.display(), schema::FORMAT)]
+    Tables {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file is damaged.
     #[error("the journal is damaged{}: {damage}", place(run.as_ref(), *seq))]
     Damaged {
@@ -186,9 +193,6 @@ pub enum Damage {
     /// SQLite cannot read the file, or a value is not of its kind.
     #[error("{0}")]
     File(String),
-    /// The tables are not as this program makes them.
-    #[error("its tables are not those of format {}", schema::FORMAT)]
-    Tables,
     /// The book does not have its seal.
     #[error("the count of its runs does not have its seal")]
     Book,
@@ -244,6 +248,9 @@ impl StoreError {
             }
             Self::NotOurs { .. } => "give another file; this one was left as it is".into(),
             Self::TooNew { .. } => "use the build that wrote it, or a later one".into(),
+            Self::Tables { .. } => "it is damaged, or another build wrote it: put it back from \
+                                    a copy, use that build, or give another file"
+                .into(),
             Self::Damaged { .. } => {
                 "other runs can still be read; put the file back from a copy".into()
             }

@@ -5,7 +5,7 @@ use std::{path::Path, time::Duration};
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, config::DbConfig};
 
 use super::{
-    Damage, Options, StoreError,
+    Options, StoreError,
     book::Book,
     mark::{self, Mark},
     seal::signed,
@@ -106,7 +106,7 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<(Connection, Mark),
         make(&mut connection, path)?;
     }
     settings(&connection, options).map_err(fail)?;
-    check_tables(&connection)?;
+    check_tables(&connection, path)?;
     let book = mark::check(path, reached.as_ref(), &connection)?;
     connection.set_db_config(closing, false).map_err(fail)?;
     Ok((connection, Mark::new(path, &book)))
@@ -137,7 +137,7 @@ fn is_new(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
     match (ours, format, tables) {
         (OURS, FORMAT, _) => Ok(false),
         (OURS, found, _) if found > FORMAT => Err(StoreError::TooNew { path: path.into(), found }),
-        (OURS, ..) => Err(StoreError::damaged(None, None, Damage::Tables)),
+        (OURS, ..) => Err(StoreError::Tables { path: path.into() }),
         (0, 0, 0) => Ok(true),
         _ => Err(StoreError::NotOurs { path: path.into() }),
     }
@@ -184,7 +184,7 @@ fn settings(connection: &Connection, options: &Options) -> rusqlite::Result<()> 
 }
 
 /// Checks that the tables are word for word those that this build makes.
-fn check_tables(connection: &Connection) -> Result<(), StoreError> {
+fn check_tables(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let fail = |source: rusqlite::Error| StoreError::reading(None, source);
     let mut query = connection
         .prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid")
@@ -198,7 +198,7 @@ fn check_tables(connection: &Connection) -> Result<(), StoreError> {
             (kind.as_str(), name.as_str(), table.as_str(), text.as_str())
                 == ("table", wants, wants, sql)
         });
-    if same { Ok(()) } else { Err(StoreError::damaged(None, None, Damage::Tables)) }
+    if same { Ok(()) } else { Err(StoreError::Tables { path: path.into() }) }
 }
 
 /// Opens the file for a reader, which never disturbs the writer.

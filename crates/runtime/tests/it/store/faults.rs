@@ -140,11 +140,11 @@ fn other_files_are_left_alone() {
 fn other_formats_and_tables_are_refused() {
     for (damage, told) in [
         ("PRAGMA user_version = 2", "store format 2"),
-        ("PRAGMA user_version = 0", "its tables are not those of format 1"),
+        ("PRAGMA user_version = 0", "are not those of format 1"),
         ("PRAGMA application_id = 7", "not a journal of this program"),
-        ("CREATE INDEX more ON run (goal)", "its tables are not those of format 1"),
-        ("ALTER TABLE run RENAME COLUMN goal TO gaol", "its tables are not those of format 1"),
-        ("DROP TABLE letter", "its tables are not those of format 1"),
+        ("CREATE INDEX more ON run (goal)", "are not those of format 1"),
+        ("ALTER TABLE run RENAME COLUMN goal TO gaol", "are not those of format 1"),
+        ("DROP TABLE letter", "are not those of format 1"),
         ("DELETE FROM book", "does not have its seal"),
     ] {
         let folder = Folder::new("formats");

@@ -102,6 +102,7 @@ impl Trial {
                 let named = matches!(
                     error,
                     StoreError::Damaged { .. }
+                        | StoreError::Tables { .. }
                         | StoreError::NotOurs { .. }
                         | StoreError::TooNew { .. }
                         | StoreError::Behind { .. }
