@@ -82,7 +82,7 @@ fn listed(passages: &[&str]) -> String {
     format!("These passages match best:\n\n{}", quotes.join("\n"))
 }
 
-/// Returns the passages that share a word with the question, in the search's order.
+/// Returns the passages that speak of the question, in the search's order.
 fn best(prompt: &Prompt) -> Vec<&str> {
     let question = prompt.messages.iter().find_map(|message| match message {
         Message::User(text) => Some(words(text)),
@@ -91,30 +91,26 @@ fn best(prompt: &Prompt) -> Vec<&str> {
     passages(&prompt.messages, &question.unwrap_or_default())
 }
 
-/// Returns the passages in some results that share one of these words.
+/// Returns the passages in some results that share these words: one with less than half as
+/// many as the best speaks of something else.
 fn passages<'a>(messages: &'a [Message], question: &[String]) -> Vec<&'a str> {
-    let mut found: Vec<&str> = Vec::new();
-    let lines = messages
-        .iter()
-        .filter_map(|message| match message {
-            Message::Tool { result, .. } if result.ok => Some(result.output.lines()),
-            _ => None,
-        })
-        .flatten()
-        .filter(|line| {
-            // "No passage matches" and the mark of a cut are no passages.
-            if !has_place(line) {
-                return false;
+    let shared = |line: &str| {
+        let text = line.to_lowercase();
+        question.iter().filter(|word| text.contains(word.as_str())).count()
+    };
+    let mut found: Vec<(usize, &str)> = Vec::new();
+    for message in messages {
+        let Message::Tool { result, .. } = message else { continue };
+        // "No passage matches" and the mark of a cut are no passages.
+        for line in result.output.lines().filter(|line| result.ok && has_place(line)) {
+            if !found.iter().any(|(_, known)| *known == line) {
+                found.push((shared(line), line));
             }
-            let text = line.to_lowercase();
-            question.iter().any(|word| text.contains(word.as_str()))
-        });
-    for line in lines {
-        if found.len() < QUOTED && !found.contains(&line) {
-            found.push(line);
         }
     }
-    found
+    let most = found.iter().map(|(count, _)| *count).max().unwrap_or(0);
+    found.retain(|(count, _)| *count > 0 && count * 2 >= most);
+    found.into_iter().take(QUOTED).map(|(_, line)| line).collect()
 }
 
 /// Returns whether a line says where it stands, as `file:line: text`.
@@ -140,6 +136,23 @@ mod tests {
         let prompt = Prompt { messages, schema: Some(json!({})), ..Prompt::default() };
         assert_eq!(best(&prompt), ["a.md:3: A passage that matches."]);
         assert!(answer(&prompt).contains("finish"));
+    }
+
+    #[test]
+    fn a_passage_with_few_of_the_words_is_left_out() {
+        let output = "a.md:1: A run survives a crash.\nb.md:1: After a crash.\nc.md:1: A run may \
+                      crash.\na.md:1: A run survives a crash.";
+        let result = ToolResult { ok: true, output: output.into(), mutated: false };
+        let messages = [Message::Tool { id: "call-1".into(), result }];
+        let found = |question: &str| passages(&messages, &words(question));
+        let [whole, few, half] = [
+            "a.md:1: A run survives a crash.",
+            "b.md:1: After a crash.",
+            "c.md:1: A run may crash.",
+        ];
+        assert_eq!(found("How does a run survive a crash?"), [whole, half]);
+        assert_eq!(found("What of a crash?"), [whole, few, half]);
+        assert!(found("Who sets points?").is_empty());
     }
 
     #[test]
