@@ -80,6 +80,14 @@ pub struct FormConfig {
     pub verify_ms: Option<u64>,
     /// Milliseconds for the page to move after a control was pressed.
     pub press_ms: Option<u64>,
+    /// Milliseconds for the options of a list to appear.
+    pub list_ms: Option<u64>,
+    /// Milliseconds for the parts of a page, before it is taken without them.
+    pub parts_ms: Option<u64>,
+    /// Milliseconds for one command of the driver.
+    pub command_ms: Option<u64>,
+    /// Milliseconds for driver and browser to end.
+    pub stop_ms: Option<u64>,
 }
 
 impl FormConfig {
@@ -103,6 +111,10 @@ impl FormConfig {
         // A page that stands still for so long must have done so before it is given up.
         settings.bare = ms(self.bare_ms, settings.bare).min(settings.settle / 2);
         settings.moving = ms(self.press_ms, settings.moving);
+        settings.options = ms(self.list_ms, settings.options);
+        settings.parts = ms(self.parts_ms, settings.parts);
+        settings.command = ms(self.command_ms, settings.command);
+        settings.stop = ms(self.stop_ms, settings.stop);
         settings
     }
 
@@ -148,6 +160,10 @@ impl FormConfig {
             fill_ms: self.fill_ms.or(repository.fill_ms),
             verify_ms: self.verify_ms.or(repository.verify_ms),
             press_ms: self.press_ms.or(repository.press_ms),
+            list_ms: self.list_ms.or(repository.list_ms),
+            parts_ms: self.parts_ms.or(repository.parts_ms),
+            command_ms: self.command_ms.or(repository.command_ms),
+            stop_ms: self.stop_ms.or(repository.stop_ms),
             ..self
         }
     }
@@ -188,6 +204,10 @@ pub(super) fn form(
         fill_ms: keys.read("fill_timeout", keys::duration, found),
         verify_ms: keys.read("verify_timeout", keys::duration, found),
         press_ms: keys.read("press_timeout", keys::duration, found),
+        list_ms: keys.read("list_timeout", keys::duration, found),
+        parts_ms: keys.read("parts_timeout", keys::duration, found),
+        command_ms: keys.read("command_timeout", keys::duration, found),
+        stop_ms: keys.read("stop_timeout", keys::duration, found),
     }
 }
 

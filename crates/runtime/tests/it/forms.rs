@@ -153,6 +153,10 @@ bare_timeout = "2s"
 fill_timeout = "90s"
 verify_timeout = "9s"
 press_timeout = "8s"
+list_timeout = "4s"
+parts_timeout = "6s"
+command_timeout = "40s"
+stop_timeout = "7s"
 "#;
 
 #[test]
@@ -163,6 +167,8 @@ fn the_settings_for_forms_are_read_and_used() {
     let browser = form.browser();
     assert!(browser.visible && browser.keep.as_secs() == 60 && browser.settle.as_secs() == 5);
     assert_eq!(browser.bare.as_millis(), 2_000);
+    let times = [browser.moving, browser.options, browser.parts, browser.command, browser.stop];
+    assert_eq!(times.map(|time| time.as_secs()), [8, 4, 6, 40, 7]);
     let attach = Attach::Driver { url: "http://127.0.0.1:9515".into(), session: None };
     assert_eq!(browser.attach, Some(attach));
     let expected =
