@@ -124,3 +124,13 @@ fn measure(
 const fn nanos(time: Duration) -> f64 {
     time.as_nanos() as f64
 }
+
+#[expect(clippy::cast_precision_loss, reason = "figures of a few digits")]
+const fn count(number: usize) -> f64 {
+    number as f64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "figures of a few digits")]
+const fn tally(number: u64) -> f64 {
+    number as f64
+}

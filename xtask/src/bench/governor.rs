@@ -11,7 +11,7 @@ use pointsman_kernel::{
 };
 use serde_json::value::RawValue;
 
-use super::{figures::median, nanos};
+use super::{count, figures::median, nanos, tally};
 use crate::{allocation, random::SplitMix64};
 
 const SEED: u64 = 0x676f_7665_726e_6f72;
@@ -97,26 +97,12 @@ fn rounds(bytes: usize, draws: &mut SplitMix64) -> Result<Vec<(ToolCall, ToolRes
         .collect()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "figures of a few digits")]
-const fn count(number: usize) -> f64 {
-    number as f64
-}
-
-#[expect(clippy::cast_precision_loss, reason = "figures of a few digits")]
-const fn tally(number: u64) -> f64 {
-    number as f64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn new_calls_are_let_pass_in_silence() -> Result<()> {
-        for b in [256, 4096] {
-            let d = measure(b)?;
-            eprintln!("{b} {} {}", d.nanos, d.allocations);
-        }
-        measure(100).map(drop)
+        super::super::RESULTS.into_iter().try_for_each(|bytes| measure(bytes).map(drop))
     }
 }

@@ -19,8 +19,10 @@ use xtask_model::shipped;
 
 use super::{
     agent::Bench,
+    count,
     journal::{Journal, journals},
     script::{Script, scripts},
+    tally,
 };
 use crate::{allocation, random::SplitMix64};
 
@@ -182,16 +184,6 @@ fn renew<const N: usize>(chart: &Chart, run: &mut Run<Bench<N>>) {
         *purse = Purse { left: budget.max(), closed: false };
     }
     core.items.clear();
-}
-
-#[expect(clippy::cast_precision_loss, reason = "figures of a few digits")]
-const fn count(number: usize) -> f64 {
-    number as f64
-}
-
-#[expect(clippy::cast_precision_loss, reason = "figures of a few digits")]
-const fn tally(number: u64) -> f64 {
-    number as f64
 }
 
 #[cfg(test)]
