@@ -8,6 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use pointsman_runtime::browser::Settings;
 use serde_json::{Value, json};
 
 use crate::{
@@ -22,25 +23,6 @@ const LISTENS: Duration = Duration::from_secs(30);
 const PATIENCE: Duration = Duration::from_mins(1);
 /// The name under which the protocol hands out elements.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
-
-/// What the form agent gives its browser as well, so that a measure of one beside the
-/// other measures nothing else.
-const FLAGS: [&str; 14] = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-dev-shm-usage",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--no-default-browser-check",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-breakpad",
-    "--disable-crash-reporter",
-    "--disable-search-engine-choice-screen",
-    "--disable-popup-blocking",
-];
 
 /// A browser of our own without a window, as long as it is held.
 pub(crate) struct Browser {
@@ -69,21 +51,12 @@ impl Browser {
         let wire = BufReader::new(stream);
         let mut browser =
             Self { wire, host, session: String::new(), _driver: driver, _profile: profile };
-        let mut arguments: Vec<String> = FLAGS.map(String::from).into();
-        arguments.push(format!("--window-size={width},{height}"));
-        arguments.push(format!("--user-data-dir={}", folder.display()));
-        let wanted = json!({ "capabilities": { "alwaysMatch": {
-            "browserName": "chrome",
-            "goog:chromeOptions": { "args": arguments, "prefs": {
-                "autofill.credit_card_enabled": false,
-                "autofill.profile_enabled": false,
-                "credentials_enable_service": false,
-                "download_restrictions": 3,
-                "profile.password_manager_enabled": false,
-                "translate.enabled": false,
-            } },
-            "pageLoadStrategy": "eager",
-        } } });
+        // What the form agent asks for as well, so that a measure of one beside the other
+        // measures nothing else.
+        let mut settings = Settings::default();
+        settings.flags.push(format!("--window-size={width},{height}"));
+        let wanted = settings.capabilities(Some(&folder), None);
+        let wanted = json!({ "capabilities": { "alwaysMatch": wanted } });
         let given = browser.call("POST", "/session", Some(&wanted))?;
         let id = given["sessionId"].as_str().context("a session has an id")?;
         browser.session = format!("/session/{id}");

@@ -45,7 +45,8 @@ pub(crate) fn refused(class: FaultClass, message: impl Into<String>) -> Fault {
 pub(crate) fn reason(why: &Forgone) -> String {
     match why {
         Forgone::Failed(fault) => fault.message.clone(),
-        Forgone::TimedOut => "it took too long".into(),
+        Forgone::TimedOut { message } if message.is_empty() => "it took too long".into(),
+        Forgone::TimedOut { message } => format!("it took too long: {message}"),
         Forgone::Denied { reason } | Forgone::Stuck { reason } => reason.clone(),
         Forgone::Cancelled => "a person stopped it".into(),
         Forgone::Budget | _ => "a limit stopped it".into(),

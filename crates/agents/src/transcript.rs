@@ -212,7 +212,7 @@ pub fn forgone(why: &Forgone) -> ToolResult {
 /// Returns whether a call may have run, in part, before it came to nothing.
 const fn may_have_mutated(why: &Forgone) -> bool {
     match why {
-        Forgone::TimedOut => true,
+        Forgone::TimedOut { .. } => true,
         // These say that the call was turned away at the door.
         Forgone::Failed(fault) => !matches!(
             fault.class,

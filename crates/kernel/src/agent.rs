@@ -375,7 +375,10 @@ pub enum Forgone {
     /// The last attempt failed, or was not worth repeating.
     Failed(Fault),
     /// The last attempt timed out.
-    TimedOut,
+    TimedOut {
+        /// What it was waiting for; empty where the chart's own clock stopped it.
+        message: String,
+    },
     /// A person or a rule said no.
     Denied {
         /// Their reason.

@@ -97,6 +97,20 @@ pub enum Disposition {
     Denied,
 }
 
+impl Disposition {
+    /// Returns its name, as charts and journals write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Budget => "budget",
+            Self::Stuck => "stuck",
+            Self::Denied => "denied",
+        }
+    }
+}
+
 /// One state of a chart.
 #[derive(Debug)]
 pub struct State {

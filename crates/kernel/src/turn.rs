@@ -37,7 +37,7 @@ impl TurnErrorKind {
             Forgone::Stuck { .. } => Self::Stuck,
             Forgone::Budget => Self::Budget,
             Forgone::Cancelled => Self::Cancelled,
-            Forgone::Failed(_) | Forgone::TimedOut | Forgone::Denied { .. } => Self::Failed,
+            Forgone::Failed(_) | Forgone::TimedOut { .. } | Forgone::Denied { .. } => Self::Failed,
         }
     }
 }

@@ -14,6 +14,7 @@ use std::{
 use clap::Args;
 use pointsman_kernel::{chart::Disposition, turn::TurnErrorKind};
 use pointsman_runtime::{
+    browser::Left,
     config::{Config, LimitsConfig, ModelConfig},
     driver::Standing,
     host::{self, Approved, Host},
@@ -77,6 +78,13 @@ pub(crate) enum Waits {
     Yes,
     /// It is about something that ends with this program, as a form's browser does.
     No,
+}
+
+impl Waits {
+    /// Returns whether an agent's questions can.
+    pub(crate) fn of(agent: &str) -> Self {
+        if agent == "form" { Self::No } else { Self::Yes }
+    }
 }
 
 impl Drive {
@@ -242,6 +250,7 @@ pub(crate) fn watched(config: &Config) -> watch::Limits {
 /// Says how a run stands, and returns the exit code that says so.
 pub(crate) fn finish(
     session: &Session,
+    host: &Host,
     outcome: &Outcome,
     audience: Audience,
     json: bool,
@@ -251,7 +260,24 @@ pub(crate) fn finish(
         live.close();
     }
     drop(audience);
-    conclude(session, outcome, json, true)
+    let code = conclude(session, outcome, json, true);
+    farewell(host, outcome);
+    code
+}
+
+/// Says what became of the browser of a run that ended with something filled in and nothing
+/// sent.
+fn farewell(host: &Host, outcome: &Outcome) {
+    let filled = outcome.report.as_ref().and_then(|report| report.get("filled")?.as_u64());
+    match host.left(&outcome.run).filter(|_| filled.is_some_and(|count| count > 0)) {
+        Some(Left::Open) => {
+            note("the browser stays open: go on there, and close it when you are done");
+        }
+        Some(Left::Closed) => {
+            note("the browser is closed, and what was filled in is gone with it");
+        }
+        None => {}
+    }
 }
 
 /// Says how a run stands, with its result where that was not said before, and returns the
@@ -273,7 +299,7 @@ pub(crate) fn conclude(
             "run": outcome.run.as_str(),
             "state": outcome.state,
             "steps": outcome.steps,
-            "disposition": ended.map(words::disposition),
+            "disposition": ended.map(Disposition::name),
             "elapsed_ms": outcome.elapsed_ms,
             "result": outcome.result,
             "questions": questions,
@@ -310,7 +336,7 @@ fn told(session: &Session, outcome: &Outcome, ended: Option<Disposition>, let_go
     let run = &outcome.run;
     let how = match ended {
         Some(Disposition::Succeeded) if owes(outcome) => "ended without an answer",
-        Some(ended) => words::disposition(ended),
+        Some(ended) => ended.name(),
         None if let_go => "let go of, still under way",
         None if outcome.questions.is_empty() => "waiting for something from outside",
         None => "waiting for a person",

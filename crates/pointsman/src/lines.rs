@@ -6,7 +6,7 @@ use pointsman_runtime::{
 };
 use serde_json::{Value, json};
 
-use crate::{report, words};
+use crate::report;
 
 /// Prints an object for each thing that happens, but for text that is still being written.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +62,7 @@ fn object(notice: &Notice) -> Option<(&'static str, Value)> {
         Notice::Paused(why) => ("paused", json!({ "why": why })),
         Notice::Resumed => ("resumed", json!({})),
         Notice::Refused(why) => ("refused", json!({ "why": why })),
-        Notice::Ended(ended) => ("ended", json!({ "disposition": words::disposition(*ended) })),
+        Notice::Ended(ended) => ("ended", json!({ "disposition": ended.name() })),
         // Text that is being written is for eyes, and so is taking it back.
         _ => return None,
     })

@@ -1,18 +1,6 @@
-//! Numbers and ends as people read them.
+//! Numbers and exit codes as people and scripts read them.
 
 use pointsman_kernel::chart::Disposition;
-
-/// Returns how a run ended, in a word.
-pub(crate) const fn disposition(ended: Disposition) -> &'static str {
-    match ended {
-        Disposition::Succeeded => "succeeded",
-        Disposition::Cancelled => "cancelled",
-        Disposition::Budget => "budget",
-        Disposition::Stuck => "stuck",
-        Disposition::Denied => "denied",
-        _ => "failed",
-    }
-}
 
 /// Returns the exit code that says how a run stands; 3 is waiting for a person.
 pub(crate) const fn exit_code(ended: Option<Disposition>) -> u8 {

@@ -22,6 +22,7 @@ mod settings;
 mod settle;
 mod start;
 mod verify;
+mod wanted;
 
 use std::sync::{
     Mutex,
@@ -71,6 +72,15 @@ pub struct Browser {
     stood: Mutex<Stood>,
     /// What a box of the page's own is told from.
     boxes: Mutex<Boxes>,
+}
+
+/// What became of a browser that was started for us.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Left {
+    /// It is the person's now.
+    Open,
+    /// It is gone, with all that was filled in.
+    Closed,
 }
 
 /// A dialog that stood in the way, and what became of it.

@@ -353,7 +353,7 @@ impl Driver {
         }
         self.put_away();
         if let Some(how) = self.run.core().ended {
-            self.site.performer.ended(&self.id, how);
+            self.site.performer.ended(&self.id, how).await;
         }
         Ok(Ok(Some(committed)))
     }

@@ -27,10 +27,10 @@ pub use hook::{AfterTools, Hooks};
 pub use instructions::Instructions;
 
 use crate::{
-    browser,
+    browser::{self, Left},
     mcp::{self, McpError, McpLimits, Servers},
     model::{self, Model, ModelError, Question},
-    perform::{Doing, Done, Errand, Perform, Shown, Task},
+    perform::{Doing, Done, Errand, Farewell, Perform, Shown, Task},
     session::talks,
     store::{RunId, Store},
     tool::{self, ToolError, ToolSpec, Tools, plan},
@@ -187,6 +187,12 @@ impl Host {
         tools.take(most(agent)).collect()
     }
 
+    /// Tells, once, what became of the browser of a run that ended without sending its form;
+    /// nothing where the browser is somebody else's.
+    pub fn left(&self, run: &RunId) -> Option<Left> {
+        self.0.forms.left(run)
+    }
+
     /// Returns the tools that an agent could call and is not told of, because there are
     /// more than it takes.
     pub fn left_out(&self, agent: &str, permissions: &Permissions) -> Vec<Box<str>> {
@@ -280,8 +286,9 @@ impl Perform for Host {
         }
     }
 
-    fn ended(&self, run: &RunId, how: Disposition) {
-        self.0.forms.end(run, how);
+    fn ended(&self, run: &RunId, how: Disposition) -> Farewell {
+        let (host, run) = (self.clone(), run.clone());
+        Box::pin(async move { host.0.forms.end(&run, how).await })
     }
 }
 

@@ -136,6 +136,9 @@ impl Done {
 /// A future that a driver can hold.
 pub type Doing = Pin<Box<dyn Future<Output = Done> + Send>>;
 
+/// What is done when a run has ended.
+pub type Farewell = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// Carries orders out. Dropping the future must stop what it started.
 pub trait Perform: Send + Sync {
     /// Returns the name of what is asked for text, for people.
@@ -144,8 +147,10 @@ pub trait Perform: Send + Sync {
     /// Starts a task.
     fn perform(&self, errand: Errand, task: Task, shown: Shown) -> Doing;
 
-    /// Learns that a run has ended, and how: what was kept for it can go.
-    fn ended(&self, run: &RunId, how: Disposition) {
+    /// Learns that a run has ended, and how: what was kept for it can go. Whoever drives
+    /// the run waits for that.
+    fn ended(&self, run: &RunId, how: Disposition) -> Farewell {
         let _ = (run, how);
+        Box::pin(std::future::ready(()))
     }
 }

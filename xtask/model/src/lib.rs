@@ -29,7 +29,7 @@ use std::{
 use anyhow::{Result, bail};
 use clap::Args;
 use pointsman_agents::CHARTS;
-use pointsman_kernel::chart::{Chart, Disposition, Does};
+use pointsman_kernel::chart::{Chart, Does};
 use stateright::{Checker as _, HasDiscoveries, Model as _};
 
 pub use self::plant::Plant;
@@ -208,7 +208,7 @@ impl Report {
             if let Does::Final(ending) = state.does()
                 && !ends.contains(ending)
             {
-                unreached.push(format!("an end as {}", name_of(*ending)));
+                unreached.push(format!("an end as {}", ending.name()));
             }
         }
         unreached
@@ -246,17 +246,5 @@ impl Report {
         for violation in self.violations() {
             println!("  violated: {violation}");
         }
-    }
-}
-
-const fn name_of(ending: Disposition) -> &'static str {
-    match ending {
-        Disposition::Succeeded => "succeeded",
-        Disposition::Failed => "failed",
-        Disposition::Cancelled => "cancelled",
-        Disposition::Budget => "budget",
-        Disposition::Stuck => "stuck",
-        Disposition::Denied => "denied",
-        _ => "something new",
     }
 }

@@ -319,6 +319,10 @@ fn time_and_cancel_end_a_job() {
     assert_eq!(driver.state(), "failed");
     assert_eq!(driver.run.data.text("error"), "it took too long");
     let mut driver = begun("text", REPLY);
+    driver.fault(FaultClass::Timeout, false);
+    let told = "it took too long: the test says so";
+    assert_eq!((driver.state(), driver.run.data.text("error")), ("failed", told.into()));
+    let mut driver = begun("text", REPLY);
     driver.forget_states();
     driver.cancel(Scope::Run);
     assert_eq!(driver.states(), ["cancelled"]);

@@ -86,7 +86,7 @@ impl Trouble {
             Forgone::Failed(fault) => {
                 Some(Self::NoReply { class: fault.class, message: fault.message.clone() })
             }
-            Forgone::TimedOut => {
+            Forgone::TimedOut { .. } => {
                 Some(Self::NoReply { class: FaultClass::Timeout, message: answer::reason(why) })
             }
             Forgone::Denied { .. }

@@ -224,7 +224,7 @@ impl Data {
     pub(super) fn stopped_by(&mut self, visit: &Visit<'_>, why: &Forgone) {
         let cause = match why {
             Forgone::Failed(fault) if fault.class == FaultClass::Invalid => Cause::Unusable,
-            Forgone::Failed(_) | Forgone::TimedOut => Cause::Failed,
+            Forgone::Failed(_) | Forgone::TimedOut { .. } => Cause::Failed,
             Forgone::Denied { .. } => Cause::Denied,
             Forgone::Stuck { .. } => Cause::Stuck,
             Forgone::Budget | Forgone::Cancelled | _ => Cause::Limit,

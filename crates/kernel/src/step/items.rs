@@ -106,7 +106,11 @@ impl<A: Agent> Stepping<'_, A> {
             return Flow::Wait;
         }
         let timed_out = fault.class == FaultClass::Timeout;
-        let why = if timed_out { Forgone::TimedOut } else { Forgone::Failed(fault) };
+        let why = if timed_out {
+            Forgone::TimedOut { message: fault.message }
+        } else {
+            Forgone::Failed(fault)
+        };
         self.forgo(at, &why);
         if matches!(self.state.does(), Does::FanOut { .. }) {
             return Flow::Wait;

@@ -1,7 +1,7 @@
 //! Spellings: canonical JSON, digests, and lines of a journal that were damaged.
 
 use pointsman_kernel::{
-    chart::Chart,
+    chart::{Chart, Disposition},
     id::Digest,
     journal::{Damage, Entry, body},
     json::canonical_body,
@@ -219,4 +219,18 @@ fn a_forged_line_is_found_though_its_chain_is_whole() {
     assert!(unknown.starts_with("entry 3: the event cannot be read: unknown variant"), "{unknown}");
     let late = told(forge(r#""at":10,"#, r#""at":4,"#, None));
     assert_eq!(late, "entry 3: this build refuses an event that the journal holds");
+}
+
+#[test]
+fn a_disposition_is_called_as_it_is_written() {
+    for ended in [
+        Disposition::Succeeded,
+        Disposition::Failed,
+        Disposition::Cancelled,
+        Disposition::Budget,
+        Disposition::Stuck,
+        Disposition::Denied,
+    ] {
+        assert_eq!(serde_json::to_value(ended).unwrap(), ended.name());
+    }
 }

@@ -262,7 +262,7 @@ impl Agent for Toy {
         let note = match why {
             Forgone::Failed(Fault { class: FaultClass::Limit, .. }) => Note::Limit,
             Forgone::Failed(Fault { class: FaultClass::Contract, .. }) => Note::Contract,
-            Forgone::TimedOut => Note::TimedOut,
+            Forgone::TimedOut { .. } => Note::TimedOut,
             Forgone::Denied { .. } => Note::Denied,
             Forgone::Stuck { .. } => Note::Stuck,
             Forgone::Budget => Note::Budget,

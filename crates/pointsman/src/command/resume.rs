@@ -91,10 +91,9 @@ fn go_on(
 ) -> Result<ExitCode, Error> {
     let host = drive.host(session, settled)?;
     let row = session.store().run(run).map_err(Error::Store)?;
-    let waits = if &*row.agent == "form" { Waits::No } else { Waits::Yes };
-    let mut audience = drive.audience(session, false, waits)?;
+    let mut audience = drive.audience(session, false, Waits::of(&row.agent))?;
     let observers = audience.observers.clone();
     let outcome =
         session.resume(&host, run, observers, &mut *audience.attendant).map_err(Error::Session)?;
-    finish(session, &outcome, audience, drive.json)
+    finish(session, &host, &outcome, audience, drive.json)
 }

@@ -143,18 +143,13 @@ impl Run {
             permissions,
             seed: self.seed,
         };
-        let waits = if plan.is_some() { Waits::No } else { Waits::Yes };
+        let waits = Waits::of(start.chart.jobs());
         let mut audience = self.drive.audience(&session, self.rules.unattended, waits)?;
         let observers = audience.observers.clone();
         let outcome = session
             .run(&host, start, observers, &mut *audience.attendant)
             .map_err(Error::Session)?;
-        let left = plan.and_then(|_| form::left(&outcome, settled.config.form.browser().visible));
-        let code = finish(&session, &outcome, audience, self.drive.json);
-        if let Some(left) = left {
-            note(left);
-        }
-        code
+        finish(&session, &host, &outcome, audience, self.drive.json)
     }
 
     /// Returns the form that is to be filled, if one is.

@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, process::ExitCode};
 
 use clap::Args;
-use pointsman_kernel::{id::Seq, view::view};
+use pointsman_kernel::{chart::Disposition, id::Seq, view::view};
 use pointsman_runtime::{
     stats::{Story, story},
     store::RunRow,
@@ -79,7 +79,7 @@ impl Show {
                 "chart_digest": recalled.chart.digest(),
                 "goal": row.goal,
                 "state": view.state,
-                "disposition": view.ended.map(words::disposition),
+                "disposition": view.ended.map(Disposition::name),
                 "budgets": view.budgets,
                 "seed": seed,
                 "forked": forked(&row),
@@ -100,7 +100,7 @@ impl Show {
             return Ok(ExitCode::SUCCESS);
         }
         let mut text = timeline(&row, &told);
-        let how = view.ended.map_or("not ended", words::disposition);
+        let how = view.ended.map_or("not ended", Disposition::name);
         // Writing to a string cannot fail.
         let _: std::fmt::Result = writeln!(text, "{how}, in `{}`", view.seen_as);
         for question in &told.questions {

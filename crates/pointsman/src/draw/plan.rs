@@ -255,7 +255,7 @@ fn describe(state: &State, agent: Option<&AgentDecl>, lines: &mut Vec<(Face, Str
             facts.push(tries(work));
             facts.push(format!("{max_items} items, {max_parallel} at once"));
         }
-        Does::Final(disposition) => facts.push(disposed(*disposition).into()),
+        Does::Final(disposition) => facts.push(disposition.name().into()),
         _ => {}
     }
     match state.tools() {
@@ -302,17 +302,4 @@ fn sent_here(chart: &Chart, id: pointsman_kernel::id::StateId) -> Vec<(Face, Str
         }
     }
     lines
-}
-
-/// Returns a disposition's name.
-pub(super) const fn disposed(disposition: Disposition) -> &'static str {
-    match disposition {
-        Disposition::Succeeded => "succeeded",
-        Disposition::Failed => "failed",
-        Disposition::Cancelled => "cancelled",
-        Disposition::Budget => "budget",
-        Disposition::Stuck => "stuck",
-        Disposition::Denied => "denied",
-        _ => "ended",
-    }
 }

@@ -4,7 +4,7 @@ use std::fmt::{Result, Write};
 
 use super::{
     layout::Rect,
-    plan::{Arrow, Card, Kind, MARKER, Note, PILL, disposed},
+    plan::{Arrow, Card, Kind, MARKER, Note, PILL},
     text::{Face, escape},
 };
 
@@ -20,7 +20,7 @@ pub(super) const fn class(kind: Kind) -> &'static str {
         Kind::Decide => "decide",
         Kind::Await => "await",
         Kind::FanOut => "fan_out",
-        Kind::Final(disposition) => disposed(disposition),
+        Kind::Final(disposition) => disposition.name(),
     }
 }
 

@@ -56,12 +56,7 @@ pub(super) fn hinted(why: &str, hint: Option<&str>) -> Error {
 /// Returns how a run ended, in a few words.
 pub(super) const fn how(ended: Disposition) -> &'static str {
     match ended {
-        Disposition::Succeeded => "succeeded",
-        Disposition::Failed => "failed",
-        Disposition::Cancelled => "cancelled",
         Disposition::Budget => "a budget is used up",
-        Disposition::Stuck => "stuck",
-        Disposition::Denied => "denied",
-        _ => "ended",
+        ended => ended.name(),
     }
 }

@@ -12,30 +12,12 @@ use std::{
 
 use fantoccini::{Client, error::NewSessionError, wd::Capabilities};
 use hyper_util::client::legacy::connect::HttpConnector;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Attach, Browser, BrowserError, Record, Settings, find, group::Group};
-use crate::platform;
+use super::{Attach, Browser, BrowserError, Left, Record, Settings, find, group::Group};
 
 /// How often a driver is started that ends at once.
 const DRIVERS: u8 = 3;
-
-/// Flags that every browser gets: nothing but the page speaks to the network, nothing asks
-/// to be the default, and no crash is reported to anyone.
-const FLAGS: [&str; 12] = [
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--no-default-browser-check",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-breakpad",
-    "--disable-crash-reporter",
-    "--disable-search-engine-choice-screen",
-    "--disable-popup-blocking",
-    "--window-size=1280,1400",
-];
 
 /// Starts a driver, and waits until it listens. The port that it draws for itself may be
 /// taken by then, and it ends at once: another draws another.
@@ -97,7 +79,9 @@ impl Browser {
             ours = Some((group, port, browser));
             format!("http://127.0.0.1:{port}")
         };
-        let capabilities = capabilities(settings, ours.as_ref());
+        let profile = ours.as_ref().map(|(group, ..)| group.profile());
+        let browser = ours.as_ref().and_then(|(.., browser)| browser.as_deref());
+        let capabilities = settings.capabilities(profile.as_deref(), browser);
         let made = connect(&url, &capabilities);
         let client = within(settings.start, "starting the browser", made).await?;
         let id = client.session_id().await?.unwrap_or_default();
@@ -127,24 +111,36 @@ impl Browser {
         Ok(browser)
     }
 
-    /// Leaves the browser to the person before it, if it was started for us and has a
-    /// window. Returns whether it stays open.
-    pub fn release(mut self) -> bool {
-        let ours = self.ours.take().filter(|_| self.settings.visible);
-        ours.is_some_and(Group::release)
+    /// Leaves the browser to the person before it, if it was started for us, has a window
+    /// and still runs; any other is closed.
+    pub async fn release(mut self) -> Option<Left> {
+        let stays = self.session == Ours::Yes && self.settings.visible;
+        let Some(group) = self.ours.take_if(|group| stays && group.lives()) else {
+            return self.close().await;
+        };
+        let open = tokio::task::spawn_blocking(|| group.release()).await.unwrap_or(false);
+        Some(if open { Left::Open } else { Left::Closed })
     }
 
-    /// Ends the browser, if it was started for us.
-    pub async fn close(self) {
+    /// Ends the browser, if it was started for us. Returns what became of it; nothing where
+    /// it is somebody else's.
+    pub async fn close(mut self) -> Option<Left> {
+        if let Some(group) = self.ours.take() {
+            // Processes are waited for.
+            if let Err(error) = tokio::task::spawn_blocking(|| drop(group)).await {
+                tracing::warn!(%error, "a browser cannot be ended");
+            }
+            return (self.session == Ours::Yes).then_some(Left::Closed);
+        }
         if self.session == Ours::Yes {
             let closed = self.client.clone().close();
             match tokio::time::timeout(self.settings.stop, closed).await {
                 Ok(Ok(())) => {}
-                // The processes are ended all the same, when this is dropped.
                 Ok(Err(error)) => tracing::debug!(%error, "a session cannot be closed"),
                 Err(_) => tracing::debug!("a session took too long to close"),
             }
         }
+        None
     }
 
     fn around(client: Client, settings: &Settings, ours: Option<Group>, session: Ours) -> Self {
@@ -195,60 +191,5 @@ async fn within<T>(
     match tokio::time::timeout(limit, work).await {
         Ok(done) => done.map_err(BrowserError::from),
         Err(_) => Err(BrowserError::Timeout { what: what.into(), within: limit }),
-    }
-}
-
-/// Says what the browser is to be like.
-fn capabilities(
-    settings: &Settings,
-    ours: Option<&(Group, u16, Option<std::path::PathBuf>)>,
-) -> Capabilities {
-    let milliseconds = |it: Duration| u64::try_from(it.as_millis()).unwrap_or(u64::MAX);
-    let mut options = json!({});
-    if let Some(Attach::Debugger(address)) = &settings.attach {
-        options = json!({ "debuggerAddress": address });
-    } else {
-        let mut flags: Vec<String> = FLAGS.map(String::from).into();
-        if !settings.visible {
-            flags.push("--headless".into());
-        }
-        if platform::lacks_sandbox() {
-            // Shared memory is often tiny where there is no sandbox.
-            flags.extend(["--no-sandbox".into(), "--disable-dev-shm-usage".into()]);
-        }
-        if let Some((group, _, browser)) = ours {
-            flags.push(format!("--user-data-dir={}", group.profile().display()));
-            options["binary"] = json!(browser);
-        }
-        flags.extend(settings.flags.iter().cloned());
-        options["args"] = json!(flags);
-        // A browser that is left to a person must not go with its driver. Whoever ends ours
-        // ends both.
-        options["detach"] = json!(settings.visible);
-        // A browser that offers to fill in or to save would do a part of the work unseen.
-        options["prefs"] = json!({
-            "autofill.credit_card_enabled": false,
-            "autofill.profile_enabled": false,
-            "credentials_enable_service": false,
-            "download_restrictions": 3,
-            "profile.password_manager_enabled": false,
-            "translate.enabled": false,
-        });
-    }
-    let wanted = json!({
-        "goog:chromeOptions": options,
-        // Parts of a page may load for ever; what a document needs is waited for.
-        "pageLoadStrategy": "eager",
-        "timeouts": {
-            "script": milliseconds(settings.command),
-            "pageLoad": milliseconds(settings.load),
-            "implicit": 0,
-        },
-        // Dialogs are answered one by one, and told of; leaving a page never asks.
-        "unhandledPromptBehavior": { "default": "ignore", "beforeUnload": "accept" },
-    });
-    match wanted {
-        Value::Object(wanted) => wanted,
-        _ => Capabilities::new(),
     }
 }

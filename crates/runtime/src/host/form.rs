@@ -49,12 +49,14 @@ pub(super) struct Forms {
     folder: PathBuf,
     store: Arc<Store>,
     rooms: Mutex<BTreeMap<RunId, Arc<Room>>>,
+    /// What became of the browsers of runs that have ended without sending their form.
+    left: Mutex<BTreeMap<RunId, browser::Left>>,
 }
 
 impl Forms {
     pub(super) fn new(browser: browser::Settings, journal: &Path, store: Arc<Store>) -> Self {
         let folder = beside(journal);
-        Self { browser, folder, store, rooms: Mutex::default() }
+        Self { browser, folder, store, rooms: Mutex::default(), left: Mutex::default() }
     }
 
     /// Carries a task out.
@@ -84,13 +86,20 @@ impl Forms {
 
     /// Ends what was kept for a run that has ended. A browser with a window is left to the
     /// person, unless the form was sent or they broke off.
-    pub(super) fn end(&self, run: &RunId, how: Disposition) {
+    pub(super) async fn end(&self, run: &RunId, how: Disposition) {
         let room = self.rooms.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
-        if let Some(room) = room {
-            room.end(how != Disposition::Cancelled);
+        if let Some(room) = room
+            && let Some(left) = room.end(how != Disposition::Cancelled).await
+        {
+            self.left.lock().unwrap_or_else(PoisonError::into_inner).insert(run.clone(), left);
         }
         // The run may have ended before this process had anything to do in its browser.
         clean(&self.folder, run);
+    }
+
+    /// Tells, once, what became of the browser of a run that ended without sending its form.
+    pub(super) fn left(&self, run: &RunId) -> Option<browser::Left> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).remove(run)
     }
 
     fn room(&self, run: &RunId) -> Result<Arc<Room>, Trouble> {

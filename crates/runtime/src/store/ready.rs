@@ -69,7 +69,7 @@ impl Ready {
             .enumerate()
             .map(|(idx, kept)| PromptCells::new(idx, kept, &mut artifacts))
             .collect();
-        let (ended, wake) = (append.ended.map(name), append.wake.map(signed));
+        let (ended, wake) = (append.ended.map(Disposition::name), append.wake.map(signed));
         let tip = Tip {
             seq: signed(append.seq.0),
             state: &append.state,
@@ -125,17 +125,5 @@ impl Link {
     /// Reads it off a line, whatever else the line says.
     pub(super) fn of(line: &str) -> Option<Self> {
         serde_json::from_str(line).ok()
-    }
-}
-
-const fn name(ended: Disposition) -> &'static str {
-    match ended {
-        Disposition::Succeeded => "succeeded",
-        Disposition::Failed => "failed",
-        Disposition::Cancelled => "cancelled",
-        Disposition::Budget => "budget",
-        Disposition::Stuck => "stuck",
-        Disposition::Denied => "denied",
-        _ => "unknown",
     }
 }

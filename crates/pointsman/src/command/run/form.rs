@@ -7,16 +7,11 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use pointsman_agents::form::{self, Holds, Profile, SUBMIT_TOOL};
-use pointsman_kernel::{
-    chart::Disposition,
-    governor::{Grant, Level},
-};
+use pointsman_kernel::governor::{Grant, Level};
 use pointsman_runtime::{
     browser,
     config::{self, Config, FormConfig},
-    driver::Standing,
     profile,
-    session::Outcome,
 };
 use serde_json::{Value, json};
 
@@ -153,22 +148,6 @@ impl FormArgs {
             Some(Submit::Yes) => config::Submit::Yes,
             None => config.submit.unwrap_or_default(),
         }
-    }
-}
-
-/// Returns what became of the browser of a run that ended with something filled in and
-/// nothing sent.
-pub(crate) fn left(outcome: &Outcome, visible: bool) -> Option<&'static str> {
-    let Standing::Ended(how) = outcome.standing else { return None };
-    let report = outcome.report.as_ref()?;
-    let sent = report.pointer("/sent/ok").and_then(Value::as_bool) == Some(true);
-    let filled = report.get("filled").and_then(Value::as_u64).is_some_and(|count| count > 0);
-    match (sent || !filled, visible && how != Disposition::Cancelled) {
-        (true, _) => None,
-        (false, true) => {
-            Some("the browser stays open: go on there, and close it when you are done")
-        }
-        (false, false) => Some("the browser is closed, and what was filled in is gone with it"),
     }
 }
 

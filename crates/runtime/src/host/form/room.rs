@@ -30,7 +30,7 @@ use super::{
     vault::Vault,
 };
 use crate::{
-    browser::{Attach, Browser, BrowserError, Pressing, Record, Settings},
+    browser::{Attach, Browser, BrowserError, Left, Pressing, Record, Settings},
     perform::Errand,
     private,
     store::{RunId, Store},
@@ -296,16 +296,13 @@ impl Room {
     }
 
     /// Lets the browser go when the run has ended: to the person before it, where there is
-    /// something left for them to do, or for good.
-    pub(super) fn end(&self, leaves: bool) {
-        let browser = self.browser.try_lock().ok().and_then(|mut browser| browser.take());
-        if let Some(browser) = browser
-            && leaves
-            && !self.sent.load(Relaxed)
-            && browser.release()
-        {
-            tracing::info!("the browser stays open");
-        }
+    /// something left for them to do, or for good. Returns what became of one that was
+    /// started for a form which was not sent.
+    pub(super) async fn end(&self, leaves: bool) -> Option<Left> {
+        let browser = self.browser.try_lock().ok().and_then(|mut browser| browser.take())?;
+        let unsent = !self.sent.load(Relaxed);
+        let left = if leaves && unsent { browser.release().await } else { browser.close().await };
+        left.filter(|_| unsent)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::{
     env, fs,
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     time::{Duration, Instant},
@@ -10,7 +11,7 @@ use std::{
 
 use pointsman_agents::form::Shape;
 use pointsman_kernel::agent::FaultClass;
-use pointsman_runtime::browser::{Attach, Browser, BrowserError, Record, programs};
+use pointsman_runtime::browser::{Attach, Browser, BrowserError, Left, Record, programs};
 use serde_json::{Value, json};
 
 use super::{Opened, Site, field, folder, settings};
@@ -25,6 +26,21 @@ fn pids(record: &Path) -> Vec<u32> {
 fn profile(record: &Path) -> PathBuf {
     let record: Value = serde_json::from_slice(&fs::read(record).expect("a record")).expect("JSON");
     record["folder"].as_str().expect("a folder").into()
+}
+
+/// Returns how many sessions a driver has.
+fn sessions(port: &Value) -> usize {
+    let mut wire = TcpStream::connect(format!("127.0.0.1:{port}")).expect("it listens");
+    wire.write_all(b"GET /sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+        .expect("it is sent");
+    let mut told = String::new();
+    wire.read_to_string(&mut told).expect("it answers");
+    let body: Value = told
+        .split_once("\r\n\r\n")
+        .map(|(_, body)| serde_json::from_str(body))
+        .expect("a body")
+        .expect("JSON");
+    body["value"].as_array().expect("a list").len()
 }
 
 fn runs(pid: u32) -> bool {
@@ -66,7 +82,7 @@ async fn closing_ends_everything_too() {
     let record = folder("close").join("run.json");
     let browser = Browser::open_for(&settings(), Some(&record)).await.expect("a browser");
     let (pids, profile) = (pids(&record), profile(&record));
-    browser.close().await;
+    assert_eq!(browser.release().await, Some(Left::Closed), "it has no window");
     assert!(!pids.iter().any(|pid| runs(*pid)) && !profile.exists() && !record.exists());
 }
 
@@ -138,13 +154,15 @@ async fn a_driver_or_a_session_of_somebody_else_is_used_and_left_alone() {
     settings.attach = Some(Attach::Driver { url: url.clone(), session });
     let guest = Browser::open(&settings).await.expect("the same");
     assert_eq!(guest.script(title, Vec::new()).await.expect("a script"), "mine");
-    guest.close().await;
+    assert_eq!(guest.close().await, None, "it is not ours");
     assert_eq!(host.script(title, Vec::new()).await.expect("still there"), "mine");
 
     settings.attach = Some(Attach::Driver { url, session: None });
     let guest = Browser::open(&settings).await.expect("a session");
     assert_eq!(guest.script(title, Vec::new()).await.expect("a script"), "");
-    guest.close().await;
+    assert_eq!(sessions(&told["port"]), 2);
+    assert_eq!(guest.release().await, None, "the browser is the driver's");
+    assert_eq!(sessions(&told["port"]), 1, "our session there is gone");
 
     settings.attach = Some(Attach::Driver { url: "http://127.0.0.1:1".into(), session: None });
     let error = Browser::open(&settings).await.expect_err("nobody is there");
