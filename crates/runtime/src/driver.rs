@@ -11,6 +11,7 @@ mod work;
 
 pub use load::{Loaded, fold, fold_each};
 pub(crate) use load::{go_on, unread};
+pub use say::Said;
 pub(crate) use work::{Order, Start, answered};
 
 use std::{collections::BTreeMap, future::poll_fn, sync::Arc};
