@@ -2,7 +2,7 @@
 //! who is there, and say at the end how it stands.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
     sync::{
         Arc,
@@ -22,6 +22,7 @@ use pointsman_runtime::{
     model::{self, Prices, Proposals, Spec},
     observe::{Log, Observer},
     session::{Attend, Nobody, Outcome, Session},
+    store::RunId,
     tool, watch,
 };
 use serde_json::json;
@@ -39,10 +40,10 @@ use crate::{
 /// Where a run works, and with what.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Drive {
-    /// The folder to work in.
-    #[arg(long, value_name = "PATH", default_value = ".")]
-    pub(crate) dir: PathBuf,
-    /// The model [env: `POINTSMAN_MODEL`] [default: quote].
+    /// The folder to work in [default: this one, or that of the run that goes on].
+    #[arg(long, value_name = "PATH")]
+    pub(crate) dir: Option<PathBuf>,
+    /// The model [env: `POINTSMAN_MODEL`] [default: quote, or that of the run that goes on].
     #[arg(long, value_name = "PROVIDER:NAME")]
     model: Option<String>,
     /// The model server's address [env: `POINTSMAN_BASE_URL`].
@@ -60,6 +61,9 @@ pub(crate) struct Drive {
     /// Print JSON: an object per line for what happens, the last one for the end.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Whether the model is that of a run that goes on: then so is its address.
+    #[arg(skip)]
+    recorded: bool,
 }
 
 /// Those who see what happens, and whoever is asked.
@@ -88,6 +92,32 @@ impl Waits {
 }
 
 impl Drive {
+    /// Returns the folder to work in.
+    pub(crate) fn dir(&self) -> &Path {
+        self.dir.as_deref().unwrap_or(Path::new("."))
+    }
+
+    /// Goes on with a run: what nobody typed is as it was when the run began.
+    pub(crate) fn going_on(mut self, session: &Session, run: &RunId) -> Result<Self, Error> {
+        let Some(place) = session.place(run).map_err(Error::Session)? else { return Ok(self) };
+        if self.dir.is_none()
+            && let Some(dir) = place.dir
+        {
+            if !dir.is_dir() {
+                return Err(Error::NoFolder { run: run.to_string(), dir });
+            }
+            self.dir = Some(dir);
+        }
+        if self.model.is_none() {
+            self.model = Some(place.model.into());
+            self.base_url = self.base_url.or(place.base_url.map(Into::into));
+            self.recorded = true;
+        }
+        let model = words::line(self.model.as_deref().unwrap_or("quote"), 100);
+        note(&format!("works in {} with {model}", self.dir().display()));
+        Ok(self)
+    }
+
     /// Returns whether anything names a model that writes: quoting is not writing.
     pub(crate) fn names_model(&self, config: &ModelConfig) -> bool {
         let named = self.model.clone().or_else(|| variable("POINTSMAN_MODEL"));
@@ -101,8 +131,8 @@ impl Drive {
             Some(text) => text.parse::<Spec>().map_err(Error::Model)?,
             None => Spec::quote(),
         };
-        let base = self.base_url.clone().or_else(|| variable("POINTSMAN_BASE_URL"));
-        let base = base.or_else(|| config.base_url.clone());
+        let settled = || variable("POINTSMAN_BASE_URL").or_else(|| config.base_url.clone());
+        let base = self.base_url.clone().or_else(|| settled().filter(|_| !self.recorded));
         let env = |name: &str| variable(name);
         let mut settings =
             model::Settings::from_env(spec, base.as_deref(), &env).map_err(Error::Model)?;
@@ -122,9 +152,9 @@ impl Drive {
 
     /// Returns the MCP servers of the folder, and which of them are approved.
     pub(crate) fn servers(&self, config: &Config) -> Result<Option<Approved>, Error> {
-        let Some(file) = mcp::Config::find(&self.dir) else {
+        let Some(file) = mcp::Config::find(self.dir()) else {
             return match self.mcp.first() {
-                Some(name) => Err(Error::NoServers { name: name.clone(), dir: self.dir.clone() }),
+                Some(name) => Err(Error::NoServers { name: name.clone(), dir: self.dir().into() }),
                 None => Ok(None),
             };
         };
@@ -141,7 +171,7 @@ impl Drive {
 
     /// Returns what the tools over the folder keep to.
     pub(crate) fn tools(&self, index: PathBuf, config: &Config) -> tool::Settings {
-        let mut settings = tool::Settings::over(&self.dir, index);
+        let mut settings = tool::Settings::over(self.dir(), index);
         limit(&mut settings.limits, &config.limits);
         let (policy, wanted) = (&mut settings.sandbox, &config.sandbox);
         policy.network = wanted.network.unwrap_or(policy.network);
@@ -160,7 +190,7 @@ impl Drive {
         let config = &settled.config;
         let settings = host::Settings {
             model: self.model(&config.model)?,
-            tools: self.tools(session.index(&self.dir), config),
+            tools: self.tools(session.index(self.dir()), config),
             mcp: self.servers(config)?,
             watch: Some(watched(config)),
             hooks: config.hooks.hooks(),
@@ -196,7 +226,7 @@ impl Drive {
             let ends = Arc::clone(&ending);
             let ends = move || ends.store(true, Ordering::Relaxed);
             session.when_ending(ends).map_err(Error::Session)?;
-            Box::new(Person { live: live.clone(), folder: self.dir.clone(), ending, waits })
+            Box::new(Person { live: live.clone(), folder: self.dir().into(), ending, waits })
         } else if waits == Waits::Yes {
             Box::new(Nobody)
         } else {

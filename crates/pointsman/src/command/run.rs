@@ -94,7 +94,7 @@ fn pair(text: &str) -> Result<(String, Value), String> {
 impl Run {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let mut source = Source::find(&self.agent)?;
-        let mut settled = place::settled(&self.drive.dir)?;
+        let mut settled = place::settled(self.drive.dir())?;
         let plan = self.form_plan(&source, &mut settled)?;
         if let Some(plan) = plan.as_ref().filter(|_| self.agent == "form") {
             source.text.clone_from(&plan.chart);
