@@ -5,6 +5,7 @@ mod child;
 mod form;
 mod hook;
 mod instructions;
+mod place;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +26,7 @@ use form::Forms;
 pub(crate) use form::{forget, remove};
 pub use hook::{AfterTools, Hooks};
 pub use instructions::Instructions;
+pub use place::Place;
 
 use crate::{
     browser::{self, Left},
@@ -96,6 +98,7 @@ struct Inner {
     store: Arc<Store>,
     accounts: hook::Accounts,
     forms: Forms,
+    place: Place,
 }
 
 impl Host {
@@ -106,6 +109,7 @@ impl Host {
         journal: PathBuf,
     ) -> Result<Self, HostError> {
         let Settings { model, tools, mcp, watch, hooks, instructions, browser } = settings;
+        let place = Place::of(&tools.root, &model);
         let (model, tools) = (Model::new(model)?, Tools::open(tools)?);
         let (servers, refused) = match mcp {
             Some(Approved { config, names, limits }) => {
@@ -127,7 +131,13 @@ impl Host {
             store,
             accounts: hook::Accounts::default(),
             forms,
+            place,
         })))
+    }
+
+    /// Returns where its runs work, and with what.
+    pub fn place(&self) -> &Place {
+        &self.0.place
     }
 
     /// Returns what the tools declare of themselves.

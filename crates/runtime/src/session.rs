@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::{
     clock::{entropy, new_run_id, now_ms},
     driver::{Beginning, Driver, Loaded, Site, Standing, fold},
-    host::{self, Host},
+    host::{self, Host, Place},
     observe::{Observer, Question},
     store::{Hold, Prune, Pruned, RunId, Store},
 };
@@ -169,6 +169,7 @@ impl Session {
             permissions,
             tools: host.decls_for(chart.jobs()),
             config: body(&config)?,
+            place: Some(body(host.place())?),
         };
         let (id, chart, words) = (new_run_id(), Arc::new(chart), Vec::new());
         Ok(Beginning { id, chart, source, goal, words, begun })
@@ -284,6 +285,12 @@ impl Session {
         }
         let loaded = fold(&chart, id, &lines)?;
         Ok(Recalled { chart, lines, loaded })
+    }
+
+    /// Returns where a run works and with what, as it began; older runs do not say.
+    pub fn place(&self, id: &RunId) -> Result<Option<Place>, SessionError> {
+        let lines = self.store.lines(id, Seq(0))?;
+        Ok(lines.first().and_then(|line| Place::read(line)))
     }
 
     fn chart(&self, id: &RunId) -> Result<Chart, SessionError> {

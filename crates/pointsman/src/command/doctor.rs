@@ -77,7 +77,7 @@ impl Check {
 impl Doctor {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let mut checks = Vec::new();
-        let settled = configuration(&self.drive.dir, &mut checks);
+        let settled = configuration(self.drive.dir(), &mut checks);
         journal(globals, &settled.config, &mut checks);
         checks.push(Check::ok("sqlite", sqlite_version()));
         self.model(&settled.config, &mut checks);
@@ -149,7 +149,7 @@ impl Doctor {
     }
 
     fn servers(&self, config: &Config, checks: &mut Vec<Check>) {
-        let Some(file) = mcp::Config::find(&self.drive.dir) else {
+        let Some(file) = mcp::Config::find(self.drive.dir()) else {
             return checks.push(Check::ok("mcp", "no .mcp.json here"));
         };
         let approved = match self.drive.servers(config) {

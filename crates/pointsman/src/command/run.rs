@@ -16,7 +16,8 @@ use serde_json::{Map, Value, json};
 use super::dry;
 use crate::{
     chart::Source,
-    drive::{Drive, Waits, finish},
+    drive::{Drive, Waits},
+    ending::finish,
     person,
     place::{self, Globals, Settled},
     report::{self, Error},
@@ -95,7 +96,7 @@ fn pair(text: &str) -> Result<(String, Value), String> {
 impl Run {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let mut source = Source::find(&self.agent)?;
-        let mut settled = place::settled(&self.drive.dir)?;
+        let mut settled = place::settled(self.drive.dir())?;
         let plan = self.form_plan(&source, &mut settled)?;
         if let Some(plan) = plan.as_ref().filter(|_| self.agent == "form") {
             source.text.clone_from(&plan.chart);

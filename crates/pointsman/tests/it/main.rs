@@ -11,6 +11,7 @@ mod fields;
 mod form;
 mod home;
 mod journals;
+mod places;
 mod profiles;
 mod run;
 mod schema;
