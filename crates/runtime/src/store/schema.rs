@@ -1,6 +1,10 @@
 //! The file: its tables, its format, how it is opened.
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, config::DbConfig};
 
@@ -19,6 +23,8 @@ pub(super) const FORMAT: i64 = 1;
 const OURS: i64 = 0x5074_736d;
 /// The size of a page, in bytes.
 const PAGE: u64 = 4_096;
+/// Time between two tries to change a file over to its log.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// The tables, by name. SQLite keeps these texts, and they are compared at each opening.
 ///
@@ -102,7 +108,12 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<(Connection, Mark),
     if connection.is_readonly("main").map_err(fail)? {
         return Err(StoreError::ReadOnly { path: path.into() });
     }
-    if is_new(&connection, path)? {
+    let new = {
+        // Another process may be making the tables: all that is asked is of one moment.
+        let _moment = connection.unchecked_transaction().map_err(fail)?;
+        is_new(&connection, path)?
+    };
+    if new {
         make(&mut connection, path)?;
     }
     settings(&connection, options).map_err(fail)?;
@@ -125,7 +136,7 @@ fn opening(path: &Path, source: rusqlite::Error) -> StoreError {
     }
 }
 
-/// Returns whether the file is empty; refuses one that is not ours.
+/// Returns whether the file is empty, in the caller's transaction; refuses one that is not ours.
 fn is_new(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
     let fail = |source: rusqlite::Error| opening(path, source);
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
@@ -169,7 +180,7 @@ fn make(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
 
 /// Every acknowledged entry survives a power loss: FULL, and a log written ahead.
 fn settings(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
-    connection.pragma_update(None, "journal_mode", "WAL")?;
+    write_ahead(connection, options)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     // Soon enough that the log is written over and does not grow: a flush of what lies
     // there already is the cheapest.
@@ -181,6 +192,23 @@ fn settings(connection: &Connection, options: &Options) -> rusqlite::Result<()> 
         connection.pragma_update(None, "max_page_count", pages)?;
     }
     Ok(())
+}
+
+/// Has the file written by a log. SQLite itself waits for nobody when it changes a file over,
+/// so whoever opens a new one together with others tries again.
+fn write_ahead(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
+    let began = Instant::now();
+    loop {
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(source)
+                if source.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && began.elapsed() < options.busy =>
+            {
+                thread::sleep(PAUSE);
+            }
+            done => return done,
+        }
+    }
 }
 
 /// Checks that the tables are word for word those that this build makes.

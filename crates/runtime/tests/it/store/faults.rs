@@ -119,6 +119,22 @@ async fn a_writer_that_does_not_let_go_is_waited_for_so_long_and_no_longer() {
 }
 
 #[test]
+fn many_can_open_a_new_journal_at_once() {
+    let folder = Folder::new("first-use");
+    for round in 0..100 {
+        let path = folder.0.join(format!("{round}/journal.db"));
+        std::thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| {
+                    let opened = Store::open(&path).map(|store| names(&store).len());
+                    assert!(matches!(opened, Ok(0)), "round {round}: {opened:?}");
+                });
+            }
+        });
+    }
+}
+
+#[test]
 fn other_files_are_left_alone() {
     let folder = Folder::new("foreign");
     let text = folder.0.join("notes.txt");
