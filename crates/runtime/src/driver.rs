@@ -4,6 +4,7 @@
 //! (2) step; (3) see what it took; (4) write the entry and wait until it is on disk;
 //! (5) start its effects; (6) tell those who watch.
 
+mod letter;
 mod load;
 pub(crate) mod say;
 mod tell;
@@ -36,7 +37,7 @@ use crate::{
     clock::{Clock, now_ms},
     observe::{Notice, Observer, Question},
     perform::Perform,
-    store::{Append, Committed, Letter, LetterId, Opening, RunId, Store, StoreError},
+    store::{Append, Committed, LetterId, Opening, RunId, Store, StoreError},
 };
 use tell::Tally;
 use work::{Moved, Ordered, Working};
@@ -285,18 +286,6 @@ impl Driver {
     pub async fn give(&mut self, event: &Value) -> Result<(), DriveError> {
         if let Err(refused) = self.apply(event, None).await? {
             self.tell(&Notice::Refused(refused.to_string().into()));
-        }
-        Ok(())
-    }
-
-    /// Applies an event that came in a letter, and takes the letter away with it: it
-    /// counts once, whatever happens. One that is refused or late is thrown away.
-    pub async fn take(&mut self, letter: &Letter) -> Result<(), DriveError> {
-        let event: Value = serde_json::from_str(&letter.body).unwrap_or_default();
-        self.letter = Some(letter.id);
-        self.give(&event).await?;
-        if let Some(unused) = self.letter.take() {
-            self.site.store.discard(unused).await?;
         }
         Ok(())
     }

@@ -229,7 +229,11 @@ impl Session {
     pub fn cancel(&self, id: &RunId) -> Result<Posted, SessionError> {
         let event = json!({ "cancelled": { "scope": "run" } });
         let Some(_hold) = self.store.hold(id)? else { return self.post(id, &event) };
-        self.threads.block_on(end::end(&self.store, id))?;
+        self.threads.block_on(async {
+            end::end(&self.store, id).await?;
+            end::end_children(&self.store, id).await;
+            Ok::<(), SessionError>(())
+        })?;
         host::forget(&self.journal, id);
         Ok(Posted::Taken)
     }
@@ -242,6 +246,15 @@ impl Session {
             pruned.runs.iter().for_each(|row| host::remove(&self.journal, &row.id));
         }
         Ok(pruned)
+    }
+
+    /// Removes a run with its children whatever their state, with what is kept for them
+    /// beside the journal.
+    pub fn remove(&self, id: &RunId) -> Result<Removed, SessionError> {
+        let removed = self.threads.block_on(self.store.remove(id))?;
+        let removed = removed.ok_or_else(|| SessionError::Held { run: id.clone() })?;
+        removed.runs.iter().for_each(|run| host::remove(&self.journal, run));
+        Ok(removed)
     }
 
     /// Makes a run that shares another's entries up to one of them: by default all of a

@@ -202,6 +202,18 @@ fn a_run_is_cancelled_by_letter_and_an_ended_one_takes_nothing() {
 }
 
 #[test]
+fn what_comes_after_the_letter_that_ends_a_run_does_not_hide_its_end() {
+    let desk = Desk::new("session-cancel-twice");
+    let outcome = desk.run(&mut Nobody);
+    for _ in 0..2 {
+        let cancel = json!({ "cancelled": { "scope": "run" } });
+        assert!(desk.session.post(&outcome.run, &cancel).is_ok());
+    }
+    let outcome = desk.resume(&outcome.run, &mut Nobody);
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Cancelled));
+}
+
+#[test]
 fn a_fork_shares_the_past_and_goes_its_own_way() {
     let desk = Desk::new("session-fork");
     let outcome = desk.run(&mut Says(true, 0));
