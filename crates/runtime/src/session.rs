@@ -18,9 +18,10 @@ use crate::{
     driver::{Beginning, Driver, Loaded, Site, Standing, fold},
     host::{self, Host},
     observe::{Observer, Question},
-    store::{Hold, Prune, Pruned, RunId, Store},
+    store::{Hold, Prune, Pruned, Removed, RunId, Store},
 };
 
+mod answers;
 mod attend;
 mod converse;
 mod drive;

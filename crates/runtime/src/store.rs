@@ -14,6 +14,7 @@ mod hold;
 mod id;
 pub mod import;
 mod letter;
+mod list;
 mod mark;
 mod options;
 mod pool;
@@ -41,11 +42,12 @@ pub use export::ExportError;
 pub use hold::Hold;
 pub use id::{LetterId, NoRunId, RunId};
 pub use letter::{Letter, Watch};
+pub use list::Listed;
 #[doc(hidden)]
 pub use options::Fault;
 pub use options::Options;
 pub use prompt::PromptRow;
-pub use prune::{Prune, Pruned};
+pub use prune::{Prune, Pruned, Removed};
 pub use read::{Kept, RunRow};
 use ready::Ready;
 

@@ -35,10 +35,19 @@ pub(super) struct Job {
 /// Something for the writer to do.
 pub(super) enum Work {
     Append(Box<Ready>),
-    Post { run: RunId, body: Box<str>, at_ms: u64 },
+    Post {
+        run: RunId,
+        body: Box<str>,
+        at_ms: u64,
+    },
     Discard(LetterId),
     Fork(Box<Forking>),
-    Prune { holds: Vec<(RunId, Hold)>, sweep: bool },
+    /// Removes runs that have ended, or whatever their state.
+    Prune {
+        holds: Vec<(RunId, Hold)>,
+        sweep: bool,
+        whatever: bool,
+    },
 }
 
 /// What became of it.
@@ -46,7 +55,8 @@ pub(super) enum Answer {
     Committed(Committed),
     Posted(LetterId),
     Done,
-    Swept(u64),
+    /// How many artifacts were swept; nothing where that could not be told.
+    Swept(Option<u64>),
 }
 
 impl Work {
