@@ -9,6 +9,7 @@ mod load;
 pub(crate) mod say;
 mod tell;
 mod work;
+mod write;
 
 pub use load::{Loaded, fold, fold_each};
 pub(crate) use load::{go_on, unread};
@@ -329,10 +330,7 @@ impl Driver {
         let orders = self.orders(&stepped);
         // 4. Write, and wait until it is on disk.
         let append = self.append(entry.line(), &orders);
-        let committed = match opening {
-            Some(opening) => self.site.store.begin(append, opening).await?,
-            None => self.site.store.append(append).await?,
-        };
+        let committed = self.write(append, opening).await?;
         self.prev = committed.link();
         // 5. Start what was ordered. 6. Tell those who watch; of the transition first, so
         // that they see a state before what is started in it.

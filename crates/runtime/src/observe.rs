@@ -103,6 +103,8 @@ pub enum Notice {
     Resumed,
     /// An event was refused. Nothing changed.
     Refused(Box<str>),
+    /// An entry is not on disk after a while: what the run does next waits for it.
+    Delayed(Box<str>),
     /// The run ended.
     Ended(Disposition),
 }
@@ -196,6 +198,7 @@ impl Observer for Log {
                 "stuck_warning"
             ),
             Notice::Refused(why) => tracing::warn!(%run, %why, "event_refused"),
+            Notice::Delayed(why) => tracing::warn!(%run, %why, "entry_delayed"),
             Notice::Ended(ended) => tracing::info!(%run, ?ended, "run_ended"),
             _ => {}
         }

@@ -18,7 +18,7 @@ use crate::{
     driver::{Beginning, Driver, Loaded, Site, Standing, fold},
     host::{self, Host},
     observe::{Observer, Question},
-    store::{Hold, Prune, Pruned, Removed, RunId, Store},
+    store::{Hold, Options, Prune, Pruned, Removed, RunId, Store},
 };
 
 mod answers;
@@ -122,8 +122,17 @@ pub struct Session {
 impl Session {
     /// Opens the journals in one file, with a folder for what can be made anew.
     pub fn open(journal: &Path, cache: &Path) -> Result<Self, SessionError> {
+        Self::open_with(journal, cache, &Options::default())
+    }
+
+    /// Opens the journals in one file with settings, with a folder for what can be made anew.
+    pub fn open_with(
+        journal: &Path,
+        cache: &Path,
+        options: &Options,
+    ) -> Result<Self, SessionError> {
         let threads = Threads::start()?;
-        let store = Arc::new(Store::open(journal)?);
+        let store = Arc::new(Store::open_with(journal, options)?);
         Ok(Self { store, journal: journal.into(), cache: cache.into(), threads })
     }
 

@@ -1,12 +1,13 @@
 //! The file: its tables, its format, how it is opened.
 
 use std::{
+    fmt::Write as _,
     path::Path,
     thread,
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, config::DbConfig};
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, config::DbConfig, ffi};
 
 use super::{
     Options, StoreError,
@@ -132,6 +133,11 @@ fn opening(path: &Path, source: rusqlite::Error) -> StoreError {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             StoreError::Busy { run: None, seq: None }
         }
+        Some(ErrorCode::DiskFull) => StoreError::Full { run: None, seq: None },
+        // There is no room for what SQLite keeps beside the file while it is open.
+        _ if source.sqlite_extended_error_code() == Some(ffi::SQLITE_IOERR_SHMSIZE) => {
+            StoreError::Full { run: None, seq: None }
+        }
         _ => StoreError::Open { path: path.into(), source },
     }
 }
@@ -237,4 +243,40 @@ pub(super) fn open_to_read(path: &Path, busy: Duration) -> Result<Connection, St
     connection.busy_timeout(busy).map_err(fail)?;
     connection.pragma_update(None, "cell_size_check", true).map_err(fail)?;
     Ok(connection)
+}
+
+/// Opens a file that cannot be written to for a reader. Nothing is made beside it, and nobody
+/// is waited for.
+pub(super) fn open_frozen(path: &Path) -> Result<Connection, StoreError> {
+    let fail = |source| opening(path, source);
+    let whole = std::path::absolute(path)
+        .map_err(|source| StoreError::Folder { path: path.into(), source })?;
+    let mut address = String::from("file://");
+    for byte in whole.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                address.push(char::from(*byte));
+            }
+            // Writing to a string cannot fail.
+            _ => drop(write!(address, "%{byte:02x}")),
+        }
+    }
+    address.push_str("?immutable=1");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(address, flags).map_err(fail)?;
+    connection.pragma_update(None, "cell_size_check", true).map_err(fail)?;
+    Ok(connection)
+}
+
+/// Checks that a file that cannot be written to is a whole journal.
+pub(super) fn check_frozen(path: &Path) -> Result<(), StoreError> {
+    let reached = mark::reached(path);
+    let connection = open_frozen(path)?;
+    if is_new(&connection, path)? {
+        return Err(StoreError::NotOurs { path: path.into() });
+    }
+    check_tables(&connection, path)?;
+    mark::check(path, reached.as_ref(), &connection).map(drop)
 }
