@@ -2,6 +2,7 @@
 //! who is there, and say at the end how it stands.
 
 use std::{
+    io::{self, IsTerminal as _},
     path::PathBuf,
     process::ExitCode,
     sync::{
@@ -35,6 +36,9 @@ use crate::{
     tell::{Plain, note, open_question},
     words,
 };
+
+/// How long a run has to let go of itself when the system asks the program to end.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Where a run works, and with what.
 #[derive(Args, Clone, Debug)]
@@ -191,6 +195,8 @@ impl Drive {
             None => observers.push(Arc::new(Plain)),
         }
         observers.extend(others());
+        let gone = || std::process::exit(words::exit_code(Some(Disposition::Cancelled)).into());
+        session.when_pressed(PATIENCE, gone).map_err(Error::Session)?;
         let attendant: Box<dyn Attend> = if person::is_there() && !unattended {
             let ending = Arc::new(AtomicBool::new(false));
             let ends = Arc::clone(&ending);
@@ -293,6 +299,10 @@ pub(crate) fn conclude(
         _ => None,
     };
     let let_go = outcome.standing == Standing::Moving;
+    let unasked = match ended {
+        Some(Disposition::Succeeded) => session.unasked(&outcome.run).map_err(Error::Session)?,
+        _ => Vec::new(),
+    };
     if json {
         let questions: Vec<_> = outcome.questions.iter().map(lines::asked).collect();
         let mut said = json!({
@@ -304,18 +314,30 @@ pub(crate) fn conclude(
             "result": outcome.result,
             "questions": questions,
             "error": outcome.error,
+            "unasked": unasked,
         });
         if let (Some(report), Some(fields)) = (&outcome.report, said.as_object_mut()) {
             fields.insert("report".into(), report.clone());
         }
         report::data(&format!("{said}\n"))?;
     } else {
-        if let Some(result) = outcome.result.as_ref().filter(|_| with_result) {
-            report::data(&format!("{result}\n"))?;
-        }
+        let result = outcome.result.as_ref().filter(|_| with_result);
+        let written = result.map_or(Ok(()), |result| match io::stdout().is_terminal() {
+            // What a document holds must not steer the terminal that shows it.
+            true => report::data(&format!("{}\n", words::harmless(result))),
+            false => report::data(&format!("{result}\n")),
+        });
         told(session, outcome, ended, let_go);
+        for reason in &unasked {
+            note(&format!("left for a person: {reason}"));
+        }
+        // Whoever has lost the result can still ask for the run.
+        written?;
     }
     let code = match ended {
+        Some(Disposition::Succeeded) if !unasked.is_empty() => {
+            words::exit_code(Some(Disposition::Denied))
+        }
         // Whoever lets go with Ctrl-C wanted it cancelled.
         _ if let_go => words::exit_code(Some(Disposition::Cancelled)),
         Some(Disposition::Succeeded) if owes(outcome) => {

@@ -13,6 +13,7 @@ mod write;
 
 pub use load::{Loaded, fold, fold_each};
 pub(crate) use load::{go_on, unread};
+pub use say::Said;
 pub(crate) use work::{Order, Start, answered};
 
 use std::{collections::BTreeMap, future::poll_fn, sync::Arc};

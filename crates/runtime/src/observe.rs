@@ -54,6 +54,9 @@ pub enum Notice {
         /// model for its own use, such as a summary, is no reply.
         output: Option<Box<str>>,
     },
+    /// An attempt failed though nothing answered with a fault: its answer would not do, or
+    /// its time was up.
+    Failed(Box<str>),
     /// What failed is tried again after a while.
     Retrying {
         /// The attempt that comes next.
@@ -197,6 +200,7 @@ impl Observer for Log {
                 reason = %verdict.reason,
                 "stuck_warning"
             ),
+            Notice::Failed(why) => tracing::info!(%run, %why, "attempt_failed"),
             Notice::Refused(why) => tracing::warn!(%run, %why, "event_refused"),
             Notice::Delayed(why) => tracing::warn!(%run, %why, "entry_delayed"),
             Notice::Ended(ended) => tracing::info!(%run, ?ended, "run_ended"),

@@ -11,7 +11,6 @@ use pointsman_kernel::{
     turn::TurnError,
 };
 use serde_json::{Value, json};
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
     clock::{entropy, new_run_id, now_ms},
@@ -27,8 +26,10 @@ mod converse;
 mod drive;
 mod end;
 mod error;
+mod signals;
 mod spoken;
 mod threads;
+mod unasked;
 
 pub use attend::{Asking, Attend, Decision, Nobody, Reply};
 pub use converse::{Conversation, Kept, Receipt, Speaker};
@@ -140,20 +141,6 @@ impl Session {
     /// must be left to `tokio::task::spawn_blocking` in it.
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.threads.block_on(future)
-    }
-
-    /// Has somebody told when the system asks the program to end. Runs that are driven
-    /// let go of themselves then; whoever waits for a key must do so too.
-    pub fn when_ending(&self, tell: impl FnOnce() + Send + 'static) -> Result<(), SessionError> {
-        let _threads = self.threads.enter();
-        // Listened to from here on, so that none is missed.
-        let mut terminations = signal(SignalKind::terminate())?;
-        drop(self.threads.spawn(async move {
-            if terminations.recv().await.is_some() {
-                tell();
-            }
-        }));
-        Ok(())
     }
 
     /// Returns the store, to read from.

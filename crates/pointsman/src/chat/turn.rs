@@ -240,6 +240,7 @@ fn aside(notice: &Notice) -> Option<Line> {
         | Notice::Paused(_)
         | Notice::Resumed
         | Notice::Delayed(_)
+        | Notice::Failed(_)
         | Notice::Refused(_) => tell::told(notice),
         _ => None,
     };

@@ -41,7 +41,8 @@ is a TOML file of `[[phase]] description = \"…\"`, or a list `1. …`, `2. …
 Nothing but looking is done unasked. What else a run wants to do is asked for at the terminal;
 without one the run waits, and `pointsman approve` or `pointsman deny` answers.
 
-Ctrl-C cancels the run in good order; a second one lets go of it at once.
+Ctrl-C cancels the run in good order; a second one lets go of it at once, and a third ends the
+program whatever it waits for.
 
 Examples:
   pointsman run research \"Where is the loop rule proved?\"

@@ -3,8 +3,13 @@
 use std::{fmt::Write as _, process::ExitCode};
 
 use clap::Args;
-use pointsman_kernel::{chart::Disposition, id::Seq, view::view};
+use pointsman_kernel::{
+    chart::Disposition,
+    id::Seq,
+    view::{Why, view},
+};
 use pointsman_runtime::{
+    driver::Said,
     stats::{Story, story},
     store::RunRow,
 };
@@ -166,18 +171,26 @@ fn timeline(row: &RunRow, told: &Story) -> String {
     }
     for (step, said) in told.steps.iter().zip(&told.said) {
         let at = words::duration(step.at.0);
-        let _: std::fmt::Result = write!(text, "{:>4} {at:>9}  {}", step.seq.0, step.event);
-        if let Some(said) = said {
-            let _: std::fmt::Result = write!(text, ": {}", words::line(said, 100));
+        let _: std::fmt::Result = write!(text, "{:>4} {at:>12}  {}", step.seq.0, step.event);
+        if let Some(said) = said.as_ref().filter(|said| !said.did.is_empty()) {
+            let _: std::fmt::Result = write!(text, ": {}", words::line(&said.did, 100));
         }
         for hop in &step.hops {
             let to = hop.to.as_deref().unwrap_or("the end");
             let _: std::fmt::Result = write!(text, "  → {to} ({})", hop.because);
         }
         text.push('\n');
+        let mut more = |what: &str, said: &str| {
+            let _: std::fmt::Result = writeln!(text, "{:19}{what} {}", "", words::line(said, 160));
+        };
+        if let Some(Said { ok, came, .. }) = said.as_ref().filter(|it| !it.came.is_empty()) {
+            more(if *ok { "✓" } else { "✗" }, came);
+        }
+        for why in unsaid(step, said.as_ref()) {
+            more("will not do:", why);
+        }
         for verdict in &step.verdicts {
-            let _: std::fmt::Result =
-                writeln!(text, "                governor: {}", words::line(&verdict.reason, 160));
+            more("governor:", &verdict.reason);
         }
     }
     let spent = &told.spent;
@@ -197,6 +210,12 @@ fn timeline(row: &RunRow, told: &Story) -> String {
     text
 }
 
+/// Returns why attempts failed that did not end with a fault of their own.
+fn unsaid<'a>(step: &'a Why, said: Option<&Said>) -> impl Iterator<Item = &'a String> {
+    let fault = said.filter(|said| !said.ok).map(|said| said.came.clone()).unwrap_or_default();
+    step.failed.iter().filter(move |why| fault.is_empty() || !why.starts_with(&fault))
+}
+
 impl Explain {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
@@ -213,8 +232,12 @@ impl Explain {
         }
         let mut text =
             format!("entry {} at {}: {}\n", step.seq.0, words::duration(step.at.0), step.event);
-        if let Some(said) = told.said.last().and_then(Option::as_ref) {
-            text.extend(["  ", &*words::line(said, 200), "\n"]);
+        let said = told.said.last().and_then(Option::as_ref);
+        if let Some(Said { did, ok, came }) = said {
+            let mark = if *ok { "✓ " } else { "✗ " };
+            for (mark, said) in [("", did), (mark, came)].iter().filter(|it| !it.1.is_empty()) {
+                text.extend(["  ", *mark, &*words::line(said, 400), "\n"]);
+            }
         }
         // Writing to a string cannot fail.
         let mut line = |line: String| {
@@ -231,6 +254,9 @@ impl Explain {
             for (outcome, to) in &hop.not_taken {
                 line(format!("      not taken: {outcome} → {to}"));
             }
+        }
+        for why in unsaid(step, said) {
+            line(format!("  the attempt failed: {why}"));
         }
         for verdict in &step.verdicts {
             let seen: Vec<String> =
