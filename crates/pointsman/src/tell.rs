@@ -87,6 +87,7 @@ pub(crate) fn told(notice: &Notice) -> Option<(Tone, String)> {
         Notice::Paused(why) => (Tone::Warning, format!("  paused: {}", line(why))),
         Notice::Resumed => (Tone::Aside, "  goes on".into()),
         Notice::Refused(why) => (Tone::Warning, format!("  refused: {}", line(why))),
+        Notice::Delayed(why) => (Tone::Warning, format!("  delayed: {}", line(why))),
         _ => return None,
     })
 }

@@ -106,6 +106,8 @@ pub enum Notice {
     Resumed,
     /// An event was refused. Nothing changed.
     Refused(Box<str>),
+    /// An entry is not on disk after a while: what the run does next waits for it.
+    Delayed(Box<str>),
     /// The run ended.
     Ended(Disposition),
 }
@@ -200,6 +202,7 @@ impl Observer for Log {
             ),
             Notice::Failed(why) => tracing::info!(%run, %why, "attempt_failed"),
             Notice::Refused(why) => tracing::warn!(%run, %why, "event_refused"),
+            Notice::Delayed(why) => tracing::warn!(%run, %why, "entry_delayed"),
             Notice::Ended(ended) => tracing::info!(%run, ?ended, "run_ended"),
             _ => {}
         }

@@ -17,9 +17,10 @@ use crate::{
     driver::{Beginning, Driver, Loaded, Site, Standing, fold},
     host::{self, Host, Place},
     observe::{Observer, Question},
-    store::{Hold, Prune, Pruned, RunId, Store},
+    store::{Hold, Options, Prune, Pruned, Removed, RunId, Store},
 };
 
+mod answers;
 mod attend;
 mod converse;
 mod drive;
@@ -122,8 +123,17 @@ pub struct Session {
 impl Session {
     /// Opens the journals in one file, with a folder for what can be made anew.
     pub fn open(journal: &Path, cache: &Path) -> Result<Self, SessionError> {
+        Self::open_with(journal, cache, &Options::default())
+    }
+
+    /// Opens the journals in one file with settings, with a folder for what can be made anew.
+    pub fn open_with(
+        journal: &Path,
+        cache: &Path,
+        options: &Options,
+    ) -> Result<Self, SessionError> {
         let threads = Threads::start()?;
-        let store = Arc::new(Store::open(journal)?);
+        let store = Arc::new(Store::open_with(journal, options)?);
         Ok(Self { store, journal: journal.into(), cache: cache.into(), threads })
     }
 
@@ -217,7 +227,11 @@ impl Session {
     pub fn cancel(&self, id: &RunId) -> Result<Posted, SessionError> {
         let event = json!({ "cancelled": { "scope": "run" } });
         let Some(_hold) = self.store.hold(id)? else { return self.post(id, &event) };
-        self.threads.block_on(end::end(&self.store, id))?;
+        self.threads.block_on(async {
+            end::end(&self.store, id).await?;
+            end::end_children(&self.store, id).await;
+            Ok::<(), SessionError>(())
+        })?;
         host::forget(&self.journal, id);
         Ok(Posted::Taken)
     }
@@ -230,6 +244,15 @@ impl Session {
             pruned.runs.iter().for_each(|row| host::remove(&self.journal, &row.id));
         }
         Ok(pruned)
+    }
+
+    /// Removes a run with its children whatever their state, with what is kept for them
+    /// beside the journal.
+    pub fn remove(&self, id: &RunId) -> Result<Removed, SessionError> {
+        let removed = self.threads.block_on(self.store.remove(id))?;
+        let removed = removed.ok_or_else(|| SessionError::Held { run: id.clone() })?;
+        removed.runs.iter().for_each(|run| host::remove(&self.journal, run));
+        Ok(removed)
     }
 
     /// Makes a run that shares another's entries up to one of them: by default all of a

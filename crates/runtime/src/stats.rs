@@ -224,7 +224,12 @@ impl Stats {
         let (mut stats, mut tally) = (Self::default(), Tally::default());
         // Runs of one agent mostly share a chart, and proving it takes longer than reading.
         let mut charts: BTreeMap<String, Option<Chart>> = BTreeMap::new();
-        for row in store.runs()? {
+        let listed = store.list()?;
+        for error in &listed.damaged {
+            let run = error.run().map_or("(unknown)", RunId::as_str);
+            stats.unreadable.push((run.into(), error.to_string()));
+        }
+        for row in listed.runs {
             if agent.is_some_and(|agent| agent != &*row.agent) {
                 continue;
             }

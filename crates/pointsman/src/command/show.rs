@@ -73,11 +73,22 @@ impl Show {
         let told = story(&recalled.chart, &row.id, &recalled.lines)
             .map_err(|error| Error::Session(error.into()))?;
         let view = view(&recalled.chart, told.loaded.run.core());
+        // A letter that is damaged says nothing; whoever takes the letters is told of it.
+        let answers = session.answers(&row.id).unwrap_or_default();
         if self.json {
             let entry = |line: &String| serde_json::from_str::<Value>(line).unwrap_or_default();
             let entries: Vec<Value> = recalled.lines.iter().map(entry).collect();
             let seed = entries.first().and_then(|first| first.pointer("/event/begun/seed"));
-            let questions: Vec<Value> = told.questions.iter().map(lines::asked).collect();
+            let questions = told.questions.iter().map(|question| {
+                let mut asked = lines::asked(question);
+                if let (Some(yes), Some(fields)) =
+                    (answers.get(&question.effect), asked.as_object_mut())
+                {
+                    fields.insert("answered".into(), (*yes).into());
+                }
+                asked
+            });
+            let questions: Vec<Value> = questions.collect();
             let mut shown = json!({
                 "id": row.id.as_str(),
                 "agent": row.agent,
@@ -113,6 +124,11 @@ impl Show {
         let _: std::fmt::Result = writeln!(text, "{how}, in `{}`", view.seen_as);
         for question in &told.questions {
             let _: std::fmt::Result = writeln!(text, "{}", open_question(question));
+            if let Some(yes) = answers.get(&question.effect) {
+                let (said, run) = (if *yes { "yes" } else { "no" }, &row.id);
+                let _: std::fmt::Result =
+                    writeln!(text, "  answered with {said}; next: pointsman resume {run}");
+            }
         }
         if let Some(result) = told.loaded.run.result() {
             let _: std::fmt::Result = writeln!(text, "\n{}", words::harmless(&result));
