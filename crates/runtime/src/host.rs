@@ -5,6 +5,7 @@ mod child;
 mod form;
 mod hook;
 mod instructions;
+mod rules;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +26,7 @@ use form::Forms;
 pub(crate) use form::{forget, remove};
 pub use hook::{AfterTools, Hooks};
 pub use instructions::Instructions;
+use rules::Rules;
 
 use crate::{
     browser::{self, Left},
@@ -96,6 +98,7 @@ struct Inner {
     store: Arc<Store>,
     accounts: hook::Accounts,
     forms: Forms,
+    rules: Rules,
 }
 
 impl Host {
@@ -127,6 +130,7 @@ impl Host {
             store,
             accounts: hook::Accounts::default(),
             forms,
+            rules: Rules::default(),
         })))
     }
 
@@ -246,7 +250,14 @@ impl Host {
         {
             return done;
         }
-        self.0.tools.call(call, &errand.to_string(), shown).await
+        if !tool::shows_many(&call.tool) {
+            return self.0.tools.call(call, &errand.to_string(), shown).await;
+        }
+        let permissions = match self.0.rules.of(&self.0.store, &errand.run) {
+            Ok(permissions) => permissions,
+            Err(error) => return Done::fault(FaultClass::Other, false, &error.to_string()),
+        };
+        self.0.tools.under(permissions).call(call, &errand.to_string(), shown).await
     }
 }
 
@@ -287,6 +298,7 @@ impl Perform for Host {
     }
 
     fn ended(&self, run: &RunId, how: Disposition) -> Farewell {
+        self.0.rules.forget(run);
         let (host, run) = (self.clone(), run.clone());
         Box::pin(async move { host.0.forms.end(&run, how).await })
     }
