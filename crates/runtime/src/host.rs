@@ -6,6 +6,7 @@ mod form;
 mod hook;
 mod instructions;
 mod place;
+mod rules;
 #[cfg(test)]
 mod tests;
 
@@ -27,6 +28,7 @@ pub(crate) use form::{forget, remove};
 pub use hook::{AfterTools, Hooks};
 pub use instructions::Instructions;
 pub use place::Place;
+use rules::Rules;
 
 use crate::{
     browser::{self, Left},
@@ -99,6 +101,7 @@ struct Inner {
     accounts: hook::Accounts,
     forms: Forms,
     place: Place,
+    rules: Rules,
 }
 
 impl Host {
@@ -132,6 +135,7 @@ impl Host {
             accounts: hook::Accounts::default(),
             forms,
             place,
+            rules: Rules::default(),
         })))
     }
 
@@ -256,7 +260,14 @@ impl Host {
         {
             return done;
         }
-        self.0.tools.call(call, &errand.to_string(), shown).await
+        if !tool::shows_many(&call.tool) {
+            return self.0.tools.call(call, &errand.to_string(), shown).await;
+        }
+        let permissions = match self.0.rules.of(&self.0.store, &errand.run) {
+            Ok(permissions) => permissions,
+            Err(error) => return Done::fault(FaultClass::Other, false, &error.to_string()),
+        };
+        self.0.tools.under(permissions).call(call, &errand.to_string(), shown).await
     }
 }
 
@@ -297,6 +308,7 @@ impl Perform for Host {
     }
 
     fn ended(&self, run: &RunId, how: Disposition) -> Farewell {
+        self.0.rules.forget(run);
         let (host, run) = (self.clone(), run.clone());
         Box::pin(async move { host.0.forms.end(&run, how).await })
     }
