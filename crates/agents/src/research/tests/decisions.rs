@@ -130,11 +130,13 @@ fn an_unknown_tool_is_told_with_what_is_allowed_and_three_are_stuck() {
     };
     driver.answer_last(call("shell"));
     assert_eq!(driver.state(), "deciding", "it was not called");
+    driver.wake();
     let told = prompt(&driver);
     let advice =
         "Advice: there is no tool `shell` here. Allowed: search, tool (files.read), finish.";
     assert!(last_words(&told).ends_with(advice), "{}", last_words(&told));
     driver.answer_last(call("bash"));
+    driver.wake();
     let told = prompt(&driver);
     assert!(last_words(&told).contains("`bash`") && !last_words(&told).contains("`shell`"));
     driver.answer_last(call("sh"));
