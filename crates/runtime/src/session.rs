@@ -170,7 +170,7 @@ impl Session {
     /// Returns a run that is to begin, with all that the host has to say of it.
     fn beginning(host: &Host, start: Start) -> Result<Beginning, SessionError> {
         let Start { chart, source, config, goal, permissions, seed, .. } = start;
-        let config = host.configure(chart.jobs(), config, &permissions);
+        let config = host.configure(chart.jobs(), config, &permissions)?;
         let begun = Begun {
             chart: chart.name().into(),
             version: chart.version(),

@@ -187,6 +187,9 @@ impl Run {
     /// Returns the agent's configuration: the goal, the plan, and what `--set` says.
     fn config(&self, chart: &Chart, phases: &[Phase]) -> Result<Value, Error> {
         let set: Map<String, Value> = self.settings.iter().cloned().collect();
+        if set.contains_key("goal") {
+            return Err(Error::GoalSet { agent: self.agent.clone() });
+        }
         if chart.jobs() == "builtin" {
             let goal = self.goal.as_deref().unwrap_or_default();
             return Ok(json!({ "goal": goal, "slots": set }));
