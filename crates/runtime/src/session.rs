@@ -26,6 +26,7 @@ mod converse;
 mod drive;
 mod end;
 mod error;
+mod rehearse;
 mod signals;
 mod spoken;
 mod threads;
@@ -38,6 +39,7 @@ pub use error::SessionError;
 pub use spoken::{TALKERS, reports, talks};
 
 use drive::Company;
+pub use rehearse::{Rehearsed, rehearse};
 use threads::Threads;
 
 /// How long somebody who drives a run has to take a letter.
