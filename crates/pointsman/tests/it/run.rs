@@ -80,6 +80,8 @@ fn what_cannot_be_done_is_told() {
         ("no_goal", &["run", "research"]),
         ("no_folder", &["run", "research", "x", "--dir", "nowhere"]),
         ("no_model", &["run", "research", "x", "--model", "opnai:gpt"]),
+        ("no_record", &["run", "research", "x", "--replay", "answers.jsonl"]),
+        ("no_chart", &["run", "nowhere.toml", "x"]),
         ("no_key", &["run", "research", "x", "--model", "openai:gpt"]),
         ("no_server", &["run", "research", "x", "--mcp", "files"]),
         ("bad_set", &["run", "research", "x", "--set", "tools=17"]),
