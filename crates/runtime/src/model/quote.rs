@@ -89,7 +89,9 @@ fn answer(prompt: &Prompt) -> Result<String, String> {
         });
     }
     if passages.is_empty() {
-        return Err("no passage in these documents matches the question, and no model was asked".into());
+        return Err(
+            "no passage in these documents matches the question, and no model was asked".into()
+        );
     }
     let text = format!("{}\n\n{NOTE}", listed(&passages));
     Ok(json!({ "action": "finish", "final": text }).to_string())
@@ -198,7 +200,10 @@ mod tests {
         };
         let why = |results: &[(bool, &str)]| asked(results, true).expect_err("it is no answer");
         assert!(why(&[]).contains("nothing was searched") && asked(&[], false).is_err());
-        assert_eq!(why(&[(false, "the index is gone\nx")]), "nothing was searched: the index is gone");
+        assert_eq!(
+            why(&[(false, "the index is gone\nx")]),
+            "nothing was searched: the index is gone"
+        );
         assert!(why(&[(true, "no passage matches")]).contains("no passage in these documents"));
         assert!(why(&[(true, "no passage matches"), (false, "x")]).contains("no passage in these"));
         // An analysis only says what there is.
