@@ -109,6 +109,7 @@ where
             permissions: self.permissions.clone(),
             tools: self.tools.clone(),
             config: raw(&config),
+            place: None,
         })));
     }
 

@@ -169,6 +169,22 @@ pub(crate) enum Error {
         /// How.
         how: String,
     },
+    /// The folder that a run works in is not there.
+    #[error("run {run} works in {}, and that folder is gone", dir.display())]
+    NoFolder {
+        /// The run.
+        run: String,
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// A conversation is held somewhere else.
+    #[error("run {run} works in {}, and this conversation elsewhere", dir.display())]
+    Elsewhere {
+        /// The run.
+        run: String,
+        /// The folder.
+        dir: PathBuf,
+    },
     /// Nothing says which runs are to go.
     #[error("nothing says which runs are to go")]
     PruneWhich,
@@ -317,6 +333,10 @@ impl Error {
             Self::NoSuchQuestion { open, .. } => format!("it asks: {}", open.join(", ")),
             Self::HasEnded { run, .. } => {
                 format!("`pointsman fork {run}` makes a new run out of it")
+            }
+            Self::NoFolder { .. } => "name the folder to go on in with `--dir`".into(),
+            Self::Elsewhere { run, .. } => {
+                format!("leave, and write `pointsman chat --resume {run}`")
             }
             Self::PruneWhich => "give `--older-than 30d` or `--keep 100`".into(),
             Self::NoServers { .. } => "list your servers in `.mcp.json`, or give `--dir`".into(),

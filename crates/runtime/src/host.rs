@@ -5,6 +5,8 @@ mod child;
 mod form;
 mod hook;
 mod instructions;
+mod place;
+mod rules;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +27,8 @@ use form::Forms;
 pub(crate) use form::{forget, remove};
 pub use hook::{AfterTools, Hooks};
 pub use instructions::Instructions;
+pub use place::Place;
+use rules::Rules;
 
 use crate::{
     browser::{self, Left},
@@ -104,6 +108,8 @@ struct Inner {
     store: Arc<Store>,
     accounts: hook::Accounts,
     forms: Forms,
+    place: Place,
+    rules: Rules,
 }
 
 impl Host {
@@ -114,6 +120,7 @@ impl Host {
         journal: PathBuf,
     ) -> Result<Self, HostError> {
         let Settings { model, tools, mcp, watch, hooks, instructions, browser } = settings;
+        let place = Place::of(&tools.root, &model);
         let (model, tools) = (Model::new(model)?, Tools::open(tools)?);
         let (servers, refused) = match mcp {
             Some(Approved { config, names, limits }) => {
@@ -135,7 +142,14 @@ impl Host {
             store,
             accounts: hook::Accounts::default(),
             forms,
+            place,
+            rules: Rules::default(),
         })))
+    }
+
+    /// Returns where its runs work, and with what.
+    pub fn place(&self) -> &Place {
+        &self.0.place
     }
 
     /// Returns what the tools declare of themselves.
@@ -274,7 +288,14 @@ impl Host {
         {
             return done;
         }
-        self.0.tools.call(call, &errand.to_string(), shown).await
+        if !tool::shows_many(&call.tool) {
+            return self.0.tools.call(call, &errand.to_string(), shown).await;
+        }
+        let permissions = match self.0.rules.of(&self.0.store, &errand.run) {
+            Ok(permissions) => permissions,
+            Err(error) => return Done::fault(FaultClass::Other, false, &error.to_string()),
+        };
+        self.0.tools.under(permissions).call(call, &errand.to_string(), shown).await
     }
 }
 
@@ -315,6 +336,7 @@ impl Perform for Host {
     }
 
     fn ended(&self, run: &RunId, how: Disposition) -> Farewell {
+        self.0.rules.forget(run);
         let (host, run) = (self.clone(), run.clone());
         Box::pin(async move { host.0.forms.end(&run, how).await })
     }

@@ -121,6 +121,11 @@ impl Model {
     }
 }
 
+/// Returns whether a text is the address of a model's server: none that holds a secret is.
+pub(crate) fn is_address(provider: Provider, text: &str) -> bool {
+    endpoint::base(provider, text).is_ok()
+}
+
 /// A wire protocol that model providers speak.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]

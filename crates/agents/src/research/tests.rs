@@ -295,6 +295,7 @@ fn a_configuration_that_cannot_be_read_is_refused() {
         permissions: Permissions::allow_all(),
         tools: vec![],
         config: raw(&json!({"question": "Where?"})),
+        place: None,
     };
     let took = driver.try_apply(pointsman_kernel::event::Event::Begun(begun.into()));
     assert!(matches!(took, Err(Rejected::Body(_))));

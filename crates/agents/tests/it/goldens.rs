@@ -35,6 +35,31 @@ fn golden_journals_replay() {
     assert!(replayed > 60, "only {replayed} entries were found");
 }
 
+/// Where a run works is for whoever goes on with it: no step looks at it, and a first entry
+/// without it is read as ever.
+#[test]
+fn a_place_in_the_first_entry_decides_nothing() {
+    let golden = fs::read_to_string(folder().join("research-1-answered.jsonl"));
+    assert!(!golden.expect("it can be read").contains("\"place\""), "older ones have none");
+    let config = json!({"goal": "Who sets the points?"});
+    let without = World::begun("research", &config);
+    let mut placed = World::new("research");
+    let mut begun = placed.begin(&config);
+    begun["begun"]["place"] = json!({"dir": "/a", "model": "quote", "later": [1]});
+    placed.event(&begun).expect("it begins");
+    assert_eq!(placed.open, without.open);
+    let entry = |world: &World| {
+        let line = world.lines.first().expect("it has begun");
+        let entry: serde_json::Value = serde_json::from_str(line).expect("it is JSON");
+        (entry["effects"].clone(), entry["hops"].clone())
+    };
+    assert_eq!(entry(&placed), entry(&without));
+    let mut again = World::new("research");
+    let line = placed.lines.first().expect("it has begun");
+    assert!(line.contains(r#""later":[1]"#), "it is kept as it is: {line}");
+    again.run.fold(&again.chart, Digest::default(), line).expect("it replays");
+}
+
 /// The scripts that wrote the journals. They must still write the same bytes.
 #[test]
 fn the_scripts_still_write_the_golden_journals() {

@@ -172,18 +172,14 @@ mod tests {
 
     #[test]
     fn a_passage_with_few_of_the_words_is_left_out() {
-        let output = "a.md:1: A run survives a crash.\nb.md:1: After a crash.\nc.md:1: A run may \
-                      crash.\na.md:1: A run survives a crash.";
+        let output = "a.md:1: The gate shuts before trains pass.\nb.md:1: After trains.\n\
+                      c.md:1: Trains shut a gate out.\na.md:1: The gate shuts before trains pass.";
         let result = ToolResult { ok: true, output: output.into(), mutated: false };
         let messages = [Message::Tool { id: "call-1".into(), result }];
         let found = |question: &str| passages(&messages, &words(question));
-        let [whole, few, half] = [
-            "a.md:1: A run survives a crash.",
-            "b.md:1: After a crash.",
-            "c.md:1: A run may crash.",
-        ];
-        assert_eq!(found("How does a run survive a crash?"), [whole, half]);
-        assert_eq!(found("What of a crash?"), [whole, few, half]);
+        let lines: Vec<&str> = output.lines().collect();
+        assert_eq!(found("Does a gate shut if trains pass?"), [lines[0], lines[2]]);
+        assert_eq!(found("What of trains?"), lines[..3]);
         assert!(found("Who sets points?").is_empty());
     }
 

@@ -61,7 +61,10 @@ fn decisions_are_read_out_of_whatever_surrounds_them() {
         // Lines broken within a string, and a tab.
         ("{\"action\":\"finish\",\n\"final\":\"one\ntwo\tthree\r\n\"}", "finish one\ntwo\tthree"),
         ("{\"tool\":\"t\",\"args\":\"{\\\"a\\\": \\\"1\n2\\\"}\"}", r#"t {"a":"1\n2"}"#),
-        ("{\"action\":\"finish\",\"final\":\"a\x01b\"", "no: no JSON object could be read in the reply"),
+        (
+            "{\"action\":\"finish\",\"final\":\"a\x01b\"",
+            "no: no JSON object could be read in the reply",
+        ),
         // As a model writes that is held to the schema: every key, most of them empty.
         (
             r#"{"action":"tool","final":"","query":"","tool_name":"t","tool_params":"{\"a\": 1}"}"#,

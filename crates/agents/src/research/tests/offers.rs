@@ -55,7 +55,9 @@ fn what_the_goal_turned_off_is_told_with_the_answer() {
     driver.say(FINISH);
     assembles(&mut driver);
     let told = driver.run.data.result.clone().unwrap();
-    assert!(told.ends_with("(The documents were not searched: the goal says \u{201c}do not search\u{201d}.)"));
+    assert!(told.ends_with(
+        "(The documents were not searched: the goal says \u{201c}do not search\u{201d}.)"
+    ));
 }
 
 #[test]
