@@ -91,10 +91,17 @@ impl Desk {
 
     /// A host that fills forms in such a browser.
     pub(crate) fn host_with(&self, browser: pointsman_runtime::browser::Settings) -> Host {
+        self.host_of(model::Settings::new(Spec::quote()), browser)
+    }
+
+    fn host_of(
+        &self,
+        model: model::Settings,
+        browser: pointsman_runtime::browser::Settings,
+    ) -> Host {
         let mut tools = tool::Settings::over(self.work(), self.folder.0.join("index.db"));
         // Pages come from a server in this process.
         tools.http_private = true;
-        let model = model::Settings::new(Spec::quote());
         let settings = host::Settings {
             model,
             tools,
@@ -122,6 +129,27 @@ impl Desk {
 
     pub(crate) fn run(&self, attendant: &mut dyn Attend) -> Outcome {
         let ran = self.session.run(&self.host(), Self::start(true), Vec::new(), attendant);
+        ran.unwrap_or_else(|error| panic!("it runs: {error}"))
+    }
+
+    /// Asks `research` something, with such a model.
+    pub(crate) fn research(&self, model: model::Settings, goal: &str) -> Outcome {
+        let chart = pointsman_agents::chart("research").expect("it ships").expect("it is sound");
+        let (_, source) = pointsman_agents::CHARTS
+            .iter()
+            .find(|(name, _)| *name == "research")
+            .expect("it ships");
+        let start = Start {
+            chart,
+            source: (*source).into(),
+            config: json!({ "goal": goal }),
+            words: Vec::new(),
+            goal: goal.into(),
+            permissions: Permissions::allow_all(),
+            seed: Some(7),
+        };
+        let host = self.host_of(model, pointsman_runtime::browser::Settings::default());
+        let ran = self.session.run(&host, start, Vec::new(), &mut Nobody);
         ran.unwrap_or_else(|error| panic!("it runs: {error}"))
     }
 
