@@ -83,6 +83,12 @@ pub(crate) enum Error {
         /// The agent.
         agent: String,
     },
+    /// The goal is given twice, or in the wrong place.
+    #[error("the goal is not set with `--set goal=…`")]
+    GoalSet {
+        /// The agent.
+        agent: String,
+    },
     /// There is no conversation.
     #[error("there is no conversation yet")]
     NoTalks,
@@ -162,6 +168,22 @@ pub(crate) enum Error {
         run: String,
         /// How.
         how: String,
+    },
+    /// The folder that a run works in is not there.
+    #[error("run {run} works in {}, and that folder is gone", dir.display())]
+    NoFolder {
+        /// The run.
+        run: String,
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// A conversation is held somewhere else.
+    #[error("run {run} works in {}, and this conversation elsewhere", dir.display())]
+    Elsewhere {
+        /// The run.
+        run: String,
+        /// The folder.
+        dir: PathBuf,
     },
     /// Nothing says which runs are to go.
     #[error("nothing says which runs are to go")]
@@ -286,7 +308,7 @@ impl Error {
                  be run"
                     .into()
             }
-            Self::NoGoal { agent } => format!("write `pointsman run {agent} \"GOAL\"`"),
+            Self::NoGoal { agent } | Self::GoalSet { agent } => format!("write `pointsman run {agent} \"GOAL\"`"),
             Self::NoTalks => "begin one: `pointsman chat`".into(),
             Self::NoTalker { run, .. } => format!("`pointsman resume {run}` goes on with it"),
             Self::Plan(error) => error.hint().into(),
@@ -311,6 +333,10 @@ impl Error {
             Self::NoSuchQuestion { open, .. } => format!("it asks: {}", open.join(", ")),
             Self::HasEnded { run, .. } => {
                 format!("`pointsman fork {run}` makes a new run out of it")
+            }
+            Self::NoFolder { .. } => "name the folder to go on in with `--dir`".into(),
+            Self::Elsewhere { run, .. } => {
+                format!("leave, and write `pointsman chat --resume {run}`")
             }
             Self::PruneWhich => "give `--older-than 30d` or `--keep 100`".into(),
             Self::NoServers { .. } => "list your servers in `.mcp.json`, or give `--dir`".into(),
@@ -340,6 +366,9 @@ fn session_hint(error: &SessionError) -> Option<String> {
         }
         SessionError::Drive(DriveError::Store(error)) | SessionError::Store(error) => error.hint(),
         SessionError::Host(HostError::Model(error)) => Some(error.hint()),
+        SessionError::Host(HostError::NoSuchTool { .. }) => {
+            Some("name tools that are there, or leave `--set tools=…` out".into())
+        }
         SessionError::Chart { .. } => Some("use the build that began the run".into()),
         SessionError::Held { run } => Some(format!("`pointsman cancel {run}` stops it")),
         _ => None,

@@ -10,9 +10,10 @@ use pointsman_kernel::{
     view::{Why, why},
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
-    driver::{DriveError, Loaded, fold_each, say},
+    driver::{DriveError, Loaded, Order, Said, Start, fold_each, say},
     observe::Question,
     store::{RunId, Store, StoreError},
 };
@@ -51,8 +52,8 @@ pub struct Spent {
 pub struct Story {
     /// Why each step went where it went.
     pub steps: Vec<Why>,
-    /// What each step was about, in words, where there is more to say than its event.
-    pub said: Vec<Option<String>>,
+    /// What each step was about, where there is more to say than its event.
+    pub said: Vec<Option<Said>>,
     /// Every transition, in order.
     pub history: Vec<Transition>,
     /// What was called, and what it cost.
@@ -66,12 +67,12 @@ pub struct Story {
 /// Reads a journal and checks every byte of it.
 pub fn story(chart: &Chart, id: &RunId, lines: &[String]) -> Result<Story, DriveError> {
     let (mut steps, mut history, mut spent) = (Vec::new(), Vec::new(), Spent::default());
-    let (mut said, mut stage) = (Vec::new(), None);
+    let (mut said, mut stage, mut open) = (Vec::new(), None, BTreeMap::new());
     let mut entered = At(0);
     let mut line = lines.iter();
     let loaded = fold_each(chart, id, lines, |event, run, stepped| {
         let core = run.core();
-        let why = why(chart, core, event, &stepped.hops, &stepped.verdicts);
+        let why = why(chart, core, event, stepped);
         for hop in &why.hops {
             let began = history.is_empty();
             history.push(Transition {
@@ -84,18 +85,24 @@ pub fn story(chart: &Chart, id: &RunId, lines: &[String]) -> Result<Story, Drive
             });
             entered = why.at;
         }
-        for (_, order) in &stepped.effects {
-            let ordered: Ordered = serde_json::from_str(order.get()).unwrap_or_default();
-            let started = ordered.start.unwrap_or_default();
-            spent.model_calls += u64::from(started.model.is_some());
-            spent.tool_calls += u64::from(started.tool.is_some());
-        }
         let line = line.next();
-        said.push(line.and_then(|line| say::line(line)).map(|words| match &stage {
-            Some(stage) => format!("{words} ({stage})"),
-            None => words,
+        let event = line.and_then(|line| body(line)).unwrap_or_default();
+        let about = say::event(&event, &open, chart.jobs());
+        // What the agent did itself, it did at some stage.
+        let at = stage.as_ref().filter(|_| event.pointer("/answered/answer/own").is_some());
+        said.push(about.map(|said| match at {
+            Some(stage) if !said.came.is_empty() => {
+                Said { came: format!("{} ({stage})", said.came), ..said }
+            }
+            _ => said,
         }));
         stage = run.stage();
+        for (effect, order) in &stepped.effects {
+            let Ok(order) = serde_json::from_str::<Order>(order.get()) else { continue };
+            spent.model_calls += u64::from(matches!(order, Order::Start(Start::Model(_))));
+            spent.tool_calls += u64::from(matches!(order, Order::Start(Start::Tool(_))));
+            open.insert(*effect, order);
+        }
         let usage = line.map(|line| usage(line)).unwrap_or_default();
         spent.tokens = spent.tokens.saturating_add(usage.tokens);
         spent.money = spent.money.saturating_add(usage.money);
@@ -105,16 +112,9 @@ pub fn story(chart: &Chart, id: &RunId, lines: &[String]) -> Result<Story, Drive
     Ok(Story { steps, said, history, spent, questions, loaded })
 }
 
-/// An order, as far as it is counted.
-#[derive(Default, Deserialize)]
-struct Ordered {
-    start: Option<Started>,
-}
-
-#[derive(Default, Deserialize)]
-struct Started {
-    model: Option<serde::de::IgnoredAny>,
-    tool: Option<serde::de::IgnoredAny>,
+/// Returns the event of an entry.
+fn body(line: &str) -> Option<Value> {
+    serde_json::from_str(Entry::read(line).ok()?.event.get()).ok()
 }
 
 /// Returns what the answer of an entry cost.
@@ -224,7 +224,12 @@ impl Stats {
         let (mut stats, mut tally) = (Self::default(), Tally::default());
         // Runs of one agent mostly share a chart, and proving it takes longer than reading.
         let mut charts: BTreeMap<String, Option<Chart>> = BTreeMap::new();
-        for row in store.runs()? {
+        let listed = store.list()?;
+        for error in &listed.damaged {
+            let run = error.run().map_or("(unknown)", RunId::as_str);
+            stats.unreadable.push((run.into(), error.to_string()));
+        }
+        for row in listed.runs {
             if agent.is_some_and(|agent| agent != &*row.agent) {
                 continue;
             }

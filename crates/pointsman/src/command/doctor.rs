@@ -12,6 +12,7 @@ use pointsman_runtime::{
     mcp,
     model::Provider,
     session::{Session, sqlite_version},
+    store::Listed,
     tool::Tools,
     watch,
 };
@@ -77,7 +78,7 @@ impl Check {
 impl Doctor {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let mut checks = Vec::new();
-        let settled = configuration(&self.drive.dir, &mut checks);
+        let settled = configuration(self.drive.dir(), &mut checks);
         journal(globals, &settled.config, &mut checks);
         checks.push(Check::ok("sqlite", sqlite_version()));
         self.model(&settled.config, &mut checks);
@@ -154,7 +155,7 @@ impl Doctor {
     }
 
     fn servers(&self, config: &Config, checks: &mut Vec<Check>) {
-        let Some(file) = mcp::Config::find(&self.drive.dir) else {
+        let Some(file) = mcp::Config::find(self.drive.dir()) else {
             return checks.push(Check::ok("mcp", "no .mcp.json here"));
         };
         let approved = match self.drive.servers(config) {
@@ -244,11 +245,14 @@ fn journal(globals: &Globals, config: &Config, checks: &mut Vec<Check>) {
         Err(error) => return checks.push(Check::fail("journal", &error)),
     };
     if path.exists() {
-        let opened = globals.session_with(config).and_then(|session: Session| {
-            session.store().runs().map(|runs| runs.len()).map_err(Error::Store)
-        });
+        let opened = globals
+            .session_with(config)
+            .and_then(|session: Session| session.store().list().map_err(Error::Store));
         checks.push(match opened {
-            Ok(runs) => Check::ok("journal", format!("{}, {runs} runs", path.display())),
+            Ok(Listed { runs, damaged }) => match damaged.into_iter().next() {
+                None => Check::ok("journal", format!("{}, {} runs", path.display(), runs.len())),
+                Some(error) => Check::fail("journal", &Error::Store(error)),
+            },
             Err(error) => Check::fail("journal", &error),
         });
     } else {

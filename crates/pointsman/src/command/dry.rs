@@ -51,7 +51,7 @@ pub(super) fn show(
             "chart": chart.name(),
             "version": chart.version(),
             "digest": chart.digest(),
-            "dir": drive.dir,
+            "dir": drive.dir(),
             "model": model.spec.to_string(),
             "base_url": model.base_url,
             "sandbox": tools.tool_sandbox(),
@@ -73,7 +73,7 @@ pub(super) fn show(
         "{} v{} would run.\n\n  folder   {}\n  model    {}\n  sandbox  {}\n",
         chart.name(),
         chart.version(),
-        drive.dir.display(),
+        drive.dir().display(),
         model.spec,
         tools.tool_sandbox(),
     );

@@ -16,7 +16,8 @@ use serde_json::{Map, Value, json};
 use super::dry;
 use crate::{
     chart::Source,
-    drive::{Drive, Waits, finish},
+    drive::{Drive, Waits},
+    ending::finish,
     person,
     place::{self, Globals, Settled},
     report::{self, Error},
@@ -41,7 +42,8 @@ is a TOML file of `[[phase]] description = \"…\"`, or a list `1. …`, `2. …
 Nothing but looking is done unasked. What else a run wants to do is asked for at the terminal;
 without one the run waits, and `pointsman approve` or `pointsman deny` answers.
 
-Ctrl-C cancels the run in good order; a second one lets go of it at once.
+Ctrl-C cancels the run in good order; a second one lets go of it at once, and a third ends the
+program whatever it waits for.
 
 Examples:
   pointsman run research \"Where is the loop rule proved?\"
@@ -94,7 +96,7 @@ fn pair(text: &str) -> Result<(String, Value), String> {
 impl Run {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let mut source = Source::find(&self.agent)?;
-        let mut settled = place::settled(&self.drive.dir)?;
+        let mut settled = place::settled(self.drive.dir())?;
         let plan = self.form_plan(&source, &mut settled)?;
         if let Some(plan) = plan.as_ref().filter(|_| self.agent == "form") {
             source.text.clone_from(&plan.chart);
@@ -186,6 +188,9 @@ impl Run {
     /// Returns the agent's configuration: the goal, the plan, and what `--set` says.
     fn config(&self, chart: &Chart, phases: &[Phase]) -> Result<Value, Error> {
         let set: Map<String, Value> = self.settings.iter().cloned().collect();
+        if set.contains_key("goal") {
+            return Err(Error::GoalSet { agent: self.agent.clone() });
+        }
         if chart.jobs() == "builtin" {
             let goal = self.goal.as_deref().unwrap_or_default();
             return Ok(json!({ "goal": goal, "slots": set }));

@@ -87,6 +87,7 @@ async fn to_its_end(
                 permissions: permissions(host, &errand.run)?,
                 tools: host.decls_for(chart.jobs()),
                 config: body(&json!({ "goal": child.goal }))?,
+                place: Some(body(host.place())?),
             };
             let (source, goal) = ((*source).into(), child.goal.as_str().into());
             Driver::begin(

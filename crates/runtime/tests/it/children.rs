@@ -10,7 +10,7 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     driver::Standing,
     observe::Notice,
-    session::{Nobody, Start},
+    session::{Nobody, Posted, Start},
     store::{RunId, Store},
 };
 use serde_json::json;
@@ -134,4 +134,20 @@ fn the_children_of_a_run_end_with_it() {
     assert!(matches!(outcome.standing, Standing::Ended(_)), "{:?}", outcome.standing);
     let runs = desk.session.store().runs().expect("readable");
     assert!(runs.iter().all(|row| row.ended.is_some()), "{runs:?}");
+}
+
+#[test]
+fn the_children_of_a_run_end_with_it_when_nobody_drives_it() {
+    let desk = Desk::new("session-child-cancelled");
+    let outcome = desk.run(&mut Nobody);
+    let child: RunId = format!("{}-1-0", outcome.run).parse().expect("an id");
+    // A child that was left open: as good as any is one that shares its parent's past.
+    let store = desk.session.store();
+    let forked = desk.session.block_on(store.fork(&outcome.run, Seq(1), child.clone(), 5));
+    forked.expect("it is made");
+    assert_eq!(store.open_children(&outcome.run).expect("readable"), [child]);
+    let posted = desk.session.cancel(&outcome.run);
+    assert_eq!(posted.unwrap_or_else(|error| panic!("{error}")), Posted::Taken);
+    let runs = store.runs().expect("readable");
+    assert!(runs.iter().all(|row| row.ended.as_deref() == Some("cancelled")), "{runs:?}");
 }

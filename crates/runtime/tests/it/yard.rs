@@ -99,6 +99,7 @@ fn beginning(chart: &Arc<Chart>, source: &str, id: RunId) -> Beginning {
         permissions: Permissions::default(),
         tools: Vec::new(),
         config: body(&json!({ "goal": "" })).expect("it is JSON"),
+        place: None,
     };
     Beginning {
         id,
