@@ -135,6 +135,7 @@ fn limits(keys: &mut Keys<'_, '_>, _: Origin, found: &mut Found) -> LimitsConfig
         http_ms: keys.read("http_timeout", keys::duration, found),
         http_bytes: keys.read("http_page", keys::size, found),
         redirects: keys.read("http_redirects", keys::count_or_none, found),
+        sandbox_ms: keys.read("sandbox_timeout", keys::duration, found),
     }
 }
 
@@ -248,6 +249,10 @@ fn mcp(keys: &mut Keys<'_, '_>, origin: Origin, found: &mut Found) -> McpConfig 
         believe: keys.read("believe", keys::texts, found).unwrap_or_default(),
         call_ms: keys.read("call_timeout", keys::duration, found),
         start_ms: keys.read("start_timeout", keys::duration, found),
+        connect_ms: keys.read("connect_timeout", keys::duration, found),
+        stop_ms: keys.read("stop_timeout", keys::duration, found),
+        output_bytes: keys.read("output", keys::size, found),
+        tools: keys.read("tools", keys::count, found),
     }
 }
 
