@@ -266,6 +266,7 @@ impl Error {
                 SessionError::Drive(DriveError::NotBegun(_))
                 | SessionError::Host(_)
                 | SessionError::NoSuchEntry { .. }
+                | SessionError::ForkOfTheEnd { .. }
                 | SessionError::Store(StoreError::NoSuchRun { .. }),
             )
             | Self::Store(StoreError::NoSuchRun { .. })
@@ -360,6 +361,9 @@ fn session_hint(error: &SessionError) -> Option<String> {
         }
         SessionError::Drive(DriveError::Store(error)) | SessionError::Store(error) => error.hint(),
         SessionError::Host(HostError::Model(error)) => Some(error.hint()),
+        SessionError::ForkOfTheEnd { last, .. } if last.0 > 0 => {
+            Some(format!("give `--at {}` or less", last.0))
+        }
         SessionError::Chart { .. } => Some("use the build that began the run".into()),
         SessionError::Held { run } => Some(format!("`pointsman cancel {run}` stops it")),
         _ => None,

@@ -5,6 +5,7 @@ mod child;
 mod form;
 mod hook;
 mod instructions;
+mod pauses;
 mod place;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ use form::Forms;
 pub(crate) use form::{forget, remove};
 pub use hook::{AfterTools, Hooks};
 pub use instructions::Instructions;
+use pauses::Pauses;
 pub use place::Place;
 
 use crate::{
@@ -99,6 +101,7 @@ struct Inner {
     accounts: hook::Accounts,
     forms: Forms,
     place: Place,
+    pauses: Pauses,
 }
 
 impl Host {
@@ -132,6 +135,7 @@ impl Host {
             accounts: hook::Accounts::default(),
             forms,
             place,
+            pauses: Pauses::default(),
         })))
     }
 
@@ -296,7 +300,12 @@ impl Perform for Host {
         }
     }
 
+    fn paused(&self, run: &RunId, paused: bool) {
+        self.0.pauses.tell(run, paused);
+    }
+
     fn ended(&self, run: &RunId, how: Disposition) -> Farewell {
+        self.0.pauses.forget(run);
         let (host, run) = (self.clone(), run.clone());
         Box::pin(async move { host.0.forms.end(&run, how).await })
     }
