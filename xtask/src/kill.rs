@@ -7,6 +7,7 @@
 pub(crate) mod counter;
 mod course;
 mod judge;
+mod pace;
 
 use std::{
     sync::{
@@ -22,6 +23,7 @@ use anyhow::{Context, Result, bail, ensure};
 use self::{
     course::{Course, Death, Survived},
     judge::End,
+    pace::{Draw, Hit, Pace},
 };
 use crate::random::SplitMix64;
 
@@ -32,6 +34,8 @@ const MOMENTS: usize = 300;
 const USUAL: usize = 3;
 /// Children at a time.
 const AT_A_TIME: usize = 3;
+/// Fewer random moments than this say nothing about where they fall.
+const FEW: usize = 50;
 
 /// Runs the tier.
 pub(crate) fn tier() -> Result<bool> {
@@ -42,7 +46,7 @@ pub(crate) fn tier() -> Result<bool> {
 /// every one came to the same end.
 pub(crate) fn runs(moments: usize) -> Result<bool> {
     let course = Course::open()?;
-    let Alone { end, entries, usual } = left_alone(&course)?;
+    let Alone { end, entries, usual, ran } = left_alone(&course)?;
     let millis = usual.as_millis();
     println!("left alone a run ends in {end}, with {entries} entries, after about {millis} ms");
     let mut tally = Tally::default();
@@ -58,7 +62,7 @@ pub(crate) fn runs(moments: usize) -> Result<bool> {
         println!("killed at {killed} notices `{kind}`");
         ensure!(killed >= least, "only {killed} of {least} runs were killed at `{kind}`");
     }
-    at_random(&course, moments, usual, &end, &mut tally)?;
+    at_random(&course, moments, Pace::new(usual, ran), &end, &mut tally)?;
     Ok(tally.report(SEED))
 }
 
@@ -66,7 +70,10 @@ pub(crate) fn runs(moments: usize) -> Result<bool> {
 struct Alone {
     end: End,
     entries: usize,
+    /// How long the program takes.
     usual: Duration,
+    /// How long the run itself takes.
+    ran: Duration,
 }
 
 /// Runs the chart without disturbing it.
@@ -80,13 +87,14 @@ fn left_alone(course: &Course) -> Result<Alone> {
         if survived.was_killed() || !complaints.is_empty() {
             bail!("a run that was left alone went wrong: {}", complaints.join("; "));
         }
-        alone = survived.end.zip(survived.journals.last().map(Vec::len));
+        let ran = survived.ran;
+        alone = survived.end.zip(survived.journals.last().map(Vec::len)).map(|it| (it, ran));
     }
     took.sort_unstable();
     let usual = took.get(took.len() / 2).copied().context("it was run")?;
-    let (end, entries) = alone.context("a run that is left alone ends")?;
+    let ((end, entries), ran) = alone.context("a run that is left alone ends")?;
     ensure!(end.ended == "succeeded", "a run that is left alone ends in {end}");
-    Ok(Alone { end, entries, usual })
+    Ok(Alone { end, entries, usual, ran })
 }
 
 /// Kills at moments within the usual time of a run, a few children at a time. Now and
@@ -94,32 +102,45 @@ fn left_alone(course: &Course) -> Result<Alone> {
 fn at_random(
     course: &Course,
     moments: usize,
-    usual: Duration,
+    pace: Pace,
     end: &End,
     tally: &mut Tally,
 ) -> Result<()> {
     let mut draws = SplitMix64::new(SEED);
-    let micros = usize::try_from(usual.as_micros()).unwrap_or(usize::MAX);
-    let mut moment = || Duration::from_micros(draws.below(micros) as u64);
-    let plans: Vec<[Duration; 2]> = (0..moments).map(|_| [moment(), moment()]).collect();
-    let (next, tally) = (AtomicUsize::new(0), Mutex::new(tally));
+    let plans: Vec<[Draw; 2]> =
+        (0..moments).map(|_| [Draw::new(&mut draws), Draw::new(&mut draws)]).collect();
+    let (next, shared) = (AtomicUsize::new(0), Mutex::new((tally, pace, Vec::new())));
+    // What is shared is changed whole or not at all.
+    let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
     let work = || -> Result<()> {
         loop {
             let at = next.fetch_add(1, Relaxed);
-            let Some([first, then]) = plans.get(at) else { return Ok(()) };
+            let Some([first, then]) = plans.get(at).copied() else { return Ok(()) };
+            let pace = lock().1;
+            let (moment, then) = (pace.moment(first), pace.moment(then));
             // Every fourth run is killed a second time, while it is resumed.
-            let again = if at % 4 == 0 { std::slice::from_ref(then) } else { &[] };
-            let survived = course.go(Death::After(*first), again)?;
-            let name = format!("moment {at}, {} µs", first.as_micros());
-            // A tally is changed whole or not at all.
-            tally.lock().unwrap_or_else(PoisonError::into_inner).take(&name, &survived, end);
+            let again = if at % 4 == 0 { std::slice::from_ref(&then) } else { &[] };
+            let survived = course.go(Death::After(moment), again)?;
+            let name = format!("moment {at}, {} µs", moment.as_micros());
+            let (tally, pace, hits) = &mut *lock();
+            tally.take(&name, &survived, end);
+            pace.learn(first, survived.hit);
+            hits.push(survived.hit);
         }
     };
     thread::scope(|scope| {
         let workers: Vec<_> = (0..AT_A_TIME).map(|_| scope.spawn(work)).collect();
         let mut joined = workers.into_iter().map(thread::ScopedJoinHandle::join);
         joined.try_for_each(|it| it.unwrap_or_else(|_| bail!("a thread broke off")))
-    })
+    })?;
+    let hits = &lock().2;
+    let count = |hit: Hit| hits.iter().filter(|it| **it == hit).count();
+    let (within, killed) = (count(Hit::Within), hits.len() - count(Hit::Missed));
+    println!("of {moments} random moments {killed} killed a program, {within} within a run");
+    // Where nothing was killed, nothing was tested.
+    let enough = killed * 3 >= moments * 2 && within * 2 >= killed;
+    ensure!(enough || moments < FEW, "too few moments fell within a run");
+    Ok(())
 }
 
 /// What became of all runs.

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    agent::{Order, ToolCall},
+    agent::{Fault, Order, ToolCall},
     event::Scope,
     governor::Verdict,
     id::{BudgetId, EffectId, Outcome, StateId},
@@ -81,6 +81,8 @@ pub struct Out<T> {
     pub hops: Vec<Hop>,
     /// What the governor ruled, where it was not plain `allow`.
     pub verdicts: Vec<Verdict>,
+    /// Why attempts failed, for those who ask: no digest holds them.
+    pub failed: Vec<Fault>,
 }
 
 impl<T> Out<T> {
@@ -89,11 +91,12 @@ impl<T> Out<T> {
         self.effects.clear();
         self.hops.clear();
         self.verdicts.clear();
+        self.failed.clear();
     }
 }
 
 impl<T> Default for Out<T> {
     fn default() -> Self {
-        Self { effects: Vec::new(), hops: Vec::new(), verdicts: Vec::new() }
+        Self { effects: Vec::new(), hops: Vec::new(), verdicts: Vec::new(), failed: Vec::new() }
     }
 }

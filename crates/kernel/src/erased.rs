@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use thiserror::Error;
 
 use crate::{
-    agent::{Agent, ModelCall, Visit},
+    agent::{Agent, Fault, ModelCall, Visit},
     chart::Chart,
     effect::{Hop, Out},
     event::Observed,
@@ -76,6 +76,8 @@ pub struct Stepped {
     pub hops: Vec<Hop>,
     /// What the governor ruled.
     pub verdicts: Vec<Verdict>,
+    /// Why attempts failed; not in the digest.
+    pub failed: Vec<Fault>,
     /// The digest of effects and verdicts, for the entry.
     pub digest: Digest,
 }
@@ -130,8 +132,9 @@ impl<A: Agent> Erased<A> {
         });
         let effects: Vec<(EffectId, Box<RawValue>)> = effects.collect();
         let digest = digest_of(&effects, &self.out.verdicts);
-        let (hops, verdicts) = (self.out.hops.clone(), self.out.verdicts.clone());
-        Stepped { took, effects, hops, verdicts, digest }
+        let Out { hops, verdicts, failed, .. } = &self.out;
+        let (hops, verdicts, failed) = (hops.clone(), verdicts.clone(), failed.clone());
+        Stepped { took, effects, hops, verdicts, failed, digest }
     }
 }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::{
     chart::{Charge, Chart, Disposition},
     effect::{Cause, Hop},
+    erased::Stepped,
     governor::Verdict,
     id::{At, EffectId, Seq},
     run::{Core, Doing},
@@ -132,6 +133,9 @@ pub struct Why {
     pub hops: Vec<WhyHop>,
     /// What the governor ruled.
     pub verdicts: Vec<Verdict>,
+    /// Why attempts failed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<String>,
     /// What was left after the step.
     pub budgets: Vec<BudgetView>,
 }
@@ -151,14 +155,19 @@ pub struct WhyHop {
     pub not_taken: Vec<(Box<str>, Box<str>)>,
 }
 
-/// Explains a step from its hops and verdicts and the core as it was left.
-pub fn why(chart: &Chart, core: &Core, event: &str, hops: &[Hop], verdicts: &[Verdict]) -> Why {
+/// Explains a step from what it put out and the core as it was left.
+pub fn why(chart: &Chart, core: &Core, event: &str, stepped: &Stepped) -> Why {
+    let failed = stepped.failed.iter().map(|fault| match &*fault.message {
+        "" => "it took too long".into(),
+        message => message.into(),
+    });
     Why {
         seq: Seq(core.next.0.saturating_sub(1)),
         at: core.now,
         event: event.into(),
-        hops: hops.iter().map(|hop| why_hop(chart, hop)).collect(),
-        verdicts: verdicts.to_vec(),
+        hops: stepped.hops.iter().map(|hop| why_hop(chart, hop)).collect(),
+        verdicts: stepped.verdicts.clone(),
+        failed: failed.collect(),
         budgets: budgets(chart, core),
     }
 }

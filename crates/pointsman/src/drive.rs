@@ -1,9 +1,8 @@
-//! What every command does that drives a run: set the host up, show what happens, ask
-//! who is there, and say at the end how it stands.
+//! What every command does that drives a run: set the host up, show what happens, and ask
+//! who is there.
 
 use std::{
     path::{Path, PathBuf},
-    process::ExitCode,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -12,30 +11,30 @@ use std::{
 };
 
 use clap::Args;
-use pointsman_kernel::{chart::Disposition, turn::TurnErrorKind};
+use pointsman_kernel::chart::Disposition;
 use pointsman_runtime::{
-    browser::Left,
     config::{Config, LimitsConfig, ModelConfig},
-    driver::Standing,
     host::{self, Approved, Host},
     mcp::{self, McpLimits},
     model::{self, Prices, Proposals, Spec},
     observe::{Log, Observer},
-    session::{Attend, Nobody, Outcome, Session},
+    session::{Attend, Nobody, Session},
     store::RunId,
     tool, watch,
 };
-use serde_json::json;
 
 use crate::{
-    lines::{self, Lines},
-    live::{self, Live},
+    lines::Lines,
+    live::Live,
     person::{self, Absent, Person},
     place::{Settled, variable},
-    report::{self, Error, coloured},
-    tell::{Plain, note, open_question},
+    report::Error,
+    tell::{Plain, note},
     words,
 };
+
+/// How long a run has to let go of itself when the system asks the program to end.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Where a run works, and with what.
 #[derive(Args, Clone, Debug)]
@@ -72,7 +71,8 @@ pub(crate) struct Audience {
     pub(crate) observers: Vec<Arc<dyn Observer>>,
     /// Who is asked.
     pub(crate) attendant: Box<dyn Attend>,
-    live: Option<Arc<Live>>,
+    /// The live view, if there is one.
+    pub(crate) live: Option<Arc<Live>>,
 }
 
 /// Whether what a run asks can wait for another time.
@@ -185,18 +185,27 @@ impl Drive {
         settings
     }
 
-    /// Sets the host up.
-    pub(crate) fn host(&self, session: &Session, settled: &Settled) -> Result<Host, Error> {
+    /// Returns what a host is set up with.
+    pub(crate) fn settings(
+        &self,
+        index: PathBuf,
+        settled: &Settled,
+    ) -> Result<host::Settings, Error> {
         let config = &settled.config;
-        let settings = host::Settings {
+        Ok(host::Settings {
             model: self.model(&config.model)?,
-            tools: self.tools(session.index(self.dir()), config),
+            tools: self.tools(index, config),
             mcp: self.servers(config)?,
             watch: Some(watched(config)),
             hooks: config.hooks.hooks(),
             instructions: config.instructions(),
             browser: config.form.browser(),
-        };
+        })
+    }
+
+    /// Sets the host up.
+    pub(crate) fn host(&self, session: &Session, settled: &Settled) -> Result<Host, Error> {
+        let settings = self.settings(session.index(self.dir()), settled)?;
         let host = session.host(settings).map_err(Error::Session)?;
         for (name, why) in host.refused() {
             let hint = why.hint().map_or_else(String::new, |hint| format!(" ({hint})"));
@@ -221,6 +230,8 @@ impl Drive {
             None => observers.push(Arc::new(Plain)),
         }
         observers.extend(others());
+        let gone = || std::process::exit(words::exit_code(Some(Disposition::Cancelled)).into());
+        session.when_pressed(PATIENCE, gone).map_err(Error::Session)?;
         let attendant: Box<dyn Attend> = if person::is_there() && !unattended {
             let ending = Arc::new(AtomicBool::new(false));
             let ends = Arc::clone(&ending);
@@ -274,119 +285,5 @@ pub(crate) fn watched(config: &Config) -> watch::Limits {
         disk_free: wanted.disk_free.or(usual.disk_free),
         every: wanted.every_ms.map_or(usual.every, ms),
         longest: wanted.longest_ms.map_or(usual.longest, ms),
-    }
-}
-
-/// Says how a run stands, and returns the exit code that says so.
-pub(crate) fn finish(
-    session: &Session,
-    host: &Host,
-    outcome: &Outcome,
-    audience: Audience,
-    json: bool,
-) -> Result<ExitCode, Error> {
-    // The line of the live view must be gone before anything else is written.
-    if let Some(live) = &audience.live {
-        live.close();
-    }
-    drop(audience);
-    let code = conclude(session, outcome, json, true);
-    farewell(host, outcome);
-    code
-}
-
-/// Says what became of the browser of a run that ended with something filled in and nothing
-/// sent.
-fn farewell(host: &Host, outcome: &Outcome) {
-    let filled = outcome.report.as_ref().and_then(|report| report.get("filled")?.as_u64());
-    match host.left(&outcome.run).filter(|_| filled.is_some_and(|count| count > 0)) {
-        Some(Left::Open) => {
-            note("the browser stays open: go on there, and close it when you are done");
-        }
-        Some(Left::Closed) => {
-            note("the browser is closed, and what was filled in is gone with it");
-        }
-        None => {}
-    }
-}
-
-/// Says how a run stands, with its result where that was not said before, and returns the
-/// exit code that says so.
-pub(crate) fn conclude(
-    session: &Session,
-    outcome: &Outcome,
-    json: bool,
-    with_result: bool,
-) -> Result<ExitCode, Error> {
-    let ended = match outcome.standing {
-        Standing::Ended(ended) => Some(ended),
-        _ => None,
-    };
-    let let_go = outcome.standing == Standing::Moving;
-    if json {
-        let questions: Vec<_> = outcome.questions.iter().map(lines::asked).collect();
-        let mut said = json!({
-            "run": outcome.run.as_str(),
-            "state": outcome.state,
-            "steps": outcome.steps,
-            "disposition": ended.map(Disposition::name),
-            "paused": outcome.paused && ended.is_none(),
-            "elapsed_ms": outcome.elapsed_ms,
-            "result": outcome.result,
-            "questions": questions,
-            "error": outcome.error,
-        });
-        if let (Some(report), Some(fields)) = (&outcome.report, said.as_object_mut()) {
-            fields.insert("report".into(), report.clone());
-        }
-        report::data(&format!("{said}\n"))?;
-    } else {
-        if let Some(result) = outcome.result.as_ref().filter(|_| with_result) {
-            report::data(&format!("{result}\n"))?;
-        }
-        told(session, outcome, ended, let_go);
-    }
-    let code = match ended {
-        // Whoever lets go with Ctrl-C wanted it cancelled.
-        _ if let_go => words::exit_code(Some(Disposition::Cancelled)),
-        Some(Disposition::Succeeded) if owes(outcome) => {
-            words::exit_code(Some(Disposition::Failed))
-        }
-        ended => words::exit_code(ended),
-    };
-    Ok(ExitCode::from(code))
-}
-
-/// Returns whether a conversation owes an answer, however well it ended.
-fn owes(outcome: &Outcome) -> bool {
-    outcome.error.as_ref().is_some_and(|it| it.kind != TurnErrorKind::Cancelled)
-}
-
-/// Tells people how a run stands and what to do next.
-fn told(session: &Session, outcome: &Outcome, ended: Option<Disposition>, let_go: bool) {
-    let run = &outcome.run;
-    let how = match ended {
-        Some(Disposition::Succeeded) if owes(outcome) => "ended without an answer",
-        Some(ended) => ended.name(),
-        None if let_go => "let go of, still under way",
-        None if outcome.paused && outcome.questions.is_empty() => "paused",
-        None if outcome.questions.is_empty() => "waiting for something from outside",
-        None => "waiting for a person",
-    };
-    let time = words::duration(outcome.elapsed_ms);
-    let steps = words::counted(outcome.steps, "step");
-    let line = format!("{how} in `{}` after {time} and {steps}: run {run}", outcome.state);
-    note(&if coloured() { live::ending(ended, &line) } else { line });
-    note(&format!("journal: {}", session.journal().display()));
-    for question in &outcome.questions {
-        note(&open_question(question));
-    }
-    if !outcome.questions.is_empty() {
-        note(&format!("next: pointsman approve {run}   or   pointsman deny {run}"));
-        note(&format!("then: pointsman resume {run}"));
-    } else if ended.is_none() {
-        note(&format!("next: pointsman resume {run}   or   pointsman cancel {run}"));
-    } else {
-        note(&format!("next: pointsman show {run}   or   pointsman why {run} {}", outcome.steps));
     }
 }

@@ -83,6 +83,12 @@ pub(crate) enum Error {
         /// The agent.
         agent: String,
     },
+    /// The goal is given twice, or in the wrong place.
+    #[error("the goal is not set with `--set goal=…`")]
+    GoalSet {
+        /// The agent.
+        agent: String,
+    },
     /// There is no conversation.
     #[error("there is no conversation yet")]
     NoTalks,
@@ -303,7 +309,7 @@ impl Error {
                  be run"
                     .into()
             }
-            Self::NoGoal { agent } => format!("write `pointsman run {agent} \"GOAL\"`"),
+            Self::NoGoal { agent } | Self::GoalSet { agent } => format!("write `pointsman run {agent} \"GOAL\"`"),
             Self::NoTalks => "begin one: `pointsman chat`".into(),
             Self::NoTalker { run, .. } => format!("`pointsman resume {run}` goes on with it"),
             Self::Plan(error) => error.hint().into(),
@@ -363,6 +369,9 @@ fn session_hint(error: &SessionError) -> Option<String> {
         SessionError::Host(HostError::Model(error)) => Some(error.hint()),
         SessionError::ForkOfTheEnd { last, .. } if last.0 > 0 => {
             Some(format!("give `--at {}` or less", last.0))
+        }
+        SessionError::Host(HostError::NoSuchTool { .. }) => {
+            Some("name tools that are there, or leave `--set tools=…` out".into())
         }
         SessionError::Chart { .. } => Some("use the build that began the run".into()),
         SessionError::Held { run } => Some(format!("`pointsman cancel {run}` stops it")),

@@ -61,7 +61,9 @@ fn object(notice: &Notice) -> Option<(&'static str, Value)> {
         Notice::Asked(question) => ("asked", asked(question)),
         Notice::Paused(why) => ("paused", json!({ "why": why })),
         Notice::Resumed => ("resumed", json!({})),
+        Notice::Failed(why) => ("failed", json!({ "why": why })),
         Notice::Refused(why) => ("refused", json!({ "why": why })),
+        Notice::Delayed(why) => ("delayed", json!({ "why": why })),
         Notice::Ended(ended) => ("ended", json!({ "disposition": ended.name() })),
         // Text that is being written is for eyes, and so is taking it back.
         _ => return None,

@@ -109,7 +109,8 @@ impl Globals {
     /// Opens the journals that some settings name.
     pub(crate) fn session_with(&self, config: &Config) -> Result<Session, Error> {
         let cache = folder("XDG_CACHE_HOME", ".cache")?;
-        Session::open(&self.journal(config)?, &cache).map_err(Error::Session)
+        let (journal, options) = (self.journal(config)?, config.journal.options());
+        Session::open_with(&journal, &cache, &options).map_err(Error::Session)
     }
 
     /// Returns where the lines are kept that were typed at the prompt.

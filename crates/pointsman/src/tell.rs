@@ -57,6 +57,7 @@ pub(crate) fn told(notice: &Notice) -> Option<(Tone, String)> {
             (Tone::Good, format!("  ✓ {}", line(what)))
         }
         Notice::Answered { ok: false, what, .. } => (Tone::Bad, format!("  ✗ {}", line(what))),
+        Notice::Failed(why) => (Tone::Warning, format!("  ✗ will not do: {}", line(why))),
         Notice::Retrying { attempt, wait_ms } => {
             let wait = words::duration(*wait_ms);
             (Tone::Warning, format!("  tries again in {wait} (attempt {attempt})"))
@@ -86,6 +87,7 @@ pub(crate) fn told(notice: &Notice) -> Option<(Tone, String)> {
         Notice::Paused(why) => (Tone::Warning, format!("  paused: {}", line(why))),
         Notice::Resumed => (Tone::Aside, "  goes on".into()),
         Notice::Refused(why) => (Tone::Warning, format!("  refused: {}", line(why))),
+        Notice::Delayed(why) => (Tone::Warning, format!("  delayed: {}", line(why))),
         _ => return None,
     })
 }

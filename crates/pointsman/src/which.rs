@@ -2,9 +2,9 @@
 
 use std::str::FromStr;
 
-use pointsman_runtime::store::{NoRunId, RunId, RunRow, Store};
+use pointsman_runtime::store::{Listed, NoRunId, RunId, RunRow, Store, StoreError};
 
-use crate::report::Error;
+use crate::{report::Error, tell::note};
 
 /// What people type for a run.
 #[derive(Clone, Debug)]
@@ -18,26 +18,89 @@ impl FromStr for Which {
     }
 }
 
+/// A run that was found.
+enum Found {
+    Whole(Box<RunRow>),
+    Damaged(RunId, StoreError),
+}
+
 impl Which {
     /// Finds the run.
     pub(crate) fn find(&self, store: &Store) -> Result<RunRow, Error> {
-        let typed = self.0.as_str();
-        let runs = store.runs().map_err(Error::Store)?;
-        // A child is its parent's: nobody who says `last` means it.
-        let newest = runs.iter().find(|row| !row.id.is_child()).filter(|_| typed == "last");
-        let exact = || runs.iter().find(|row| row.id == self.0);
-        if let Some(row) = newest.or_else(exact) {
-            return Ok(row.clone());
+        match self.look(store)? {
+            Found::Whole(row) => Ok(*row),
+            Found::Damaged(_, error) => Err(Error::Store(error)),
         }
-        let mut fits = runs.iter().filter(|row| row.id.as_str().starts_with(typed));
+    }
+
+    /// Finds the run's id, whatever state the run is in.
+    pub(crate) fn id(&self, store: &Store) -> Result<RunId, Error> {
+        Ok(match self.look(store)? {
+            Found::Whole(row) => row.id,
+            Found::Damaged(id, _) => id,
+        })
+    }
+
+    fn look(&self, store: &Store) -> Result<Found, Error> {
+        let typed = self.0.as_str();
+        if typed != "last" {
+            // Whatever is wrong with others, a run that is named whole is found.
+            match store.run(&self.0) {
+                Ok(row) => return Ok(Found::Whole(Box::new(row))),
+                Err(error) if error.run() == Some(&self.0) => {
+                    return Ok(Found::Damaged(self.0.clone(), error));
+                }
+                Err(StoreError::NoSuchRun { .. } | StoreError::Damaged { .. }) => {}
+                Err(error) => return Err(Error::Store(error)),
+            }
+        }
+        let listed = store.list().map_err(Error::Store)?;
+        if typed == "last" { newest(listed) } else { self.beginning(listed) }
+    }
+
+    /// Finds the run whose id begins so.
+    fn beginning(&self, listed: Listed) -> Result<Found, Error> {
+        let typed = self.0.as_str();
+        let none = listed.runs.is_empty() && listed.damaged.is_empty();
+        let whole = listed.runs.into_iter().map(|row| Found::Whole(Box::new(row)));
+        let damaged = listed
+            .damaged
+            .into_iter()
+            .filter_map(|error| error.run().cloned().map(|id| Found::Damaged(id, error)));
+        let id = |found: &Found| match found {
+            Found::Whole(row) => row.id.to_string(),
+            Found::Damaged(id, _) => id.to_string(),
+        };
+        let mut fits = whole.chain(damaged).filter(|it| id(it).starts_with(typed));
         match (fits.next(), fits.next()) {
-            (Some(row), None) => Ok(row.clone()),
-            (None, _) => Err(Error::NoSuchRun { typed: typed.into(), none: runs.is_empty() }),
+            (Some(found), None) => Ok(found),
+            (None, _) => Err(Error::NoSuchRun { typed: typed.into(), none }),
             (Some(one), Some(two)) => {
-                let mut ids = vec![one.id.to_string(), two.id.to_string()];
-                ids.extend(fits.map(|row| row.id.to_string()));
+                let ids = [one, two].into_iter().chain(fits).map(|it| id(&it)).collect();
                 Err(Error::SeveralRuns { typed: typed.into(), ids })
             }
         }
     }
+}
+
+/// Finds the newest run. A child is its parent's: nobody who says `last` means it.
+fn newest(listed: Listed) -> Result<Found, Error> {
+    let newest = listed.runs.into_iter().find(|row| !row.id.is_child());
+    let mut damaged = Vec::new();
+    for error in listed.damaged {
+        let parent = error.run().filter(|id| !id.is_child()).cloned();
+        // Ids grow with time: a damaged run may be the one that is meant, and no other must
+        // be taken for it.
+        match parent {
+            Some(id) if newest.as_ref().is_none_or(|row| row.id < id) => {
+                return Ok(Found::Damaged(id, error));
+            }
+            _ => damaged.push(error),
+        }
+    }
+    for error in damaged {
+        note(&error.to_string());
+    }
+    let newest = newest.map(|row| Found::Whole(Box::new(row)));
+    newest.ok_or_else(|| Error::NoSuchRun { typed: "last".into(), none: true })
 }

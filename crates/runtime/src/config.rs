@@ -17,6 +17,7 @@ mod under;
 use std::{
     fs, io,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use pointsman_kernel::{
@@ -32,7 +33,7 @@ pub(crate) use keys::document;
 pub use keys::milliseconds;
 pub use remember::remember;
 
-use crate::host::Instructions;
+use crate::{host::Instructions, store};
 
 /// The file's name.
 pub const FILE: &str = "pointsman.toml";
@@ -262,6 +263,19 @@ pub struct JournalConfig {
     pub path: Option<PathBuf>,
     /// Runs that `runs prune` keeps in any case.
     pub keep: Option<u64>,
+    /// Milliseconds that another process is waited for that writes to it.
+    pub busy_ms: Option<u64>,
+    /// Bytes that it may grow to.
+    pub max_bytes: Option<u64>,
+}
+
+impl JournalConfig {
+    /// Returns how journals are opened.
+    pub fn options(&self) -> store::Options {
+        let usual = store::Options::default();
+        let busy = self.busy_ms.map_or(usual.busy, Duration::from_millis);
+        store::Options { busy, max_bytes: self.max_bytes, ..usual }
+    }
 }
 
 /// `[log]`: what the program says of itself.

@@ -4,15 +4,18 @@
 //! (2) step; (3) see what it took; (4) write the entry and wait until it is on disk;
 //! (5) start its effects; (6) tell those who watch.
 
+mod letter;
 mod load;
 mod pause;
 pub(crate) mod say;
 mod stand;
 mod tell;
 mod work;
+mod write;
 
 pub use load::{Loaded, fold, fold_each};
 pub(crate) use load::{go_on, rests, unread};
+pub use say::Said;
 pub use stand::Standing;
 pub(crate) use stand::listens;
 pub(crate) use work::{Order, Start, answered};
@@ -39,7 +42,7 @@ use crate::{
     clock::{Clock, now_ms},
     observe::{Notice, Observer},
     perform::Perform,
-    store::{Append, Committed, Letter, LetterId, Opening, RunId, Store, StoreError},
+    store::{Append, Committed, LetterId, Opening, RunId, Store, StoreError},
 };
 use tell::Tally;
 use work::{Moved, Ordered, Working};
@@ -227,18 +230,6 @@ impl Driver {
         Ok(())
     }
 
-    /// Applies an event that came in a letter, and takes the letter away with it: it
-    /// counts once, whatever happens. One that is refused or late is thrown away.
-    pub async fn take(&mut self, letter: &Letter) -> Result<(), DriveError> {
-        let event: Value = serde_json::from_str(&letter.body).unwrap_or_default();
-        self.letter = Some(letter.id);
-        self.give(&event).await?;
-        if let Some(unused) = self.letter.take() {
-            self.site.store.discard(unused).await?;
-        }
-        Ok(())
-    }
-
     async fn apply(
         &mut self,
         event: &Value,
@@ -278,10 +269,7 @@ impl Driver {
         let orders = self.orders(&stepped);
         // 4. Write, and wait until it is on disk.
         let append = self.append(entry.line(), &orders);
-        let committed = match opening {
-            Some(opening) => self.site.store.begin(append, opening).await?,
-            None => self.site.store.append(append).await?,
-        };
+        let committed = self.write(append, opening).await?;
         self.prev = committed.link();
         // 5. Start what was ordered. 6. Tell those who watch; of the transition first, so
         // that they see a state before what is started in it.

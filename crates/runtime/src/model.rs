@@ -22,7 +22,7 @@ mod wire;
 
 use std::{fmt, path::Path, str::FromStr, sync::Arc};
 
-use pointsman_kernel::prompt::Prompt;
+use pointsman_kernel::{agent::FaultClass, prompt::Prompt};
 use thiserror::Error;
 
 pub use crate::perform::Shown;
@@ -108,9 +108,13 @@ impl Model {
                 Box::pin(async move { script.answer(&question.prompt, &shown).await })
             }
             Kind::Quote => Box::pin(async move {
-                let reply = quote::reply(&question.prompt);
-                shown.show(&reply.text);
-                Done::reply(&reply)
+                match quote::reply(&question.prompt) {
+                    Ok(reply) => {
+                        shown.show(&reply.text);
+                        Done::reply(&reply)
+                    }
+                    Err(why) => Done::fault(FaultClass::Invalid, false, &why),
+                }
             }),
         }
     }

@@ -54,6 +54,9 @@ pub enum Notice {
         /// model for its own use, such as a summary, is no reply.
         output: Option<Box<str>>,
     },
+    /// An attempt failed though nothing answered with a fault: its answer would not do, or
+    /// its time was up.
+    Failed(Box<str>),
     /// What failed is tried again after a while.
     Retrying {
         /// The attempt that comes next.
@@ -103,6 +106,8 @@ pub enum Notice {
     Resumed,
     /// An event was refused. Nothing changed.
     Refused(Box<str>),
+    /// An entry is not on disk after a while: what the run does next waits for it.
+    Delayed(Box<str>),
     /// The run ended.
     Ended(Disposition),
 }
@@ -195,7 +200,9 @@ impl Observer for Log {
                 reason = %verdict.reason,
                 "stuck_warning"
             ),
+            Notice::Failed(why) => tracing::info!(%run, %why, "attempt_failed"),
             Notice::Refused(why) => tracing::warn!(%run, %why, "event_refused"),
+            Notice::Delayed(why) => tracing::warn!(%run, %why, "entry_delayed"),
             Notice::Ended(ended) => tracing::info!(%run, ?ended, "run_ended"),
             _ => {}
         }

@@ -11,23 +11,26 @@ use pointsman_kernel::{
     turn::TurnError,
 };
 use serde_json::{Value, json};
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
     clock::{entropy, new_run_id, now_ms},
     driver::{Beginning, Driver, Loaded, Site, Standing, fold},
     host::{self, Host, Place},
     observe::{Observer, Question},
-    store::{Hold, Prune, Pruned, RunId, Store},
+    store::{Hold, Options, Prune, Pruned, Removed, RunId, Store},
 };
 
+mod answers;
 mod attend;
 mod converse;
 mod drive;
 mod end;
 mod error;
+mod rehearse;
+mod signals;
 mod spoken;
 mod threads;
+mod unasked;
 
 pub use attend::{Asking, Attend, Decision, Nobody, Reply};
 pub use converse::{Conversation, Kept, Receipt, Speaker};
@@ -37,6 +40,7 @@ pub use spoken::{TALKERS, reports, talks};
 
 use drive::Company;
 pub(crate) use drive::{POST, deliver, every, hear};
+pub use rehearse::{Rehearsed, rehearse};
 pub(crate) use spoken::is_word;
 use threads::Threads;
 
@@ -125,8 +129,17 @@ pub struct Session {
 impl Session {
     /// Opens the journals in one file, with a folder for what can be made anew.
     pub fn open(journal: &Path, cache: &Path) -> Result<Self, SessionError> {
+        Self::open_with(journal, cache, &Options::default())
+    }
+
+    /// Opens the journals in one file with settings, with a folder for what can be made anew.
+    pub fn open_with(
+        journal: &Path,
+        cache: &Path,
+        options: &Options,
+    ) -> Result<Self, SessionError> {
         let threads = Threads::start()?;
-        let store = Arc::new(Store::open(journal)?);
+        let store = Arc::new(Store::open_with(journal, options)?);
         Ok(Self { store, journal: journal.into(), cache: cache.into(), threads })
     }
 
@@ -134,20 +147,6 @@ impl Session {
     /// must be left to `tokio::task::spawn_blocking` in it.
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.threads.block_on(future)
-    }
-
-    /// Has somebody told when the system asks the program to end. Runs that are driven
-    /// let go of themselves then; whoever waits for a key must do so too.
-    pub fn when_ending(&self, tell: impl FnOnce() + Send + 'static) -> Result<(), SessionError> {
-        let _threads = self.threads.enter();
-        // Listened to from here on, so that none is missed.
-        let mut terminations = signal(SignalKind::terminate())?;
-        drop(self.threads.spawn(async move {
-            if terminations.recv().await.is_some() {
-                tell();
-            }
-        }));
-        Ok(())
     }
 
     /// Returns the store, to read from.
@@ -177,7 +176,7 @@ impl Session {
     /// Returns a run that is to begin, with all that the host has to say of it.
     fn beginning(host: &Host, start: Start) -> Result<Beginning, SessionError> {
         let Start { chart, source, config, goal, permissions, seed, .. } = start;
-        let config = host.configure(chart.jobs(), config, &permissions);
+        let config = host.configure(chart.jobs(), config, &permissions)?;
         let begun = Begun {
             chart: chart.name().into(),
             version: chart.version(),
@@ -235,7 +234,11 @@ impl Session {
     pub fn cancel(&self, id: &RunId) -> Result<Posted, SessionError> {
         let event = json!({ "cancelled": { "scope": "run" } });
         let Some(_hold) = self.store.hold(id)? else { return self.post(id, &event) };
-        self.threads.block_on(end::end(&self.store, id))?;
+        self.threads.block_on(async {
+            end::end(&self.store, id).await?;
+            end::end_children(&self.store, id).await;
+            Ok::<(), SessionError>(())
+        })?;
         host::forget(&self.journal, id);
         Ok(Posted::Taken)
     }
@@ -263,6 +266,15 @@ impl Session {
             pruned.runs.iter().for_each(|row| host::remove(&self.journal, &row.id));
         }
         Ok(pruned)
+    }
+
+    /// Removes a run with its children whatever their state, with what is kept for them
+    /// beside the journal.
+    pub fn remove(&self, id: &RunId) -> Result<Removed, SessionError> {
+        let removed = self.threads.block_on(self.store.remove(id))?;
+        let removed = removed.ok_or_else(|| SessionError::Held { run: id.clone() })?;
+        removed.runs.iter().for_each(|run| host::remove(&self.journal, run));
+        Ok(removed)
     }
 
     /// Makes a run that shares another's entries up to one of them: by default all of a

@@ -10,9 +10,10 @@ use pointsman_kernel::{
     view::{Why, why},
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
-    driver::{DriveError, Loaded, fold_each, say},
+    driver::{DriveError, Loaded, Order, Said, Start, fold_each, say},
     observe::Question,
     store::{RunId, Store, StoreError},
 };
@@ -51,8 +52,8 @@ pub struct Spent {
 pub struct Story {
     /// Why each step went where it went.
     pub steps: Vec<Why>,
-    /// What each step was about, in words, where there is more to say than its event.
-    pub said: Vec<Option<String>>,
+    /// What each step was about, where there is more to say than its event.
+    pub said: Vec<Option<Said>>,
     /// Every transition, in order.
     pub history: Vec<Transition>,
     /// What was called, and what it cost.
@@ -77,12 +78,12 @@ fn story_after(
     after: Seq,
 ) -> Result<Story, DriveError> {
     let (mut steps, mut history, mut spent) = (Vec::new(), Vec::new(), Spent::default());
-    let (mut said, mut stage) = (Vec::new(), None);
+    let (mut said, mut stage, mut open) = (Vec::new(), None, BTreeMap::new());
     let (mut entered, mut began) = (At(0), true);
     let mut line = lines.iter();
     let loaded = fold_each(chart, id, lines, |event, run, stepped| {
         let core = run.core();
-        let why = why(chart, core, event, &stepped.hops, &stepped.verdicts);
+        let why = why(chart, core, event, stepped);
         let own = why.seq > after;
         for hop in &why.hops {
             let transition = Transition {
@@ -100,18 +101,24 @@ fn story_after(
             // What came before is somebody else's time.
             entered = why.at;
         }
-        for (_, order) in stepped.effects.iter().filter(|_| own) {
-            let ordered: Ordered = serde_json::from_str(order.get()).unwrap_or_default();
-            let started = ordered.start.unwrap_or_default();
-            spent.model_calls += u64::from(started.model.is_some());
-            spent.tool_calls += u64::from(started.tool.is_some());
-        }
         let line = line.next();
-        said.push(line.and_then(|line| say::line(line)).map(|words| match &stage {
-            Some(stage) => format!("{words} ({stage})"),
-            None => words,
+        let event = line.and_then(|line| body(line)).unwrap_or_default();
+        let about = say::event(&event, &open, chart.jobs());
+        // What the agent did itself, it did at some stage.
+        let at = stage.as_ref().filter(|_| event.pointer("/answered/answer/own").is_some());
+        said.push(about.map(|said| match at {
+            Some(stage) if !said.came.is_empty() => {
+                Said { came: format!("{} ({stage})", said.came), ..said }
+            }
+            _ => said,
         }));
         stage = run.stage();
+        for (effect, order) in &stepped.effects {
+            let Ok(order) = serde_json::from_str::<Order>(order.get()) else { continue };
+            spent.model_calls += u64::from(own && matches!(order, Order::Start(Start::Model(_))));
+            spent.tool_calls += u64::from(own && matches!(order, Order::Start(Start::Tool(_))));
+            open.insert(*effect, order);
+        }
         let usage = line.filter(|_| own).map(|line| usage(line)).unwrap_or_default();
         spent.tokens = spent.tokens.saturating_add(usage.tokens);
         spent.money = spent.money.saturating_add(usage.money);
@@ -128,16 +135,9 @@ fn stopped(step: &Why) -> Option<&str> {
     hop.map(|hop| &*hop.from)
 }
 
-/// An order, as far as it is counted.
-#[derive(Default, Deserialize)]
-struct Ordered {
-    start: Option<Started>,
-}
-
-#[derive(Default, Deserialize)]
-struct Started {
-    model: Option<serde::de::IgnoredAny>,
-    tool: Option<serde::de::IgnoredAny>,
+/// Returns the event of an entry.
+fn body(line: &str) -> Option<Value> {
+    serde_json::from_str(Entry::read(line).ok()?.event.get()).ok()
 }
 
 /// Returns what the answer of an entry cost.
@@ -247,7 +247,12 @@ impl Stats {
         let (mut stats, mut tally) = (Self::default(), Tally::default());
         // Runs of one agent mostly share a chart, and proving it takes longer than reading.
         let mut charts: BTreeMap<String, Option<Chart>> = BTreeMap::new();
-        for row in store.runs()? {
+        let listed = store.list()?;
+        for error in &listed.damaged {
+            let run = error.run().map_or("(unknown)", RunId::as_str);
+            stats.unreadable.push((run.into(), error.to_string()));
+        }
+        for row in listed.runs {
             if agent.is_some_and(|agent| agent != &*row.agent) {
                 continue;
             }

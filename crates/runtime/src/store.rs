@@ -14,7 +14,9 @@ mod hold;
 mod id;
 pub mod import;
 mod letter;
+mod list;
 mod mark;
+mod only_read;
 mod options;
 mod pool;
 mod prompt;
@@ -41,11 +43,12 @@ pub use export::ExportError;
 pub use hold::Hold;
 pub use id::{LetterId, NoRunId, RunId};
 pub use letter::{Letter, Watch};
+pub use list::Listed;
 #[doc(hidden)]
 pub use options::Fault;
 pub use options::Options;
 pub use prompt::PromptRow;
-pub use prune::{Prune, Pruned};
+pub use prune::{Prune, Pruned, Removed};
 pub use read::{Kept, RunRow};
 use ready::Ready;
 
@@ -134,7 +137,9 @@ pub struct Store {
     readers: pool::Pool,
     jobs: Option<mpsc::Sender<Job>>,
     thread: Option<std::thread::JoinHandle<()>>,
-    writer: Arc<Desk>,
+    writer: Option<Arc<Desk>>,
+    /// Why it can only be read, if it can.
+    unwritable: Option<String>,
 }
 
 impl Store {
@@ -143,7 +148,8 @@ impl Store {
         Self::open_with(path, &Options::default())
     }
 
-    /// Opens the file, or makes it, with settings.
+    /// Opens the file, or makes it, with settings. One that cannot be written to, on a full disk
+    /// or where everything is read-only, can be read if it was closed in good order.
     pub fn open_with(path: &Path, options: &Options) -> Result<Self, StoreError> {
         if rusqlite::version_number() < 3_051_003 {
             return Err(StoreError::OldLibrary { found: rusqlite::version() });
@@ -152,7 +158,10 @@ impl Store {
             private::folder(folder)
                 .map_err(|source| StoreError::Folder { path: path.into(), source })?;
         }
-        let (connection, mark) = schema::open(path, options)?;
+        let (connection, mark) = match schema::open(path, options) {
+            Ok(opened) => opened,
+            Err(error) => return Self::only_read(path, options, error),
+        };
         let (jobs, inbox) = mpsc::channel();
         let writer = Arc::new(Desk::new(Writer::new(connection, mark, options)));
         let desk = Arc::clone(&writer);
@@ -165,7 +174,8 @@ impl Store {
             readers: pool::Pool::new(path, options),
             jobs: Some(jobs),
             thread: Some(thread),
-            writer,
+            writer: Some(writer),
+            unwritable: None,
         })
     }
 
@@ -204,13 +214,15 @@ impl Store {
     }
 
     async fn ask(&self, work: Work) -> Result<Answer, StoreError> {
-        let work = match self.writer.alone(work) {
+        self.check_writable()?;
+        let desk = self.writer.as_ref().ok_or_else(gone)?;
+        let work = match desk.alone(work) {
             Ok(done) => return done,
             Err(work) => work,
         };
         let (reply, answer) = oneshot::channel();
         let jobs = self.jobs.as_ref().ok_or_else(gone)?;
-        self.writer.expect_one();
+        desk.expect_one();
         jobs.send(Job { work, reply }).map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }

@@ -16,6 +16,7 @@ use serde_json::Value;
 use super::{
     counter::{Counter, Request},
     judge::{self, End},
+    pace::Hit,
 };
 use crate::{
     place::{self, Scratch},
@@ -61,6 +62,10 @@ pub(super) struct Course {
 pub(super) struct Survived {
     /// Times that it was killed.
     pub(super) kills: usize,
+    /// What the first program was at when it was killed.
+    pub(super) hit: Hit,
+    /// How long the run took, by its own clock.
+    pub(super) ran: Duration,
     /// Entries that the killed program said were on disk.
     pub(super) acknowledged: u64,
     /// The journal as each killed or waiting program left it, and at the end.
@@ -189,13 +194,21 @@ impl Lap<'_> {
 
     /// Takes down what is seen when a program has ended, in whatever way.
     fn note(&self, told: &Told, survived: &mut Survived) -> Result<()> {
+        let (lines, standing) = self.journal()?;
         if told.signal() == Some(KILLED) {
             survived.kills += 1;
+            if survived.journals.is_empty() {
+                survived.hit = match standing {
+                    None => Hit::Early,
+                    Some((_, ended)) if ended.is_empty() => Hit::Within,
+                    Some(_) => Hit::Late,
+                };
+            }
         } else if told.code().is_none() {
             bail!("it did not end: {}", told.words());
         }
         survived.acknowledged = survived.acknowledged.max(acknowledged(&told.stdout));
-        survived.journals.push(self.journal()?.0);
+        survived.journals.push(lines);
         Ok(())
     }
 
@@ -212,6 +225,8 @@ impl Lap<'_> {
         if at.as_ref() != Some(&(said.state.clone(), said.ended.clone())) {
             bail!("it says that it ended in {said}, and its journal {at:?}: {}", told.words());
         }
+        let ran = last.get("elapsed_ms").and_then(Value::as_u64).unwrap_or(0);
+        survived.ran = Duration::from_millis(ran);
         survived.end = Some(said);
         Ok(survived)
     }

@@ -132,6 +132,7 @@ mod tests {
                 request("/run/second", "b"),
             ],
             end: Some(end("done")),
+            ..Survived::default()
         }
     }
 

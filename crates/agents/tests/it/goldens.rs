@@ -85,9 +85,9 @@ fn scripts() -> Vec<(&'static str, World)> {
         ("chat-2-tools-and-hook", chat()),
         ("code-1-two-phases", code()),
         ("code-1-recovers", code_recovers()),
-        ("research-1-answered", research()),
-        ("research-1-everything-fails", research_fails()),
-        ("research-1-same-query", research_stuck()),
+        ("research-2-answered", research()),
+        ("research-2-everything-fails", research_fails()),
+        ("research-2-same-query", research_stuck()),
         ("form-3-two-pages", form()),
         ("explore-1-three-screens", explore()),
     ]
@@ -125,6 +125,7 @@ fn research() -> World {
     world.tool(true, "src/parser.rs:1: //! The parser.", false);
     world.says("The parser seems to be a module.");
     world.says("I would like to look further.");
+    world.wake();
     world.says(r#"{"action": "tool", "tool_name": "context.fts_search", "args": {"query": "parser entry"}}"#);
     world.event(&json!({"paused": {"why": "disk"}})).expect("it pauses");
     world.tool(true, "src/main.rs:9: parse()", false);
@@ -138,7 +139,10 @@ fn research() -> World {
 fn research_fails() -> World {
     let mut world = World::begun("research", &json!({"goal": "Where is the parser?"}));
     world.fault("unavailable", true);
-    world.wake();
+    // Three attempts that nobody answers, and the waits between them.
+    while world.state() == "analyzing" {
+        world.wake();
+    }
     world.own(json!({"summarised": {"text": "Nothing was found."}}));
     world.own(json!({"assembled": {"text": "Nothing was found."}}));
     ended(world, Disposition::Stuck)

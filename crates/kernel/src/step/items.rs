@@ -96,6 +96,7 @@ impl<A: Agent> Stepping<'_, A> {
         let Some(work) = self.work() else { return Flow::Wait };
         let attempt = self.run.core.items.get(usize::from(at)).map_or(0, |item| item.attempt);
         self.run.held.retain(|held| held.item != at);
+        self.out.failed.push(fault.clone());
         let draw = (self.run.core.seed, self.seq, at);
         let next = (fault.repeatable && attempt < work.attempts.max)
             .then(|| backoff::next_attempt(&work.attempts, attempt, fault.hint_ms, self.at, draw))

@@ -208,7 +208,7 @@ impl Drop for Stirs {
 
 /// Returns every conversation, the newest first.
 pub(crate) fn conversations(session: &Session) -> Result<Vec<RunRow>, Error> {
-    let rows = session.store().runs().map_err(Error::Store)?;
+    let rows = session.store().list().map_err(Error::Store)?.runs;
     Ok(rows.into_iter().filter(|row| talks(&row.agent)).collect())
 }
 

@@ -13,7 +13,7 @@ use super::{
     slash::{HELP, Slash},
 };
 use crate::{
-    drive::conclude,
+    ending::conclude,
     line::{Ink, Line},
     report::{Error, coloured},
     tell::note,

@@ -239,6 +239,8 @@ fn aside(notice: &Notice) -> Option<Line> {
         | Notice::Stage(_)
         | Notice::Paused(_)
         | Notice::Resumed
+        | Notice::Delayed(_)
+        | Notice::Failed(_)
         | Notice::Refused(_) => tell::told(notice),
         _ => None,
     };

@@ -25,7 +25,8 @@ use crate::{
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Without QUESTION every open question of the run is answered. Whoever drives the run takes the
-answer at once; if nobody does, the next `pointsman resume` takes it.
+answer at once; if nobody does, the next `pointsman resume` takes it, and until then the last
+answer counts.
 
 Examples:
   pointsman approve last
@@ -131,6 +132,7 @@ impl Answer {
             return Err(Error::AsksNothing { run: row.id.to_string() });
         }
         let word = if granted { "approved" } else { "denied" };
+        let before = session.answers(&row.id).map_err(Error::Session)?;
         let mut posted = Posted::Taken;
         for question in &open {
             let call = question.call();
@@ -148,6 +150,10 @@ impl Answer {
                 session.post(&row.id, &approval(question, &decision)).map_err(Error::Session)?;
             if !self.json {
                 report::data(&format!("{word}: {}\n", asked(question)))?;
+            }
+            if posted == Posted::Waiting && before.get(&question.effect) == Some(&!granted) {
+                let was = if granted { "denied" } else { "approved" };
+                note(&format!("it was {was} before; that no longer counts"));
             }
         }
         say(&row, posted, word, self.json)

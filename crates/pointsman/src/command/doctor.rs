@@ -12,6 +12,7 @@ use pointsman_runtime::{
     mcp,
     model::Provider,
     session::{Session, sqlite_version},
+    store::Listed,
     tool::Tools,
     watch,
 };
@@ -236,11 +237,14 @@ fn journal(globals: &Globals, config: &Config, checks: &mut Vec<Check>) {
         Err(error) => return checks.push(Check::fail("journal", &error)),
     };
     if path.exists() {
-        let opened = globals.session_with(config).and_then(|session: Session| {
-            session.store().runs().map(|runs| runs.len()).map_err(Error::Store)
-        });
+        let opened = globals
+            .session_with(config)
+            .and_then(|session: Session| session.store().list().map_err(Error::Store));
         checks.push(match opened {
-            Ok(runs) => Check::ok("journal", format!("{}, {runs} runs", path.display())),
+            Ok(Listed { runs, damaged }) => match damaged.into_iter().next() {
+                None => Check::ok("journal", format!("{}, {} runs", path.display(), runs.len())),
+                Some(error) => Check::fail("journal", &Error::Store(error)),
+            },
             Err(error) => Check::fail("journal", &error),
         });
     } else {

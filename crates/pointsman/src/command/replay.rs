@@ -11,6 +11,7 @@ use clap::Args;
 use pointsman_kernel::{chart::verify, id::Seq, view::view};
 use pointsman_runtime::{
     driver::fold,
+    session::SessionError,
     store::{ExportError, import},
 };
 use serde_json::json;
@@ -94,7 +95,13 @@ impl Replay {
             error => Error::Export(error),
         })?;
         if let Some(until) = self.until {
-            exported.lines.truncate(usize::try_from(until).unwrap_or(usize::MAX));
+            let (wanted, has) =
+                (usize::try_from(until).unwrap_or(usize::MAX), exported.lines.len());
+            if wanted == 0 || wanted > has {
+                let (run, asked) = (exported.run, Seq(until));
+                return Err(Error::Session(SessionError::NoSuchEntry { run, has, asked }));
+            }
+            exported.lines.truncate(wanted);
         }
         let chart = verify(&exported.source, &pointsman_agents::registry())
             .map_err(|why| Error::ForeignChart { path: self.what.clone(), why })?;

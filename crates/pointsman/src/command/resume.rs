@@ -12,7 +12,8 @@ use serde_json::json;
 
 use super::{answer::say, run::json_line};
 use crate::{
-    drive::{Drive, Waits, finish},
+    drive::{Drive, Waits},
+    ending::finish,
     place::{self, Globals},
     report::{self, Error},
     tell::note,

@@ -1,6 +1,7 @@
-//! `pointsman runs`: the runs that are kept, and removing old ones.
+//! `pointsman runs`: the runs that are kept, and removing some of them.
 
 use std::{
+    collections::BTreeSet,
     fmt::Write as _,
     io::{self, IsTerminal},
     process::ExitCode,
@@ -10,7 +11,7 @@ use clap::{Args, Subcommand};
 use pointsman_runtime::{
     clock::now_ms,
     config::milliseconds,
-    store::{Prune, RunId, RunRow},
+    store::{Listed, Prune, RunId, RunRow},
 };
 use serde_json::json;
 
@@ -19,10 +20,11 @@ use crate::{
     place::{self, Globals},
     report::{self, Error},
     tell::note,
+    which::Which,
     words,
 };
 
-/// List the runs that are kept, the newest first, or remove old ones.
+/// List the runs that are kept, the newest first, or remove some.
 #[derive(Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -30,7 +32,8 @@ use crate::{
 Examples:
   pointsman runs
   pointsman runs --limit 100 --json
-  pointsman runs prune --older-than 30d --dry-run"
+  pointsman runs prune --older-than 30d --dry-run
+  pointsman runs remove RUN"
 )]
 pub(crate) struct Runs {
     #[command(subcommand)]
@@ -46,6 +49,24 @@ pub(crate) struct Runs {
 #[derive(Debug, Subcommand)]
 enum RunsCommand {
     Prune(PruneRuns),
+    Remove(RemoveRuns),
+}
+
+/// Remove runs by name, whatever their state: also damaged ones, and ones that have not ended.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+A run that somebody drives is not removed: cancel it first. Its children go with it.
+
+Examples:
+  pointsman runs remove RUN
+  pointsman runs remove RUN RUN --json")]
+struct RemoveRuns {
+    /// The runs: their ids or the beginnings of them, or `last`.
+    #[arg(value_name = "RUN", required = true)]
+    runs: Vec<Which>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Remove runs that have ended; a run that goes on or waits is never removed.
@@ -80,24 +101,32 @@ const HEAD: [&str; 5] = ["RUN", "AGENT", "STATE", "AGE", "STEPS"];
 
 impl Runs {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
-        if let Some(RunsCommand::Prune(prune)) = self.command {
-            return prune.run(globals);
+        match self.command {
+            Some(RunsCommand::Prune(prune)) => return prune.run(globals),
+            Some(RunsCommand::Remove(remove)) => return remove.run(globals),
+            None => {}
         }
         let session = globals.session()?;
-        let rows = session.store().runs().map_err(Error::Store)?;
+        let Listed { runs: rows, damaged } = session.store().list().map_err(Error::Store)?;
         let shown = rows.get(..self.limit.min(rows.len())).unwrap_or_default();
         if self.json {
             for row in shown {
                 json_line(&object(row))?;
             }
-        } else if shown.is_empty() {
-            note("no runs yet: `pointsman run research \"QUESTION\"` makes one");
-        } else {
+        } else if !shown.is_empty() {
             report::data(&table(shown, now_ms()))?;
+        } else if rows.is_empty() && damaged.is_empty() {
+            note("no runs yet: `pointsman run research \"QUESTION\"` makes one");
         }
         if rows.len() > shown.len() {
             let (left, all) = (rows.len() - shown.len(), rows.len());
             note(&format!("{left} more: `--limit {all}` shows them all"));
+        }
+        for error in damaged {
+            note(&match error.run() {
+                Some(run) => format!("{error}; `pointsman runs remove {run}` removes it"),
+                None => error.to_string(),
+            });
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -188,6 +217,44 @@ impl PruneRuns {
         note(&format!("{} {word}", words::counted(count, "run")));
         if !pruned.held.is_empty() {
             note(&format!("{} left, because somebody drives them", pruned.held.len()));
+        }
+        if pruned.unswept {
+            note(UNSWEPT);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Said where what the runs held could not be removed with them.
+const UNSWEPT: &str = "what only they held is left, because a damaged run may need it";
+
+impl RemoveRuns {
+    fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+        let session = globals.session()?;
+        // All are found before the first is removed: `last` is the last as of now.
+        let find = |which: &Which| which.id(session.store());
+        let found = self.runs.iter().map(find).collect::<Result<BTreeSet<_>, _>>()?;
+        let (mut gone, mut unswept) = (BTreeSet::new(), false);
+        for run in &found {
+            // It may have gone with its parent.
+            if gone.contains(run) {
+                continue;
+            }
+            let removed = session.remove(run).map_err(Error::Session)?;
+            unswept = removed.unswept;
+            for run in removed.runs {
+                if !self.json {
+                    report::data(&format!("removed: run {run}\n"))?;
+                }
+                gone.insert(run);
+            }
+        }
+        if self.json {
+            let ids: Vec<&str> = gone.iter().map(RunId::as_str).collect();
+            json_line(&json!({ "removed": ids }))?;
+        }
+        if unswept {
+            note(UNSWEPT);
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -3,8 +3,13 @@
 use std::{fmt::Write as _, process::ExitCode};
 
 use clap::Args;
-use pointsman_kernel::{chart::Disposition, id::Seq, view::view};
+use pointsman_kernel::{
+    chart::Disposition,
+    id::Seq,
+    view::{Why, view},
+};
 use pointsman_runtime::{
+    driver::Said,
     host::Place,
     stats::{Story, story},
     store::RunRow,
@@ -68,11 +73,22 @@ impl Show {
         let told = story(&recalled.chart, &row.id, &recalled.lines)
             .map_err(|error| Error::Session(error.into()))?;
         let view = view(&recalled.chart, told.loaded.run.core());
+        // A letter that is damaged says nothing; whoever takes the letters is told of it.
+        let answers = session.answers(&row.id).unwrap_or_default();
         if self.json {
             let entry = |line: &String| serde_json::from_str::<Value>(line).unwrap_or_default();
             let entries: Vec<Value> = recalled.lines.iter().map(entry).collect();
             let seed = entries.first().and_then(|first| first.pointer("/event/begun/seed"));
-            let questions: Vec<Value> = told.questions.iter().map(lines::asked).collect();
+            let questions = told.questions.iter().map(|question| {
+                let mut asked = lines::asked(question);
+                if let (Some(yes), Some(fields)) =
+                    (answers.get(&question.effect), asked.as_object_mut())
+                {
+                    fields.insert("answered".into(), (*yes).into());
+                }
+                asked
+            });
+            let questions: Vec<Value> = questions.collect();
             let mut shown = json!({
                 "id": row.id.as_str(),
                 "agent": row.agent,
@@ -110,6 +126,11 @@ impl Show {
         let _: std::fmt::Result = writeln!(text, "{how}, in `{}`", view.seen_as);
         for question in &told.questions {
             let _: std::fmt::Result = writeln!(text, "{}", open_question(question));
+            if let Some(yes) = answers.get(&question.effect) {
+                let (said, run) = (if *yes { "yes" } else { "no" }, &row.id);
+                let _: std::fmt::Result =
+                    writeln!(text, "  answered with {said}; next: pointsman resume {run}");
+            }
         }
         if let Some(result) = told.loaded.run.result() {
             let _: std::fmt::Result = writeln!(text, "\n{}", words::harmless(&result));
@@ -160,18 +181,26 @@ fn timeline(row: &RunRow, place: Option<&Place>, told: &Story) -> String {
     }
     for (step, said) in told.steps.iter().zip(&told.said) {
         let at = words::duration(step.at.0);
-        let _: std::fmt::Result = write!(text, "{:>4} {at:>9}  {}", step.seq.0, step.event);
-        if let Some(said) = said {
-            let _: std::fmt::Result = write!(text, ": {}", words::line(said, 100));
+        let _: std::fmt::Result = write!(text, "{:>4} {at:>12}  {}", step.seq.0, step.event);
+        if let Some(said) = said.as_ref().filter(|said| !said.did.is_empty()) {
+            let _: std::fmt::Result = write!(text, ": {}", words::line(&said.did, 100));
         }
         for hop in &step.hops {
             let to = hop.to.as_deref().unwrap_or("the end");
             let _: std::fmt::Result = write!(text, "  → {to} ({})", hop.because);
         }
         text.push('\n');
+        let mut more = |what: &str, said: &str| {
+            let _: std::fmt::Result = writeln!(text, "{:19}{what} {}", "", words::line(said, 160));
+        };
+        if let Some(Said { ok, came, .. }) = said.as_ref().filter(|it| !it.came.is_empty()) {
+            more(if *ok { "✓" } else { "✗" }, came);
+        }
+        for why in unsaid(step, said.as_ref()) {
+            more("will not do:", why);
+        }
         for verdict in &step.verdicts {
-            let _: std::fmt::Result =
-                writeln!(text, "                governor: {}", words::line(&verdict.reason, 160));
+            more("governor:", &verdict.reason);
         }
     }
     let spent = &told.spent;
@@ -191,6 +220,12 @@ fn timeline(row: &RunRow, place: Option<&Place>, told: &Story) -> String {
     text
 }
 
+/// Returns why attempts failed that did not end with a fault of their own.
+fn unsaid<'a>(step: &'a Why, said: Option<&Said>) -> impl Iterator<Item = &'a String> {
+    let fault = said.filter(|said| !said.ok).map(|said| said.came.clone()).unwrap_or_default();
+    step.failed.iter().filter(move |why| fault.is_empty() || !why.starts_with(&fault))
+}
+
 impl Explain {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
@@ -207,8 +242,12 @@ impl Explain {
         }
         let mut text =
             format!("entry {} at {}: {}\n", step.seq.0, words::duration(step.at.0), step.event);
-        if let Some(said) = told.said.last().and_then(Option::as_ref) {
-            text.extend(["  ", &*words::line(said, 200), "\n"]);
+        let said = told.said.last().and_then(Option::as_ref);
+        if let Some(Said { did, ok, came }) = said {
+            let mark = if *ok { "✓ " } else { "✗ " };
+            for (mark, said) in [("", did), (mark, came)].iter().filter(|it| !it.1.is_empty()) {
+                text.extend(["  ", *mark, &*words::line(said, 400), "\n"]);
+            }
         }
         // Writing to a string cannot fail.
         let mut line = |line: String| {
@@ -225,6 +264,9 @@ impl Explain {
             for (outcome, to) in &hop.not_taken {
                 line(format!("      not taken: {outcome} → {to}"));
             }
+        }
+        for why in unsaid(step, said) {
+            line(format!("  the attempt failed: {why}"));
         }
         for verdict in &step.verdicts {
             let seen: Vec<String> =

@@ -98,6 +98,40 @@ fn a_call_that_is_denied_never_runs() {
 }
 
 #[test]
+fn the_last_answer_counts_as_long_as_nobody_has_taken_one() {
+    let home = Home::new("last-word");
+    waiting(&home);
+    assert_eq!(home.pointsman(&["approve", "last"]).0, 0);
+    let (_, shown, _) = home.pointsman(&["show", "last"]);
+    assert!(shown.contains("  answered with yes; next: pointsman resume "), "{shown}");
+    let (code, _, told) = home.pointsman(&["deny", "last"]);
+    assert_eq!((code, told.as_str()), (0, "it was approved before; that no longer counts\n"));
+    let (_, shown, _) = home.pointsman(&["show", "last", "--json"]);
+    let shown: Value = serde_json::from_str(&shown).expect("it is JSON");
+    assert_eq!(shown["questions"][0]["answered"], false);
+    let (code, _, told) = home.pointsman(&["resume", "last"]);
+    assert_eq!(code, 7, "{told}");
+    assert!(!home.path("note.txt").exists(), "a call that was denied has run");
+
+    waiting(&home);
+    for word in ["deny", "deny", "approve"] {
+        assert_eq!(home.pointsman(&[word, "last"]).0, 0);
+    }
+    let (code, _, told) = home.pointsman(&["resume", "last"]);
+    assert_eq!(code, 0, "{told}");
+    assert!(home.path("note.txt").exists());
+
+    home.write("ship.toml", SHIP);
+    assert_eq!(home.pointsman(&["run", "ship.toml", "v2"]).0, 3);
+    for word in ["approve", "deny", "deny"] {
+        assert_eq!(home.pointsman(&[word, "last"]).0, 0);
+    }
+    let (_, shown, _) = home.pointsman(&["show", "last"]);
+    assert!(shown.contains("  answered with no; next: pointsman resume "), "{shown}");
+    assert_eq!(home.pointsman(&["resume", "last"]).0, 7);
+}
+
+#[test]
 fn a_run_that_nobody_drives_is_cancelled_at_once() {
     let home = Home::new("cancel");
     waiting(&home);

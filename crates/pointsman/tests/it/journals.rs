@@ -56,6 +56,9 @@ fn an_export_is_checked_by_itself() {
     assert_snapshot!("replay_file", home.shown(&["replay", "run.jsonl"]));
     home.write("changed.jsonl", &exported.replacen("red signal", "rod signal", 1));
     assert_snapshot!("replay_changed", home.shown(&["replay", "changed.jsonl"]));
+    assert_snapshot!("replay_file_too_far", home.shown(&["replay", "run.jsonl", "--until", "99"]));
+    assert_eq!(home.pointsman(&["replay", "run.jsonl", "--until", "0"]).0, 2);
+    assert_eq!(home.pointsman(&["replay", "run.jsonl", "--until", "2"]).0, 0);
     assert_snapshot!("replay_missing", home.shown(&["replay", "missing.jsonl"]));
 }
 
@@ -86,6 +89,36 @@ fn a_changed_journal_is_told_with_its_entry() {
     let (code, _, told) = home.pointsman(&["replay", &run]);
     assert_eq!(code, 9, "{told}");
     assert!(told.contains("damaged"), "{told}");
+}
+
+#[test]
+fn a_damaged_run_hides_no_other_and_can_be_removed() {
+    let home = Home::new("damaged-row");
+    let whole = home.research("What does a red signal mean?");
+    let damaged = home.research("What does a green signal mean?");
+    let newest = home.research("Who sets the points?");
+    change(&home.path("state/pointsman"), b"What does a green", b"What does a grown");
+    let (code, out, told) = home.pointsman(&["runs"]);
+    assert!(code == 0 && out.contains(&whole) && out.contains(&newest), "{out}{told}");
+    let named = format!("the journal is damaged at run {damaged}: its row does not have its seal");
+    assert!(told.contains(&named) && told.contains("runs remove"), "{told}");
+    assert_eq!(home.pointsman(&["show", &whole]).0, 0);
+    let (code, out, told) = home.pointsman(&["show", "last"]);
+    assert!(code == 0 && out.starts_with(&newest) && told.contains(&named), "{out}{told}");
+    let (code, _, told) = home.pointsman(&["show", &damaged]);
+    assert!(code != 0 && told.contains(&named), "{told}");
+    let (code, out, _) = home.pointsman(&["stats"]);
+    assert!(code == 0 && out.starts_with("2 runs: ") && out.contains(&named), "{out}");
+    assert_eq!(home.pointsman(&["runs", "remove", &newest]).0, 0);
+    // What is left of the newest is not taken for an older one.
+    let (code, _, told) = home.pointsman(&["show", "last"]);
+    assert!(code != 0 && told.contains(&named), "{told}");
+    let (code, out, told) = home.pointsman(&["runs", "remove", &damaged, &damaged]);
+    assert_eq!((code, out), (0, format!("removed: run {damaged}\n")), "{told}");
+    let (code, out, told) = home.pointsman(&["runs"]);
+    assert!(code == 0 && out.contains(&whole) && told.is_empty(), "{out}{told}");
+    assert_eq!(home.pointsman(&["runs", "remove", &damaged]).0, 2);
+    assert_eq!(home.pointsman(&["replay", "last"]).0, 0);
 }
 
 /// Replaces bytes of the same length in every file of the journal.
@@ -140,6 +173,7 @@ fn runs_are_counted_and_removed() {
     let (_, told, _) = home.pointsman(&["stats"]);
     assert!(told.starts_with("2 runs: 2 succeeded\n0.0 % of those"), "{told}");
     assert_snapshot!("stats_of_none", home.shown(&["stats", "chat"]));
+    assert_snapshot!("runs_limit_0", home.shown(&["runs", "--limit", "0"]));
     assert_snapshot!("prune_which", home.shown(&["runs", "prune"]));
     assert_snapshot!("prune_plan", home.shown(&["runs", "prune", "--keep", "1", "--dry-run"]));
     assert_eq!(home.pointsman(&["runs", "--json"]).1.lines().count(), 2);

@@ -16,6 +16,7 @@ mod profiles;
 mod run;
 mod schema;
 mod settings;
+mod stops;
 mod svg;
 mod terminal;
 mod tidy;

@@ -198,7 +198,7 @@ pub(super) fn sessions(
         Some(Ok(after)) => after,
         Some(Err(_)) => return Err(error::bad_params("the cursor is none that was given")),
     };
-    let rows = session.store().runs().map_err(|error| error::session(&error.into()))?;
+    let rows = session.store().list().map_err(|error| error::session(&error.into()))?.runs;
     let begun = |row: RunRow| {
         let place = PathBuf::from(row.goal.strip_prefix(GOAL)?);
         let wanted = folder.is_none_or(|folder| folder == place) && row.seq.0 > 1;
@@ -207,8 +207,14 @@ pub(super) fn sessions(
     let mut found = rows.into_iter().filter_map(begun).skip(after);
     let mut listed = Vec::new();
     for (row, place) in found.by_ref().take(page) {
-        let lines = session.store().lines(&row.id, Seq(0));
-        let lines = lines.map_err(|error| error::session(&error.into()))?;
+        let lines = match session.store().lines(&row.id, Seq(0)) {
+            Ok(lines) => lines,
+            // One that is damaged must not hide the others.
+            Err(error) => {
+                tracing::warn!(run = %row.id, %error, "a session is not listed");
+                continue;
+            }
+        };
         let title = lines.iter().find_map(|line| Some(words(&event(line)?)?.to_owned()));
         let last = lines.last().and_then(|line| Some(Entry::read(line).ok()?.at.0));
         let updated = row.created_ms.saturating_add(last.unwrap_or(0));

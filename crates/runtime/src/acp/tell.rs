@@ -102,6 +102,7 @@ impl Teller {
             }
             Notice::Paused(why) => vec![thought(&format!("Paused: {why}"))],
             Notice::Resumed => vec![thought("Goes on.")],
+            Notice::Delayed(why) => vec![thought(&format!("Delayed: {why}"))],
             Notice::Listens { error } => self.over(error.as_ref()),
             Notice::Ended(_) => self.over(None),
             _ => Vec::new(),

@@ -255,9 +255,13 @@ fn watch(keys: &mut Keys<'_, '_>, _: Origin, found: &mut Found) -> WatchConfig {
 fn journal(keys: &mut Keys<'_, '_>, origin: Origin, found: &mut Found) -> JournalConfig {
     own(keys, "path", origin, found);
     own(keys, "keep", origin, found);
+    own(keys, "busy", origin, found);
+    own(keys, "max_size", origin, found);
     JournalConfig {
         path: keys.read("path", keys::path, found),
         keep: keys.read("keep", keys::count, found),
+        busy_ms: keys.read("busy", keys::duration, found),
+        max_bytes: keys.read("max_size", keys::size, found),
     }
 }
 

@@ -1,61 +1,118 @@
-//! The tasks and reports of the form agent, in words for those who watch. They name
-//! fields and sources, and never what is put in.
+//! Orders, answers and words from outside, in a line each, for those who watch a run or ask
+//! about it later.
 
-use pointsman_agents::form::{Report, Source, Task};
-use pointsman_kernel::journal::Entry;
+mod form;
+
+use std::collections::BTreeMap;
+
+use pointsman_kernel::id::EffectId;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Says what the entry of a journal is about, where it is a report of the form agent's.
-pub(crate) fn line(line: &str) -> Option<String> {
-    let entry = Entry::read(line).ok()?;
-    let event: Value = serde_json::from_str(entry.event.get()).ok()?;
-    let (_, words) = report(event.pointer("/answered/answer/own")?)?;
-    Some(words).filter(|words| !words.is_empty())
+use super::work::{Order, Start};
+
+/// Characters of an answer that are shown.
+const SHOWN: usize = 120;
+
+/// What an entry of a journal is about.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Said {
+    /// What was done, or said from outside.
+    pub did: String,
+    /// Whether it went well.
+    pub ok: bool,
+    /// What came of it, in a line; empty where there is no more to say.
+    pub came: String,
 }
 
-/// Says what the browser is to do; nothing for another agent's task.
-pub(super) fn task(task: &Value) -> Option<String> {
-    let task = Task::deserialize(task).ok()?;
-    Some(match task {
-        Task::Settle { url: Some(url) } => format!("opens {url}"),
-        Task::Settle { url: None } => "waits until the page stands still".into(),
-        Task::Extract => "looks for fields".into(),
-        Task::Insert { field, from, .. } => format!("fills `{}` ({})", field.label, source(&from)),
-        Task::Verify { field, .. } => format!("looks at `{}`", field.label),
-        Task::Survey => "looks for the way on".into(),
-        Task::Press { control, .. } => format!("presses `{}`", control.label),
-        _ => return None,
-    })
+/// What came back for an order.
+pub(super) struct Came<'a> {
+    pub(super) ok: bool,
+    /// The first line of it.
+    pub(super) what: String,
+    /// All of it, where it is text.
+    pub(super) output: Option<&'a str>,
 }
 
-fn source(from: &Source) -> String {
-    match from {
-        Source::Profile { key, .. } => format!("profile: {key}"),
-        Source::Written { .. } => "model".into(),
-        Source::Nothing => "nothing to put in".into(),
+/// Says what is started.
+pub(super) fn start(start: &Start, agent: &str, model: &str) -> String {
+    match start {
+        Start::Model(_) if start.is_aside(agent) => {
+            format!("summarises what was said, with {model}")
+        }
+        Start::Model(_) => format!("asks {model}"),
+        Start::Tool(call) => format!("calls {} {}", call.tool, call.arguments.get()),
+        Start::Child(child) => format!("runs {}", child.chart),
+        Start::Own { task } => form::task(task).unwrap_or_else(|| format!("does {}", name(task))),
     }
 }
 
-/// Says what the browser saw, and whether it went well; nothing for another agent's report.
-pub(super) fn report(report: &Value) -> Option<(bool, String)> {
-    let report = Report::deserialize(report).ok()?;
-    Some(match report {
-        Report::Settled { title, origin, .. } => (true, format!("{title} ({origin})")),
-        Report::Fields(fields) => (true, format!("{} fields", fields.len())),
-        Report::Inserted { unfit: Some(why), .. } => (false, format!("not filled: {why}")),
-        Report::Inserted { .. } => (true, String::new()),
-        Report::Verified { kept: true, complaint: None, .. } => (true, "kept".into()),
-        Report::Verified { complaint: Some(words), .. } => {
-            (false, format!("the page says: {words}"))
+/// Says what came back. What only serves the agent, an `aside`, is no answer to anybody.
+pub(super) fn answer(answer: &Value, aside: bool) -> Came<'_> {
+    let text = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str);
+    let fault = text("/fault/message");
+    let aside = aside && fault.is_none();
+    let ok = match answer.pointer("/tool/ok").and_then(Value::as_bool) {
+        Some(ok) => ok,
+        None => fault.is_none(),
+    };
+    let person = answer.pointer("/own/answered/yes").and_then(Value::as_bool);
+    let said = person.map(|yes| if yes { "yes" } else { "no" });
+    let reply = text("/model/text").filter(|_| !aside);
+    let output = fault.or_else(|| text("/tool/output")).or(reply);
+    let hook = answer.pointer("/own/post_tools/actions").and_then(Value::as_array);
+    let hook = hook.map(|actions| actions.iter().filter_map(Value::as_str).collect::<Vec<_>>());
+    let hook = hook.map(|actions| actions.join("; "));
+    let form = answer.get("own").and_then(form::report);
+    let said = said.or_else(|| form.as_ref().map(|(_, said)| said.as_str()));
+    let ok = ok && form.as_ref().is_none_or(|(ok, _)| *ok);
+    let done = aside.then_some("summarised what was said");
+    let what = output.or(said).or(hook.as_deref()).or(done).unwrap_or("");
+    let what = what.lines().next().unwrap_or("").chars().take(SHOWN).collect();
+    Came { ok, what, output }
+}
+
+/// Says what an event of a journal is about, with the orders that were open before it;
+/// nothing where its name says all.
+pub(crate) fn event(event: &Value, open: &BTreeMap<EffectId, Order>, agent: &str) -> Option<Said> {
+    let order = |body: &Value| open.get(&EffectId::deserialize(body.get("effect")?).ok()?);
+    let (name, body) = event.as_object()?.iter().next()?;
+    let text = |pointer: &str| body.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    Some(match name.as_str() {
+        "answered" => {
+            let order = order(body);
+            let did = match order {
+                Some(Order::Start(it)) => order.and_then(Order::question).map_or_else(
+                    || start(it, agent, "the model"),
+                    |asked| format!("asks: {asked}"),
+                ),
+                _ => String::new(),
+            };
+            let aside = matches!(order, Some(Order::Start(start)) if start.is_aside(agent));
+            let Came { ok, what, .. } = answer(body.get("answer")?, aside);
+            Said { did, ok, came: what }
         }
-        Report::Verified { .. } => (false, "not kept".into()),
-        Report::Controls { controls, .. } => {
-            let labels: Vec<&str> = controls.iter().map(|control| control.label.as_str()).collect();
-            (true, format!("controls: {}", labels.join(", ")))
+        "approval_answered" => {
+            let granted = body.get("granted")?.as_bool()?;
+            let said = if granted { "a person allows" } else { "a person denies" };
+            let call = match order(body) {
+                Some(Order::AskPerson(call)) => format!("{} {}", call.tool, call.arguments.get()),
+                _ => "a call".into(),
+            };
+            let came = text("/reason").unwrap_or_default();
+            Said { did: format!("{said} {call}"), ok: granted, came }
         }
-        Report::Moved { complaint: Some(words), .. } => (false, format!("the page says: {words}")),
-        Report::Moved { origin, .. } => (true, format!("the next page ({origin})")),
+        "given" => Said { did: text("/body/text")?, ok: true, came: String::new() },
+        "paused" => Said { did: text("/why")?, ok: true, came: String::new() },
         _ => return None,
     })
+}
+
+/// Returns the name of a task of the agent's own: its tag.
+fn name(task: &Value) -> &str {
+    match task {
+        Value::String(name) => name,
+        Value::Object(map) => map.keys().next().map_or("something", String::as_str),
+        _ => "something",
+    }
 }

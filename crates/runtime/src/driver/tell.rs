@@ -15,7 +15,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    Driver, say,
+    Driver,
+    say::{self, Came},
     work::{Order, Start},
 };
 use crate::{
@@ -25,8 +26,6 @@ use crate::{
 
 /// Files that are told apart.
 const MAX_FILES: usize = 10_000;
-/// Characters of an answer that are shown.
-const SHOWN: usize = 120;
 
 /// What is counted of a run's calls since it is being driven here.
 #[derive(Debug, Default)]
@@ -103,7 +102,7 @@ impl Driver {
             return;
         }
         let core = self.run.core();
-        let why = why(&self.chart, core, "", &stepped.hops, &stepped.verdicts);
+        let why = why(&self.chart, core, "", stepped);
         for (at, hop) in why.hops.into_iter().enumerate() {
             let began = at == 0 && core.next.0 == 2;
             self.tell(&Notice::StateChanged {
@@ -122,6 +121,11 @@ impl Driver {
             if let Some(stage) = stage {
                 self.tell(&Notice::Stage(stage));
             }
+        }
+        // Why an attempt failed that had an answer; a fault was told as one.
+        let fault = event.pointer("/answered/answer/fault/message").and_then(Value::as_str);
+        for why in why.failed.into_iter().filter(|why| Some(why.as_str()) != fault) {
+            self.tell(&Notice::Failed(why.into()));
         }
         let core = self.run.core();
         for verdict in why.verdicts {
@@ -158,34 +162,14 @@ impl Driver {
         let answered = event.get("answered")?;
         let effect = EffectId::deserialize(answered.get("effect")?).ok()?;
         let answer = answered.get("answer")?;
-        let text = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str);
-        let fault = text("/fault/message");
-        let ok = match answer.pointer("/tool/ok").and_then(Value::as_bool) {
-            Some(ok) => ok,
-            None => fault.is_none(),
-        };
-        let person = answer.pointer("/own/answered/yes").and_then(Value::as_bool);
-        let said = person.map(|yes| if yes { "yes" } else { "no" });
-        // What only serves the agent is no answer to anybody.
         let aside = match self.open.get(&effect).map(|it| &it.order) {
-            Some(Order::Start(start)) => start.is_aside(self.chart.jobs()) && fault.is_none(),
+            Some(Order::Start(start)) => start.is_aside(self.chart.jobs()),
             _ => false,
         };
-        let reply = text("/model/text").filter(|_| !aside);
-        let output = fault.or_else(|| text("/tool/output")).or(reply);
-        let hook = answer.pointer("/own/post_tools/actions").and_then(Value::as_array);
-        let hook = hook.map(|actions| actions.iter().filter_map(Value::as_str).collect::<Vec<_>>());
-        let hook = hook.map(|actions| actions.join("; "));
-        let form = answer.get("own").and_then(say::report);
-        let said = said.or_else(|| form.as_ref().map(|(_, said)| said.as_str()));
-        let ok = ok && form.as_ref().is_none_or(|(ok, _)| *ok);
-        let done = aside.then_some("summarised what was said");
-        let what = output.or(said).or(hook.as_deref()).or(done).unwrap_or("");
-        let what = what.lines().next().unwrap_or("");
-        let what: String = what.chars().take(SHOWN).collect();
+        let Came { ok, what, output } = say::answer(answer, aside);
         let output = output.map(Into::into);
         self.tell(&Notice::Answered { effect, ok, what: what.into(), output });
-        if fault.is_some() {
+        if answer.get("fault").is_some() {
             self.tell(&Notice::Unsaid(effect));
         }
         let Some(Order::Start(Start::Tool(call))) = self.open.get(&effect).map(|it| &it.order)

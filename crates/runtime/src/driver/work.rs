@@ -232,7 +232,8 @@ impl Driver {
         again: bool,
     ) {
         if !self.site.observers.is_empty() {
-            let what: String = self.words(&start).chars().take(SHOWN).collect();
+            let said = say::start(&start, self.chart.jobs(), self.site.performer.model());
+            let what: String = said.chars().take(SHOWN).collect();
             let waits = |item: &&Item| super::load::waits_for(item, id);
             let attempt = self.run.core().items.iter().find(waits).map_or(1, |item| item.attempt);
             let call = match &start {
@@ -277,20 +278,6 @@ impl Driver {
             self.tell(&Notice::Unsaid(question));
         }
     }
-
-    fn words(&self, start: &Start) -> String {
-        match start {
-            Start::Model(_) if start.is_aside(self.chart.jobs()) => {
-                format!("summarises what was said, with {}", self.site.performer.model())
-            }
-            Start::Model(_) => format!("asks {}", self.site.performer.model()),
-            Start::Tool(call) => format!("calls {} {}", call.tool, call.arguments.get()),
-            Start::Child(child) => format!("runs {}", child.chart),
-            Start::Own { task } => {
-                say::task(task).unwrap_or_else(|| format!("does {}", name(task)))
-            }
-        }
-    }
 }
 
 /// Returns the event by which a person's yes or no to a plain question reaches the run.
@@ -307,13 +294,4 @@ fn parts(prompt: &Prompt) -> Vec<String> {
     let messages = prompt.messages.iter().map(|it| serde_json::to_string(it).unwrap_or_default());
     let rest = json!({ "tools": prompt.tools, "schema": prompt.schema }).to_string();
     [system].into_iter().chain(messages).chain([rest]).collect()
-}
-
-/// Returns the name of a task of the agent's own: its tag.
-fn name(task: &Value) -> &str {
-    match task {
-        Value::String(name) => name,
-        Value::Object(map) => map.keys().next().map_or("something", String::as_str),
-        _ => "something",
-    }
 }

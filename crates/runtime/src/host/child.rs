@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 use tokio::sync::watch;
 
-use super::Host;
+use super::{Host, rules::RulesError};
 use crate::{
     driver::{Beginning, DriveError, Driver, Site, Standing},
     perform::{Done, Errand},
@@ -40,6 +40,8 @@ enum ChildError {
     Drive(#[from] DriveError),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error(transparent)]
+    Rules(#[from] RulesError),
     #[error("the child is being driven by another process")]
     Held,
     #[error("the goal cannot be written down: {0}")]
@@ -169,10 +171,8 @@ fn end(driver: &Driver, ended: Disposition) -> ChildEnd {
 
 /// Returns what the parent may do, as its first entry says; a child has nobody to ask.
 fn permissions(host: &Host, parent: &RunId) -> Result<Permissions, ChildError> {
-    let first = event(host.0.store.lines(parent, Seq(0))?.first());
-    let permissions = first.pointer("/begun/permissions").cloned().unwrap_or_default();
-    let permissions: Permissions = serde_json::from_value(permissions)?;
-    Ok(Permissions { attended: false, ..permissions })
+    let permissions = host.0.rules.of(&host.0.store, parent)?;
+    Ok(Permissions { attended: false, ..Permissions::clone(&permissions) })
 }
 
 /// Returns what a child has called and what it cost, failed calls included.
@@ -183,7 +183,7 @@ fn usage(host: &Host, driver: &Driver) -> Result<Usage, ChildError> {
     Ok(Usage { tokens, money, model_calls, tool_calls, ..Usage::default() })
 }
 
-fn event(line: Option<&String>) -> Value {
+pub(super) fn event(line: Option<&String>) -> Value {
     let entry = line.and_then(|line| Entry::read(line).ok());
     entry.and_then(|entry| serde_json::from_str(entry.event.get()).ok()).unwrap_or_default()
 }

@@ -15,8 +15,8 @@ use tokio::{
 };
 
 use super::{
-    Asking, Attend, Decision, Outcome, Reply, SessionError, converse::Word, end::end_children,
-    spoken::is_word,
+    Asking, Attend, Decision, Outcome, Reply, SessionError, answers::about, converse::Word,
+    end::end_children, spoken::is_word,
 };
 use crate::{
     driver::{DriveError, Driver, Standing, answered},
@@ -151,7 +151,7 @@ pub(super) async fn drive(
     }
     let outcome = outcome(driver);
     if matches!(outcome.standing, Standing::Ended(_)) {
-        end_children(store, &outcome.run).await?;
+        end_children(store, &outcome.run).await;
     } else {
         company.keep(&outcome.run, store).await?;
     }
@@ -205,10 +205,22 @@ pub(crate) fn every(period: Duration) -> Interval {
     ticks
 }
 
-/// Delivers the letters that do not wait for the run to listen: approvals, cancels.
+/// Delivers the letters that do not wait for the run to listen: approvals, cancels. Of
+/// several answers to one question the last counts. What ends the run is the last of all.
 pub(crate) async fn deliver(store: &Store, driver: &mut Driver) -> Result<(), DriveError> {
-    for letter in store.letters(driver.id())?.iter().filter(|it| !is_word(it)) {
-        driver.take(letter).await?;
+    let mut letters = store.letters(driver.id())?;
+    letters.retain(|it| !is_word(it));
+    for (at, letter) in letters.iter().enumerate() {
+        if matches!(driver.standing(), Standing::Ended(_)) {
+            break;
+        }
+        let question = about(letter);
+        let mut later = letters.iter().skip(at + 1);
+        if question.is_some() && later.any(|it| about(it) == question) {
+            driver.pass_over(letter).await?;
+        } else {
+            driver.take(letter).await?;
+        }
     }
     Ok(())
 }
@@ -275,12 +287,9 @@ fn put(
 /// journal that cannot be read now has nothing to say; it is read again before the answer
 /// counts.
 fn is_settled(store: &Store, run: &RunId, question: &Question) -> bool {
-    let effect = json!(question.effect);
-    store.letters(run).unwrap_or_default().iter().filter(|it| !is_word(it)).any(|letter| {
+    store.letters(run).unwrap_or_default().iter().any(|letter| {
         let event: Value = serde_json::from_str(&letter.body).unwrap_or_default();
-        let answers = ["/approval_answered/effect", "/answered/effect"];
-        event.get("cancelled").is_some()
-            || answers.iter().any(|it| event.pointer(it) == Some(&effect))
+        event.get("cancelled").is_some() || about(letter) == Some(question.effect)
     })
 }
 

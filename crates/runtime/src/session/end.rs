@@ -44,15 +44,26 @@ async fn taken_up(store: &Arc<Store>, id: &RunId) -> Result<Driver, SessionError
 }
 
 /// Ends the children of a run that has ended: an attempt that was stopped leaves one
-/// behind, and nobody will ask for its answer.
-pub(super) async fn end_children(store: &Arc<Store>, id: &RunId) -> Result<(), SessionError> {
-    for child in store.open_children(id)? {
-        // Whoever holds it sees to it.
-        if let Some(_hold) = store.hold(&child)? {
-            end(store, &child).await?;
+/// behind, and nobody will ask for its answer. One that cannot be ended is told to the log
+/// alone: how the run itself ended must not be lost over it.
+pub(super) async fn end_children(store: &Arc<Store>, id: &RunId) {
+    let children = store.open_children(id).unwrap_or_else(|error| {
+        tracing::warn!(run = %id, %error, "the children of a run cannot be listed");
+        Vec::new()
+    });
+    for child in children {
+        if let Err(error) = end_child(store, &child).await {
+            tracing::warn!(run = %child, %error, "a child of a run cannot be ended");
         }
     }
-    Ok(())
+}
+
+async fn end_child(store: &Arc<Store>, child: &RunId) -> Result<(), SessionError> {
+    // Whoever holds it sees to it.
+    match store.hold(child)? {
+        Some(_hold) => end(store, child).await,
+        None => Ok(()),
+    }
 }
 
 /// Does nothing: for a run that is only to be ended.

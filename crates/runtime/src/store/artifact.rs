@@ -6,7 +6,9 @@
 use std::collections::BTreeSet;
 
 use pointsman_kernel::id::Digest;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+
+use super::seal::signed;
 
 /// A line longer than this is kept as an artifact.
 pub(super) const INLINE: usize = 1_024;
@@ -61,11 +63,32 @@ pub(super) fn read(connection: &Connection, digest: &Digest) -> rusqlite::Result
     Ok(found.and_then(|(size, body)| unpack(digest, size, &body)))
 }
 
-/// Removes what nothing refers to; returns how many artifacts that were.
+/// Removes what nothing refers to; returns how many artifacts that were, or nothing if a
+/// reference is damaged: then nobody knows what is needed, and all of it stays.
 ///
 /// References are read from the rows that hold them, never from a count or an index: a
 /// wrong one would remove what a run needs.
-pub(super) fn sweep(connection: &Connection) -> rusqlite::Result<u64> {
+pub(super) fn sweep(connection: &Connection) -> rusqlite::Result<Option<u64>> {
+    let unused = match unused(connection) {
+        Ok(unused) => unused,
+        // The file has such a page, or a value is not of its kind.
+        Err(source)
+            if matches!(source.sqlite_error_code(), None | Some(ErrorCode::DatabaseCorrupt)) =>
+        {
+            return Ok(None);
+        }
+        Err(source) => return Err(source),
+    };
+    for digest in &unused {
+        connection
+            .prepare_cached("DELETE FROM artifact WHERE digest = ?1")?
+            .execute(params![digest])?;
+    }
+    Ok(Some(unused.len() as u64))
+}
+
+/// Returns the artifacts that nothing refers to.
+fn unused(connection: &Connection) -> rusqlite::Result<Vec<[u8; 32]>> {
     let mut used: BTreeSet<[u8; 32]> = BTreeSet::new();
     for query in ["SELECT source FROM run", "SELECT artifact FROM entry WHERE artifact IS NOT NULL"]
     {
@@ -75,17 +98,17 @@ pub(super) fn sweep(connection: &Connection) -> rusqlite::Result<u64> {
         }
     }
     let mut query = connection.prepare("SELECT parts FROM prompt")?;
-    for parts in query.query_map([], |row| row.get::<_, Vec<u8>>(0))? {
-        used.extend(parts?.as_chunks::<32>().0);
+    let mut rows = query.query([])?;
+    while let Some(row) = rows.next()? {
+        let parts: Vec<u8> = row.get(0)?;
+        let (digests, rest) = parts.as_chunks::<32>();
+        if !rest.is_empty() {
+            return Err(rusqlite::Error::IntegralValueOutOfRange(0, signed(rest.len() as u64)));
+        }
+        used.extend(digests);
     }
     let mut query = connection.prepare("SELECT digest FROM artifact")?;
-    let kept = query.query_map([], |row| row.get(0))?.collect::<Result<Vec<[u8; 32]>, _>>()?;
-    let mut gone = 0;
-    for digest in kept.iter().filter(|digest| !used.contains(*digest)) {
-        connection
-            .prepare_cached("DELETE FROM artifact WHERE digest = ?1")?
-            .execute(params![digest])?;
-        gone += 1;
-    }
-    Ok(gone)
+    let mut kept = query.query_map([], |row| row.get(0))?.collect::<Result<Vec<_>, _>>()?;
+    kept.retain(|digest| !used.contains(digest));
+    Ok(kept)
 }

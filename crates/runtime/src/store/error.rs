@@ -41,6 +41,14 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// The file can be read and cannot be written to.
+    #[error("the journal {} can only be read now: {why}", path.display())]
+    OnlyRead {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
     /// The SQLite library has a known fault.
     #[error("this build has SQLite {found}, and journals need 3.51.3 or later")]
     OldLibrary {
@@ -246,20 +254,26 @@ impl StoreError {
             Self::ReadOnly { path } => {
                 format!("give write access to {} and its folder", path.display())
             }
+            Self::OnlyRead { .. } => "free some space, or give write access to it".into(),
             Self::NotOurs { .. } => "give another file; this one was left as it is".into(),
             Self::TooNew { .. } => "use the build that wrote it, or a later one".into(),
             Self::Tables { .. } => "it is damaged, or another build wrote it: put it back from \
                                     a copy, use that build, or give another file"
                 .into(),
             Self::Damaged { .. } => {
-                "other runs can still be read; put the file back from a copy".into()
+                "other runs can still be read; put the file back from a copy, or remove the run"
+                    .into()
             }
             Self::Behind { mark, .. } => format!(
                 "put the file back from a copy, or remove {} to go on with what is left",
                 mark.display()
             ),
-            Self::Full { .. } => "free some space, prune old runs or raise the cap".into(),
-            Self::Busy { .. } => "try again, or stop the other process".into(),
+            Self::Full { .. } => {
+                "free some space, prune old runs or raise `max_size` of `[journal]`".into()
+            }
+            Self::Busy { .. } => {
+                "try again, stop the other process, or raise `busy` of `[journal]`".into()
+            }
             Self::Broken { .. } => "check the disk, then start again".into(),
             Self::Conflict { .. } => "another process drives this run".into(),
             Self::NoSuchRun { .. } => "list the runs to see which there are".into(),

@@ -38,6 +38,7 @@ impl Store {
     /// Takes hold of a run, or returns nothing if it is held already, by another process
     /// or by this one.
     pub fn hold(&self, run: &RunId) -> Result<Option<Hold>, StoreError> {
+        self.check_writable()?;
         let folder = folder(&self.path);
         let path = folder.join(run.as_str());
         take(&folder, &path).map_err(|source| StoreError::Hold { run: run.clone(), path, source })

@@ -8,7 +8,7 @@ pub struct Options {
     /// The size that the journal may grow to, in bytes. An entry that would pass it is
     /// refused as on a full disk.
     pub max_bytes: Option<u64>,
-    /// How long to wait for another process that is writing.
+    /// How long to wait for another process that is writing. Nobody who reads waits for it.
     pub busy: Duration,
     /// How many entries share a flush at most.
     pub together: usize,
@@ -24,7 +24,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             max_bytes: None,
-            busy: Duration::from_secs(10),
+            busy: Duration::from_mins(1),
             together: 1_024,
             readers: 4,
             fault: None,

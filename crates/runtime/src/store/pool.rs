@@ -16,17 +16,27 @@ pub(super) struct Pool {
     path: PathBuf,
     busy: Duration,
     most: usize,
+    /// Whether the file cannot be written to, and nothing beside it is looked at.
+    frozen: bool,
     idle: Mutex<Vec<Connection>>,
 }
 
 impl Pool {
     pub(super) fn new(path: &Path, options: &Options) -> Self {
         let (busy, most) = (options.busy, options.readers);
-        Self { path: path.into(), busy, most, idle: Mutex::default() }
+        Self { path: path.into(), busy, most, frozen: false, idle: Mutex::default() }
+    }
+
+    /// Reads from a file that cannot be written to.
+    pub(super) fn frozen(path: &Path, options: &Options) -> Self {
+        Self { frozen: true, ..Self::new(path, options) }
     }
 
     /// Opens a connection that is not shared.
     pub(super) fn open(&self) -> Result<Connection, StoreError> {
+        if self.frozen {
+            return schema::open_frozen(&self.path);
+        }
         schema::open_to_read(&self.path, self.busy)
     }
 

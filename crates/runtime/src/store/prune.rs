@@ -1,4 +1,9 @@
-//! Pruning: runs that have ended and are not wanted any more are removed.
+//! Pruning: runs that have ended and are not wanted any more are removed, and single runs
+//! whatever their state.
+
+use std::collections::BTreeSet;
+
+use rusqlite::params;
 
 use super::{Answer, Hold, RunId, RunRow, Store, StoreError, Work, gone};
 
@@ -23,6 +28,17 @@ pub struct Pruned {
     pub held: Vec<RunId>,
     /// How many artifacts went with them; none are counted in a dry run.
     pub artifacts: u64,
+    /// Whether artifacts had to be left, because what refers to them is damaged.
+    pub unswept: bool,
+}
+
+/// What was removed with a run.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Removed {
+    /// The run and its children.
+    pub runs: Vec<RunId>,
+    /// Whether artifacts had to be left, because what refers to them is damaged.
+    pub unswept: bool,
 }
 
 impl Prune {
@@ -33,7 +49,14 @@ impl Prune {
             return Vec::new();
         }
         let old = |row: &RunRow| self.before_ms.is_none_or(|before| row.created_ms < before);
-        let ended = runs.into_iter().filter(|row| row.ended.is_some());
+        // A run that goes on may ask again what its child came to, and would begin it anew.
+        let open: BTreeSet<String> =
+            runs.iter().filter(|row| row.ended.is_none()).map(|row| row.id.to_string()).collect();
+        let needed = |row: &RunRow| {
+            let id = row.id.as_str();
+            id.match_indices('-').any(|(at, _)| id.get(..at).is_some_and(|it| open.contains(it)))
+        };
+        let ended = runs.into_iter().filter(|row| row.ended.is_some() && !needed(row));
         ended.skip(self.keep.unwrap_or(0)).filter(old).collect()
     }
 }
@@ -45,7 +68,7 @@ impl Store {
     /// Removes runs with all that is theirs, and gives the space back to the disk.
     pub async fn prune(&self, prune: Prune) -> Result<Pruned, StoreError> {
         let mut pruned = Pruned::default();
-        let picked = prune.pick(self.runs()?);
+        let picked = prune.pick(self.list()?.runs);
         let mut portions = picked.chunks(PORTION).peekable();
         while let Some(portion) = portions.next() {
             let mut holds: Vec<(RunId, Hold)> = Vec::with_capacity(portion.len());
@@ -63,11 +86,46 @@ impl Store {
             }
             // All of them can share artifacts, so the sweep comes once, at the end.
             let sweep = portions.peek().is_none();
-            match self.ask(Work::Prune { holds, sweep }).await? {
-                Answer::Swept(artifacts) => pruned.artifacts = artifacts,
+            match self.ask(Work::Prune { holds, sweep, whatever: false }).await? {
+                Answer::Swept(Some(artifacts)) => pruned.artifacts = artifacts,
+                Answer::Swept(None) => pruned.unswept = true,
                 _ => return Err(gone()),
             }
         }
         Ok(pruned)
+    }
+
+    /// Removes one run with its children, whatever their state: also what is damaged, or what
+    /// this build cannot read. Returns nothing if somebody holds one of them.
+    pub async fn remove(&self, id: &RunId) -> Result<Option<Removed>, StoreError> {
+        let (mut holds, mut removed) = (Vec::new(), Removed::default());
+        for run in self.family(id)? {
+            let Some(hold) = self.hold(&run)? else { return Ok(None) };
+            holds.push((run.clone(), hold));
+            removed.runs.push(run);
+        }
+        if holds.is_empty() {
+            return Err(StoreError::NoSuchRun { run: id.clone() });
+        }
+        match self.ask(Work::Prune { holds, sweep: true, whatever: true }).await? {
+            Answer::Swept(swept) => removed.unswept = swept.is_none(),
+            _ => return Err(gone()),
+        }
+        Ok(Some(removed))
+    }
+
+    /// Returns a run and its children by their names alone.
+    fn family(&self, id: &RunId) -> Result<Vec<RunId>, StoreError> {
+        // The children's names begin with its own: `.` is the letter after `-`.
+        let (from, to) = (format!("{id}-"), format!("{id}."));
+        self.readers.read(|connection| {
+            let fail = |source| StoreError::reading(Some(id), source);
+            let mut query = connection
+                .prepare_cached("SELECT id FROM run WHERE id = ?1 OR (id > ?2 AND id < ?3)")
+                .map_err(fail)?;
+            let found = query
+                .query_map(params![id.as_str(), from, to], |row| row.get(0).map(RunId::from_row));
+            found.and_then(Iterator::collect).map_err(fail)
+        })
     }
 }

@@ -51,29 +51,10 @@ pub struct Kept {
     pub body: Box<str>,
 }
 
-const COLUMNS: &str = "id, agent, chart, source, goal, created_ms, parent, parent_seq, fixed, \
+pub(super) const COLUMNS: &str = "id, agent, chart, source, goal, created_ms, parent, parent_seq, fixed, \
                        seq, state, ended, wake, prompts, link, tip";
 
 impl Store {
-    /// Returns every run, the newest first. A list that lacks a run is damage, too.
-    pub fn runs(&self) -> Result<Vec<RunRow>, StoreError> {
-        self.readers.read(|connection| {
-            let fail = |source| StoreError::reading(None, source);
-            let mut query = connection
-                .prepare_cached(&format!(
-                    "SELECT {COLUMNS} FROM run ORDER BY created_ms DESC, id DESC"
-                ))
-                .map_err(fail)?;
-            let mut found = query.query([]).map_err(fail)?;
-            let mut rows = Vec::new();
-            while let Some(row) = found.next().map_err(fail)? {
-                rows.push(checked(row)?);
-            }
-            Book::read(connection)?.check(rows.iter().map(|row| &row.id))?;
-            Ok(rows)
-        })
-    }
-
     /// Returns the children of a run, and theirs, that have not ended.
     pub fn open_children(&self, id: &RunId) -> Result<Vec<RunId>, StoreError> {
         // Their names begin with its own: `.` is the letter after `-`.
@@ -148,7 +129,7 @@ pub(super) fn run(connection: &Connection, id: &RunId) -> Result<RunRow, StoreEr
 }
 
 /// Takes a row if its seals fit.
-fn checked(row: &Row<'_>) -> Result<RunRow, StoreError> {
+pub(super) fn checked(row: &Row<'_>) -> Result<RunRow, StoreError> {
     let id = row.get(0).map(RunId::from_row).map_err(|e| StoreError::reading(None, e))?;
     let read = || -> rusqlite::Result<Option<RunRow>> {
         let text = |at: usize| row.get::<_, String>(at);

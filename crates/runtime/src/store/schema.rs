@@ -1,8 +1,13 @@
 //! The file: its tables, its format, how it is opened.
 
-use std::{path::Path, time::Duration};
+use std::{
+    fmt::Write as _,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, config::DbConfig};
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, config::DbConfig, ffi};
 
 use super::{
     Options, StoreError,
@@ -19,6 +24,8 @@ pub(super) const FORMAT: i64 = 1;
 const OURS: i64 = 0x5074_736d;
 /// The size of a page, in bytes.
 const PAGE: u64 = 4_096;
+/// Time between two tries to change a file over to its log.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// The tables, by name. SQLite keeps these texts, and they are compared at each opening.
 ///
@@ -102,7 +109,12 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<(Connection, Mark),
     if connection.is_readonly("main").map_err(fail)? {
         return Err(StoreError::ReadOnly { path: path.into() });
     }
-    if is_new(&connection, path)? {
+    let new = {
+        // Another process may be making the tables: all that is asked is of one moment.
+        let _moment = connection.unchecked_transaction().map_err(fail)?;
+        is_new(&connection, path)?
+    };
+    if new {
         make(&mut connection, path)?;
     }
     settings(&connection, options).map_err(fail)?;
@@ -121,11 +133,16 @@ fn opening(path: &Path, source: rusqlite::Error) -> StoreError {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             StoreError::Busy { run: None, seq: None }
         }
+        Some(ErrorCode::DiskFull) => StoreError::Full { run: None, seq: None },
+        // There is no room for what SQLite keeps beside the file while it is open.
+        _ if source.sqlite_extended_error_code() == Some(ffi::SQLITE_IOERR_SHMSIZE) => {
+            StoreError::Full { run: None, seq: None }
+        }
         _ => StoreError::Open { path: path.into(), source },
     }
 }
 
-/// Returns whether the file is empty; refuses one that is not ours.
+/// Returns whether the file is empty, in the caller's transaction; refuses one that is not ours.
 fn is_new(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
     let fail = |source: rusqlite::Error| opening(path, source);
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
@@ -169,7 +186,7 @@ fn make(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
 
 /// Every acknowledged entry survives a power loss: FULL, and a log written ahead.
 fn settings(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
-    connection.pragma_update(None, "journal_mode", "WAL")?;
+    write_ahead(connection, options)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     // Soon enough that the log is written over and does not grow: a flush of what lies
     // there already is the cheapest.
@@ -181,6 +198,23 @@ fn settings(connection: &Connection, options: &Options) -> rusqlite::Result<()> 
         connection.pragma_update(None, "max_page_count", pages)?;
     }
     Ok(())
+}
+
+/// Has the file written by a log. SQLite itself waits for nobody when it changes a file over,
+/// so whoever opens a new one together with others tries again.
+fn write_ahead(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
+    let began = Instant::now();
+    loop {
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(source)
+                if source.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && began.elapsed() < options.busy =>
+            {
+                thread::sleep(PAUSE);
+            }
+            done => return done,
+        }
+    }
 }
 
 /// Checks that the tables are word for word those that this build makes.
@@ -209,4 +243,40 @@ pub(super) fn open_to_read(path: &Path, busy: Duration) -> Result<Connection, St
     connection.busy_timeout(busy).map_err(fail)?;
     connection.pragma_update(None, "cell_size_check", true).map_err(fail)?;
     Ok(connection)
+}
+
+/// Opens a file that cannot be written to for a reader. Nothing is made beside it, and nobody
+/// is waited for.
+pub(super) fn open_frozen(path: &Path) -> Result<Connection, StoreError> {
+    let fail = |source| opening(path, source);
+    let whole = std::path::absolute(path)
+        .map_err(|source| StoreError::Folder { path: path.into(), source })?;
+    let mut address = String::from("file://");
+    for byte in whole.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                address.push(char::from(*byte));
+            }
+            // Writing to a string cannot fail.
+            _ => drop(write!(address, "%{byte:02x}")),
+        }
+    }
+    address.push_str("?immutable=1");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(address, flags).map_err(fail)?;
+    connection.pragma_update(None, "cell_size_check", true).map_err(fail)?;
+    Ok(connection)
+}
+
+/// Checks that a file that cannot be written to is a whole journal.
+pub(super) fn check_frozen(path: &Path) -> Result<(), StoreError> {
+    let reached = mark::reached(path);
+    let connection = open_frozen(path)?;
+    if is_new(&connection, path)? {
+        return Err(StoreError::NotOurs { path: path.into() });
+    }
+    check_tables(&connection, path)?;
+    mark::check(path, reached.as_ref(), &connection).map(drop)
 }

@@ -8,10 +8,13 @@ mod apply;
 mod fork;
 mod transaction;
 
-use std::sync::{
-    Mutex, PoisonError, TryLockError,
-    atomic::{AtomicUsize, Ordering},
-    mpsc::Receiver,
+use std::{
+    sync::{
+        Mutex, PoisonError, TryLockError,
+        atomic::{AtomicUsize, Ordering},
+        mpsc::Receiver,
+    },
+    time::Duration,
 };
 
 use rusqlite::{Connection, ErrorCode, ffi};
@@ -35,10 +38,19 @@ pub(super) struct Job {
 /// Something for the writer to do.
 pub(super) enum Work {
     Append(Box<Ready>),
-    Post { run: RunId, body: Box<str>, at_ms: u64 },
+    Post {
+        run: RunId,
+        body: Box<str>,
+        at_ms: u64,
+    },
     Discard(LetterId),
     Fork(Box<Forking>),
-    Prune { holds: Vec<(RunId, Hold)>, sweep: bool },
+    /// Removes runs that have ended, or whatever their state.
+    Prune {
+        holds: Vec<(RunId, Hold)>,
+        sweep: bool,
+        whatever: bool,
+    },
 }
 
 /// What became of it.
@@ -46,7 +58,8 @@ pub(super) enum Answer {
     Committed(Committed),
     Posted(LetterId),
     Done,
-    Swept(u64),
+    /// How many artifacts were swept; nothing where that could not be told.
+    Swept(Option<u64>),
 }
 
 impl Work {
@@ -98,7 +111,13 @@ pub(super) struct Writer {
     fault: Option<Fault>,
     commits: u64,
     broken: Option<String>,
+    /// How long another process is waited for by the writer's own thread.
+    busy: Duration,
 }
+
+/// How long a job waits for another process on the thread of whoever has it. After that it is
+/// left to the writer's own thread, where nobody else stands still for it.
+const BRIEF: Duration = Duration::from_millis(10);
 
 /// The writer's desk: where jobs wait, and where one that finds nobody before it is done
 /// at once.
@@ -133,8 +152,17 @@ impl Desk {
         };
         let (reply, _nobody) = oneshot::channel();
         let batch = [Job { work, reply }];
+        writer.wait_for(BRIEF);
         let answers = writer.write(&batch).unwrap_or_default();
-        Ok(answers.into_iter().next().unwrap_or_else(|| Err(gone())))
+        match answers.into_iter().next() {
+            // Nothing was begun, so it can be done later just as well.
+            Some(Err(StoreError::Busy { .. })) => {
+                let [Job { work, .. }] = batch;
+                Err(work)
+            }
+            Some(answer) => Ok(answer),
+            None => Ok(Err(gone())),
+        }
     }
 
     /// Counts a job that is about to be sent.
@@ -150,6 +178,7 @@ impl Desk {
             let mut batch = vec![first];
             batch.extend(inbox.try_iter().take(writer.together.saturating_sub(1)));
             let count = batch.len();
+            writer.wait_for(writer.busy);
             writer.serve(batch);
             self.waiting.fetch_sub(count, Ordering::AcqRel);
         }
@@ -158,8 +187,14 @@ impl Desk {
 
 impl Writer {
     pub(super) fn new(connection: Connection, mark: Mark, options: &Options) -> Self {
-        let (together, fault) = (options.together, options.fault);
-        Self { connection, mark, together, fault, commits: 0, broken: None }
+        let Options { together, fault, busy, .. } = *options;
+        Self { connection, mark, together, fault, commits: 0, broken: None, busy }
+    }
+
+    /// Sets how long another process is waited for.
+    fn wait_for(&self, time: Duration) {
+        // It is a number that SQLite keeps; were it not taken, the one before it holds.
+        drop(self.connection.busy_timeout(time));
     }
 
     /// Writes a batch and tells everybody.

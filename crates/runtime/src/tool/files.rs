@@ -185,7 +185,7 @@ pub(super) fn was_written(folder: &Folder, limits: &Limits, arguments: &WriteFil
 
 /// Reads a file whose path a model gave.
 pub(super) fn contents(folder: &Folder, limits: &Limits, path: &str) -> Result<Vec<u8>, Said> {
-    let read = folder.inside(path).and_then(|path| folder.read(&path, limits.file_bytes));
+    let read = folder.named(path).and_then(|path| folder.read(&path, limits.file_bytes));
     read.map_err(Said::no)
 }
 

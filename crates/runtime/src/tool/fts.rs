@@ -165,6 +165,15 @@ impl Index {
 
     /// Returns the passages that match best.
     pub fn search(&self, query: &str) -> Result<Vec<Passage>, IndexError> {
+        self.search_in(query, None)
+    }
+
+    /// Returns the passages that match best, of these files where only some are wanted.
+    pub(super) fn search_in(
+        &self,
+        query: &str,
+        wanted: Option<&dyn Fn(&str) -> bool>,
+    ) -> Result<Vec<Passage>, IndexError> {
         let words = words(query);
         if words.is_empty() {
             return Ok(Vec::new());
@@ -176,7 +185,9 @@ impl Index {
             "SELECT path, line, heading, text FROM chunk WHERE chunk MATCH ?1
              ORDER BY rank, path LIMIT ?2",
         )?;
-        let rows = statement.query_map(params![quoted.join(" OR "), LOOKED_AT], |row| {
+        // Where some are left out, nobody knows how many have to be looked at for the rest.
+        let most = if wanted.is_some() { -1 } else { LOOKED_AT };
+        let rows = statement.query_map(params![quoted.join(" OR "), most], |row| {
             let line: i64 = row.get(1)?;
             let line = usize::try_from(line).unwrap_or(1);
             Ok((row.get::<_, String>(0)?, Chunk { line, heading: row.get(2)?, text: row.get(3)? }))
@@ -184,7 +195,13 @@ impl Index {
         let mut found: Vec<(f64, String, Chunk)> = Vec::new();
         for row in rows {
             let (path, chunk) = row?;
+            if wanted.is_some_and(|wanted| !wanted(&path)) {
+                continue;
+            }
             found.push((weights.score(&path, &chunk), path, chunk));
+            if i64::try_from(found.len()).is_ok_and(|count| count == LOOKED_AT) {
+                break;
+            }
         }
         // The sort is stable, so the index's own order decides among equals.
         found.sort_by(|a, b| b.0.total_cmp(&a.0));

@@ -13,7 +13,7 @@ use pointsman_runtime::{
     driver::{Beginning, Driver, Site, Standing},
     observe::Notice,
     perform::{Doing, Errand, Perform, Shown, Task},
-    session::{Nobody, Start},
+    session::{Nobody, Posted, Start},
     store::{RunId, Store},
 };
 use serde_json::json;
@@ -226,4 +226,20 @@ impl Perform for Mute {
     fn perform(&self, _: Errand, _: Task, _: Shown) -> Doing {
         Box::pin(std::future::pending())
     }
+}
+
+#[test]
+fn the_children_of_a_run_end_with_it_when_nobody_drives_it() {
+    let desk = Desk::new("session-child-cancelled");
+    let outcome = desk.run(&mut Nobody);
+    let child: RunId = format!("{}-1-0", outcome.run).parse().expect("an id");
+    // A child that was left open: as good as any is one that shares its parent's past.
+    let store = desk.session.store();
+    let forked = desk.session.block_on(store.fork(&outcome.run, Seq(1), child.clone(), 5));
+    forked.expect("it is made");
+    assert_eq!(store.open_children(&outcome.run).expect("readable"), [child]);
+    let posted = desk.session.cancel(&outcome.run);
+    assert_eq!(posted.unwrap_or_else(|error| panic!("{error}")), Posted::Taken);
+    let runs = store.runs().expect("readable");
+    assert!(runs.iter().all(|row| row.ended.as_deref() == Some("cancelled")), "{runs:?}");
 }

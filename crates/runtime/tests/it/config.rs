@@ -75,12 +75,14 @@ fn every_key_is_read() {
         bubblewrap = \"/usr/bin/bwrap\"\nlandlock = false\nprivate_addresses = true\n\
         [mcp]\napprove = [\"files\"]\nbelieve = [\"files\"]\ncall_timeout = \"1m\"\n\
         start_timeout = \"9s\"\n[journal]\npath = \"/tmp/j.db\"\nkeep = 9\n\
-        [log]\nfile = \"/tmp/log\"\nfilter = \"info\"\n\
+        busy = \"5m\"\nmax_size = \"2GB\"\n[log]\nfile = \"/tmp/log\"\nfilter = \"info\"\n\
         [hooks]\ncommit = true\ndiff = \"1KiB\"\nmessage_timeout = \"2s\"\n\
         after_tools = [{ run = \"make\", when = [\"edit\"], timeout = \"3s\" }, { run = \"x\" }]\n";
     let config = Config::parse(own, Origin::User).expect("it is the user's own");
     assert_eq!(config.sandbox.landlock, Some(false));
     assert_eq!(config.mcp.start_ms, Some(9_000));
+    let options = config.journal.options();
+    assert_eq!((options.busy.as_secs(), options.max_bytes), (300, Some(2_000_000_000)));
     let hooks = config.hooks.hooks();
     assert_eq!((hooks.commit, hooks.diff_bytes, hooks.message_ms), (true, 1024, 2000));
     let first =
@@ -132,6 +134,8 @@ fn a_repository_may_not_loosen_security() {
         "[log]\nfile = \"/tmp/x\"",
         "[log]\nfilter = \"trace\"",
         "[journal]\nkeep = 1",
+        "[journal]\nbusy = \"1s\"",
+        "[journal]\nmax_size = \"1MB\"",
         "[hooks]\ncommit = true",
         "[hooks]\nafter_tools = [{ run = \"curl x\" }]",
         "[permissions]\notherwise = \"allow\"",

@@ -212,6 +212,18 @@ fn a_run_is_cancelled_by_letter_and_an_ended_one_takes_nothing() {
 }
 
 #[test]
+fn what_comes_after_the_letter_that_ends_a_run_does_not_hide_its_end() {
+    let desk = Desk::new("session-cancel-twice");
+    let outcome = desk.run(&mut Nobody);
+    for _ in 0..2 {
+        let cancel = json!({ "cancelled": { "scope": "run" } });
+        assert!(desk.session.post(&outcome.run, &cancel).is_ok());
+    }
+    let outcome = desk.resume(&outcome.run, &mut Nobody);
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Cancelled));
+}
+
+#[test]
 fn a_fork_shares_the_past_and_goes_its_own_way() {
     let desk = Desk::new("session-fork");
     let outcome = desk.run(&mut Says(true, 0));
@@ -350,4 +362,30 @@ fn who_speaks_first_is_heard_first() {
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert_eq!(outcome.standing, Standing::Ended(Disposition::Cancelled));
     assert!(!desk.work().join("note.txt").exists(), "the call never ran");
+}
+
+#[test]
+fn a_run_waits_for_another_writer_and_says_so() {
+    let desk = Desk::new("session-delayed");
+    let journal = desk.session.journal().to_owned();
+    let other = Mutex::new((0, None));
+    let watch = move |_: &RunId, notice: &Notice| {
+        let mut other = other.lock().expect("nobody panics");
+        match notice {
+            // The finished call is there, and its entry cannot be written.
+            Notice::Attempted { .. } if other.0 == 0 => {
+                let writer = rusqlite::Connection::open(&journal).expect("it opens");
+                writer.execute_batch("BEGIN IMMEDIATE").expect("it takes the lock");
+                *other = (1, Some(writer));
+            }
+            // It lets go only when somebody is told, and then the run goes on.
+            Notice::Delayed(_) => other.1 = None,
+            _ => {}
+        }
+    };
+    let start = Desk::start(true);
+    let ran = desk.session.run(&desk.host(), start, vec![Arc::new(watch)], &mut Says(true, 0));
+    let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
+    assert!(has_note(&desk.work()));
 }

@@ -94,3 +94,16 @@ fn a_question_ends_lines_that_were_typed() {
     let shown = terminal.shows("exit 3");
     assert!(shown.contains("+ x"), "what is written is shown:\n{shown}");
 }
+
+#[test]
+fn what_a_document_holds_does_not_steer_the_terminal() {
+    let home = Home::new("steers");
+    home.write("docs/gates.md", "# Gates\n\nThe gate \u{1b}]0;owned\u{7}\u{1b}[2J is shut.\n");
+    let terminal =
+        Terminal::start(&home, &["run", "research", "Which gate is shut?", "--dir", "docs"]);
+    let (code, shown) = terminal.ends();
+    assert_eq!(code, 0, "{shown}");
+    // A terminal that took it for a command would not show it.
+    let said = shown.split_once("match best").map(|(_, said)| said).unwrap_or_default();
+    assert!(said.contains("]0;owned") && said.contains("[2J is shut."), "{shown}");
+}

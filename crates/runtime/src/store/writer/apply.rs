@@ -38,10 +38,14 @@ pub(super) fn apply(
         }
         Work::Discard(letter) => take(connection, book, *letter).map(|()| Answer::Done),
         Work::Fork(forking) => forking.write(connection, book).map(|()| Answer::Done),
-        Work::Prune { holds, sweep } => {
-            let mut swept = 0;
+        Work::Prune { holds, sweep, whatever } => {
+            let mut swept = Some(0);
             for (run, _) in holds {
-                remove(connection, book, run)?;
+                if *whatever {
+                    remove_whatever(connection, book, run)?;
+                } else {
+                    remove(connection, book, run)?;
+                }
             }
             if *sweep {
                 swept =
@@ -267,14 +271,10 @@ fn take(connection: &Connection, book: &mut OpenBook, letter: LetterId) -> Resul
 
 /// Removes a run that has ended, with all that is its own.
 fn remove(connection: &Connection, book: &mut OpenBook, run: &RunId) -> Result<(), Refusal> {
-    let delete = |statement: &str| {
-        connection
-            .prepare_cached(statement)
-            .and_then(|mut delete| delete.execute(params![run.as_str()]))
-            .map_err(|source| spoilt(StoreError::reading(Some(run), source)))
-    };
     // Found from the run's row, so they go first. A place that was damaged leads nowhere.
     delete(
+        connection,
+        run,
         "DELETE FROM entry WHERE run = ?1 AND place IN (
              WITH RECURSIVE chain (place) AS (
                  SELECT place FROM run WHERE id = ?1 AND ended IS NOT NULL
@@ -282,14 +282,40 @@ fn remove(connection: &Connection, book: &mut OpenBook, run: &RunId) -> Result<(
              ) SELECT place FROM chain)",
     )?;
     // Another process may have pruned it first.
-    if delete("DELETE FROM run WHERE id = ?1 AND ended IS NOT NULL")? == 0 {
+    if delete(connection, run, "DELETE FROM run WHERE id = ?1 AND ended IS NOT NULL")? == 0 {
         return Ok(());
     }
-    delete("DELETE FROM prompt WHERE run = ?1")?;
-    delete("DELETE FROM snapshot WHERE run = ?1")?;
+    remove_rest(connection, book, run)
+}
+
+/// Removes a run whatever its state, with all that bears its name: nothing that it says of
+/// itself is relied upon.
+fn remove_whatever(
+    connection: &Connection,
+    book: &mut OpenBook,
+    run: &RunId,
+) -> Result<(), Refusal> {
+    if delete(connection, run, "DELETE FROM run WHERE id = ?1")? == 0 {
+        return Ok(());
+    }
+    delete(connection, run, "DELETE FROM entry WHERE run = ?1")?;
+    remove_rest(connection, book, run)
+}
+
+/// Removes what is kept beside the row and the entries of a run that is gone.
+fn remove_rest(connection: &Connection, book: &mut OpenBook, run: &RunId) -> Result<(), Refusal> {
+    delete(connection, run, "DELETE FROM prompt WHERE run = ?1")?;
+    delete(connection, run, "DELETE FROM snapshot WHERE run = ?1")?;
     forget_letters(connection, book, run)?;
     book.book(connection).map_err(spoilt)?.remove(run);
     Ok(())
+}
+
+fn delete(connection: &Connection, run: &RunId, statement: &str) -> Result<usize, Refusal> {
+    connection
+        .prepare_cached(statement)
+        .and_then(|mut delete| delete.execute(params![run.as_str()]))
+        .map_err(|source| spoilt(StoreError::reading(Some(run), source)))
 }
 
 /// Removes the letters of a run that will take no more.
@@ -298,10 +324,7 @@ fn forget_letters(
     book: &mut OpenBook,
     run: &RunId,
 ) -> Result<(), Refusal> {
-    let letters = connection
-        .prepare_cached("DELETE FROM letter WHERE run = ?1")
-        .and_then(|mut delete| delete.execute(params![run.as_str()]))
-        .map_err(|source| spoilt(StoreError::reading(Some(run), source)))?;
+    let letters = delete(connection, run, "DELETE FROM letter WHERE run = ?1")?;
     if letters > 0 {
         let book = book.book(connection).map_err(spoilt)?;
         book.waiting = book.waiting.saturating_sub(i64::try_from(letters).unwrap_or(i64::MAX));

@@ -118,6 +118,69 @@ async fn a_writer_that_does_not_let_go_is_waited_for_so_long_and_no_longer() {
     store.append(second).await.expect("it is written").seq();
 }
 
+#[tokio::test]
+async fn whoever_waits_for_another_writer_keeps_nobody_waiting() {
+    let folder = Folder::new("busy-alone");
+    let store = folder.store();
+    let mut script = Script::begin("one", &store, 1).await;
+    let other = folder.raw();
+    other.execute_batch("BEGIN IMMEDIATE").expect("it takes the lock");
+    let second = store.append(script.next("second"));
+    // On the same thread: were that blocked, nobody would ever let go.
+    let lets_go = async { other.execute_batch("ROLLBACK").expect("it lets go") };
+    let (written, ()) = tokio::join!(second, lets_go);
+    assert_eq!(written.expect("it is written").seq(), Seq(2));
+}
+
+#[tokio::test]
+async fn what_cannot_be_written_to_can_be_read_if_it_was_closed_in_good_order() {
+    let folder = Folder::new("only read");
+    let store = folder.store();
+    let mut script = Script::begin("one", &store, 1).await;
+    script.until(&store, 3).await;
+    drop(store);
+    let beside = |end: &str| folder.0.join(format!("deep/journal.db{end}"));
+    // As on a full disk, what SQLite needs beside the file cannot be made.
+    fs::create_dir(beside("-shm")).expect("it is made");
+    let store = folder.store();
+    assert_eq!(names(&store), ["one"]);
+    assert_eq!(store.lines(&script.run, Seq(0)).expect("readable"), script.lines);
+    let refused = [
+        store.append(script.next("fourth")).await.map(drop),
+        store.post(&script.run, "hello").await.map(drop),
+        store.hold(&script.run).map(drop),
+    ];
+    for refused in refused {
+        let error = refused.expect_err("it cannot be written to");
+        assert!(matches!(error, StoreError::OnlyRead { .. }), "{error}");
+        assert!(error.hint().is_some());
+    }
+    drop(store);
+    // What a log holds would be missed.
+    fs::write(beside("-wal"), "a log").expect("written");
+    let error = Store::open(&folder.journal()).expect_err("it is refused");
+    assert!(matches!(error, StoreError::Open { .. }), "{error}");
+    fs::remove_file(beside("-wal")).expect("it is there");
+    fs::remove_dir(beside("-shm")).expect("it is there");
+    assert_eq!(folder.store().lines(&script.run, Seq(0)).expect("readable").len(), 3);
+}
+
+#[test]
+fn many_can_open_a_new_journal_at_once() {
+    let folder = Folder::new("first-use");
+    for round in 0..100 {
+        let path = folder.0.join(format!("{round}/journal.db"));
+        std::thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| {
+                    let opened = Store::open(&path).map(|store| names(&store).len());
+                    assert!(matches!(opened, Ok(0)), "round {round}: {opened:?}");
+                });
+            }
+        });
+    }
+}
+
 #[test]
 fn other_files_are_left_alone() {
     let folder = Folder::new("foreign");

@@ -104,3 +104,71 @@ async fn a_damaged_run_takes_nothing_of_others_with_it() {
     let left: i64 = folder.raw().query_row(left, [], |row| row.get(0)).expect("it can be asked");
     assert_eq!(left, 2, "what nothing leads to stays");
 }
+
+#[tokio::test]
+async fn a_child_stays_for_as_long_as_its_parent_goes_on() {
+    let folder = Folder::new("prune-child");
+    let store = folder.store();
+    let mut parent = Script::begin("parent", &store, 1).await;
+    for name in ["parent-1-0", "other-1-0", "parent-1-0-2-0"] {
+        Script::begin(name, &store, 2).await.end(&store).await;
+    }
+    let all = Prune { keep: Some(0), ..Prune::default() };
+    assert_eq!(went(&store.prune(all).await.expect("it prunes")), ["other-1-0"]);
+    parent.end(&store).await;
+    assert_eq!(store.prune(all).await.expect("it prunes").runs.len(), 3);
+}
+
+#[tokio::test]
+async fn a_run_is_removed_whatever_its_state_and_takes_nothing_of_others() {
+    let folder = Folder::new("remove");
+    let store = folder.store();
+    let mut kept = Script::begin("kept", &store, 1).await;
+    kept.until(&store, 3).await;
+    for name in ["open", "open-1-0", "openly", "bad"] {
+        let mut script = Script::begin(name, &store, 2).await;
+        script.until(&store, 3).await;
+        store.post(&script.run, "never read").await.expect("it is posted");
+    }
+    let damage = "UPDATE run SET goal = 'lose it', place = NULL WHERE id = 'bad'";
+    folder.raw().execute_batch(damage).expect("it is done");
+    assert!(store.run(&id("bad")).is_err() && store.runs().is_err());
+    let listed = store.list().expect("it is listed");
+    let broken: Vec<_> = listed.damaged.iter().map(StoreError::run).collect();
+    assert_eq!((listed.runs.len(), broken), (4, vec![Some(&id("bad"))]));
+
+    let held = store.hold(&id("open-1-0")).expect("it can be asked").expect("it is free");
+    assert_eq!(store.remove(&id("open")).await.expect("it can be asked"), None);
+    drop(held);
+    let removed = store.remove(&id("open")).await.expect("it goes").expect("it is free");
+    assert_eq!(removed.runs, [id("open"), id("open-1-0")]);
+    let removed = store.remove(&id("bad")).await.expect("it goes").expect("it is free");
+    assert!(removed.runs == [id("bad")] && !removed.unswept);
+    let error = store.remove(&id("bad")).await.expect_err("it is gone");
+    assert!(matches!(error, StoreError::NoSuchRun { .. }), "{error}");
+    assert_eq!(names(&store), ["openly", "kept"]);
+    assert_eq!(store.lines(&kept.run, Seq(0)).expect("readable"), kept.lines);
+    assert_eq!(store.letters(&id("openly")).expect("readable").len(), 1);
+    let left = "SELECT (SELECT count(*) FROM entry) + (SELECT count(*) FROM letter)";
+    let left: i64 = folder.raw().query_row(left, [], |row| row.get(0)).expect("it can be asked");
+    assert_eq!(left, 7, "nothing of the others is left behind");
+}
+
+#[tokio::test]
+async fn what_a_damaged_reference_may_mean_is_not_swept() {
+    let folder = Folder::new("sweep-damaged");
+    let store = folder.store();
+    let mut kept = Script::begin("kept", &store, 1).await;
+    let long = kept.next(&"long enough. ".repeat(200));
+    store.append(long).await.expect("it is written").seq();
+    Script::begin("gone", &store, 2).await.end(&store).await;
+    let change = "UPDATE entry SET artifact = x'00' WHERE run = 'kept' AND seq = 2";
+    folder.raw().execute_batch(change).expect("it is done");
+    let pruned = store.prune(Prune { keep: Some(0), ..Prune::default() }).await.expect("it prunes");
+    assert!(went(&pruned) == ["gone"] && pruned.unswept, "{pruned:?}");
+    let mend = "UPDATE entry SET artifact = (SELECT digest FROM artifact WHERE size > 2000)
+                WHERE run = 'kept' AND seq = 2";
+    folder.raw().execute_batch(mend).expect("it is done");
+    assert_eq!(store.lines(&kept.run, Seq(0)).expect("it is all there"), kept.lines);
+    assert_eq!(names(&store), ["kept"]);
+}

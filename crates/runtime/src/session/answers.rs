@@ -1,0 +1,36 @@
+//! Answers that wait in letters: to which question, and what they say.
+
+use std::collections::BTreeMap;
+
+use pointsman_kernel::id::EffectId;
+use serde_json::Value;
+
+use super::{Session, SessionError};
+use crate::store::{Letter, RunId};
+
+/// Returns the question that a letter answers, and whether it says yes.
+pub(super) fn answer(letter: &Letter) -> Option<(EffectId, bool)> {
+    let event: Value = serde_json::from_str(&letter.body).ok()?;
+    let (about, yes) = match event.get("approval_answered") {
+        Some(about) => (about, about.get("granted")),
+        None => {
+            let about = event.get("answered")?;
+            (about, about.pointer("/answer/own/answered/yes"))
+        }
+    };
+    let effect = serde_json::from_value(about.get("effect")?.clone()).ok()?;
+    Some((effect, yes.and_then(Value::as_bool).unwrap_or(false)))
+}
+
+/// Returns the question that a letter answers, if it answers one.
+pub(super) fn about(letter: &Letter) -> Option<EffectId> {
+    answer(letter).map(|(effect, _)| effect)
+}
+
+impl Session {
+    /// Returns what was answered to a run's questions and not yet taken. Of several answers
+    /// to one question the last counts.
+    pub fn answers(&self, id: &RunId) -> Result<BTreeMap<EffectId, bool>, SessionError> {
+        Ok(self.store.letters(id)?.iter().filter_map(answer).collect())
+    }
+}

@@ -1,0 +1,51 @@
+//! A journal that cannot be written to, on a full disk or where everything is read-only: what
+//! it holds can be read all the same, if no log lies beside it.
+
+use std::{ffi::OsString, fs, io, path::Path};
+
+use super::{Options, Store, StoreError, pool::Pool, schema};
+
+impl Store {
+    /// Opens a journal to be read only, after it could not be opened to be written to.
+    pub(super) fn only_read(
+        path: &Path,
+        options: &Options,
+        error: StoreError,
+    ) -> Result<Self, StoreError> {
+        let unwritable = matches!(
+            error,
+            StoreError::Full { .. } | StoreError::ReadOnly { .. } | StoreError::Open { .. }
+        );
+        // What is wrong with the file itself is told by the first error just as well.
+        if !unwritable || !is_settled(path) || schema::check_frozen(path).is_err() {
+            return Err(error);
+        }
+        Ok(Self {
+            path: path.into(),
+            readers: Pool::frozen(path, options),
+            jobs: None,
+            thread: None,
+            writer: None,
+            unwritable: Some(error.to_string()),
+        })
+    }
+
+    /// Refuses to write to a journal that can only be read.
+    pub(super) fn check_writable(&self) -> Result<(), StoreError> {
+        match &self.unwritable {
+            Some(why) => Err(StoreError::OnlyRead { path: self.path.clone(), why: why.clone() }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Returns whether the file holds all that was written to it: its log is gone, or empty.
+fn is_settled(path: &Path) -> bool {
+    let mut log = OsString::from(path.as_os_str());
+    log.push("-wal");
+    let empty = match fs::metadata(log) {
+        Ok(log) => log.len() == 0,
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    };
+    empty && fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() > 0)
+}
