@@ -274,6 +274,7 @@ impl Error {
                 SessionError::Drive(DriveError::NotBegun(_))
                 | SessionError::Host(_)
                 | SessionError::NoSuchEntry { .. }
+                | SessionError::ForkOfTheEnd { .. }
                 | SessionError::Store(StoreError::NoSuchRun { .. }),
             )
             | Self::Store(StoreError::NoSuchRun { .. })
@@ -372,6 +373,9 @@ fn session_hint(error: &SessionError) -> Option<String> {
         }
         SessionError::Drive(DriveError::Store(error)) | SessionError::Store(error) => error.hint(),
         SessionError::Host(HostError::Model(error)) => Some(error.hint()),
+        SessionError::ForkOfTheEnd { last, .. } if last.0 > 0 => {
+            Some(format!("give `--at {}` or less", last.0))
+        }
         SessionError::Host(HostError::NoSuchTool { .. }) => {
             Some("name tools that are there, or leave `--set tools=…` out".into())
         }

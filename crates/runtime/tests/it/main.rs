@@ -14,6 +14,7 @@ mod forms;
 mod fts;
 mod mcp;
 mod model;
+mod pausing;
 mod remember;
 mod session;
 mod store;

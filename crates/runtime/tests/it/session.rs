@@ -20,7 +20,7 @@ use pointsman_runtime::{
         approval,
     },
     store::{RunId, Store},
-    tool,
+    tool, watch,
 };
 use serde_json::json;
 
@@ -91,13 +91,15 @@ impl Desk {
 
     /// A host that fills forms in such a browser.
     pub(crate) fn host_with(&self, browser: pointsman_runtime::browser::Settings) -> Host {
-        self.host_of(model::Settings::new(Spec::quote()), browser)
+        self.host_of(model::Settings::new(Spec::quote()), browser, None)
     }
 
-    fn host_of(
+    /// A host with a model, and a watch if one is wanted.
+    pub(crate) fn host_of(
         &self,
         model: model::Settings,
         browser: pointsman_runtime::browser::Settings,
+        watch: Option<watch::Limits>,
     ) -> Host {
         let mut tools = tool::Settings::over(self.work(), self.folder.0.join("index.db"));
         // Pages come from a server in this process.
@@ -106,7 +108,7 @@ impl Desk {
             model,
             tools,
             mcp: None,
-            watch: None,
+            watch,
             hooks: host::Hooks::default(),
             instructions: host::Instructions::default(),
             browser,
@@ -148,7 +150,7 @@ impl Desk {
             permissions: Permissions::allow_all(),
             seed: Some(7),
         };
-        let host = self.host_of(model, pointsman_runtime::browser::Settings::default());
+        let host = self.host_of(model, pointsman_runtime::browser::Settings::default(), None);
         let ran = self.session.run(&host, start, Vec::new(), &mut Nobody);
         ran.unwrap_or_else(|error| panic!("it runs: {error}"))
     }
@@ -256,6 +258,9 @@ fn a_fork_shares_the_past_and_goes_its_own_way() {
     assert_eq!(store.run(&fork).expect("it is there").forked, Some((outcome.run.clone(), Seq(1))));
     let beyond = desk.session.fork(&outcome.run, Some(Seq(99)));
     assert!(matches!(beyond, Err(SessionError::NoSuchEntry { .. })));
+    let end = desk.session.fork(&outcome.run, Some(Seq(outcome.steps)));
+    let refused = matches!(&end, Err(SessionError::ForkOfTheEnd { last, .. }) if *last == Seq(4));
+    assert!(refused, "{end:?}");
     let whole = desk.session.fork(&outcome.run, None).unwrap_or_else(|e| panic!("{e}"));
     let again = desk.resume(&whole, &mut Says(true, 0));
     assert_eq!(again.standing, Standing::Ended(Disposition::Succeeded), "it can end again");
