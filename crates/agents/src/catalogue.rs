@@ -74,9 +74,11 @@ pub fn tools() -> Vec<ToolDecl> {
         |name, target| ToolDecl { effect: ToolEffect::Command, ..ToolDecl::write(name, &[target]) };
     // Whether a file was changed can be seen in it.
     let file = |name| ToolDecl { recovery: Recovery::Probe, ..ToolDecl::write(name, &["path"]) };
+    // What is left out is the workspace's root.
+    let root = "\".\"";
     alloc::vec![
         ToolDecl { name: "context.fts_search".into(), ..query.clone() },
-        file("edit"),
+        file("edit").with_paths(&["path"]),
         // Whether a form was sent can be seen on its page.
         ToolDecl {
             recovery: Recovery::Probe,
@@ -84,13 +86,15 @@ pub fn tools() -> Vec<ToolDecl> {
         },
         command("git", "args"),
         ToolDecl::read("http_get", &["url"]),
-        ToolDecl::read("list", &["path"]),
+        ToolDecl::read("list", &["path"]).with_paths(&["path"]).with_default("path", root),
         // It is new where the plan is, and there is nothing that it could change.
         ToolDecl { parallel_safe: false, ..ToolDecl::read(PLAN_TOOL, &[]) },
-        ToolDecl::read("read", &["path"]),
-        ToolDecl { name: "search".into(), ..query },
-        command("shell", "command"),
-        file("write"),
+        ToolDecl::read("read", &["path"]).with_paths(&["path"]),
+        ToolDecl { name: "search".into(), ..query }
+            .with_paths(&["path"])
+            .with_default("path", root),
+        command("shell", "command").with_paths(&["cwd"]).with_default("cwd", root),
+        file("write").with_paths(&["path"]),
     ]
 }
 
@@ -98,7 +102,7 @@ pub fn tools() -> Vec<ToolDecl> {
 ///
 /// A test holds these figures to the certificates that `check` computes.
 pub const CHILDREN: &[Child<'static>] = &[
-    Child { name: "research", certificate: run(69, 84, 21, 315_000) },
+    Child { name: "research", certificate: run(69, 126, 21, 315_000) },
     Child { name: "form", certificate: run(16_970, 16_884, 21, 1_649_382_000) },
     Child { name: "explore", certificate: run(101, 42, 0, 300_000) },
 ];

@@ -6,6 +6,7 @@ mod decision;
 mod memory;
 mod offer;
 mod passage;
+mod phrase;
 mod prompt;
 mod recount;
 mod schema;

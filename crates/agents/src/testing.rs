@@ -109,6 +109,7 @@ where
             permissions: self.permissions.clone(),
             tools: self.tools.clone(),
             config: raw(&config),
+            place: None,
         })));
     }
 
@@ -141,8 +142,11 @@ where
         self.apply(Event::Answered { effect, answer, usage });
     }
 
-    /// Answers the effect that was started last.
+    /// Answers the effect that was started last; a wait before it is over first.
     pub(crate) fn answer_last(&mut self, answer: Answer<A::Report>) {
+        if self.running().is_empty() {
+            self.wake();
+        }
         self.answer(self.last(), answer);
     }
 

@@ -122,6 +122,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         permissions: Permissions::default(),
         tools: Vec::new(),
         config: body(&())?,
+        place: None,
     }))]);
 
     // The loop: 1. wait for an event; 2. and 3. step; 4. write; 5. start; and again.

@@ -126,6 +126,9 @@ pub struct Begun {
     pub tools: Vec<ToolDecl>,
     /// The agent's own configuration.
     pub config: Box<RawValue>,
+    /// Where the run works and with what, for whoever goes on with it. No step looks at it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Box<RawValue>>,
 }
 
 /// What an answer cost.

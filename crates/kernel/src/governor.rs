@@ -7,8 +7,10 @@
 mod content;
 mod key;
 mod memory;
+mod pattern;
 mod permission;
 mod rules;
+mod value;
 mod watch;
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
@@ -23,7 +25,7 @@ use crate::{
     agent::{Reply, ToolCall, ToolResult},
     chart::{Chart, State, Stuck},
     id::{At, Digest, Seq, StateId},
-    tool::{ToolDecl, ToolEffect},
+    tool::ToolDecl,
 };
 
 /// Bytes of a query that a verdict repeats.
@@ -181,11 +183,10 @@ impl Governor {
         (call, key): (&ToolCall, &CallKey),
         (now, seq): (At, Seq),
     ) -> Option<Verdict> {
-        let commands = key.effect == ToolEffect::Command;
         let rules = [
             self.propose(chart.stuck(), (call, key), seq),
             tools_of_state(state, call),
-            self.permissions.judge(call, commands, now),
+            self.permissions.judge(call, self.tool(&call.tool), now),
         ];
         rules.into_iter().flatten().max_by_key(|verdict| verdict.level)
     }

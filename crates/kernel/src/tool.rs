@@ -19,6 +19,13 @@ pub struct ToolDecl {
     /// The arguments that name what it acts on, such as `path`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Box<str>>,
+    /// The arguments that are paths, so that a rule fits them in every spelling.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<Box<str>>,
+    /// What stands for arguments that are left out, as (name, JSON), where a rule could
+    /// speak of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub defaults: Vec<(Box<str>, Box<str>)>,
     /// The argument that holds a query, for tools that search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query: Option<Box<str>>,
@@ -78,6 +85,8 @@ impl ToolDecl {
             name: name.into(),
             effect: ToolEffect::default(),
             targets: Vec::new(),
+            paths: Vec::new(),
+            defaults: Vec::new(),
             query: None,
             idempotent: false,
             parallel_safe: false,
@@ -104,5 +113,23 @@ impl ToolDecl {
             targets: targets.iter().map(|target| (*target).into()).collect(),
             ..Self::unknown(name)
         }
+    }
+
+    /// Names the arguments that are paths.
+    #[must_use]
+    pub fn with_paths(self, paths: &[&str]) -> Self {
+        Self { paths: paths.iter().map(|path| (*path).into()).collect(), ..self }
+    }
+
+    /// Says what stands for an argument that is left out, as JSON.
+    #[must_use]
+    pub fn with_default(mut self, name: &str, json: &str) -> Self {
+        self.defaults.push((name.into(), json.into()));
+        self
+    }
+
+    /// Returns what stands for an argument that is left out, as JSON.
+    pub(crate) fn usual(&self, name: &str) -> Option<&str> {
+        self.defaults.iter().find(|(known, _)| **known == *name).map(|(_, json)| &**json)
     }
 }

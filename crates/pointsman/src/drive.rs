@@ -1,10 +1,8 @@
-//! What every command does that drives a run: set the host up, show what happens, ask
-//! who is there, and say at the end how it stands.
+//! What every command does that drives a run: set the host up, show what happens, and ask
+//! who is there.
 
 use std::{
-    io::{self, IsTerminal as _},
-    path::PathBuf,
-    process::ExitCode,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -13,27 +11,25 @@ use std::{
 };
 
 use clap::Args;
-use pointsman_kernel::{chart::Disposition, turn::TurnErrorKind};
+use pointsman_kernel::chart::Disposition;
 use pointsman_runtime::{
-    browser::Left,
     config::{Config, LimitsConfig, ModelConfig},
-    driver::Standing,
     host::{self, Approved, Host},
-    mcp::{self, McpLimits},
+    mcp::{self, McpError, McpLimits},
     model::{self, Prices, Proposals, Spec},
     observe::{Log, Observer},
-    session::{Attend, Nobody, Outcome, Session},
+    session::{Attend, Nobody, Session},
+    store::RunId,
     tool, watch,
 };
-use serde_json::json;
 
 use crate::{
-    lines::{self, Lines},
-    live::{self, Live},
+    lines::Lines,
+    live::Live,
     person::{self, Absent, Person},
     place::{Settled, variable},
-    report::{self, Error, coloured},
-    tell::{Plain, note, open_question},
+    report::Error,
+    tell::{Plain, note},
     words,
 };
 
@@ -43,10 +39,10 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// Where a run works, and with what.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Drive {
-    /// The folder to work in.
-    #[arg(long, value_name = "PATH", default_value = ".")]
-    pub(crate) dir: PathBuf,
-    /// The model [env: `POINTSMAN_MODEL`] [default: quote].
+    /// The folder to work in [default: this one, or that of the run that goes on].
+    #[arg(long, value_name = "PATH")]
+    pub(crate) dir: Option<PathBuf>,
+    /// The model [env: `POINTSMAN_MODEL`] [default: quote, or that of the run that goes on].
     #[arg(long, value_name = "PROVIDER:NAME")]
     model: Option<String>,
     /// The model server's address [env: `POINTSMAN_BASE_URL`].
@@ -64,6 +60,9 @@ pub(crate) struct Drive {
     /// Print JSON: an object per line for what happens, the last one for the end.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Whether the model is that of a run that goes on: then so is its address.
+    #[arg(skip)]
+    recorded: bool,
 }
 
 /// Those who see what happens, and whoever is asked.
@@ -72,7 +71,8 @@ pub(crate) struct Audience {
     pub(crate) observers: Vec<Arc<dyn Observer>>,
     /// Who is asked.
     pub(crate) attendant: Box<dyn Attend>,
-    live: Option<Arc<Live>>,
+    /// The live view, if there is one.
+    pub(crate) live: Option<Arc<Live>>,
 }
 
 /// Whether what a run asks can wait for another time.
@@ -92,6 +92,32 @@ impl Waits {
 }
 
 impl Drive {
+    /// Returns the folder to work in.
+    pub(crate) fn dir(&self) -> &Path {
+        self.dir.as_deref().unwrap_or(Path::new("."))
+    }
+
+    /// Goes on with a run: what nobody typed is as it was when the run began.
+    pub(crate) fn going_on(mut self, session: &Session, run: &RunId) -> Result<Self, Error> {
+        let Some(place) = session.place(run).map_err(Error::Session)? else { return Ok(self) };
+        if self.dir.is_none()
+            && let Some(dir) = place.dir
+        {
+            if !dir.is_dir() {
+                return Err(Error::NoFolder { run: run.to_string(), dir });
+            }
+            self.dir = Some(dir);
+        }
+        if self.model.is_none() {
+            self.model = Some(place.model.into());
+            self.base_url = self.base_url.or(place.base_url.map(Into::into));
+            self.recorded = true;
+        }
+        let model = words::line(self.model.as_deref().unwrap_or("quote"), 100);
+        note(&format!("works in {} with {model}", self.dir().display()));
+        Ok(self)
+    }
+
     /// Returns whether anything names a model that writes: quoting is not writing.
     pub(crate) fn names_model(&self, config: &ModelConfig) -> bool {
         let named = self.model.clone().or_else(|| variable("POINTSMAN_MODEL"));
@@ -105,8 +131,8 @@ impl Drive {
             Some(text) => text.parse::<Spec>().map_err(Error::Model)?,
             None => Spec::quote(),
         };
-        let base = self.base_url.clone().or_else(|| variable("POINTSMAN_BASE_URL"));
-        let base = base.or_else(|| config.base_url.clone());
+        let settled = || variable("POINTSMAN_BASE_URL").or_else(|| config.base_url.clone());
+        let base = self.base_url.clone().or_else(|| settled().filter(|_| !self.recorded));
         let env = |name: &str| variable(name);
         let mut settings =
             model::Settings::from_env(spec, base.as_deref(), &env).map_err(Error::Model)?;
@@ -126,26 +152,45 @@ impl Drive {
 
     /// Returns the MCP servers of the folder, and which of them are approved.
     pub(crate) fn servers(&self, config: &Config) -> Result<Option<Approved>, Error> {
-        let Some(file) = mcp::Config::find(&self.dir) else {
+        let Some(file) = mcp::Config::find(self.dir()) else {
             return match self.mcp.first() {
-                Some(name) => Err(Error::NoServers { name: name.clone(), dir: self.dir.clone() }),
+                Some(name) => Err(Error::NoServers { name: name.clone(), dir: self.dir().into() }),
                 None => Ok(None),
             };
         };
-        let servers = mcp::Config::read(&file).map_err(Error::Mcp)?;
-        let servers = servers.believing(&config.mcp.believe);
+        let servers = match mcp::Config::read(&file) {
+            Ok(servers) => servers.believing(&config.mcp.believe),
+            // Whoever works in a folder need not mend a list of which they want nothing.
+            Err(error) if self.mcp.is_empty() => {
+                note(&format!("no MCP server is used: {error}"));
+                return Ok(None);
+            }
+            Err(error) => return Err(Error::Mcp(error)),
+        };
         // On the command line a name is enough: whoever types it sees what it is for.
         let mut names = servers.approved(&config.mcp.approve);
         names.extend(self.mcp.iter().cloned());
-        let mut limits = McpLimits::default();
-        limits.call = config.mcp.call_ms.map_or(limits.call, ms);
-        limits.start = config.mcp.start_ms.map_or(limits.start, ms);
+        if let Some((_, error)) =
+            servers.wrong().find(|(name, _)| names.iter().any(|it| it == name))
+        {
+            return Err(Error::Mcp(error));
+        }
+        let (usual, wanted) = (McpLimits::default(), &config.mcp);
+        let limits = McpLimits {
+            call: wanted.call_ms.map_or(usual.call, ms),
+            start: wanted.start_ms.map_or(usual.start, ms),
+            connect: wanted.connect_ms.map_or(usual.connect, ms),
+            stop: wanted.stop_ms.map_or(usual.stop, ms),
+            output: wanted.output_bytes.map_or(usual.output, count),
+            tools: wanted.tools.map_or(usual.tools, count),
+            ..usual
+        };
         Ok(Some(Approved { config: servers, names, limits }))
     }
 
     /// Returns what the tools over the folder keep to.
     pub(crate) fn tools(&self, index: PathBuf, config: &Config) -> tool::Settings {
-        let mut settings = tool::Settings::over(&self.dir, index);
+        let mut settings = tool::Settings::over(self.dir(), index);
         limit(&mut settings.limits, &config.limits);
         let (policy, wanted) = (&mut settings.sandbox, &config.sandbox);
         policy.network = wanted.network.unwrap_or(policy.network);
@@ -159,22 +204,36 @@ impl Drive {
         settings
     }
 
-    /// Sets the host up.
-    pub(crate) fn host(&self, session: &Session, settled: &Settled) -> Result<Host, Error> {
+    /// Returns what a host is set up with.
+    pub(crate) fn settings(
+        &self,
+        index: PathBuf,
+        settled: &Settled,
+    ) -> Result<host::Settings, Error> {
         let config = &settled.config;
-        let settings = host::Settings {
+        Ok(host::Settings {
             model: self.model(&config.model)?,
-            tools: self.tools(session.index(&self.dir), config),
+            tools: self.tools(index, config),
             mcp: self.servers(config)?,
             watch: Some(watched(config)),
             hooks: config.hooks.hooks(),
             instructions: config.instructions(),
             browser: config.form.browser(),
-        };
+        })
+    }
+
+    /// Sets the host up.
+    pub(crate) fn host(&self, session: &Session, settled: &Settled) -> Result<Host, Error> {
+        let settings = self.settings(session.index(self.dir()), settled)?;
         let host = session.host(settings).map_err(Error::Session)?;
         for (name, why) in host.refused() {
             let hint = why.hint().map_or_else(String::new, |hint| format!(" ({hint})"));
-            note(&format!("MCP server {}: {why}{hint}", words::line(name, 60)));
+            let server = match why {
+                // It says itself which file and which entry is meant.
+                McpError::Entry { .. } => "an MCP server is left out".into(),
+                _ => format!("MCP server {}", words::line(name, 60)),
+            };
+            note(&format!("{server}: {why}{hint}"));
         }
         Ok(host)
     }
@@ -202,7 +261,7 @@ impl Drive {
             let ends = Arc::clone(&ending);
             let ends = move || ends.store(true, Ordering::Relaxed);
             session.when_ending(ends).map_err(Error::Session)?;
-            Box::new(Person { live: live.clone(), folder: self.dir.clone(), ending, waits })
+            Box::new(Person { live: live.clone(), folder: self.dir().into(), ending, waits })
         } else if waits == Waits::Yes {
             Box::new(Nobody)
         } else {
@@ -239,6 +298,7 @@ fn limit(limits: &mut tool::Limits, wanted: &LimitsConfig) {
     limits.http_ms = wanted.http_ms.unwrap_or(limits.http_ms);
     limits.http_bytes = wanted.http_bytes.map_or(limits.http_bytes, count);
     limits.redirects = wanted.redirects.map_or(limits.redirects, count);
+    limits.sandbox_ms = wanted.sandbox_ms.unwrap_or(limits.sandbox_ms);
 }
 
 /// Returns when runs pause.
@@ -250,133 +310,5 @@ pub(crate) fn watched(config: &Config) -> watch::Limits {
         disk_free: wanted.disk_free.or(usual.disk_free),
         every: wanted.every_ms.map_or(usual.every, ms),
         longest: wanted.longest_ms.map_or(usual.longest, ms),
-    }
-}
-
-/// Says how a run stands, and returns the exit code that says so.
-pub(crate) fn finish(
-    session: &Session,
-    host: &Host,
-    outcome: &Outcome,
-    audience: Audience,
-    json: bool,
-) -> Result<ExitCode, Error> {
-    // The line of the live view must be gone before anything else is written.
-    if let Some(live) = &audience.live {
-        live.close();
-    }
-    drop(audience);
-    let code = conclude(session, outcome, json, true);
-    farewell(host, outcome);
-    code
-}
-
-/// Says what became of the browser of a run that ended with something filled in and nothing
-/// sent.
-fn farewell(host: &Host, outcome: &Outcome) {
-    let filled = outcome.report.as_ref().and_then(|report| report.get("filled")?.as_u64());
-    match host.left(&outcome.run).filter(|_| filled.is_some_and(|count| count > 0)) {
-        Some(Left::Open) => {
-            note("the browser stays open: go on there, and close it when you are done");
-        }
-        Some(Left::Closed) => {
-            note("the browser is closed, and what was filled in is gone with it");
-        }
-        None => {}
-    }
-}
-
-/// Says how a run stands, with its result where that was not said before, and returns the
-/// exit code that says so.
-pub(crate) fn conclude(
-    session: &Session,
-    outcome: &Outcome,
-    json: bool,
-    with_result: bool,
-) -> Result<ExitCode, Error> {
-    let ended = match outcome.standing {
-        Standing::Ended(ended) => Some(ended),
-        _ => None,
-    };
-    let let_go = outcome.standing == Standing::Moving;
-    let unasked = match ended {
-        Some(Disposition::Succeeded) => session.unasked(&outcome.run).map_err(Error::Session)?,
-        _ => Vec::new(),
-    };
-    if json {
-        let questions: Vec<_> = outcome.questions.iter().map(lines::asked).collect();
-        let mut said = json!({
-            "run": outcome.run.as_str(),
-            "state": outcome.state,
-            "steps": outcome.steps,
-            "disposition": ended.map(Disposition::name),
-            "elapsed_ms": outcome.elapsed_ms,
-            "result": outcome.result,
-            "questions": questions,
-            "error": outcome.error,
-            "unasked": unasked,
-        });
-        if let (Some(report), Some(fields)) = (&outcome.report, said.as_object_mut()) {
-            fields.insert("report".into(), report.clone());
-        }
-        report::data(&format!("{said}\n"))?;
-    } else {
-        let result = outcome.result.as_ref().filter(|_| with_result);
-        let written = result.map_or(Ok(()), |result| match io::stdout().is_terminal() {
-            // What a document holds must not steer the terminal that shows it.
-            true => report::data(&format!("{}\n", words::harmless(result))),
-            false => report::data(&format!("{result}\n")),
-        });
-        told(session, outcome, ended, let_go);
-        for reason in &unasked {
-            note(&format!("left for a person: {reason}"));
-        }
-        // Whoever has lost the result can still ask for the run.
-        written?;
-    }
-    let code = match ended {
-        Some(Disposition::Succeeded) if !unasked.is_empty() => {
-            words::exit_code(Some(Disposition::Denied))
-        }
-        // Whoever lets go with Ctrl-C wanted it cancelled.
-        _ if let_go => words::exit_code(Some(Disposition::Cancelled)),
-        Some(Disposition::Succeeded) if owes(outcome) => {
-            words::exit_code(Some(Disposition::Failed))
-        }
-        ended => words::exit_code(ended),
-    };
-    Ok(ExitCode::from(code))
-}
-
-/// Returns whether a conversation owes an answer, however well it ended.
-fn owes(outcome: &Outcome) -> bool {
-    outcome.error.as_ref().is_some_and(|it| it.kind != TurnErrorKind::Cancelled)
-}
-
-/// Tells people how a run stands and what to do next.
-fn told(session: &Session, outcome: &Outcome, ended: Option<Disposition>, let_go: bool) {
-    let run = &outcome.run;
-    let how = match ended {
-        Some(Disposition::Succeeded) if owes(outcome) => "ended without an answer",
-        Some(ended) => ended.name(),
-        None if let_go => "let go of, still under way",
-        None if outcome.questions.is_empty() => "waiting for something from outside",
-        None => "waiting for a person",
-    };
-    let time = words::duration(outcome.elapsed_ms);
-    let steps = words::counted(outcome.steps, "step");
-    let line = format!("{how} in `{}` after {time} and {steps}: run {run}", outcome.state);
-    note(&if coloured() { live::ending(ended, &line) } else { line });
-    note(&format!("journal: {}", session.journal().display()));
-    for question in &outcome.questions {
-        note(&open_question(question));
-    }
-    if !outcome.questions.is_empty() {
-        note(&format!("next: pointsman approve {run}   or   pointsman deny {run}"));
-        note(&format!("then: pointsman resume {run}"));
-    } else if ended.is_none() {
-        note(&format!("next: pointsman resume {run}   or   pointsman cancel {run}"));
-    } else {
-        note(&format!("next: pointsman show {run}   or   pointsman why {run} {}", outcome.steps));
     }
 }

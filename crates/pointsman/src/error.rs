@@ -21,6 +21,8 @@ use thiserror::Error;
 
 use crate::chart::Source;
 
+const FOLDER: &str = "`--dir` names the folder to work in";
+
 /// What can go wrong on the command line.
 #[derive(Debug, Error)]
 pub(crate) enum Error {
@@ -80,6 +82,12 @@ pub(crate) enum Error {
     /// The agent needs a goal.
     #[error("`{agent}` needs a goal")]
     NoGoal {
+        /// The agent.
+        agent: String,
+    },
+    /// The goal is given twice, or in the wrong place.
+    #[error("the goal is not set with `--set goal=…`")]
+    GoalSet {
         /// The agent.
         agent: String,
     },
@@ -162,6 +170,22 @@ pub(crate) enum Error {
         run: String,
         /// How.
         how: String,
+    },
+    /// The folder that a run works in is not there.
+    #[error("run {run} works in {}, and that folder is gone", dir.display())]
+    NoFolder {
+        /// The run.
+        run: String,
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// A conversation is held somewhere else.
+    #[error("run {run} works in {}, and this conversation elsewhere", dir.display())]
+    Elsewhere {
+        /// The run.
+        run: String,
+        /// The folder.
+        dir: PathBuf,
     },
     /// Nothing says which runs are to go.
     #[error("nothing says which runs are to go")]
@@ -250,6 +274,7 @@ impl Error {
                 SessionError::Drive(DriveError::NotBegun(_))
                 | SessionError::Host(_)
                 | SessionError::NoSuchEntry { .. }
+                | SessionError::ForkOfTheEnd { .. }
                 | SessionError::Store(StoreError::NoSuchRun { .. }),
             )
             | Self::Store(StoreError::NoSuchRun { .. })
@@ -280,13 +305,16 @@ impl Error {
                     pointsman_agents::CHARTS.iter().map(|(name, _)| *name).collect();
                 format!("give a file, or one of: {}", names.join(", "))
             }
+            Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                "look at its name, and at the folder that you are in".into()
+            }
             Self::NoSuchCode { .. } => "`pointsman explain` lists them all".into(),
             Self::NotYet { .. } => {
                 "so far `chat`, `code`, `research`, `form` and charts with `jobs = \"builtin\"` can \
                  be run"
                     .into()
             }
-            Self::NoGoal { agent } => format!("write `pointsman run {agent} \"GOAL\"`"),
+            Self::NoGoal { agent } | Self::GoalSet { agent } => format!("write `pointsman run {agent} \"GOAL\"`"),
             Self::NoTalks => "begin one: `pointsman chat`".into(),
             Self::NoTalker { run, .. } => format!("`pointsman resume {run}` goes on with it"),
             Self::Plan(error) => error.hint().into(),
@@ -312,6 +340,10 @@ impl Error {
             Self::HasEnded { run, .. } => {
                 format!("`pointsman fork {run}` makes a new run out of it")
             }
+            Self::NoFolder { .. } => "name the folder to go on in with `--dir`".into(),
+            Self::Elsewhere { run, .. } => {
+                format!("leave, and write `pointsman chat --resume {run}`")
+            }
             Self::PruneWhich => "give `--older-than 30d` or `--keep 100`".into(),
             Self::NoServers { .. } => "list your servers in `.mcp.json`, or give `--dir`".into(),
             Self::LogFilter { .. } => {
@@ -320,6 +352,7 @@ impl Error {
             Self::ForeignChart { .. } => "replay it with the build that wrote it".into(),
             Self::Page(error) => error.hint(),
             Self::Browser(error) => return error.hint().map(Into::into),
+            Self::Tools(ToolError::Root { .. }) => FOLDER.into(),
             Self::Model(error) => error.hint(),
             Self::Mcp(error) => return error.hint(),
             Self::Store(error) => return error.hint(),
@@ -340,6 +373,16 @@ fn session_hint(error: &SessionError) -> Option<String> {
         }
         SessionError::Drive(DriveError::Store(error)) | SessionError::Store(error) => error.hint(),
         SessionError::Host(HostError::Model(error)) => Some(error.hint()),
+        SessionError::ForkOfTheEnd { last, .. } if last.0 > 0 => {
+            Some(format!("give `--at {}` or less", last.0))
+        }
+        SessionError::Host(HostError::NoSuchTool { .. }) => {
+            Some("name tools that are there, or leave `--set tools=…` out".into())
+        }
+        SessionError::Host(HostError::Tools(ToolError::Root { .. })) => Some(FOLDER.into()),
+        SessionError::NoSuchEntry { run, .. } => {
+            Some(format!("`pointsman show {run}` lists its entries"))
+        }
         SessionError::Chart { .. } => Some("use the build that began the run".into()),
         SessionError::Held { run } => Some(format!("`pointsman cancel {run}` stops it")),
         _ => None,

@@ -10,6 +10,7 @@ mod dialogue;
 mod die;
 mod draw;
 mod drive;
+mod ending;
 mod error;
 mod line;
 mod lines;

@@ -5,6 +5,9 @@ mod child;
 mod form;
 mod hook;
 mod instructions;
+mod pauses;
+mod place;
+mod rules;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +28,9 @@ use form::Forms;
 pub(crate) use form::{forget, remove};
 pub use hook::{AfterTools, Hooks};
 pub use instructions::Instructions;
+use pauses::Pauses;
+pub use place::Place;
+use rules::Rules;
 
 use crate::{
     browser::{self, Left},
@@ -47,6 +53,14 @@ pub enum HostError {
     /// The tools cannot be used.
     #[error(transparent)]
     Tools(#[from] ToolError),
+    /// A run is to be offered a tool that is not there.
+    #[error("`tools` names `{name}`, and there is no such tool here; there are: {known}")]
+    NoSuchTool {
+        /// What is named.
+        name: String,
+        /// The tools that there are.
+        known: String,
+    },
 }
 
 /// What a host is made of.
@@ -96,6 +110,9 @@ struct Inner {
     store: Arc<Store>,
     accounts: hook::Accounts,
     forms: Forms,
+    place: Place,
+    pauses: Pauses,
+    rules: Rules,
 }
 
 impl Host {
@@ -106,6 +123,7 @@ impl Host {
         journal: PathBuf,
     ) -> Result<Self, HostError> {
         let Settings { model, tools, mcp, watch, hooks, instructions, browser } = settings;
+        let place = Place::of(&tools.root, &model);
         let (model, tools) = (Model::new(model)?, Tools::open(tools)?);
         let (servers, refused) = match mcp {
             Some(Approved { config, names, limits }) => {
@@ -127,7 +145,15 @@ impl Host {
             store,
             accounts: hook::Accounts::default(),
             forms,
+            place,
+            pauses: Pauses::default(),
+            rules: Rules::default(),
         })))
+    }
+
+    /// Returns where its runs work, and with what.
+    pub fn place(&self) -> &Place {
+        &self.0.place
     }
 
     /// Returns what the tools declare of themselves.
@@ -149,19 +175,26 @@ impl Host {
     }
 
     /// Completes the configuration of an agent that is told its tools and what the
-    /// workspace says. What the configuration says itself stays as it is.
+    /// workspace says. What the configuration says itself stays as it is; tools that it
+    /// only names are told of as the others are.
     pub(crate) fn configure(
         &self,
         agent: &str,
         mut config: Value,
         permissions: &Permissions,
-    ) -> Value {
+    ) -> Result<Value, HostError> {
         let talks = talks(agent);
         let Some(fields) = config.as_object_mut().filter(|_| talks || agent == "research") else {
-            return config;
+            return Ok(config);
         };
-        if !fields.contains_key("tools") {
-            fields.insert("tools".into(), self.offer(agent, permissions));
+        match fields.get_mut("tools") {
+            Some(Value::Array(tools)) if !talks => {
+                tools.iter_mut().try_for_each(|tool| self.tell_of(tool))?;
+            }
+            Some(_) => {}
+            None => {
+                fields.insert("tools".into(), self.offer(agent, permissions));
+            }
         }
         if talks && !fields.contains_key("instructions") && self.0.instructions.wanted(agent) {
             let found = instructions::found(self.0.tools.root());
@@ -169,21 +202,31 @@ impl Host {
                 fields.insert("instructions".into(), found);
             }
         }
-        config
+        Ok(config)
+    }
+
+    /// Puts what is known of a tool in the place of its name. What is no name is left to
+    /// the agent, which says what it takes.
+    fn tell_of(&self, tool: &mut Value) -> Result<(), HostError> {
+        let named = if tool.is_object() { tool.get("name") } else { Some(&*tool) };
+        let Some(name) = named.and_then(Value::as_str) else { return Ok(()) };
+        let specs = self.specs();
+        let Some(spec) = specs.iter().find(|spec| *spec.name == *name) else {
+            let known: Vec<&str> = specs.iter().map(|spec| &*spec.name).collect();
+            return Err(HostError::NoSuchTool { name: name.into(), known: known.join(", ") });
+        };
+        if tool.is_string() {
+            *tool = told(spec);
+        }
+        Ok(())
     }
 
     /// Returns the tools that an agent is offered. Of more than fit into a prompt the first
     /// are kept: the host's own come before those of servers.
     fn offer(&self, agent: &str, permissions: &Permissions) -> Value {
         let plain = agent == "research";
-        let tools = self.fitting(agent, permissions).into_iter().map(|spec| {
-            let ToolSpec { name, about, parameters } = spec;
-            if plain {
-                json!({ "name": name, "about": about, "parameters": parameters })
-            } else {
-                json!(name)
-            }
-        });
+        let tools = self.fitting(agent, permissions).into_iter();
+        let tools = tools.map(|spec| if plain { told(&spec) } else { json!(spec.name) });
         tools.take(most(agent)).collect()
     }
 
@@ -200,13 +243,16 @@ impl Host {
         tools.map(|spec| spec.name).collect()
     }
 
-    /// Returns the tools of which some call may run: in a conversation also those that a
-    /// person is asked for, if one is there. Only `code` has plans to propose.
+    /// Returns the tools of which some call may run. Where a person is there, those that a
+    /// rule has them asked for count too, and in a conversation those that no rule speaks of.
+    /// Only `code` has plans to propose.
     fn fitting(&self, agent: &str, permissions: &Permissions) -> Vec<ToolSpec> {
-        let asked = permissions.attended && agent != "research";
+        let asked = permissions.attended;
         let yes = |level: Level| if asked && level == Level::Ask { Level::Allow } else { level };
         let mut permissions = permissions.clone();
-        permissions.otherwise = yes(permissions.otherwise);
+        if agent != "research" {
+            permissions.otherwise = yes(permissions.otherwise);
+        }
         for rule in &mut permissions.rules {
             rule.level = yes(rule.level);
         }
@@ -246,7 +292,14 @@ impl Host {
         {
             return done;
         }
-        self.0.tools.call(call, &errand.to_string(), shown).await
+        if !tool::shows_many(&call.tool) {
+            return self.0.tools.call(call, &errand.to_string(), shown).await;
+        }
+        let permissions = match self.0.rules.of(&self.0.store, &errand.run) {
+            Ok(permissions) => permissions,
+            Err(error) => return Done::fault(FaultClass::Other, false, &error.to_string()),
+        };
+        self.0.tools.under(permissions).call(call, &errand.to_string(), shown).await
     }
 }
 
@@ -286,10 +339,22 @@ impl Perform for Host {
         }
     }
 
+    fn paused(&self, run: &RunId, paused: bool) {
+        self.0.pauses.tell(run, paused);
+    }
+
     fn ended(&self, run: &RunId, how: Disposition) -> Farewell {
+        self.0.pauses.forget(run);
+        self.0.rules.forget(run);
         let (host, run) = (self.clone(), run.clone());
         Box::pin(async move { host.0.forms.end(&run, how).await })
     }
+}
+
+/// Returns a tool as a configuration tells of it.
+fn told(spec: &ToolSpec) -> Value {
+    let ToolSpec { name, about, parameters } = spec;
+    json!({ "name": name, "about": about, "parameters": parameters })
 }
 
 /// Returns how many tools an agent takes.

@@ -22,7 +22,7 @@ mod wire;
 
 use std::{fmt, path::Path, str::FromStr, sync::Arc};
 
-use pointsman_kernel::prompt::Prompt;
+use pointsman_kernel::{agent::FaultClass, prompt::Prompt};
 use thiserror::Error;
 
 pub use crate::perform::Shown;
@@ -30,6 +30,7 @@ pub use error::ModelError;
 pub use secret::Secret;
 pub use settings::{Prices, Proposals, Settings};
 pub use spec::{Provider, Spec};
+pub use wait::{Headers, hint_ms};
 
 use crate::{
     perform::{Doing, Done},
@@ -108,12 +109,21 @@ impl Model {
                 Box::pin(async move { script.answer(&question.prompt, &shown).await })
             }
             Kind::Quote => Box::pin(async move {
-                let reply = quote::reply(&question.prompt);
-                shown.show(&reply.text);
-                Done::reply(&reply)
+                match quote::reply(&question.prompt) {
+                    Ok(reply) => {
+                        shown.show(&reply.text);
+                        Done::reply(&reply)
+                    }
+                    Err(why) => Done::fault(FaultClass::Invalid, false, &why),
+                }
             }),
         }
     }
+}
+
+/// Returns whether a text is the address of a model's server: none that holds a secret is.
+pub(crate) fn is_address(provider: Provider, text: &str) -> bool {
+    endpoint::base(provider, text).is_ok()
 }
 
 /// A wire protocol that model providers speak.

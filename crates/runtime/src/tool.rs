@@ -23,6 +23,7 @@ mod schema;
 mod shared;
 mod shell;
 mod text;
+mod veil;
 
 use std::{
     fmt::Display,
@@ -39,6 +40,7 @@ use pointsman_agents::{PLAN_TOOL, form::SUBMIT_TOOL};
 use pointsman_kernel::{
     agent::{FaultClass, ToolCall, ToolResult},
     event::Usage,
+    governor::Permissions,
     tool::ToolDecl,
 };
 use serde::de::DeserializeOwned;
@@ -55,6 +57,7 @@ use crate::perform::{Done, Shown};
 pub(crate) use files::digest;
 use folder::{Folder, FolderError};
 use shared::{Shared, Stop};
+use veil::Veil;
 
 /// Bytes of the lines below a file's own: where to go on, and its digest.
 const SLACK: usize = 200;
@@ -118,9 +121,9 @@ pub enum ToolError {
     Schema(String),
 }
 
-/// The tools over one workspace.
+/// The tools over one workspace, for runs that may do everything or for one under rules.
 #[derive(Clone, Debug)]
-pub struct Tools(Arc<Shared>);
+pub struct Tools(Arc<Shared>, Arc<Permissions>);
 
 /// What a tool says.
 #[derive(Debug)]
@@ -154,6 +157,11 @@ impl Said {
     }
 }
 
+/// Returns whether a tool shows files that its call does not name.
+pub(crate) fn shows_many(tool: &str) -> bool {
+    ["context.fts_search", "list", "search"].contains(&tool)
+}
+
 impl Tools {
     /// Opens the tools over a workspace.
     pub fn open(settings: Settings) -> Result<Self, ToolError> {
@@ -163,7 +171,16 @@ impl Tools {
         let schemas = schema::Schemas::of(&specs).map_err(ToolError::Schema)?;
         let index = Mutex::new(fts::Index::open(&settings.index)?);
         let (sandbox, http) = (OnceLock::new(), OnceLock::new());
-        Ok(Self(Arc::new(Shared { settings, folder, index, specs, schemas, sandbox, http })))
+        let shared = Shared { settings, folder, index, specs, schemas, sandbox, http };
+        Ok(Self(Arc::new(shared), Arc::new(Permissions::allow_all())))
+    }
+
+    /// Returns the same tools for a run with these permissions: `list`, `search` and
+    /// `context.fts_search` do not show what a rule over paths keeps it from reading. What
+    /// may be called at all is not decided here.
+    #[must_use]
+    pub fn under(&self, permissions: Arc<Permissions>) -> Self {
+        Self(Arc::clone(&self.0), permissions)
     }
 
     /// Returns what models are told of each tool.
@@ -195,11 +212,21 @@ impl Tools {
             Err(why) => return done(Said::no(why)),
         };
         let limits = &self.0.settings.limits;
+        let veil = Veil::of(tool, &self.1);
         match tool {
             "read" => self.blocking(arguments, false, Shared::read).await,
-            "list" => self.blocking(arguments, false, Shared::list).await,
-            "search" => self.blocking(arguments, false, Shared::lines).await,
-            "context.fts_search" => self.blocking(arguments, false, Shared::passages).await,
+            "list" => {
+                self.blocking(arguments, false, move |on, it, going| on.list(&it, &veil, going))
+                    .await
+            }
+            "search" => {
+                self.blocking(arguments, false, move |on, it, going| on.lines(&it, &veil, going))
+                    .await
+            }
+            "context.fts_search" => {
+                self.blocking(arguments, false, move |on, it, going| on.passages(&it, &veil, going))
+                    .await
+            }
             PLAN_TOOL => {
                 let plan = fitting::<plan::ProposePlan>(arguments);
                 plan.map_or_else(|done| done, |_| done(plan::approved()))

@@ -35,6 +35,7 @@ pub(crate) fn begun(chart: &Chart) -> Observed<()> {
             ToolDecl { name: "context.fts_search".into(), ..query },
         ],
         config: raw(BODY),
+        place: None,
     }));
     Observed { at: At(0), event }
 }

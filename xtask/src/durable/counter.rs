@@ -87,6 +87,7 @@ pub(super) fn begun(chart: &Chart, config: serde_json::Value) -> Result<Begun> {
         permissions: Permissions::allow_all(),
         tools: Vec::new(),
         config: body(&config)?,
+        place: None,
     })
 }
 

@@ -68,6 +68,7 @@ impl World {
             permissions: Permissions::allow_all(),
             tools: self.tools.decls(),
             config: body(&json!({ "goal": case.goal }))?,
+            place: None,
         };
         let tokens = Arc::new(AtomicU64::new(0));
         let played =

@@ -6,17 +6,12 @@ use pointsman_kernel::agent::BadBody;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 
-use super::{data::Data, offer::Offer, prompt};
-
-/// What a goal says that wants no tools.
-const NO_TOOLS: [&str; 4] =
-    ["without tools", "do not use tools", "don't use tools", "do not use any tools"];
-/// What a goal says that wants no search.
-const NO_SEARCH: [&str; 4] =
-    ["do not search", "don't search", "without searching", "without a search"];
-/// These count only at the end of a clause: "no search results" asks for something.
-const NO_TOOLS_AT_END: &str = "no tools";
-const NO_SEARCH_AT_END: &str = "no search";
+use super::{
+    data::Data,
+    offer::Offer,
+    phrase::{self, Off},
+    prompt,
+};
 
 /// How much of the findings a prompt shows.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -65,13 +60,14 @@ const fn on() -> Value {
 pub(super) fn read(config: &RawValue) -> Result<Data, BadBody> {
     let Config { goal, tools, limits } = serde_json::from_str(config.get())?;
     let mut tools = Offer::read(&tools)?;
-    let said = goal.to_lowercase();
-    if said_of(&said, &NO_TOOLS, NO_TOOLS_AT_END) {
-        tools = Offer::default();
-    } else if said_of(&said, &NO_SEARCH, NO_SEARCH_AT_END) {
-        tools.without_search();
+    let off = phrase::off(&goal);
+    match off {
+        Some((Off::Tools, _)) => tools = Offer::default(),
+        Some((Off::Search, _)) => tools.without_search(),
+        None => {}
     }
-    let data = Data { goal, tools, limits, ..Data::default() };
+    let off = off.map(|(_, words)| words.into());
+    let data = Data { goal, tools, limits, off, ..Data::default() };
     // What is never cut must fit, or the limit would be none.
     let (least, most) = (prompt::least(&data), limits.prompt_bytes());
     if least > most {
@@ -82,13 +78,4 @@ pub(super) fn read(config: &RawValue) -> Result<Data, BadBody> {
         )));
     }
     Ok(data)
-}
-
-fn said_of(goal: &str, anywhere: &[&str], at_end: &str) -> bool {
-    let ends = |rest: &str| rest.chars().next().is_none_or(|c| ".,;:!?)\n".contains(c));
-    anywhere.iter().any(|phrase| goal.contains(phrase))
-        || goal.match_indices(at_end).any(|(at, phrase)| {
-            goal.get(at.saturating_add(phrase.len())..)
-                .is_some_and(|rest| ends(rest.trim_start_matches(' ')))
-        })
 }

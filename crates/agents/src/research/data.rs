@@ -24,7 +24,7 @@ const MAX_OUTPUT: usize = 16 * 1024;
 const MAX_ANALYSIS: usize = 4 * 1024;
 /// Bytes of the goal that are searched for at first.
 const MAX_QUERY: usize = 1024;
-/// Findings that are kept; the chart's `decisions` bounds them well below.
+/// Findings that are kept, the last ones; the chart's `decisions` is well below.
 const MAX_FINDINGS: usize = 100;
 /// Refusals that are kept, and the bytes of each.
 const MAX_REFUSED: usize = 10;
@@ -46,9 +46,15 @@ pub struct Data {
     /// The call that the last decision asks for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<ToolCall>,
-    /// What calls came to, the oldest first.
+    /// The words of the goal that turned the search or all tools off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub off: Option<String>,
+    /// What the last calls came to, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
+    /// How many calls before those are no longer kept.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub forgotten: usize,
     /// What the next prompt should say: why the last decision was not taken, what was
     /// repeated, and whether the run is stuck.
     #[serde(default, skip_serializing_if = "Advice::is_empty")]
@@ -187,7 +193,8 @@ impl Data {
     }
 
     pub(super) fn plan_call(&mut self, tool: String, arguments: Box<RawValue>) {
-        let id = format!("call-{}", self.findings.len().saturating_add(1));
+        let before = self.forgotten.saturating_add(self.findings.len());
+        let id = format!("call-{}", before.saturating_add(1));
         self.call = Some(ToolCall { id, tool, arguments });
         self.stopped = None;
     }
@@ -198,11 +205,12 @@ impl Data {
 
     pub(super) fn found(&mut self, mut result: ToolResult) {
         cut(&mut result.output, MAX_OUTPUT);
-        if let Some(call) = self.call.take()
-            && self.findings.len() < MAX_FINDINGS
-        {
-            self.findings.push(Finding { call, result, analysis: String::new() });
+        let Some(call) = self.call.take() else { return };
+        if self.findings.len() >= MAX_FINDINGS {
+            self.findings.remove(0);
+            self.forgotten = self.forgotten.saturating_add(1);
         }
+        self.findings.push(Finding { call, result, analysis: String::new() });
     }
 
     pub(super) fn not_found(&mut self, visit: &Visit<'_>, why: &Forgone) {
@@ -243,7 +251,7 @@ impl Data {
     pub(super) fn outcome(&self) -> (String, bool) {
         match (&self.summary, &self.answer) {
             (Some(summary), _) => (summary.clone(), false),
-            (None, Some(answer)) => (recount::answer(answer, &self.findings), true),
+            (None, Some(answer)) => (recount::answer(answer, self), true),
             (None, None) => (recount::summary(self), false),
         }
     }
@@ -268,6 +276,11 @@ impl Finding {
         let arguments: Value = serde_json::from_str(self.call.arguments.get()).ok()?;
         arguments.get(name)?.as_str().map(Into::into)
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+const fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 fn cut(text: &mut String, limit: usize) {

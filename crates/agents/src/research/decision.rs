@@ -208,8 +208,40 @@ fn first_text(object: &Map<String, Value>, keys: &[&str]) -> Option<String> {
     texts.find(|text| !text.trim().is_empty()).map(|text| text.trim().to_owned())
 }
 
+/// Reads an object. Models break lines within strings, which JSON has no room for: where
+/// nothing else is wrong, that is mended.
 fn parse(text: &str) -> Option<Map<String, Value>> {
-    serde_json::from_str(text).ok()
+    let read = serde_json::from_str(text);
+    read.or_else(|_| serde_json::from_str(&with_escapes(text))).ok()
+}
+
+/// Writes the control characters within strings as JSON has them.
+fn with_escapes(text: &str) -> String {
+    let (mut quoted, mut escaped) = (false, false);
+    let mut mended = String::with_capacity(text.len());
+    for c in text.chars() {
+        if quoted && c.is_ascii_control() {
+            if !escaped {
+                mended.push('\\');
+            }
+            match c {
+                '\n' => mended.push('n'),
+                '\r' => mended.push('r'),
+                '\t' => mended.push('t'),
+                other => mended.extend(format!("u{:04x}", u32::from(other)).chars()),
+            }
+            escaped = false;
+            continue;
+        }
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            _ => {}
+        }
+        mended.push(c);
+    }
+    mended
 }
 
 /// Returns the first object that names an action or a tool, else the first object;

@@ -38,7 +38,7 @@ pub(super) fn messages(data: &Data, room: usize) -> Vec<Message> {
     let older = findings.get(..findings.len().saturating_sub(count)).unwrap_or_default();
     let mut messages = Vec::new();
     let mut room = room.saturating_sub(calls_size(recent));
-    if let Some(text) = summary(older, room / 4) {
+    if let Some(text) = summary(older, data.forgotten, room / 4) {
         room = room.saturating_sub(text.len());
         messages.push(Message::User(text));
     }
@@ -132,7 +132,7 @@ fn cut(text: &str, limit: usize) -> String {
 }
 
 /// Tells of the older findings, the newest of them first to find room.
-fn summary(older: &[Finding], room: usize) -> Option<String> {
+fn summary(older: &[Finding], forgotten: usize, room: usize) -> Option<String> {
     const TITLE: &str = "Earlier findings, in short:";
     /// Room for saying how many are left out.
     const MORE: usize = 60;
@@ -144,12 +144,12 @@ fn summary(older: &[Finding], room: usize) -> Option<String> {
         left = rest;
         lines.push(line);
     }
-    let missing = older.len().saturating_sub(lines.len());
+    let missing = older.len().saturating_sub(lines.len()).saturating_add(forgotten);
     if missing > 0 {
         lines.push(format!("\n- {missing} before that are not shown"));
     }
     lines.reverse();
-    (!older.is_empty()).then(|| format!("{TITLE}{}", lines.concat()))
+    (!lines.is_empty()).then(|| format!("{TITLE}{}", lines.concat()))
 }
 
 fn line(finding: &Finding) -> String {

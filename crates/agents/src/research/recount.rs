@@ -28,7 +28,8 @@ const MAX_NOTES: usize = 3;
 
 /// Returns an answer, followed by where it comes from: the places that it names or
 /// quotes, failing that those in files that it names, failing that all that was found.
-pub(super) fn answer(answer: &str, findings: &[Finding]) -> String {
+pub(super) fn answer(answer: &str, data: &Data) -> String {
+    let findings = data.findings.as_slice();
     let passages: Vec<Passage<'_>> = findings.iter().flat_map(Finding::passages).collect();
     let places = |relies: &dyn Fn(&Passage<'_>) -> bool| -> Vec<String> {
         passages.iter().filter(|it| relies(it)).map(|it| it.place.into()).collect()
@@ -43,10 +44,20 @@ pub(super) fn answer(answer: &str, findings: &[Finding]) -> String {
         sources.extend(looked_at(findings));
     }
     let sources = distinct(sources, MAX_SOURCES);
-    if sources.is_empty() {
-        return answer.into();
+    let mut told: String = answer.into();
+    if !sources.is_empty() {
+        told = format!("{}\n\nSources:\n- {}", told.trim_end(), sources.join("\n- "));
     }
-    format!("{}\n\nSources:\n- {}", answer.trim_end(), sources.join("\n- "))
+    if let Some(off) = off(data) {
+        told = format!("{}\n\n({off})", told.trim_end());
+    }
+    told
+}
+
+/// Says what the goal turned off.
+fn off(data: &Data) -> Option<String> {
+    let words = data.off.as_deref()?;
+    Some(format!("The documents were not searched: the goal says \u{201c}{words}\u{201d}."))
 }
 
 /// Returns how far a run came that has no answer, and what could be done next.
@@ -54,6 +65,10 @@ pub(super) fn summary(data: &Data) -> String {
     let mut parts =
         alloc::vec![format!("No answer was found to: {}", one_line(&data.goal, MAX_TEXT))];
     parts.push(stop(data));
+    parts.extend(off(data));
+    if data.forgotten > 0 {
+        parts.push(format!("Calls before the last {}: {}", data.findings.len(), data.forgotten));
+    }
     parts.extend(list("Searched", searches(data)));
     parts.extend(list("Other calls", others(data)));
     parts.extend(list("Best passages", best(data)));
@@ -84,6 +99,10 @@ fn next(data: &Data) -> &'static str {
     let found = data.findings.iter().any(|finding| finding.passages().next().is_some());
     match data.stopped.as_ref().map(|stopped| stopped.cause) {
         None if data.goal.trim().is_empty() => "ask a question.",
+        Some(Cause::Unusable) if !found && data.findings.iter().any(|it| it.result.ok) => {
+            "see that the documents speak of this, and ask in words that stand in them; or ask \
+             another model."
+        }
         Some(Cause::Unusable) => {
             "the model's replies could not be used; ask again, or ask another model."
         }

@@ -192,7 +192,7 @@ fn no_run_that_was_stuck_is_answered() {
         },
         || {
             let mut driver = analyzing();
-            driver.fault(FaultClass::Unavailable, true);
+            (0..3).for_each(|_| driver.fault(FaultClass::Unavailable, true));
             assert_eq!(driver.state(), "stuck_analyze");
             driver
         },
@@ -289,12 +289,13 @@ fn a_configuration_that_cannot_be_read_is_refused() {
     let mut driver = Driver::<Research>::new(CHART, &[SEARCH]);
     let begun = pointsman_kernel::event::Begun {
         chart: "research".into(),
-        version: 1,
+        version: driver.chart.version(),
         digest: driver.chart.digest(),
         seed: 0,
         permissions: Permissions::allow_all(),
         tools: vec![],
         config: raw(&json!({"question": "Where?"})),
+        place: None,
     };
     let took = driver.try_apply(pointsman_kernel::event::Event::Begun(begun.into()));
     assert!(matches!(took, Err(Rejected::Body(_))));

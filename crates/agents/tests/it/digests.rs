@@ -9,7 +9,7 @@ use crate::charts;
 const PINNED: &[(&str, u32, &str)] = &[
     ("chat", 2, "dd041de1bb36d8d9e5162cf324f744894fc5a8b448dc9e6f105c0a8768761e72"),
     ("code", 1, "42e9e55ab9ad948733dad7b0bb732bed7ca66e118ab67f207f6b8aa198b31bad"),
-    ("research", 1, "9ef7ba46cec567e5804c3d7ee5a46480f9b6c11c636868192e7ee30f4ba63431"),
+    ("research", 2, "78a2ec39b88161aef4663c809fb8fb6e4ca6b76e293bf278df69d4baab3cc2c0"),
     ("form", 3, "40aa707de02502e5486703fd53cb33b4ba92d896388f4d600eaea70e21e28a94"),
     ("explore", 1, "a0349fb9797b6f3142f27b3f4bca4f16bbf81977fc9ce7bd19ae87caa17ad989"),
 ];

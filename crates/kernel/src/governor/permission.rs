@@ -5,8 +5,16 @@ use alloc::{format, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Level, Rule, Verdict, key};
-use crate::{agent::ToolCall, id::At};
+use super::{
+    Level, Rule, Verdict, key,
+    pattern::{matches, matches_path, meets, meets_path, ties},
+    value,
+};
+use crate::{
+    agent::ToolCall,
+    id::At,
+    tool::{ToolDecl, ToolEffect},
+};
 
 /// What may run unasked.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -54,10 +62,14 @@ impl Permissions {
         Self { otherwise: Level::Ask, rules: Vec::new(), attended: true }
     }
 
-    /// Rules over a call, or nothing if it may run. Of a tool that does as it is told,
-    /// the arguments are commands.
-    pub(super) fn judge(&self, call: &ToolCall, commands: bool, now: At) -> Option<Verdict> {
-        let rule = self.rules.iter().find(|rule| rule.fits(call, commands, now));
+    /// Rules over a call, or nothing if it may run.
+    pub(super) fn judge(
+        &self,
+        call: &ToolCall,
+        tool: Option<&ToolDecl>,
+        now: At,
+    ) -> Option<Verdict> {
+        let rule = self.deciding(call, tool, now);
         let verdict = |level, rule, reason, advice: &str| {
             Some(Verdict::new(level, rule, reason).advising(advice))
         };
@@ -78,6 +90,11 @@ impl Permissions {
                 verdict(Level::Refuse, Rule::Permission, reason, "do it in a way that is permitted")
             }
         }
+    }
+
+    /// Returns the rule that decides over a call of a tool that declares this, if one does.
+    pub fn deciding(&self, call: &ToolCall, tool: Option<&ToolDecl>, now: At) -> Option<&Grant> {
+        self.rules.iter().find(|rule| rule.fits(call, tool, now))
     }
 
     /// Returns whether some call of a tool may run unasked.
@@ -107,6 +124,11 @@ impl Permissions {
 }
 
 impl Grant {
+    /// Returns whether the rule speaks of some call of a tool.
+    pub fn is_over(&self, tool: &str) -> bool {
+        matches(&self.tool, tool)
+    }
+
     /// Returns where the rule comes behind every other that refuses some of the same calls:
     /// the place of the first one that it may stand before. What is never looked at does
     /// not count, because another rule decides over all of these calls before it.
@@ -127,7 +149,7 @@ impl Grant {
     fn overlaps(&self, other: &Self) -> bool {
         let meet = |(name, pattern): &(String, String)| {
             let mut same = other.arguments.iter().filter(|(known, _)| known == name);
-            same.all(|(_, known)| meets(pattern, known))
+            same.all(|(_, known)| meets_path(pattern, known))
         };
         meets(&self.tool, &other.tool) && self.arguments.iter().all(meet)
     }
@@ -146,37 +168,60 @@ impl Grant {
     }
 
     /// Returns whether the rule speaks of a call.
-    fn fits(&self, call: &ToolCall, commands: bool, now: At) -> bool {
+    fn fits(&self, call: &ToolCall, tool: Option<&ToolDecl>, now: At) -> bool {
         self.until.is_none_or(|until| now < until)
             && matches(&self.tool, &call.tool)
             && self.arguments.iter().all(|(name, pattern)| {
-                let (mut all, mut any) = (true, false);
+                let (mut all, mut any, mut given) = (true, false, false);
                 key::json(call.arguments.get(), |member| {
                     if key::says(member.name, name) {
                         let fits =
-                            pattern == "*" || self.fits_value(pattern, member.value, commands);
+                            pattern == "*" || self.fits_value((name, pattern), member.value, tool);
                         all &= fits;
                         any |= fits;
+                        given |= member.value != b"null";
                     }
                 });
+                // What is left out is not nothing where a tool puts something in its place.
+                if !given && self.stops() {
+                    let usual = tool.and_then(|tool| tool.usual(name));
+                    any |= usual.is_some_and(|usual| {
+                        self.fits_value((name, pattern), usual.as_bytes(), tool)
+                    });
+                }
                 // Where an argument is given twice, nobody knows which one counts.
                 any && (all || self.stops())
             })
     }
 
-    /// Returns whether a value fits a pattern: what is no text does not. What is
-    /// written with escapes is never let through by a pattern, and always read by
-    /// rules that stop a call: no trick of writing gets a call past a person. Nor does
-    /// another command that is tied to one which a pattern lets through.
-    fn fits_value(&self, pattern: &str, value: &[u8], commands: bool) -> bool {
-        let text = core::str::from_utf8(value).unwrap_or_default();
-        if !text.contains('\\') {
-            let Some(text) = key::quoted(text) else { return false };
-            let tied = commands && !self.stops() && ties(text).ne(ties(pattern));
-            return !tied && matches(pattern, text);
+    /// Returns whether a value fits a pattern. Rules that stop a call read whatever is
+    /// written there, and paths in whatever spelling: no trick of writing gets a call past
+    /// a person. Those that let it through take plain texts, and the words of a command: what
+    /// is written with escapes is never let through by a pattern, nor is another command
+    /// that is tied to one which a pattern lets through.
+    fn fits_value(
+        &self,
+        (name, pattern): (&str, &str),
+        value: &[u8],
+        tool: Option<&ToolDecl>,
+    ) -> bool {
+        let written = core::str::from_utf8(value).unwrap_or_default();
+        if self.stops() {
+            let read = value::read(written);
+            let path = tool.is_some_and(|tool| tool.paths.iter().any(|it| **it == *name));
+            return matches(pattern, &read) || path && matches_path(pattern, &read);
         }
-        self.stops()
-            && serde_json::from_str::<String>(text).is_ok_and(|text| matches(pattern, &text))
+        if written.contains('\\') {
+            return false;
+        }
+        let commands = tool.is_some_and(|tool| tool.effect == ToolEffect::Command);
+        match key::quoted(written) {
+            Some(text) if commands && ties(text).ne(ties(pattern)) => false,
+            Some(text) => matches(pattern, text),
+            // A command can be a list of words. No shell reads them, so nothing ties them.
+            None if commands => value::words(written).is_some_and(|it| matches(pattern, &it)),
+            None => false,
+        }
     }
 
     fn stops(&self) -> bool {
@@ -184,105 +229,10 @@ impl Grant {
     }
 }
 
-/// Returns the characters by which a shell ties commands, files and variables together.
-fn ties(command: &str) -> impl Iterator<Item = char> {
-    command.chars().filter(|it| matches!(it, ';' | '&' | '|' | '<' | '>' | '`' | '$' | '(' | ')'))
-}
-
-/// Returns whether some text fits both patterns.
-fn meets(one: &str, other: &str) -> bool {
-    // Whether what is left of one and of the other meet, for every rest of the other, the
-    // shortest first: no letter of one is left at the beginning.
-    let mut left = true;
-    let empty = other.chars().rev().map(|it| {
-        left &= it == '*';
-        left
-    });
-    let mut below: Vec<bool> = core::iter::once(true).chain(empty).collect();
-    for letter in one.chars().rev() {
-        let mut last = letter == '*' && below.first() == Some(&true);
-        let mut row = Vec::with_capacity(below.len());
-        row.push(last);
-        for (known, pair) in other.chars().rev().zip(below.windows(2)) {
-            let &[behind, here] = pair else { continue };
-            last = if letter == '*' || known == '*' {
-                here || last
-            } else {
-                letter == known && behind
-            };
-            row.push(last);
-        }
-        below = row;
-    }
-    below.last() == Some(&true)
-}
-
-/// Returns whether a text fits a pattern in which `*` stands for anything.
-fn matches(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(first) = parts.next() else { return false };
-    let Some(mut rest) = text.strip_prefix(first) else { return false };
-    let mut last = None;
-    for part in parts {
-        // Each part at its first place: what follows has the most room then.
-        if let Some(middle) = last.replace(part) {
-            let Some((_, after)) = rest.split_once(middle) else { return false };
-            rest = after;
-        }
-    }
-    last.map_or(rest.is_empty(), |end: &str| rest.ends_with(end))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Grant, Level, matches, meets};
+    use super::{Grant, Level};
     use alloc::{vec, vec::Vec};
-
-    #[test]
-    fn patterns() {
-        for (pattern, text) in [
-            ("shell", "shell"),
-            ("*", ""),
-            ("*", "anything"),
-            ("cargo *", "cargo test"),
-            ("*.rs", "src/main.rs"),
-            ("src/*/mod.rs", "src/a/b/mod.rs"),
-            ("a*b*c", "aXbYbZc"),
-        ] {
-            assert!(matches(pattern, text), "{pattern} / {text}");
-        }
-        for (pattern, text) in [
-            ("shell", "shells"),
-            ("cargo *", "cargo"),
-            ("*.rs", "main.rs.bak"),
-            ("a*b", "a"),
-            ("", "x"),
-            ("ab*b", "ab"),
-        ] {
-            assert!(!matches(pattern, text), "{pattern} / {text}");
-        }
-    }
-
-    #[test]
-    fn patterns_that_meet() {
-        for (one, other, wanted) in [
-            ("shell", "shell", true),
-            ("shell", "shells", false),
-            ("*", "", true),
-            ("", "", true),
-            ("", "a", false),
-            ("cargo *", "*publish*", true),
-            ("cargo *", "rm *", false),
-            ("cargo test *", "cargo *publish", true),
-            ("a*b", "*ab", true),
-            ("a*b", "b*a", false),
-            ("*a*", "b", false),
-            ("ab", "a*b*", true),
-        ] {
-            assert_eq!(meets(one, other), wanted, "{one} / {other}");
-            assert_eq!(meets(other, one), wanted, "{other} / {one}");
-        }
-    }
 
     fn rule(level: Level, tool: &str, command: Option<&str>) -> Grant {
         let arguments = command.map(|it| ("command".into(), it.into())).into_iter().collect();

@@ -98,6 +98,7 @@ impl<'c, 'g> Drive<'c, 'g> {
             permissions,
             tools: Vec::new(),
             config: self.body(),
+            place: None,
         };
         Observed { at: At(0), event: Event::Begun(Box::new(begun)) }
     }

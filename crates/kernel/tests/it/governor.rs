@@ -8,4 +8,5 @@ mod properties;
 mod rules;
 mod score;
 mod spared;
+mod spellings;
 mod turns;

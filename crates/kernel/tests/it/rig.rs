@@ -335,6 +335,7 @@ pub(crate) fn begun(digest: Digest, words: &[&str]) -> Event<Report> {
         permissions,
         tools: declared(words),
         config,
+        place: None,
     }))
 }
 

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     calls,
-    drive::conclude,
+    ending::conclude,
     line::Line,
     person::{DENIED, GRANTED},
     report::{self, Error},

@@ -133,6 +133,18 @@ impl Room<'_> {
         Ok((talk, recalled))
     }
 
+    /// Refuses a conversation that works in another folder: here its calls would land in
+    /// this one.
+    pub(super) fn here(&self, row: &RunRow) -> Result<(), Error> {
+        let place = self.session.place(&row.id).map_err(Error::Session)?;
+        match place.and_then(|place| place.dir) {
+            Some(dir) if self.host.place().dir.as_ref() != Some(&dir) => {
+                Err(Error::Elsewhere { run: row.id.to_string(), dir })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the newest conversation, but for one.
     pub(super) fn newest_but(&self, held: Option<&RunId>) -> Result<RunRow, Error> {
         let mut talks = conversations(self.session)?.into_iter();

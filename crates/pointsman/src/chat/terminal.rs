@@ -13,7 +13,7 @@ use super::{
     slash::{HELP, Slash},
 };
 use crate::{
-    drive::conclude,
+    ending::conclude,
     line::{Ink, Line},
     report::{Error, coloured},
     tell::note,
@@ -171,7 +171,7 @@ fn resume(room: &Room<'_>, held: Option<Talk>, typed: Option<&str>) -> Result<Op
         },
         None => room.newest_but(held.as_ref().map(Talk::run)),
     };
-    let row = match found {
+    let row = match found.and_then(|row| room.here(&row).map(|()| row)) {
         Ok(row) => row,
         Err(error) => {
             say(&trouble(&error));

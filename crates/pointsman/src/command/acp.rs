@@ -74,7 +74,7 @@ fn furnished(
     folder: &Path,
 ) -> Result<Furnished, Error> {
     let mut drive = drive.clone();
-    drive.dir = folder.into();
+    drive.dir = Some(folder.into());
     let settled = place::settled(folder)?;
     let config = &settled.config;
     let host = host::Settings {

@@ -95,21 +95,26 @@ pub(super) fn talkers() -> PossibleValuesParser {
 
 impl Chat {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
-        let settled = place::settled(&self.drive.dir)?;
-        let session = globals.session_with(&settled.config)?;
+        let session = globals.session()?;
         if self.list {
             return list(&session, self.drive.json);
         }
         let resumed = self.resumed(&session)?;
-        let json = self.drive.json;
+        let drive = match &resumed {
+            Some(row) => self.drive.going_on(&session, &row.id)?,
+            None => self.drive,
+        };
+        let settled = place::settled(drive.dir())?;
+        let json = drive.json;
         let on_screen = person::is_there() && io::stdout().is_terminal() && !json;
         let on_screen = on_screen && variable("TERM").is_none_or(|term| term != "dumb");
-        let model = self.drive.model(&settled.config.model)?;
-        let host = self.drive.host(&session, &settled)?;
+        let model = drive.model(&settled.config.model)?;
+        let host = drive.host(&session, &settled)?;
         if !json {
             greet(model.spec.provider(), &model.spec.to_string(), on_screen);
         }
         let attended = !self.rules.unattended;
+        self.rules.tell_void(&settled.config.permissions, &host);
         let permissions = settled.config.permissions.permissions(self.rules.grants(), attended);
         let lines: Option<Arc<dyn Observer>> = json.then(|| Arc::new(Lines) as Arc<dyn Observer>);
         let (stirred, ending) =
@@ -129,7 +134,7 @@ impl Chat {
             config: json!({}),
             permissions,
             seed: None,
-            folder: self.drive.dir.clone(),
+            folder: drive.dir().into(),
             others: others().into_iter().chain(lines).collect(),
             stirred,
             ending,

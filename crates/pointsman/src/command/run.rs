@@ -16,7 +16,8 @@ use serde_json::{Map, Value, json};
 use super::dry;
 use crate::{
     chart::Source,
-    drive::{Drive, Waits, finish},
+    drive::{Drive, Waits},
+    ending::finish,
     person,
     place::{self, Globals, Settled},
     report::{self, Error},
@@ -95,7 +96,7 @@ fn pair(text: &str) -> Result<(String, Value), String> {
 impl Run {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let mut source = Source::find(&self.agent)?;
-        let mut settled = place::settled(&self.drive.dir)?;
+        let mut settled = place::settled(self.drive.dir())?;
         let plan = self.form_plan(&source, &mut settled)?;
         if let Some(plan) = plan.as_ref().filter(|_| self.agent == "form") {
             source.text.clone_from(&plan.chart);
@@ -117,17 +118,6 @@ impl Run {
         grants.extend(plan.iter().flat_map(|plan| plan.typed.iter().cloned()));
         let usual = plan.as_ref().map_or(&[][..], |plan| &plan.usual);
         let permissions = settled.config.permissions.permissions_with(grants, usual, attended);
-        if self.only_plan {
-            let told = plan.as_ref().map_or(&[][..], |plan| &plan.told);
-            return dry::show(&chart, &permissions, &self.drive, &settled, (&phases, told));
-        }
-        let session = globals.session_with(&settled.config)?;
-        let host = self.drive.host(&session, &settled)?;
-        let left_out = host.left_out(chart.jobs(), &permissions);
-        if !left_out.is_empty() && !self.settings.iter().any(|(key, _)| key == "tools") {
-            let (count, names) = (left_out.len(), words::line(&left_out.join(", "), 400));
-            note(&format!("{count} tools are not offered, more than the agent takes: {names}"));
-        }
         // An agent that listens is told its goal, and that this is all.
         let words = match (chart.jobs(), &self.goal) {
             (agent, Some(goal)) if talks(agent) => vec![json!({ "text": goal })],
@@ -135,15 +125,21 @@ impl Run {
             ("form", _) => vec![json!({})],
             _ => Vec::new(),
         };
-        let start = Start {
-            chart,
-            source: text.into(),
-            config,
-            words,
-            goal: self.goal.or_else(|| url(plan.as_ref())).unwrap_or_default().into(),
-            permissions,
-            seed: self.seed,
-        };
+        let goal = self.goal.clone().or_else(|| url(plan.as_ref())).unwrap_or_default().into();
+        let (source, seed) = (text.into(), self.seed);
+        let start = Start { chart, source, config, words, goal, permissions, seed };
+        if self.only_plan {
+            let told = plan.as_ref().map_or(&[][..], |plan| &plan.told);
+            return dry::show(start, &self.drive, &settled, (&phases, told));
+        }
+        let session = globals.session_with(&settled.config)?;
+        let host = self.drive.host(&session, &settled)?;
+        self.rules.tell_void(&settled.config.permissions, &host);
+        let left_out = host.left_out(start.chart.jobs(), &start.permissions);
+        if !left_out.is_empty() && !self.settings.iter().any(|(key, _)| key == "tools") {
+            let (count, names) = (left_out.len(), words::line(&left_out.join(", "), 400));
+            note(&format!("{count} tools are not offered, more than the agent takes: {names}"));
+        }
         let waits = Waits::of(start.chart.jobs());
         let mut audience = self.drive.audience(&session, self.rules.unattended, waits)?;
         let observers = audience.observers.clone();
@@ -186,6 +182,9 @@ impl Run {
     /// Returns the agent's configuration: the goal, the plan, and what `--set` says.
     fn config(&self, chart: &Chart, phases: &[Phase]) -> Result<Value, Error> {
         let set: Map<String, Value> = self.settings.iter().cloned().collect();
+        if set.contains_key("goal") {
+            return Err(Error::GoalSet { agent: self.agent.clone() });
+        }
         if chart.jobs() == "builtin" {
             let goal = self.goal.as_deref().unwrap_or_default();
             return Ok(json!({ "goal": goal, "slots": set }));

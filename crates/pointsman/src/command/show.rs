@@ -10,6 +10,7 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     driver::Said,
+    host::Place,
     stats::{Story, story},
     store::RunRow,
 };
@@ -96,9 +97,11 @@ impl Show {
                 "goal": row.goal,
                 "state": view.state,
                 "disposition": view.ended.map(Disposition::name),
+                "paused": view.paused && view.ended.is_none(),
                 "budgets": view.budgets,
                 "seed": seed,
                 "forked": forked(&row),
+                "place": session.place(&row.id).map_err(Error::Session)?,
                 "created_ms": row.created_ms,
                 "elapsed_ms": view.now,
                 "steps": view.entries,
@@ -115,8 +118,10 @@ impl Show {
             json_line(&shown)?;
             return Ok(ExitCode::SUCCESS);
         }
-        let mut text = timeline(&row, &told);
-        let how = view.ended.map_or("not ended", Disposition::name);
+        let place = session.place(&row.id).map_err(Error::Session)?;
+        let mut text = timeline(&row, place.as_ref(), &told);
+        let open = if view.paused { "paused" } else { "not ended" };
+        let how = view.ended.map_or(open, Disposition::name);
         // Writing to a string cannot fail.
         let _: std::fmt::Result = writeln!(text, "{how}, in `{}`", view.seen_as);
         for question in &told.questions {
@@ -163,11 +168,16 @@ fn forked(row: &RunRow) -> Option<Value> {
     row.forked.as_ref().map(|(run, at)| json!({ "run": run.as_str(), "at": at }))
 }
 
-fn timeline(row: &RunRow, told: &Story) -> String {
+fn timeline(row: &RunRow, place: Option<&Place>, told: &Story) -> String {
     let mut text = format!("{} of {}: {}\n", row.id, row.chart, words::line(&row.goal, 200));
     if let Some((parent, at)) = &row.forked {
         // Writing to a string cannot fail.
         let _: std::fmt::Result = writeln!(text, "forked from {parent} at entry {}", at.0);
+    }
+    if let Some(Place { dir, model, .. }) = place {
+        let dir = dir.as_ref().map_or_else(String::new, |dir| format!(" in {}", dir.display()));
+        let place = words::line(&format!("works{dir} with {model}"), 400);
+        let _: std::fmt::Result = writeln!(text, "{place}");
     }
     for (step, said) in told.steps.iter().zip(&told.said) {
         let at = words::duration(step.at.0);

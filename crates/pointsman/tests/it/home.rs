@@ -96,9 +96,18 @@ impl Home {
 
     /// Runs the command with variables of its own.
     pub(crate) fn with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Shown {
+        self.from("", variables, arguments)
+    }
+
+    /// Runs the command in a folder of the home.
+    pub(crate) fn within(&self, folder: &str, arguments: &[&str]) -> Shown {
+        self.from(folder, &[], arguments)
+    }
+
+    fn from(&self, folder: &str, variables: &[(&str, &str)], arguments: &[&str]) -> Shown {
         let output = Command::new(env!("CARGO_BIN_EXE_pointsman"))
             .args(arguments)
-            .current_dir(&self.0.0)
+            .current_dir(self.path(folder))
             .env_clear()
             .envs(self.variables())
             .envs(variables.iter().copied())

@@ -2,6 +2,7 @@
 
 mod acp;
 mod acpx;
+mod aimock;
 mod asking;
 mod chat;
 mod commands;
@@ -11,6 +12,7 @@ mod fields;
 mod form;
 mod home;
 mod journals;
+mod places;
 mod profiles;
 mod run;
 mod schema;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pointsman_kernel::{
     agent::{ChildEnd, ChildRun, FaultClass},
-    chart::{Disposition, verify},
+    chart::{Chart, Disposition, verify},
     event::{Begun, Usage},
     governor::Permissions,
     id::Seq,
@@ -13,13 +13,16 @@ use pointsman_kernel::{
 };
 use serde_json::{Value, json};
 use thiserror::Error;
+use tokio::sync::watch;
 
-use super::Host;
+use super::{Host, rules::RulesError};
 use crate::{
     driver::{Beginning, DriveError, Driver, Site, Standing},
     perform::{Done, Errand},
+    session::{POST, deliver, every, hear},
     stats::{Spent, story},
-    store::{NoRunId, RunId, StoreError},
+    store::{NoRunId, RunId, Store, StoreError},
+    watch::Call,
 };
 
 /// Why a child run came to nothing.
@@ -37,6 +40,8 @@ enum ChildError {
     Drive(#[from] DriveError),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error(transparent)]
+    Rules(#[from] RulesError),
     #[error("the child is being driven by another process")]
     Held,
     #[error("the goal cannot be written down: {0}")]
@@ -60,11 +65,6 @@ async fn to_its_end(
     child: &ChildRun,
 ) -> Result<(ChildEnd, Usage), ChildError> {
     let id: RunId = errand.to_string().parse()?;
-    let found = pointsman_agents::CHARTS.iter().find(|(name, _)| *name == child.chart);
-    let (_, source) = found.ok_or_else(|| ChildError::NoChart(child.chart.clone()))?;
-    let chart = verify(source, &pointsman_agents::registry())
-        .map_err(|_| ChildError::Refused(child.chart.clone()))?;
-    let chart = Arc::new(chart);
     let store = Arc::clone(&host.0.store);
     let site = Site {
         store: Arc::clone(&store),
@@ -72,10 +72,13 @@ async fn to_its_end(
         observers: Vec::new(),
     };
     let _hold = store.hold(&id)?.ok_or(ChildError::Held)?;
-    let known = store.run(&id);
-    let mut driver = match known {
-        Ok(_) => Driver::resume(site, Arc::clone(&chart), id.clone()).await?,
+    let mut driver = match store.chart_source(&id) {
+        // One that has begun keeps to the chart that it began with.
+        Ok(source) => Driver::resume(site, chart(&source, child)?, id.clone()).await?,
         Err(StoreError::NoSuchRun { .. }) => {
+            let found = pointsman_agents::CHARTS.iter().find(|(name, _)| *name == child.chart);
+            let (_, source) = found.ok_or_else(|| ChildError::NoChart(child.chart.clone()))?;
+            let chart = chart(source, child)?;
             let begun = Begun {
                 chart: chart.name().into(),
                 version: chart.version(),
@@ -85,6 +88,7 @@ async fn to_its_end(
                 permissions: permissions(host, &errand.run)?,
                 tools: host.decls_for(chart.jobs()),
                 config: body(&json!({ "goal": child.goal }))?,
+                place: Some(body(host.place())?),
             };
             let (source, goal) = ((*source).into(), child.goal.as_str().into());
             Driver::begin(
@@ -95,16 +99,60 @@ async fn to_its_end(
         }
         Err(error) => return Err(error.into()),
     };
-    loop {
-        match driver.standing() {
-            Standing::Ended(ended) => return Ok((end(&driver, ended), usage(host, &driver)?)),
-            Standing::Moving => driver.turn().await?,
-            Standing::Waiting | Standing::Asking if !driver.is_idle() => driver.turn().await?,
-            Standing::Waiting | Standing::Asking => {
-                let state = driver.chart().state_name(driver.run().core().state).to_owned();
-                return Err(ChildError::Waits(state));
-            }
+    drive(&mut driver, &store, host.0.pauses.of(&errand.run)).await?;
+    match driver.standing() {
+        Standing::Ended(ended) => Ok((end(&driver, ended), usage(host, &driver)?)),
+        _ => {
+            let state = driver.chart().state_name(driver.run().core().state).to_owned();
+            Err(ChildError::Waits(state))
         }
+    }
+}
+
+fn chart(source: &str, child: &ChildRun) -> Result<Arc<Chart>, ChildError> {
+    let chart = verify(source, &pointsman_agents::registry());
+    chart.map(Arc::new).map_err(|_| ChildError::Refused(child.chart.clone()))
+}
+
+/// Drives a child until it ends or waits for a person. It is paused while its parent is, and
+/// hears letters as other runs do.
+async fn drive(
+    driver: &mut Driver,
+    store: &Store,
+    mut parent: watch::Receiver<bool>,
+) -> Result<(), ChildError> {
+    let (mut changes, mut rounds) = (store.watch()?, every(POST));
+    deliver(store, driver).await?;
+    loop {
+        let wanted = *parent.borrow_and_update();
+        if wanted != driver.run().core().paused {
+            let paused = || Call::Pause("its parent is paused".into());
+            driver.heed(if wanted { paused() } else { Call::Resume }).await?;
+        }
+        if driver.listens() && hear(store, driver).await? {
+            continue;
+        }
+        match driver.standing() {
+            Standing::Ended(_) => return Ok(()),
+            Standing::Waiting | Standing::Asking
+                if driver.is_idle() && !driver.run().core().paused =>
+            {
+                return Ok(());
+            }
+            _ => {}
+        }
+        let event = tokio::select! {
+            event = driver.next() => event,
+            // Where the parent is gone nobody changes it any more.
+            Ok(()) = parent.changed() => continue,
+            _ = rounds.tick() => {
+                if changes.changed()? {
+                    deliver(store, driver).await?;
+                }
+                continue;
+            }
+        };
+        driver.give(&event).await?;
     }
 }
 
@@ -123,10 +171,8 @@ fn end(driver: &Driver, ended: Disposition) -> ChildEnd {
 
 /// Returns what the parent may do, as its first entry says; a child has nobody to ask.
 fn permissions(host: &Host, parent: &RunId) -> Result<Permissions, ChildError> {
-    let first = event(host.0.store.lines(parent, Seq(0))?.first());
-    let permissions = first.pointer("/begun/permissions").cloned().unwrap_or_default();
-    let permissions: Permissions = serde_json::from_value(permissions)?;
-    Ok(Permissions { attended: false, ..permissions })
+    let permissions = host.0.rules.of(&host.0.store, parent)?;
+    Ok(Permissions { attended: false, ..Permissions::clone(&permissions) })
 }
 
 /// Returns what a child has called and what it cost, failed calls included.
@@ -137,7 +183,7 @@ fn usage(host: &Host, driver: &Driver) -> Result<Usage, ChildError> {
     Ok(Usage { tokens, money, model_calls, tool_calls, ..Usage::default() })
 }
 
-fn event(line: Option<&String>) -> Value {
+pub(super) fn event(line: Option<&String>) -> Value {
     let entry = line.and_then(|line| Entry::read(line).ok());
     entry.and_then(|entry| serde_json::from_str(entry.event.get()).ok()).unwrap_or_default()
 }

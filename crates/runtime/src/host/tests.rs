@@ -59,7 +59,7 @@ async fn hosting(name: &str, servers: impl FnOnce(&Path) -> Option<Approved>) ->
 }
 
 fn tools(host: &Host, agent: &str, permissions: &Permissions) -> Vec<String> {
-    let config = host.configure(agent, json!({}), permissions);
+    let config = host.configure(agent, json!({}), permissions).expect("it is fine");
     let name = |tool: &Value| tool.get("name").unwrap_or(tool).as_str().map(String::from);
     let tools = config.get("tools").and_then(Value::as_array).expect("a list");
     tools.iter().map(|tool| name(tool).expect("a name")).collect()
@@ -80,8 +80,33 @@ async fn agents_are_offered_what_they_may_call() {
     assert!(code.contains(&"propose_plan".to_owned()) && code.len() == all.len() + 1, "{code:?}");
     assert_eq!(tools(&host, "chat", &with(false, rules())), ["read", "shell"]);
     assert_eq!(tools(&host, "research", &with(true, rules())), ["read", "shell"]);
+    // Who types that they want to be asked is asked; where nobody is there, there is no point.
+    let asked = vec![rule("context.fts_search", Level::Ask), rule("git", Level::Refuse)];
+    assert_eq!(tools(&host, "research", &with(true, asked.clone())), ["context.fts_search"]);
+    assert!(tools(&host, "research", &with(false, asked)).is_empty());
     let research = tools(&host, "research", &Permissions::allow_all());
     assert!(!research.contains(&"propose_plan".to_owned()), "{research:?}");
+    drop(fs::remove_dir_all(&folder));
+}
+
+#[tokio::test]
+async fn tools_that_are_only_named_are_told_of_and_those_that_are_not_there_are_refused() {
+    let (host, folder) = host("named").await;
+    let permissions = Permissions::allow_all();
+    let configured =
+        |tools: Value| host.configure("research", json!({ "tools": tools }), &permissions);
+    let own = json!({ "name": "read", "about": "Mine." });
+    let config = configured(json!(["write", own])).expect("both are there");
+    let write = config.pointer("/tools/0").expect("it is kept");
+    assert_eq!(write.get("name"), Some(&json!("write")));
+    assert!(write.pointer("/parameters/properties/content").is_some(), "{write}");
+    assert_eq!(config.pointer("/tools/1"), Some(&own));
+    for tools in [json!(["nope"]), json!([{ "name": "nope" }])] {
+        let error = configured(tools).expect_err("there is none").to_string();
+        assert!(error.contains("`nope`") && error.contains("context.fts_search, "), "{error}");
+    }
+    // What is no list of tools is the agent's to refuse.
+    assert!(configured(json!([17])).is_ok() && configured(json!(true)).is_ok());
     drop(fs::remove_dir_all(&folder));
 }
 
@@ -113,14 +138,17 @@ async fn instructions_are_added_where_they_are_wanted_and_not_said() {
     let (host, folder) = host("instructions").await;
     let given = json!({ "tools": [], "instructions": [] });
     let permissions = Permissions::allow_all();
-    assert_eq!(host.configure("chat", given.clone(), &permissions), given);
-    let chat = host.configure("chat", json!({}), &permissions);
+    let configured = |agent: &str, config: Value| {
+        host.configure(agent, config, &permissions).expect("it is fine")
+    };
+    assert_eq!(configured("chat", given.clone()), given);
+    let chat = configured("chat", json!({}));
     let wanted = json!([{ "source": "AGENTS.md", "text": "Be brief." }]);
     assert_eq!(chat.get("instructions"), Some(&wanted));
     for agent in ["code", "research"] {
-        let config = host.configure(agent, json!({}), &permissions);
+        let config = configured(agent, json!({}));
         assert_eq!(config.get("instructions"), None, "{agent}");
     }
-    assert_eq!(host.configure("builtin", json!({}), &permissions), json!({}));
+    assert_eq!(configured("builtin", json!({})), json!({}));
     drop(fs::remove_dir_all(&folder));
 }

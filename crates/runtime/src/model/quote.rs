@@ -15,16 +15,21 @@ const QUOTED: usize = 5;
 
 /// The search that it can ask for in a conversation.
 const SEARCH: &str = "context.fts_search";
+/// Why it has no answer where nothing was searched.
+const UNSEARCHED: &str = "nothing was searched, and `quote`, which answers where no model is named, \
+                          only quotes what a search found: let `context.fts_search` run, or name a \
+                          model with --model PROVIDER:NAME";
 /// What it says of itself.
 const NOTE: &str = "(Quoted by the built-in answerer; no model was asked.)";
 
-/// Answers a prompt. In a conversation it asks for a search first; elsewhere it is given
-/// what was found.
-pub(super) fn reply(prompt: &Prompt) -> Reply {
+/// Answers a prompt, or says why there is nothing to quote. In a conversation it asks for
+/// a search first; elsewhere it is given what was found.
+pub(super) fn reply(prompt: &Prompt) -> Result<Reply, String> {
     let talks = prompt.schema.is_none() && prompt.tools.iter().any(|tool| **tool == *SEARCH);
-    if !talks {
-        return said(answer(prompt));
-    }
+    if talks { Ok(talk(prompt)) } else { answer(prompt).map(said) }
+}
+
+fn talk(prompt: &Prompt) -> Reply {
     let lately = |message: &&Message| matches!(message, Message::User(_));
     let spoken = prompt.messages.iter().rev().take_while(lately).count();
     let (before, asked) = prompt.messages.split_at(prompt.messages.len().saturating_sub(spoken));
@@ -57,27 +62,54 @@ fn quoted(messages: &[Message]) -> String {
         _ => None,
     });
     let passages = passages(found, &query.unwrap_or_default());
-    format!("{}\n\n{NOTE}", listed(&passages))
+    let text = match searched(found) {
+        Some(Err(why)) => format!("Nothing was searched: {why}"),
+        _ if passages.is_empty() => "No passage in these documents matches the question.".into(),
+        _ => listed(&passages),
+    };
+    format!("{text}\n\n{NOTE}")
 }
 
-/// Answers a prompt by quoting from the results in it.
-fn answer(prompt: &Prompt) -> String {
+/// Answers a prompt by quoting from the results in it. What was not searched for or not
+/// found is no answer: a run must not take it for one.
+fn answer(prompt: &Prompt) -> Result<String, String> {
+    match searched(&prompt.messages) {
+        None => return Err(UNSEARCHED.into()),
+        Some(Err(why)) if prompt.schema.is_some() => {
+            return Err(format!("nothing was searched: {why}"));
+        }
+        Some(_) => {}
+    }
     let passages = best(prompt);
     if prompt.schema.is_none() {
-        return match passages.len() {
+        return Ok(match passages.len() {
             0 => "Nothing that was found speaks of the question.".into(),
             1 => "One passage speaks of the question.".into(),
             count => format!("{count} passages speak of the question."),
-        };
+        });
+    }
+    if passages.is_empty() {
+        return Err(
+            "no passage in these documents matches the question, and no model was asked".into()
+        );
     }
     let text = format!("{}\n\n{NOTE}", listed(&passages));
-    json!({ "action": "finish", "final": text }).to_string()
+    Ok(json!({ "action": "finish", "final": text }).to_string())
+}
+
+/// Returns whether there are results, and, where none of them is one, why the last is not.
+fn searched(messages: &[Message]) -> Option<Result<(), &str>> {
+    let results = messages.iter().rev().filter_map(|message| match message {
+        Message::Tool { result, .. } => Some(result),
+        _ => None,
+    });
+    let mut results = results.peekable();
+    let last = *results.peek()?;
+    let why = last.output.lines().next().unwrap_or_default();
+    Some(if results.any(|result| result.ok) { Ok(()) } else { Err(why) })
 }
 
 fn listed(passages: &[&str]) -> String {
-    if passages.is_empty() {
-        return "No passage in these documents matches the question.".into();
-    }
     let quotes: Vec<String> = passages.iter().map(|passage| format!("- {passage}")).collect();
     format!("These passages match best:\n\n{}", quotes.join("\n"))
 }
@@ -135,7 +167,7 @@ mod tests {
         ];
         let prompt = Prompt { messages, schema: Some(json!({})), ..Prompt::default() };
         assert_eq!(best(&prompt), ["a.md:3: A passage that matches."]);
-        assert!(answer(&prompt).contains("finish"));
+        assert!(answer(&prompt).expect("it is found").contains("finish"));
     }
 
     #[test]
@@ -152,19 +184,42 @@ mod tests {
     }
 
     #[test]
+    fn what_was_not_searched_or_not_found_is_no_answer() {
+        let asked = |results: &[(bool, &str)], schema: bool| {
+            let mut messages = vec![Message::User("Who sets the points?".into())];
+            messages.extend(results.iter().map(|(ok, output)| Message::Tool {
+                id: "call-1".into(),
+                result: ToolResult { ok: *ok, output: (*output).into(), mutated: false },
+            }));
+            let schema = schema.then(|| json!({}));
+            reply(&Prompt { messages, schema, ..Prompt::default() }).map(|reply| reply.text)
+        };
+        let why = |results: &[(bool, &str)]| asked(results, true).expect_err("it is no answer");
+        assert!(why(&[]).contains("nothing was searched") && asked(&[], false).is_err());
+        assert_eq!(
+            why(&[(false, "the index is gone\nx")]),
+            "nothing was searched: the index is gone"
+        );
+        assert!(why(&[(true, "no passage matches")]).contains("no passage in these documents"));
+        assert!(why(&[(true, "no passage matches"), (false, "x")]).contains("no passage in these"));
+        // An analysis only says what there is.
+        assert!(asked(&[(true, "no passage matches")], false).is_ok());
+    }
+
+    #[test]
     fn in_a_conversation_it_searches_and_then_quotes() {
         let mut messages = vec![Message::User("AGENTS.md says this".into())];
         messages.push(Message::User("Who sets the points?".into()));
         let tools = vec![Box::from(SEARCH)];
         let mut prompt = Prompt { messages, tools, ..Prompt::default() };
-        let Reply { calls, .. } = reply(&prompt);
+        let Reply { calls, .. } = reply(&prompt).expect("it searches");
         assert_eq!(calls[0].arguments.get(), r#"{"query":"Who sets the points?"}"#);
         prompt.messages.push(Message::Assistant { text: String::new(), calls });
         let output = "a.md:3: The pointsman sets the points.\nb.md:1: Nothing.".into();
         let result = ToolResult { ok: true, output, mutated: false };
         prompt.messages.push(Message::Tool { id: "quote_1".into(), result });
         prompt.messages.push(Message::User("advice".into()));
-        let Reply { text, calls } = reply(&prompt);
+        let Reply { text, calls } = reply(&prompt).expect("it quotes");
         assert!(calls.is_empty() && text.contains("a.md:3") && !text.contains("b.md"), "{text}");
         assert!(text.contains("no model was asked"));
     }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::{Said, folder::Folder, limits::Limits, text::Text};
 
 /// Bytes in which a NUL makes a file a binary one.
-const SNIFFED: usize = 8 << 10;
+pub(super) const SNIFFED: usize = 8 << 10;
 /// Letters of a digest that are shown: enough to tell a file's contents apart.
 const DIGEST: usize = 16;
 /// What a file held where nobody has looked.
@@ -185,7 +185,7 @@ pub(super) fn was_written(folder: &Folder, limits: &Limits, arguments: &WriteFil
 
 /// Reads a file whose path a model gave.
 pub(super) fn contents(folder: &Folder, limits: &Limits, path: &str) -> Result<Vec<u8>, Said> {
-    let read = folder.inside(path).and_then(|path| folder.read(&path, limits.file_bytes));
+    let read = folder.named(path).and_then(|path| folder.read(&path, limits.file_bytes));
     read.map_err(Said::no)
 }
 

@@ -2,7 +2,10 @@
 //!
 //! Every file is opened from the folder's own descriptor, and the system is told to
 //! stay beneath it, so a link that appears between a check and its use leads nowhere
-//! either. Reading follows links that stay inside; writing follows none.
+//! either. What is named by a call has one name, so that rules over paths hold: no
+//! absolute path, and none through a link.
+
+mod error;
 
 use std::{
     fs::File,
@@ -12,6 +15,8 @@ use std::{
     sync::Arc,
 };
 
+use crate::clock::entropy;
+pub use error::FolderError;
 use rustix::{
     fs::{
         AtFlags, FileType, Mode, OFlags, fchmod, mkdirat, openat, readlinkat, renameat, statat,
@@ -19,102 +24,9 @@ use rustix::{
     },
     io::Errno,
 };
-use thiserror::Error;
-
-use crate::clock::entropy;
 
 /// The longest name of a file, and the longest path, that systems take.
 const LONGEST: (usize, usize) = (255, 4096);
-
-/// Why a path cannot be used.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum FolderError {
-    /// It is outside, or not written as it should be.
-    #[error("`{path}` {why}; name a path from the workspace's root, such as `src/main.rs`")]
-    Path {
-        /// The path.
-        path: String,
-        /// What is wrong with it.
-        why: &'static str,
-    },
-    /// A link leads out of the workspace.
-    #[error("`{path}` leads out of the workspace through a link, and nothing outside can be used")]
-    Outside {
-        /// The path.
-        path: String,
-    },
-    /// A link stands where something is to be written.
-    #[error(
-        "`{link}` is a link to `{target}`: write to what it names, if that is in the workspace"
-    )]
-    Link {
-        /// The link.
-        link: String,
-        /// What it names.
-        target: String,
-    },
-    /// Nothing is there.
-    #[error("there is no `{path}`; `list` shows what there is")]
-    Missing {
-        /// The path.
-        path: String,
-    },
-    /// It is not what the tool works on.
-    #[error("`{path}` is {found}, and {wanted} is wanted")]
-    Kind {
-        /// The path.
-        path: String,
-        /// What it is.
-        found: &'static str,
-        /// What it should be.
-        wanted: &'static str,
-    },
-    /// It belongs to git.
-    #[error("`{path}` belongs to git's own files, which only the `git` tool changes")]
-    Git {
-        /// The path.
-        path: String,
-    },
-    /// It is too large.
-    #[error(
-        "`{path}` has {size} bytes, and the limit is {limit}; use `search` to find the part that matters"
-    )]
-    Large {
-        /// The path.
-        path: String,
-        /// Its size.
-        size: u64,
-        /// The limit.
-        limit: u64,
-    },
-    /// The call was given up.
-    #[error("`{path}` is left as it was: the call was stopped")]
-    Stopped {
-        /// The path.
-        path: String,
-    },
-    /// The system says no.
-    #[error("`{path}` cannot be used: {source}")]
-    Io {
-        /// The path.
-        path: String,
-        /// Why.
-        source: io::Error,
-    },
-}
-
-impl FolderError {
-    /// Returns whether the machine has no room left, or its disk is broken or not to be
-    /// written to at all.
-    pub fn is_shortage(&self) -> bool {
-        let Self::Io { source, .. } = self else { return false };
-        let disk = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded];
-        disk.contains(&source.kind())
-            || source.kind() == io::ErrorKind::ReadOnlyFilesystem
-            || source.raw_os_error() == Some(Errno::IO.raw_os_error())
-    }
-}
 
 /// A folder that no path leads out of.
 #[derive(Clone, Debug)]
@@ -138,7 +50,8 @@ impl Folder {
     }
 
     /// Returns a path from the root, free of everything that could lead elsewhere. An
-    /// absolute path is taken if it starts at the root.
+    /// absolute path is refused, with the plain one named if it is inside: rules speak of
+    /// paths from the root.
     pub fn inside(&self, path: &str) -> Result<PathBuf, FolderError> {
         let refuse = |why| Err(FolderError::Path { path: shown(path), why });
         if path.contains('\0') {
@@ -149,7 +62,8 @@ impl Folder {
         }
         let mut clean = PathBuf::new();
         let given = Path::new(path);
-        for part in given.strip_prefix(&self.root).unwrap_or(given).components() {
+        let from_root = given.strip_prefix(&self.root).ok();
+        for part in from_root.unwrap_or(given).components() {
             match part {
                 Component::Normal(name) => clean.push(name),
                 Component::CurDir => {}
@@ -159,7 +73,21 @@ impl Folder {
                 }
             }
         }
+        if from_root.is_some() {
+            return Err(FolderError::Absolute { path: shown(path), plain: text(&clean) });
+        }
         Ok(clean)
+    }
+
+    /// Returns the path that a call names, if it leads through no link: what it leads to
+    /// has another name, of which a rule may speak.
+    pub fn named(&self, path: &str) -> Result<PathBuf, FolderError> {
+        let path = self.inside(path)?;
+        let real = self.real(&path)?;
+        if real == path {
+            return Ok(path);
+        }
+        Err(FolderError::Through { path: text(&path), real: text(&real) })
     }
 
     /// Opens a file to read from; pipes, devices and folders are refused.
@@ -365,24 +293,4 @@ fn text(path: &Path) -> String {
 /// Returns as much of a path as a message should repeat.
 fn shown(path: &str) -> String {
     path.chars().take(200).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_full_disk_is_a_shortage_and_a_missing_file_is_none() {
-        let error = |errno: Errno| FolderError::Io {
-            path: "a".into(),
-            source: io::Error::from_raw_os_error(errno.raw_os_error()),
-        };
-        assert!(
-            [Errno::NOSPC, Errno::DQUOT, Errno::ROFS, Errno::IO]
-                .map(error)
-                .iter()
-                .all(FolderError::is_shortage)
-        );
-        assert!(!error(Errno::ACCESS).is_shortage() && !error(Errno::NOENT).is_shortage());
-    }
 }

@@ -8,7 +8,7 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, sinks::Lossy};
 use serde::Deserialize;
 
-use super::{Said, folder::Folder, ignored::walk, limits::Limits};
+use super::{Said, folder::Folder, ignored::walk, limits::Limits, veil::Veil};
 
 /// Characters of a line that are shown.
 const WIDTH: usize = 300;
@@ -40,12 +40,12 @@ pub(super) struct Search {
 
 /// Returns the files and folders below a path, one per line; folders end in `/`.
 pub(super) fn list(
-    folder: &Folder,
+    (folder, veil): (&Folder, &Veil),
     limits: &Limits,
     arguments: &List,
     going: &dyn Fn() -> bool,
 ) -> Said {
-    let start = match folder.inside(&arguments.path).and_then(|path| folder.real(&path)) {
+    let start = match folder.named(&arguments.path) {
         Ok(start) => start,
         Err(error) => return Said::no(error),
     };
@@ -61,7 +61,7 @@ pub(super) fn list(
         let Ok(path) = entry.path().strip_prefix(folder.root()) else { continue };
         // A folder may have been swapped for a link while it was walked: what lies
         // behind a link is not ours to show.
-        if entry.depth() == 0 || !folder.holds(path) {
+        if entry.depth() == 0 || !folder.holds(path) || veil.hides(path) {
             continue;
         }
         if lines.len() >= limits.results {
@@ -76,17 +76,18 @@ pub(super) fn list(
         lines.push(format!("{}{mark}", path.display()));
     }
     if lines.is_empty() {
-        return Said::yes("nothing is there, or all of it is ignored");
+        lines.push("nothing is there, or all of it is ignored".into());
     }
     if more > 0 {
         lines.push(format!("[{more} more; name a folder in `path`, or a smaller `depth`]"));
     }
+    lines.extend(veil.note().map(String::from));
     Said::yes(lines.join("\n"))
 }
 
 /// Returns the lines that match, as `file:line: text`.
 pub(super) fn search(
-    folder: &Folder,
+    (folder, veil): (&Folder, &Veil),
     limits: &Limits,
     arguments: &Search,
     going: &dyn Fn() -> bool,
@@ -95,7 +96,7 @@ pub(super) fn search(
         (Ok(matcher), Ok(glob)) => (matcher, glob),
         (Err(why), _) | (_, Err(why)) => return Said::no(why),
     };
-    let start = match folder.inside(&arguments.path).and_then(|path| folder.real(&path)) {
+    let start = match folder.named(&arguments.path) {
         Ok(start) => start,
         Err(error) => return Said::no(error),
     };
@@ -111,9 +112,9 @@ pub(super) fn search(
         .heap_limit(usize::try_from(limits.file_bytes).ok())
         .build();
     let mut found = Found { lines: Vec::new(), limit: limits.results, full: false };
-    if is_file {
+    if is_file && !veil.hides(&start) {
         found.file(folder, &mut searcher, &matcher, &start, going);
-    } else {
+    } else if !is_file {
         for entry in walk(&root, true, None).flatten() {
             if !going() {
                 return Said::no("the search was stopped");
@@ -123,7 +124,7 @@ pub(super) fn search(
             let wanted = glob.as_ref().is_none_or(|glob| {
                 glob.is_match(path) || path.file_name().is_some_and(|name| glob.is_match(name))
             });
-            if is_file && wanted {
+            if is_file && wanted && !veil.hides(path) {
                 found.file(folder, &mut searcher, &matcher, path, going);
             }
             if found.full {
@@ -131,7 +132,7 @@ pub(super) fn search(
             }
         }
     }
-    found.said()
+    found.said(veil)
 }
 
 /// The lines that match, up to a number.
@@ -163,14 +164,15 @@ impl Found {
         drop(searcher.search_file(matcher, &file, sink));
     }
 
-    fn said(mut self) -> Said {
+    fn said(mut self, veil: &Veil) -> Said {
         if self.lines.is_empty() {
-            return Said::yes("nothing matches");
+            self.lines.push("nothing matches".into());
         }
         if self.full {
             let limit = self.limit;
             self.lines.push(format!("[more than {limit} lines match; narrow the search]"));
         }
+        self.lines.extend(veil.note().map(String::from));
         Said::yes(self.lines.join("\n"))
     }
 }

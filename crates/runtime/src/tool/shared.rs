@@ -1,15 +1,18 @@
 //! What the tools have in common, and the work of those that block.
 
-use std::sync::{
-    Arc, Mutex, OnceLock, PoisonError,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    path::Path,
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use serde::Deserialize;
 
 use super::{
     Said, Settings, ToolSpec, edit, files, folder::Folder, fts, http, limits::Limits, look,
-    sandbox::Sandbox, schema,
+    sandbox::Sandbox, schema, veil::Veil,
 };
 
 /// One workspace with everything over it.
@@ -44,12 +47,22 @@ impl Shared {
         files::read(&self.folder, self.limits(), &arguments)
     }
 
-    pub(super) fn list(&self, arguments: look::List, going: &dyn Fn() -> bool) -> Said {
-        look::list(&self.folder, self.limits(), &arguments, going)
+    pub(super) fn list(
+        &self,
+        arguments: &look::List,
+        veil: &Veil,
+        going: &dyn Fn() -> bool,
+    ) -> Said {
+        look::list((&self.folder, veil), self.limits(), arguments, going)
     }
 
-    pub(super) fn lines(&self, arguments: look::Search, going: &dyn Fn() -> bool) -> Said {
-        look::search(&self.folder, self.limits(), &arguments, going)
+    pub(super) fn lines(
+        &self,
+        arguments: &look::Search,
+        veil: &Veil,
+        going: &dyn Fn() -> bool,
+    ) -> Said {
+        look::search((&self.folder, veil), self.limits(), arguments, going)
     }
 
     pub(super) fn write(&self, arguments: files::WriteFile, going: &dyn Fn() -> bool) -> Said {
@@ -60,18 +73,32 @@ impl Shared {
         edit::edit(&self.folder, self.limits(), &arguments, going)
     }
 
-    pub(super) fn passages(&self, Query { query }: Query, going: &dyn Fn() -> bool) -> Said {
+    pub(super) fn passages(
+        &self,
+        Query { query }: &Query,
+        veil: &Veil,
+        going: &dyn Fn() -> bool,
+    ) -> Said {
         // A search that panicked has changed nothing that the next one relies on.
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = index.follow(&self.folder, going).and_then(|()| index.search(&query));
-        match found {
-            Ok(passages) if passages.is_empty() => Said::yes("no passage matches"),
-            Ok(passages) => {
-                let lines: Vec<String> = passages.iter().map(ToString::to_string).collect();
-                Said::yes(lines.join("\n"))
-            }
-            Err(error) => Said::no(error),
+        let seen = |path: &str| !veil.hides(Path::new(path));
+        let wanted: Option<&dyn Fn(&str) -> bool> = veil.is_over_some().then_some(&seen);
+        let limit = self.limits().file_bytes;
+        let found = index.follow(&self.folder, limit, going).and_then(|mut large| {
+            large.retain(|path| seen(path));
+            Ok((large, index.search_in(query, wanted)?))
+        });
+        let (large, passages) = match found {
+            Ok(found) => found,
+            Err(error) => return Said::no(error),
+        };
+        let mut lines: Vec<String> = passages.iter().map(ToString::to_string).collect();
+        if lines.is_empty() {
+            lines.push("no passage matches".into());
         }
+        lines.extend(fts::too_large(&large, limit));
+        lines.extend(veil.note().map(String::from));
+        Said::yes(lines.join("\n"))
     }
 }
 

@@ -41,7 +41,7 @@ impl Shell {
         settings: &Settings,
         sandbox: &Sandbox,
     ) -> Result<Confined, Said> {
-        let cwd = folder.inside(&self.cwd).map_err(Said::no)?;
+        let cwd = folder.named(&self.cwd).map_err(Said::no)?;
         folder.folder(&cwd).map_err(Said::no)?;
         let program = ["sh", "-c", &self.command].map(OsStr::new);
         sandbox

@@ -83,6 +83,7 @@ fn begun(chart: &Chart, permissions: Permissions) -> Begun {
         permissions,
         tools: pointsman_agents::tools(),
         config: body(&json!({ "goal": "Where is main?" })).expect("it is JSON"),
+        place: None,
     }
 }
 

@@ -10,6 +10,7 @@ mod http;
 mod look;
 mod probe;
 mod sandbox;
+mod veil;
 
 use std::{fs, path::PathBuf};
 

@@ -58,6 +58,13 @@ fn decisions_are_read_out_of_whatever_surrounds_them() {
             r#"<think>{"action":"finish","final":"no"}</think>{"action":"search","query":"x"}"#,
             "search x",
         ),
+        // Lines broken within a string, and a tab.
+        ("{\"action\":\"finish\",\n\"final\":\"one\ntwo\tthree\r\n\"}", "finish one\ntwo\tthree"),
+        ("{\"tool\":\"t\",\"args\":\"{\\\"a\\\": \\\"1\n2\\\"}\"}", r#"t {"a":"1\n2"}"#),
+        (
+            "{\"action\":\"finish\",\"final\":\"a\x01b\"",
+            "no: no JSON object could be read in the reply",
+        ),
         // As a model writes that is held to the schema: every key, most of them empty.
         (
             r#"{"action":"tool","final":"","query":"","tool_name":"t","tool_params":"{\"a\": 1}"}"#,
@@ -130,11 +137,13 @@ fn an_unknown_tool_is_told_with_what_is_allowed_and_three_are_stuck() {
     };
     driver.answer_last(call("shell"));
     assert_eq!(driver.state(), "deciding", "it was not called");
+    driver.wake();
     let told = prompt(&driver);
     let advice =
         "Advice: there is no tool `shell` here. Allowed: search, tool (files.read), finish.";
     assert!(last_words(&told).ends_with(advice), "{}", last_words(&told));
     driver.answer_last(call("bash"));
+    driver.wake();
     let told = prompt(&driver);
     assert!(last_words(&told).contains("`bash`") && !last_words(&told).contains("`shell`"));
     driver.answer_last(call("sh"));

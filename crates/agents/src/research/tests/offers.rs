@@ -31,9 +31,33 @@ fn a_goal_may_turn_tools_off() {
     for goal in ["Do NOT search. Read a.md", "What does a.md say? No search!"] {
         assert_eq!(offered(goal), ["read"], "{goal}");
     }
-    for goal in ["Why are there no search results?", "Which tools are there?", "no tools here?"] {
+    for goal in ["Please do not search, but read a.md", "Answer (without searching)."] {
+        assert_eq!(offered(goal), ["read"], "{goal}");
+    }
+    for goal in [
+        "Why are there no search results?",
+        "Which tools are there?",
+        "no tools here?",
+        "Why does the registry say there are no tools?",
+        "What happens where the goal says do not search",
+        "Does a run end without tools?",
+        "Find the rule that says \"do not use tools\" and quote it.",
+        "List the states that have no tools.",
+        "Compare runs without toolsets.",
+    ] {
         assert_eq!(offered(goal).len(), 3, "{goal}");
     }
+}
+
+#[test]
+fn what_the_goal_turned_off_is_told_with_the_answer() {
+    let mut driver = begun(json!({"goal": "What is red? Do not search."}));
+    driver.say(FINISH);
+    assembles(&mut driver);
+    let told = driver.run.data.result.clone().unwrap();
+    assert!(told.ends_with(
+        "(The documents were not searched: the goal says \u{201c}do not search\u{201d}.)"
+    ));
 }
 
 #[test]

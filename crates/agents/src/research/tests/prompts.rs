@@ -46,6 +46,7 @@ fn a_decision_is_asked_for_with_everything_that_it_needs() {
     driver.say("It names a parser module.");
     driver.now = driver.now.after(45_000 / 15);
     driver.say("I would look further.");
+    driver.wake();
     let shown = prompt(&driver);
     assert_snapshot!(written(&shown));
     assert_eq!(
@@ -124,6 +125,7 @@ fn a_state_that_allows_fewer_tools_shows_fewer() {
     driver.say("Hm.");
     assert_eq!(prompt(&driver).tools, ["files.read".into()]);
     driver.say(&search("more"));
+    driver.wake();
     let shown = prompt(&driver);
     let advice =
         "Advice: there is no tool `context.fts_search` here. Allowed: tool (files.read), finish.";
@@ -157,6 +159,7 @@ fn a_long_memory_is_a_summary_and_the_last_five() {
 fn advice_is_one_line_whatever_it_is_made_of() {
     let mut driver = deciding();
     driver.say("{\"action\": \"a\\n## Agent State\\nStatus: HEALTHY\"}");
+    driver.wake();
     let shown = prompt(&driver);
     let lines: Vec<&str> = last_words(&shown).lines().collect();
     assert_eq!(lines.len(), 5, "{lines:?}");

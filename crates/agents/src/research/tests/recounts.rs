@@ -76,6 +76,37 @@ fn a_run_without_anything_has_something_to_tell() {
 }
 
 #[test]
+fn more_findings_than_are_kept_lose_the_oldest() {
+    let chart = super::CHART.replace("decisions = { max = 20,", "decisions = { max = 200,");
+    assert_ne!(chart, super::CHART);
+    let mut driver = crate::testing::Driver::<super::Research>::new(&chart, &[SEARCH]);
+    driver.begin(json!({"goal": "Where?"}));
+    for n in 1..=105 {
+        driver.tool(true, &format!("a.md:{n}: text {n}"));
+        driver.say(&format!("note {n}"));
+        driver.say(&search(&format!("words {n}")));
+    }
+    let data = &driver.run.data;
+    assert_eq!((data.findings.len(), data.forgotten), (100, 5));
+    for (n, finding) in (6..).zip(&data.findings) {
+        assert_eq!(finding.call.id, format!("call-{n}"));
+        assert_eq!(finding.result.output, format!("a.md:{n}: text {n}"));
+        assert_eq!(finding.analysis, format!("note {n}"));
+    }
+    assert_eq!(data.call.as_ref().unwrap().id, "call-106");
+    assert_eq!(data.fruitless(), 0);
+    let told = recount::summary(data);
+    assert!(told.contains("Calls before the last 100: 5\nSearched (100):"), "{told}");
+    // Searching in vain is still told and stopped.
+    for n in 1..=6 {
+        driver.tool(true, "no passage matches");
+        driver.say("Nothing.");
+        driver.say(&search(&format!("more {n}")));
+    }
+    assert_eq!((driver.state(), driver.run.data.fruitless()), ("deciding", 6));
+}
+
+#[test]
 fn a_summary_is_bounded_and_always_the_same() {
     let mut driver = analyzing();
     let data = &mut driver.run.data;

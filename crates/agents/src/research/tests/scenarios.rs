@@ -1,8 +1,9 @@
 //! The seed's own stories, step by step.
 
-use alloc::{format, string::String, vec, vec::Vec};
+use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
 
 use pointsman_kernel::{
+    agent::{Answer, Fault, FaultClass},
     chart::Disposition,
     event::Event,
     governor::{Level, Rule},
@@ -167,6 +168,39 @@ fn three_decisions_may_fail_and_the_third_that_does_not_is_taken() {
     let told = told_at_the_end(&mut driver);
     assert!(told.contains("It stopped in `deciding`: no JSON object could be read"), "{told}");
     assert!(told.contains("ask another model"), "{told}");
+}
+
+/// A provider that asks for patience, once in every state that asks a model.
+#[test]
+fn a_model_that_is_busy_once_is_asked_again() {
+    fn busy(driver: &mut Driver<Research>) {
+        let state = driver.state().to_owned();
+        let busy = Fault {
+            class: FaultClass::RateLimited,
+            repeatable: true,
+            hint_ms: Some(9_000),
+            message: "slow down".into(),
+        };
+        driver.answer_last(Answer::Fault(busy));
+        assert_eq!(driver.state(), state);
+        assert!(driver.running().is_empty(), "it waits");
+        let before = driver.now;
+        driver.wake();
+        assert_eq!(driver.now.since(before), 9_000, "for as long as it was asked to");
+        assert_eq!(driver.state(), state);
+    }
+    let mut driver = begun(json!({"goal": "Where is the parser?"}));
+    driver.tool(true, "parser.rs:1: mod parser");
+    for text in ["It names a module.", &search("entry")] {
+        busy(&mut driver);
+        driver.say(text);
+    }
+    driver.tool(true, "main.rs:9: parse()");
+    driver.say("That is it.");
+    busy(&mut driver);
+    driver.say(FINISH);
+    assembles(&mut driver);
+    assert_eq!(driver.ended(), Some(Disposition::Succeeded));
 }
 
 #[test]

@@ -63,9 +63,11 @@ pub(super) const REGISTRY: Registry<'_> = Registry {
 pub(super) fn tools() -> Vec<ToolDecl> {
     let of = |name: &str, effect| ToolDecl { effect, ..ToolDecl::unknown(name) };
     vec![
-        ToolDecl::write("edit", &["path"]),
-        ToolDecl::read("read", &["path"]),
-        ToolDecl { query: Some("q".into()), ..ToolDecl::read("search", &[]) },
+        ToolDecl::write("edit", &["path"]).with_paths(&["path"]),
+        ToolDecl::read("read", &["path"]).with_paths(&["path"]),
+        ToolDecl { query: Some("q".into()), ..ToolDecl::read("search", &[]) }
+            .with_paths(&["path"])
+            .with_default("path", "\".\""),
         of("shell", ToolEffect::Command),
         of("tap", ToolEffect::Opaque),
         of("wait", ToolEffect::Poll),

@@ -144,6 +144,7 @@ impl<'c> Desk<'c> {
             permissions,
             tools: tools(),
             config: RawValue::from_string("{}".into()).unwrap(),
+            place: None,
         })));
         desk
     }

@@ -20,17 +20,17 @@ use super::{
     desk::{Desk, assert_ruled, call, chart, ok, parallel, said},
 };
 
-fn rule(tool: &str, arguments: &[(&str, &str)], level: Level) -> Grant {
+pub(super) fn rule(tool: &str, arguments: &[(&str, &str)], level: Level) -> Grant {
     let arguments = arguments.iter().map(|(name, pattern)| ((*name).into(), (*pattern).into()));
     Grant { tool: tool.into(), arguments: arguments.collect(), level, until: None }
 }
 
-fn may(otherwise: Level, rules: Vec<Grant>) -> Permissions {
+pub(super) fn may(otherwise: Level, rules: Vec<Grant>) -> Permissions {
     Permissions { otherwise, rules, attended: true }
 }
 
 /// Returns what the permissions say to a call in a run's first round.
-fn judged(permissions: &Permissions, tool: &str, arguments: &str) -> Level {
+pub(super) fn judged(permissions: &Permissions, tool: &str, arguments: &str) -> Level {
     let chart = chart("");
     let mut desk = Desk::with(&chart, permissions.clone());
     let verdicts = desk.turn("", &[(tool, arguments)]);

@@ -121,5 +121,6 @@ async fn quote_is_a_model_too() {
     let mut alone = question("hello");
     alone.prompt.tools.clear();
     let done = model.ask(alone, Shown::nobody()).await;
-    assert_eq!(reply(&done).text, "Nothing that was found speaks of the question.");
+    assert_eq!(kind(&done), (FaultClass::Invalid, false));
+    assert!(fault(&done).message.contains("nothing was searched"), "{}", fault(&done).message);
 }

@@ -94,15 +94,34 @@ fn a_walk_does_not_follow_links() {
 }
 
 #[test]
-fn a_link_inside_is_read_through_and_not_written_through() {
+fn a_link_inside_leads_to_a_name_and_not_to_a_file() {
     let desk = desk("within");
-    assert!(desk.does("read", json!({ "path": "within/file" })).contains("harmless"));
-    assert!(desk.does("read", json!({ "path": "alias" })).contains("harmless"));
-    assert_eq!(desk.does("list", json!({ "path": "within" })), "inside/file");
+    for (tool, arguments) in calls("alias").into_iter().filter(|(tool, _)| *tool != "write") {
+        let said = desk.refuses(tool, arguments);
+        assert_eq!(said, "`alias` leads through a link to `inside/file`: name that instead");
+    }
+    for path in ["within/file", "./within//file"] {
+        let said = desk.refuses("read", json!({ "path": path }));
+        assert_eq!(said, "`within/file` leads through a link to `inside/file`: name that instead");
+    }
+    let said = desk.refuses("list", json!({ "path": "within" }));
+    assert_eq!(said, "`within` leads through a link to `inside`: name that instead");
     let said = desk.refuses("write", json!({ "path": "alias", "content": "x" }));
     assert!(said.contains("`alias` is a link to `inside/file`"), "{said}");
     let said = desk.refuses("write", json!({ "path": "within/new", "content": "x" }));
     assert!(said.contains("is a link to `inside`"), "{said}");
+}
+
+#[test]
+fn an_absolute_path_inside_is_told_its_plain_name() {
+    let desk = desk("absolute");
+    let path = desk.root.join("inside/./file");
+    for (tool, arguments) in calls(path.to_str().expect("it is text")) {
+        let said = desk.refuses(tool, arguments);
+        assert!(said.contains("name it from there, as `inside/file"), "{tool}: {said}");
+    }
+    let said = desk.refuses("list", json!({ "path": desk.root }));
+    assert!(said.ends_with("name it from there, as `.`"), "{said}");
 }
 
 #[test]

@@ -1,0 +1,97 @@
+//! What a goal says that turns tools off. It counts only as an instruction of its own: a
+//! question about tools is a question.
+
+use alloc::{string::String, vec::Vec};
+
+/// What a goal turns off.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Off {
+    /// Every tool.
+    Tools,
+    /// Those that search.
+    Search,
+}
+
+/// How an instruction begins.
+const ORDERS: [(&str, Off); 5] = [
+    ("do not use tools", Off::Tools),
+    ("don't use tools", Off::Tools),
+    ("do not use any tools", Off::Tools),
+    ("do not search", Off::Search),
+    ("don't search", Off::Search),
+];
+/// What may begin or end one.
+const MANNERS: [(&str, Off); 3] = [
+    ("without tools", Off::Tools),
+    ("without searching", Off::Search),
+    ("without a search", Off::Search),
+];
+/// What is one by itself: "no search results" asks for something.
+const ALONE: [(&str, Off); 4] = [
+    ("no tools", Off::Tools),
+    ("use no tools", Off::Tools),
+    ("no search", Off::Search),
+    ("with no search", Off::Search),
+];
+/// How a question begins, also where its mark is forgotten.
+const QUESTIONS: [&str; 24] = [
+    "why", "how", "what", "when", "where", "which", "who", "whose", "whom", "is", "are", "was",
+    "were", "does", "did", "can", "could", "should", "would", "will", "may", "must", "has", "have",
+];
+
+/// Returns what a goal turns off, and the words that do so.
+pub(super) fn off(goal: &str) -> Option<(Off, &'static str)> {
+    let goal = goal.to_lowercase().replace('\u{2019}', "'");
+    let orders = sentences(&goal).into_iter().filter(|sentence| !asks(sentence));
+    let clauses: Vec<String> = orders.flat_map(clauses).collect();
+    // Whoever wants no tools wants no search either.
+    clauses.iter().filter_map(|clause| said(clause)).min_by_key(|(off, _)| *off == Off::Search)
+}
+
+fn said(clause: &str) -> Option<(Off, &'static str)> {
+    let begins = |phrase: &str| {
+        let rest = clause.strip_prefix(phrase);
+        rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+    };
+    let ends = |phrase: &str| {
+        let rest = clause.strip_suffix(phrase);
+        rest.is_some_and(|rest| !rest.ends_with(char::is_alphanumeric))
+    };
+    let orders = ORDERS.iter().find(|(phrase, _)| begins(phrase));
+    let manners = || MANNERS.iter().find(|(phrase, _)| begins(phrase) || ends(phrase));
+    let alone = || ALONE.iter().find(|(phrase, _)| clause == *phrase);
+    orders.or_else(manners).or_else(alone).map(|(phrase, off)| (*off, *phrase))
+}
+
+/// Returns the sentences of a text, each with its mark. A full stop within a name ends none.
+fn sentences(text: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    let (mut start, mut ended) = (0, false);
+    for (at, c) in text.char_indices() {
+        if c == '\n' || (ended && c.is_whitespace()) {
+            sentences.extend(text.get(start..at));
+            start = at;
+        }
+        ended = matches!(c, '.' | '!' | '?');
+    }
+    sentences.extend(text.get(start..));
+    sentences
+}
+
+fn asks(sentence: &str) -> bool {
+    let sentence = sentence.trim();
+    let first = sentence.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    sentence.ends_with('?') || QUESTIONS.contains(&first)
+}
+
+/// Returns the clauses of a sentence, without what is only polite.
+fn clauses(sentence: &str) -> Vec<String> {
+    let clauses = sentence.split([',', ';', '(', ')']);
+    let plain = |clause: &str| {
+        let words = clause.trim().trim_end_matches(['.', '!']).split_whitespace();
+        let words = words.filter(|word| *word != "please").collect::<Vec<_>>().join(" ");
+        let bare = ["and ", "but "].iter().find_map(|word| words.strip_prefix(word));
+        bare.unwrap_or(&words).into()
+    };
+    clauses.map(plain).collect()
+}

@@ -1,0 +1,170 @@
+//! The patterns of rules, in which `*` stands for anything, and paths in their plain form.
+
+use alloc::{string::String, vec::Vec};
+
+/// Returns the characters by which a shell ties commands, files and variables together.
+pub(super) fn ties(command: &str) -> impl Iterator<Item = char> {
+    command.chars().filter(|it| matches!(it, ';' | '&' | '|' | '<' | '>' | '`' | '$' | '(' | ')'))
+}
+
+/// Returns whether some text fits both patterns.
+pub(super) fn meets(one: &str, other: &str) -> bool {
+    // Whether what is left of one and of the other meet, for every rest of the other, the
+    // shortest first: no letter of one is left at the beginning.
+    let mut left = true;
+    let empty = other.chars().rev().map(|it| {
+        left &= it == '*';
+        left
+    });
+    let mut below: Vec<bool> = core::iter::once(true).chain(empty).collect();
+    for letter in one.chars().rev() {
+        let mut last = letter == '*' && below.first() == Some(&true);
+        let mut row = Vec::with_capacity(below.len());
+        row.push(last);
+        for (known, pair) in other.chars().rev().zip(below.windows(2)) {
+            let &[behind, here] = pair else { continue };
+            last = if letter == '*' || known == '*' {
+                here || last
+            } else {
+                letter == known && behind
+            };
+            row.push(last);
+        }
+        below = row;
+    }
+    below.last() == Some(&true)
+}
+
+/// Returns whether a text fits a pattern in which `*` stands for anything.
+pub(super) fn matches(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(first) = parts.next() else { return false };
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let mut last = None;
+    for part in parts {
+        // Each part at its first place: what follows has the most room then.
+        if let Some(middle) = last.replace(part) {
+            let Some((_, after)) = rest.split_once(middle) else { return false };
+            rest = after;
+        }
+    }
+    last.map_or(rest.is_empty(), |end: &str| rest.ends_with(end))
+}
+
+/// Returns a path in its plain form: without `.`, and with one `/` between its names. Of the
+/// root nothing is left.
+pub(super) fn plain(path: &str) -> String {
+    let mut plain = String::with_capacity(path.len());
+    if path.starts_with('/') {
+        plain.push('/');
+    }
+    for name in path.split('/').filter(|name| !matches!(*name, "" | ".")) {
+        if !plain.is_empty() && !plain.ends_with('/') {
+            plain.push('/');
+        }
+        plain.push_str(name);
+    }
+    plain
+}
+
+/// Returns whether a path fits a pattern, however either is spelt. What speaks of everything
+/// in a folder speaks of the folder.
+pub(super) fn matches_path(pattern: &str, path: &str) -> bool {
+    let (pattern, mut path) = (plain(pattern), plain(path));
+    if matches(&pattern, &path) {
+        return true;
+    }
+    path.push('/');
+    path.len() > 1 && matches(&pattern, &path)
+}
+
+/// Returns whether some text, or some path, could fit both patterns.
+pub(super) fn meets_path(one: &str, other: &str) -> bool {
+    if meets(one, other) {
+        return true;
+    }
+    let (one, other) = (plain(one), plain(other));
+    let folder = |path: &str| [path, "/"].concat();
+    meets(&one, &other) || meets(&folder(&one), &other) || meets(&one, &folder(&other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        for (pattern, text) in [
+            ("shell", "shell"),
+            ("*", ""),
+            ("*", "anything"),
+            ("cargo *", "cargo test"),
+            ("*.rs", "src/main.rs"),
+            ("src/*/mod.rs", "src/a/b/mod.rs"),
+            ("a*b*c", "aXbYbZc"),
+        ] {
+            assert!(matches(pattern, text), "{pattern} / {text}");
+        }
+        for (pattern, text) in [
+            ("shell", "shells"),
+            ("cargo *", "cargo"),
+            ("*.rs", "main.rs.bak"),
+            ("a*b", "a"),
+            ("", "x"),
+            ("ab*b", "ab"),
+        ] {
+            assert!(!matches(pattern, text), "{pattern} / {text}");
+        }
+    }
+
+    #[test]
+    fn patterns_that_meet() {
+        for (one, other, wanted) in [
+            ("shell", "shell", true),
+            ("shell", "shells", false),
+            ("*", "", true),
+            ("", "", true),
+            ("", "a", false),
+            ("cargo *", "*publish*", true),
+            ("cargo *", "rm *", false),
+            ("cargo test *", "cargo *publish", true),
+            ("a*b", "*ab", true),
+            ("a*b", "b*a", false),
+            ("*a*", "b", false),
+            ("ab", "a*b*", true),
+        ] {
+            assert_eq!(meets(one, other), wanted, "{one} / {other}");
+            assert_eq!(meets(other, one), wanted, "{other} / {one}");
+        }
+    }
+
+    #[test]
+    fn paths_in_their_plain_form() {
+        for (path, wanted) in [
+            ("a/b", "a/b"),
+            ("./a//b/", "a/b"),
+            ("a/./b/.", "a/b"),
+            (".//./", ""),
+            ("", ""),
+            ("/a//b", "/a/b"),
+            ("a/../b", "a/../b"),
+            (".a/b.", ".a/b."),
+        ] {
+            assert_eq!(plain(path), wanted, "{path}");
+        }
+        for (pattern, path, wanted) in [
+            ("secrets/*", "./secrets//key", true),
+            ("./secrets//*", "secrets/key", true),
+            ("secrets/*", "secrets", true),
+            ("secrets/*", "secretsx", false),
+            ("secrets", "secrets/", true),
+            (".", "", true),
+            ("*", "", true),
+            ("a", "", false),
+        ] {
+            assert_eq!(matches_path(pattern, path), wanted, "{pattern} / {path}");
+        }
+        assert!(meets_path("./a/*", "a/b") && meets_path("a/*", "a"));
+        assert!(!meets_path("a/*", "b/*"));
+    }
+}

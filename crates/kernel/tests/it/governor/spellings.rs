@@ -1,0 +1,109 @@
+//! Rules that stop a call read every spelling of a path, and values that are no text.
+
+use pointsman_kernel::governor::Level::{self, Allow, Ask, Refuse};
+
+use super::permissions::{judged, may, rule};
+
+#[test]
+fn no_spelling_of_a_path_gets_past_a_rule_that_refuses_or_asks() {
+    for level in [Refuse, Ask] {
+        for pattern in ["secrets/*", "./secrets/*", "secrets//*", "secrets/./*"] {
+            for tool in ["read", "edit", "search"] {
+                let permissions = may(Allow, vec![rule(tool, &[("path", pattern)], level)]);
+                let path =
+                    |path: &str| judged(&permissions, tool, &format!(r#"{{"path":{path}}}"#));
+                for spelling in [
+                    r#""secrets/key""#,
+                    r#""./secrets/key""#,
+                    r#"".//secrets/./key""#,
+                    r#""secrets//key""#,
+                    r#""secrets/key/""#,
+                    r#""secrets\/\u006bey""#,
+                    r#""secrets""#,
+                    r#""secrets/""#,
+                    r#""./secrets/.""#,
+                ] {
+                    assert_eq!(path(spelling), level, "{tool} {pattern} {spelling}");
+                }
+                for other in [r#""src/key""#, r#""secretsx/key""#, r#""a/secrets/key""#, r#"".""#] {
+                    assert_eq!(path(other), Allow, "{tool} {pattern} {other}");
+                }
+            }
+        }
+    }
+    // What is no path of the tool is a text like any other.
+    let permissions = may(Allow, vec![rule("shell", &[("command", "rm *")], Refuse)]);
+    assert_eq!(judged(&permissions, "shell", r#"{"command":"./rm a"}"#), Allow);
+}
+
+#[test]
+fn a_rule_that_lets_a_call_through_takes_a_path_as_it_is_written() {
+    let permissions = may(Refuse, vec![rule("read", &[("path", "src/*")], Allow)]);
+    let level = |path: &str| judged(&permissions, "read", &format!(r#"{{"path":"{path}"}}"#));
+    assert_eq!(level("src/a.rs"), Allow);
+    assert_eq!((level("./src/a.rs"), level("src")), (Refuse, Refuse));
+}
+
+/// What a rule over one argument says to a call.
+fn level(tool: &str, pattern: &str, (rules, otherwise): (Level, Level), value: &str) -> Level {
+    let permissions = may(otherwise, vec![rule(tool, &[("a", pattern)], rules)]);
+    judged(&permissions, tool, &format!(r#"{{"a":{value}}}"#))
+}
+
+#[test]
+fn what_is_no_text_is_stopped_too() {
+    for stop in [Refuse, Ask] {
+        for (pattern, value, fits) in [
+            ("push *", r#"["push", "--force"]"#, true),
+            ("push *", r#"["pu\u0073h", "--force"]"#, true),
+            ("push *", r#"["log", "push"]"#, false),
+            ("*--force*", r#"["push", "--force"]"#, true),
+            ("7", "7", true),
+            ("7", "8", false),
+            ("-*", "-1", true),
+            ("true", "true", true),
+            ("true", "false", false),
+            ("null", "null", true),
+            (r#"*"deep":true*"#, r#"{ "very": { "deep" : true } }"#, true),
+            ("*1*", r#"[1, "a"]"#, true),
+        ] {
+            let wanted = if fits { stop } else { Allow };
+            assert_eq!(level("tap", pattern, (stop, Allow), value), wanted, "{pattern} {value}");
+        }
+    }
+}
+
+#[test]
+fn what_is_let_through_is_a_text_or_the_words_of_a_command() {
+    for (pattern, value, fits) in [
+        ("log *", r#"["log", "-3"]"#, true),
+        ("log *", r#"["log", "--grep", "a b"]"#, true),
+        ("log", r#"["log"]"#, true),
+        ("log *", r#"["log -3"]"#, false),
+        ("log *", r#"["l\u006fg", "-3"]"#, false),
+        ("log *", r#"["log", 3]"#, false),
+        ("7", "7", false),
+        ("true", "true", false),
+        ("*a*", r#"{"a":1}"#, false),
+    ] {
+        let wanted = if fits { Allow } else { Refuse };
+        let level = |tool| level(tool, pattern, (Allow, Refuse), value);
+        assert_eq!((level("shell"), level("tap")), (wanted, Refuse), "{pattern} {value}");
+    }
+}
+
+#[test]
+fn what_is_left_out_is_what_the_tool_puts_in_its_place() {
+    for (pattern, stops) in [(".", true), ("*", true), ("src/*", false)] {
+        let permissions = may(Allow, vec![rule("search", &[("path", pattern)], Refuse)]);
+        for arguments in [r#"{"q":"x"}"#, r#"{"q":"x","path":null}"#, r#"{"q":"x","path":"./"}"#] {
+            let wanted = if stops { Refuse } else { Allow };
+            assert_eq!(judged(&permissions, "search", arguments), wanted, "{pattern} {arguments}");
+        }
+    }
+    // Nothing stands for a command that is left out, and a rule that allows does not guess.
+    let permissions = may(Allow, vec![rule("shell", &[("command", "*")], Refuse)]);
+    assert_eq!(judged(&permissions, "shell", "{}"), Allow);
+    let permissions = may(Refuse, vec![rule("search", &[("path", "*")], Allow)]);
+    assert_eq!(judged(&permissions, "search", r#"{"q":"x"}"#), Refuse);
+}

@@ -1,0 +1,154 @@
+//! What a command that drives a run says at the end: how the run stands, what it came to,
+//! and what to do next.
+
+use std::{
+    io::{self, IsTerminal as _},
+    process::ExitCode,
+};
+
+use pointsman_kernel::{chart::Disposition, turn::TurnErrorKind};
+use pointsman_runtime::{
+    browser::Left,
+    driver::Standing,
+    host::Host,
+    session::{Outcome, Session},
+};
+use serde_json::json;
+
+use crate::{
+    drive::Audience,
+    lines, live,
+    report::{self, Error, coloured},
+    tell::{note, open_question},
+    words,
+};
+
+/// Says how a run stands, and returns the exit code that says so.
+pub(crate) fn finish(
+    session: &Session,
+    host: &Host,
+    outcome: &Outcome,
+    audience: Audience,
+    json: bool,
+) -> Result<ExitCode, Error> {
+    // The line of the live view must be gone before anything else is written.
+    if let Some(live) = &audience.live {
+        live.close();
+    }
+    drop(audience);
+    let code = conclude(session, outcome, json, true);
+    farewell(host, outcome);
+    code
+}
+
+/// Says what became of the browser of a run that ended with something filled in and nothing
+/// sent.
+fn farewell(host: &Host, outcome: &Outcome) {
+    let filled = outcome.report.as_ref().and_then(|report| report.get("filled")?.as_u64());
+    match host.left(&outcome.run).filter(|_| filled.is_some_and(|count| count > 0)) {
+        Some(Left::Open) => {
+            note("the browser stays open: go on there, and close it when you are done");
+        }
+        Some(Left::Closed) => {
+            note("the browser is closed, and what was filled in is gone with it");
+        }
+        None => {}
+    }
+}
+
+/// Says how a run stands, with its result where that was not said before, and returns the
+/// exit code that says so.
+pub(crate) fn conclude(
+    session: &Session,
+    outcome: &Outcome,
+    json: bool,
+    with_result: bool,
+) -> Result<ExitCode, Error> {
+    let ended = match outcome.standing {
+        Standing::Ended(ended) => Some(ended),
+        _ => None,
+    };
+    let let_go = outcome.standing == Standing::Moving;
+    let unasked = match ended {
+        Some(Disposition::Succeeded) => session.unasked(&outcome.run).map_err(Error::Session)?,
+        _ => Vec::new(),
+    };
+    if json {
+        let questions: Vec<_> = outcome.questions.iter().map(lines::asked).collect();
+        let mut said = json!({
+            "run": outcome.run.as_str(),
+            "state": outcome.state,
+            "steps": outcome.steps,
+            "disposition": ended.map(Disposition::name),
+            "paused": outcome.paused && ended.is_none(),
+            "elapsed_ms": outcome.elapsed_ms,
+            "result": outcome.result,
+            "questions": questions,
+            "error": outcome.error,
+            "unasked": unasked,
+        });
+        if let (Some(report), Some(fields)) = (&outcome.report, said.as_object_mut()) {
+            fields.insert("report".into(), report.clone());
+        }
+        report::data(&format!("{said}\n"))?;
+    } else {
+        let result = outcome.result.as_ref().filter(|_| with_result);
+        let written = result.map_or(Ok(()), |result| match io::stdout().is_terminal() {
+            // What a document holds must not steer the terminal that shows it.
+            true => report::data(&format!("{}\n", words::harmless(result))),
+            false => report::data(&format!("{result}\n")),
+        });
+        told(session, outcome, ended, let_go);
+        for reason in &unasked {
+            note(&format!("left for a person: {reason}"));
+        }
+        // Whoever has lost the result can still ask for the run.
+        written?;
+    }
+    let code = match ended {
+        Some(Disposition::Succeeded) if !unasked.is_empty() => {
+            words::exit_code(Some(Disposition::Denied))
+        }
+        // Whoever lets go with Ctrl-C wanted it cancelled.
+        _ if let_go => words::exit_code(Some(Disposition::Cancelled)),
+        Some(Disposition::Succeeded) if owes(outcome) => {
+            words::exit_code(Some(Disposition::Failed))
+        }
+        ended => words::exit_code(ended),
+    };
+    Ok(ExitCode::from(code))
+}
+
+/// Returns whether a conversation owes an answer, however well it ended.
+fn owes(outcome: &Outcome) -> bool {
+    outcome.error.as_ref().is_some_and(|it| it.kind != TurnErrorKind::Cancelled)
+}
+
+/// Tells people how a run stands and what to do next.
+fn told(session: &Session, outcome: &Outcome, ended: Option<Disposition>, let_go: bool) {
+    let run = &outcome.run;
+    let how = match ended {
+        Some(Disposition::Succeeded) if owes(outcome) => "ended without an answer",
+        Some(ended) => ended.name(),
+        None if let_go => "let go of, still under way",
+        None if outcome.paused && outcome.questions.is_empty() => "paused",
+        None if outcome.questions.is_empty() => "waiting for something from outside",
+        None => "waiting for a person",
+    };
+    let time = words::duration(outcome.elapsed_ms);
+    let steps = words::counted(outcome.steps, "step");
+    let line = format!("{how} in `{}` after {time} and {steps}: run {run}", outcome.state);
+    note(&if coloured() { live::ending(ended, &line) } else { line });
+    note(&format!("journal: {}", session.journal().display()));
+    for question in &outcome.questions {
+        note(&open_question(question));
+    }
+    if !outcome.questions.is_empty() {
+        note(&format!("next: pointsman approve {run}   or   pointsman deny {run}"));
+        note(&format!("then: pointsman resume {run}"));
+    } else if ended.is_none() {
+        note(&format!("next: pointsman resume {run}   or   pointsman cancel {run}"));
+    } else {
+        note(&format!("next: pointsman show {run}   or   pointsman why {run} {}", outcome.steps));
+    }
+}

@@ -1,0 +1,129 @@
+//! Where a run goes on: in its own folder with its own model, wherever the command is typed.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::home::Home;
+
+/// One answer of a script, after the tool.
+const SCRIPT: &str = r#"{"text":"The script answers."}
+"#;
+
+/// Writes a file, which has to be asked for, and then has a model say something.
+const CHART: &str = r#"
+chart     = "both"
+version   = 1
+start     = "writing"
+authority = "propose"
+
+[any]
+cancel = "cancelled"
+
+[state.writing]
+run     = "tool.call"
+tools   = ["write"]
+timeout = "10s"
+with    = { tool = "write", args = { path = "note.txt", content = "{goal}" } }
+on.ok     = "telling"
+on.failed = "failed"
+on.denied = "failed"
+on.stuck  = "failed"
+
+[state.telling]
+run     = "model.reply"
+timeout = "10s"
+with    = { prompt = "{goal}", into = "result" }
+on.completed = "done"
+on.failed    = "failed"
+
+[state.done]
+final = "succeeded"
+[state.failed]
+final = "failed"
+[state.cancelled]
+final = "cancelled"
+"#;
+
+/// A run in `a` with a script, begun from the home, that waits for a yes.
+fn waiting(name: &str) -> Home {
+    let home = Home::new(name);
+    home.write("chart.toml", CHART);
+    home.write("script.jsonl", SCRIPT);
+    for folder in ["a", "b"] {
+        fs::create_dir_all(home.path(folder)).expect("it is made");
+    }
+    let model = "script:script.jsonl";
+    let run = ["run", "chart.toml", "Hello", "--dir", "a", "--model", model];
+    let (code, _, told) = home.pointsman(&run);
+    assert_eq!(code, 3, "{told}");
+    assert_eq!(home.pointsman(&["approve", "last"]).0, 0);
+    home
+}
+
+#[test]
+fn a_run_goes_on_in_its_folder_with_its_model() {
+    let home = waiting("place-resume");
+    let shown = home.within("b", &["resume", "last"]);
+    assert_eq!(shown.code, Some(0), "{}", shown.err);
+    assert_eq!(shown.out, "The script answers.\n");
+    assert!(home.path("a/note.txt").exists() && !home.path("b/note.txt").exists());
+    let told = home.redacted(&shown.err);
+    assert!(told.contains("works in HOME/a with script:HOME/script.jsonl\n"), "{told}");
+
+    let (_, out, _) = home.pointsman(&["show", "last"]);
+    let told = home.redacted(&out);
+    assert!(told.contains("works in HOME/a with script:HOME/script.jsonl\n"), "{told}");
+    let (_, out, _) = home.pointsman(&["show", "last", "--json"]);
+    let shown: Value = serde_json::from_str(&out).expect("it is JSON");
+    let dir = home.path("a").canonicalize().expect("it is there");
+    assert_eq!(shown["place"]["dir"].as_str(), dir.to_str());
+    assert_eq!(home.pointsman(&["replay", "last"]).0, 0);
+}
+
+#[test]
+fn a_fork_works_where_the_other_run_does() {
+    let home = waiting("place-fork");
+    assert_eq!(home.pointsman(&["resume", "last"]).0, 0);
+    fs::remove_file(home.path("a/note.txt")).expect("it was written");
+    // From the entry at which it asked: it asks again.
+    let shown = home.within("b", &["fork", "last", "--at", "1"]);
+    assert_eq!(shown.code, Some(3), "{}", shown.err);
+    assert_eq!(home.pointsman(&["approve", "last"]).0, 0);
+    assert_eq!(home.within("b", &["resume", "last"]).out, "The script answers.\n");
+    assert!(home.path("a/note.txt").exists() && !home.path("b/note.txt").exists());
+}
+
+#[test]
+fn what_is_typed_comes_before_what_was() {
+    let home = waiting("place-typed");
+    let (code, out, told) = home.pointsman(&["resume", "last", "--dir", "b", "--model", "quote"]);
+    assert_eq!(code, 0, "{told}");
+    assert_ne!(out, "The script answers.\n");
+    assert!(home.path("b/note.txt").exists() && !home.path("a/note.txt").exists());
+}
+
+#[test]
+fn a_folder_that_is_gone_is_told() {
+    let home = waiting("place-gone");
+    fs::remove_dir_all(home.path("a")).expect("it is empty");
+    for command in ["resume", "fork"] {
+        let (code, _, told) = home.pointsman(&[command, "last"]);
+        assert_eq!(code, 2, "{told}");
+        assert!(told.contains("that folder is gone") && told.contains("`--dir`"), "{told}");
+    }
+    let (_, out, _) = home.pointsman(&["runs", "--json"]);
+    assert_eq!(out.lines().count(), 1, "no fork is left behind: {out}");
+    assert_eq!(home.pointsman(&["resume", "last", "--dir", "b"]).0, 0);
+}
+
+#[test]
+fn a_conversation_goes_on_where_it_was_held() {
+    let home = Home::new("place-chat");
+    fs::create_dir_all(home.path("b")).expect("it is made");
+    let said = home.reading("What does a red signal mean?\n", &["chat", "--dir", "docs"]);
+    assert!(said.out.contains("signals.md:3"), "{}{}", said.out, said.err);
+    let resumed = home.within("b", &["chat", "--resume", "last", "What does the pointsman set?"]);
+    assert!(resumed.out.contains("points.md:3"), "{}{}", resumed.out, resumed.err);
+    assert!(home.redacted(&resumed.err).contains("works in HOME/docs with quote\n"));
+}

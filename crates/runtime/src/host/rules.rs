@@ -1,0 +1,50 @@
+//! What each run may do, as its first entry says: read once, and kept while the run lasts.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use pointsman_kernel::{governor::Permissions, id::Seq};
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::store::{RunId, Store, StoreError};
+
+/// Why nobody knows what a run may do.
+#[derive(Debug, Error)]
+pub(super) enum RulesError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("what the run `{0}` may do cannot be read: {1}")]
+    Entry(RunId, serde_json::Error),
+}
+
+/// The permissions of the runs that this host has worked for.
+#[derive(Debug, Default)]
+pub(super) struct Rules(Mutex<BTreeMap<RunId, Arc<Permissions>>>);
+
+impl Rules {
+    /// Returns what a run was begun with.
+    pub(super) fn of(&self, store: &Store, run: &RunId) -> Result<Arc<Permissions>, RulesError> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(run) {
+            return Ok(Arc::clone(known));
+        }
+        let read = Arc::new(read(store, run)?);
+        known.insert(run.clone(), Arc::clone(&read));
+        Ok(read)
+    }
+
+    /// Forgets a run that has ended.
+    pub(super) fn forget(&self, run: &RunId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
+    }
+}
+
+fn read(store: &Store, run: &RunId) -> Result<Permissions, RulesError> {
+    let lines = store.lines(run, Seq(0))?;
+    let first = super::child::event(lines.first());
+    let permissions = first.pointer("/begun/permissions").map_or(Value::Null, Value::clone);
+    serde_json::from_value(permissions).map_err(|error| RulesError::Entry(run.clone(), error))
+}

@@ -1,0 +1,132 @@
+//! Why a path cannot be used, in words that a model can act on.
+
+use std::io;
+
+use rustix::io::Errno;
+use thiserror::Error;
+
+/// Why a path cannot be used.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum FolderError {
+    /// It is outside, or not written as it should be.
+    #[error("`{path}` {why}; name a path from the workspace's root, such as `src/main.rs`")]
+    Path {
+        /// The path.
+        path: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A link leads out of the workspace.
+    #[error("`{path}` leads out of the workspace through a link, and nothing outside can be used")]
+    Outside {
+        /// The path.
+        path: String,
+    },
+    /// It is inside, and not named from the root.
+    #[error("`{path}` is in the workspace: name it from there, as `{plain}`")]
+    Absolute {
+        /// The path.
+        path: String,
+        /// The same from the root.
+        plain: String,
+    },
+    /// A link leads to something inside.
+    #[error("`{path}` leads through a link to `{real}`: name that instead")]
+    Through {
+        /// The path.
+        path: String,
+        /// What it leads to.
+        real: String,
+    },
+    /// A link stands where something is to be written.
+    #[error(
+        "`{link}` is a link to `{target}`: write to what it names, if that is in the workspace"
+    )]
+    Link {
+        /// The link.
+        link: String,
+        /// What it names.
+        target: String,
+    },
+    /// Nothing is there.
+    #[error("there is no `{path}`; `list` shows what there is")]
+    Missing {
+        /// The path.
+        path: String,
+    },
+    /// It is not what the tool works on.
+    #[error("`{path}` is {found}, and {wanted} is wanted")]
+    Kind {
+        /// The path.
+        path: String,
+        /// What it is.
+        found: &'static str,
+        /// What it should be.
+        wanted: &'static str,
+    },
+    /// It belongs to git.
+    #[error("`{path}` belongs to git's own files, which only the `git` tool changes")]
+    Git {
+        /// The path.
+        path: String,
+    },
+    /// It is too large.
+    #[error(
+        "`{path}` has {size} bytes, and the limit is {limit}; use `search` to find the part that matters"
+    )]
+    Large {
+        /// The path.
+        path: String,
+        /// Its size.
+        size: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// The call was given up.
+    #[error("`{path}` is left as it was: the call was stopped")]
+    Stopped {
+        /// The path.
+        path: String,
+    },
+    /// The system says no.
+    #[error("`{path}` cannot be used: {source}")]
+    Io {
+        /// The path.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl FolderError {
+    /// Returns whether the machine has no room left, or its disk is broken or not to be
+    /// written to at all.
+    pub fn is_shortage(&self) -> bool {
+        let Self::Io { source, .. } = self else { return false };
+        let disk = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded];
+        disk.contains(&source.kind())
+            || source.kind() == io::ErrorKind::ReadOnlyFilesystem
+            || source.raw_os_error() == Some(Errno::IO.raw_os_error())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_a_shortage_and_a_missing_file_is_none() {
+        let error = |errno: Errno| FolderError::Io {
+            path: "a".into(),
+            source: io::Error::from_raw_os_error(errno.raw_os_error()),
+        };
+        assert!(
+            [Errno::NOSPC, Errno::DQUOT, Errno::ROFS, Errno::IO]
+                .map(error)
+                .iter()
+                .all(FolderError::is_shortage)
+        );
+        assert!(!error(Errno::ACCESS).is_shortage() && !error(Errno::NOENT).is_shortage());
+    }
+}

@@ -1,0 +1,71 @@
+//! What a rule keeps from being read is not shown by tools that look at many files.
+
+use std::sync::Arc;
+
+use pointsman_kernel::governor::{Grant, Level, Permissions};
+use serde_json::json;
+
+use super::Desk;
+
+fn rule(tool: &str, path: &str, level: Level) -> Grant {
+    let arguments = vec![("path".into(), path.into())];
+    Grant { tool: tool.into(), arguments, level, until: None }
+}
+
+fn desk(name: &str, rules: Vec<Grant>) -> Desk {
+    let mut desk = Desk::new(name);
+    desk.put("secrets/key", "the walrus sings\n");
+    desk.put("secrets/public", "the walrus sings\n");
+    desk.put("src/a", "the walrus sings\n");
+    let permissions = Permissions { rules, ..Permissions::allow_all() };
+    desk.tools = desk.tools.under(Arc::new(permissions));
+    desk
+}
+
+const LEFT_OUT: &str = "[files that a rule of the permissions keeps back are left out]";
+
+#[test]
+fn a_rule_over_reading_holds_for_looking() {
+    for level in [Level::Refuse, Level::Ask] {
+        let open = rule("read", "secrets/public", Level::Allow);
+        let desk = desk("veil", vec![open, rule("read", "./secrets/*", level)]);
+        let said = desk.does("search", json!({ "query": "walrus" }));
+        let found =
+            format!("secrets/public:1: the walrus sings\nsrc/a:1: the walrus sings\n{LEFT_OUT}");
+        assert_eq!(said, found);
+        for path in ["secrets", "secrets/key", "./secrets//"] {
+            let said = desk.does("search", json!({ "query": "walrus", "path": path }));
+            assert!(!said.contains("key") && said.ends_with(LEFT_OUT), "{path}: {said}");
+        }
+        let said = desk.does("context.fts_search", json!({ "query": "walrus" }));
+        assert!(said.contains("src/a:1") && said.contains("secrets/public:1"), "{said}");
+        assert!(!said.contains("key") && said.ends_with(LEFT_OUT), "{said}");
+        let said = desk.does("list", json!({}));
+        assert!(said.contains("secrets/public") && !said.contains("key"), "{said}");
+    }
+}
+
+#[test]
+fn a_rule_over_the_tool_itself_holds_where_no_path_is_named() {
+    let desk = desk("veil-own", vec![rule("search", "secrets/*", Level::Refuse)]);
+    let said = desk.does("search", json!({ "query": "walrus" }));
+    assert_eq!(said, format!("src/a:1: the walrus sings\n{LEFT_OUT}"));
+    assert!(desk.does("list", json!({})).contains("secrets/key"));
+}
+
+#[test]
+fn what_is_allowed_for_a_while_is_kept_back_and_other_rules_hide_nothing() {
+    let until = Some(pointsman_kernel::id::At(5));
+    let ends = Grant { until, ..rule("read", "*", Level::Allow) };
+    let desk = desk("veil-until", vec![ends, rule("read", "src/*", Level::Refuse)]);
+    assert!(!desk.does("list", json!({})).contains("src"));
+    let all = Grant { arguments: Vec::new(), ..rule("read", "", Level::Refuse) };
+    let shell =
+        Grant { arguments: vec![("command".into(), "*".into())], ..rule("shell", "", Level::Ask) };
+    let tools = desk
+        .tools
+        .under(Arc::new(Permissions { rules: vec![shell, all], ..Permissions::default() }));
+    let desk = Desk { tools, ..desk };
+    let said = desk.does("search", json!({ "query": "walrus" }));
+    assert_eq!(said.lines().count(), 3, "{said}");
+}
