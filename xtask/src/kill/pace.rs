@@ -63,7 +63,7 @@ impl Pace {
     /// Returns when a moment is.
     pub(super) fn moment(&self, draw: Draw) -> Duration {
         let from = if draw.anywhere { Duration::ZERO } else { self.begins };
-        let moment = from + (self.usual - from) * draw.part / PARTS;
+        let moment = from + self.usual.saturating_sub(from) * draw.part / PARTS;
         moment * self.now / PARTS
     }
 

@@ -42,10 +42,14 @@ pub struct Removed {
 }
 
 impl Prune {
+    /// Without a word about which, none: a slip must not empty the journal.
+    const fn is_nothing(&self) -> bool {
+        self.before_ms.is_none() && self.keep.is_none()
+    }
+
     /// Picks the runs that match, from a list with the newest first.
     fn pick(&self, runs: Vec<RunRow>) -> Vec<RunRow> {
-        // Without a word about which, none: a slip must not empty the journal.
-        if self.before_ms.is_none() && self.keep.is_none() {
+        if self.is_nothing() {
             return Vec::new();
         }
         let old = |row: &RunRow| self.before_ms.is_none_or(|before| row.created_ms < before);
@@ -69,8 +73,7 @@ impl Store {
     pub async fn prune(&self, prune: Prune) -> Result<Pruned, StoreError> {
         let mut pruned = Pruned::default();
         let picked = prune.pick(self.list()?.runs);
-        let mut portions = picked.chunks(PORTION).peekable();
-        while let Some(portion) = portions.next() {
+        for portion in picked.chunks(PORTION) {
             let mut holds: Vec<(RunId, Hold)> = Vec::with_capacity(portion.len());
             for row in portion {
                 match self.hold(&row.id)? {
@@ -84,15 +87,21 @@ impl Store {
             if prune.dry_run {
                 continue;
             }
-            // All of them can share artifacts, so the sweep comes once, at the end.
-            let sweep = portions.peek().is_none();
-            match self.ask(Work::Prune { holds, sweep, whatever: false }).await? {
-                Answer::Swept(Some(artifacts)) => pruned.artifacts = artifacts,
-                Answer::Swept(None) => pruned.unswept = true,
-                _ => return Err(gone()),
-            }
+            self.ask(Work::Prune { holds, whatever: false }).await?;
+        }
+        // All of them can share artifacts, so the sweep comes once, at the end.
+        if !prune.dry_run && !prune.is_nothing() {
+            let swept = self.sweep().await?;
+            (pruned.artifacts, pruned.unswept) = (swept.unwrap_or(0), swept.is_none());
         }
         Ok(pruned)
+    }
+
+    async fn sweep(&self) -> Result<Option<u64>, StoreError> {
+        match self.ask(Work::Sweep).await? {
+            Answer::Swept(swept) => Ok(swept),
+            _ => Err(gone()),
+        }
     }
 
     /// Removes one run with its children, whatever their state: also what is damaged, or what
@@ -107,10 +116,8 @@ impl Store {
         if holds.is_empty() {
             return Err(StoreError::NoSuchRun { run: id.clone() });
         }
-        match self.ask(Work::Prune { holds, sweep: true, whatever: true }).await? {
-            Answer::Swept(swept) => removed.unswept = swept.is_none(),
-            _ => return Err(gone()),
-        }
+        self.ask(Work::Prune { holds, whatever: true }).await?;
+        removed.unswept = self.sweep().await?.is_none();
         Ok(Some(removed))
     }
 

@@ -23,8 +23,8 @@ use tokio::sync::oneshot;
 use pointsman_kernel::id::Seq;
 
 use super::{
-    Committed, Hold, LetterId, Options, RunId, StoreError, book::OpenBook, gone, mark::Mark,
-    options::Fault, ready::Ready,
+    Committed, Hold, LetterId, Options, RunId, StoreError, artifact, book::OpenBook, gone,
+    mark::Mark, options::Fault, ready::Ready,
 };
 pub(super) use fork::Forking;
 use transaction::Transaction;
@@ -48,9 +48,10 @@ pub(super) enum Work {
     /// Removes runs that have ended, or whatever their state.
     Prune {
         holds: Vec<(RunId, Hold)>,
-        sweep: bool,
         whatever: bool,
     },
+    /// Removes artifacts that nothing refers to.
+    Sweep,
 }
 
 /// What became of it.
@@ -69,7 +70,7 @@ impl Work {
             Self::Append(ready) => (Some(&ready.append.run), Some(ready.append.seq)),
             Self::Post { run, .. } => (Some(run), None),
             Self::Fork(forking) => (Some(forking.child()), None),
-            Self::Discard(_) | Self::Prune { .. } => (None, None),
+            Self::Discard(_) | Self::Prune { .. } | Self::Sweep => (None, None),
         }
     }
 
@@ -118,6 +119,8 @@ pub(super) struct Writer {
 /// How long a job waits for another process on the thread of whoever has it. After that it is
 /// left to the writer's own thread, where nobody else stands still for it.
 const BRIEF: Duration = Duration::from_millis(10);
+/// How often a sweep looks before it makes others wait.
+const LOOKS: u32 = 3;
 
 /// The writer's desk: where jobs wait, and where one that finds nobody before it is done
 /// at once.
@@ -216,6 +219,12 @@ impl Writer {
         if let Some(why) = &self.broken {
             return Some(batch.iter().map(|job| Err(job.work.broken(why))).collect());
         }
+        if let [Job { work: Work::Sweep, .. }] = batch
+            && let Some(swept) = self.sweep()
+        {
+            drop(shrink(&self.connection));
+            return Some(vec![swept]);
+        }
         let answers = match self.attempt(batch) {
             Went::Well(answers) => answers,
             Went::Spoilt => return None,
@@ -224,11 +233,41 @@ impl Writer {
                 return Some(answers);
             }
         };
-        if batch.iter().any(|job| matches!(job.work, Work::Prune { .. })) {
+        if batch.iter().any(|job| matches!(job.work, Work::Sweep)) {
             // The runs are gone in any case; the next prune tries again to shrink.
             drop(shrink(&self.connection));
         }
         Some(answers)
+    }
+
+    /// Sweeps without keeping other processes from writing while it looks for what is not
+    /// needed. What it has seen counts only if nobody has written since: otherwise it looks
+    /// again, and at last returns nothing, and they must wait for it.
+    fn sweep(&mut self) -> Option<Result<Answer, StoreError>> {
+        for _ in 0..LOOKS {
+            let transaction = Transaction::look(&self.connection).ok()?;
+            let swept = match artifact::sweep(transaction.connection) {
+                Ok(swept) => swept,
+                Err(source) if source.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                    continue;
+                }
+                // It is told by those who make others wait.
+                Err(_) => return None,
+            };
+            return Some(match transaction.commit() {
+                Ok(()) => Ok(Answer::Swept(swept)),
+                Err(source) if source.sqlite_error_code() == Some(ErrorCode::DiskFull) => {
+                    Err(Work::Sweep.failed(source))
+                }
+                Err(source) => {
+                    let why = source.to_string();
+                    let error = Work::Sweep.broken(&why);
+                    self.broken = Some(why);
+                    Err(error)
+                }
+            });
+        }
+        None
     }
 
     fn attempt(&mut self, batch: &[Job]) -> Went {

@@ -38,8 +38,7 @@ pub(super) fn apply(
         }
         Work::Discard(letter) => take(connection, book, *letter).map(|()| Answer::Done),
         Work::Fork(forking) => forking.write(connection, book).map(|()| Answer::Done),
-        Work::Prune { holds, sweep, whatever } => {
-            let mut swept = Some(0);
+        Work::Prune { holds, whatever } => {
             for (run, _) in holds {
                 if *whatever {
                     remove_whatever(connection, book, run)?;
@@ -47,11 +46,11 @@ pub(super) fn apply(
                     remove(connection, book, run)?;
                 }
             }
-            if *sweep {
-                swept =
-                    artifact::sweep(connection).map_err(|source| spoilt(work.failed(source)))?;
-            }
-            Ok(Answer::Swept(swept))
+            Ok(Answer::Done)
+        }
+        Work::Sweep => {
+            let swept = artifact::sweep(connection);
+            swept.map(Answer::Swept).map_err(|source| spoilt(work.failed(source)))
         }
     }
 }

@@ -15,6 +15,13 @@ impl<'c> Transaction<'c> {
         Ok(Self { connection, open: true })
     }
 
+    /// Begins one that takes the writer's place only when it changes something, and only if
+    /// nobody else has changed anything since it began.
+    pub(super) fn look(connection: &'c Connection) -> rusqlite::Result<Self> {
+        run(connection, "BEGIN")?;
+        Ok(Self { connection, open: true })
+    }
+
     pub(super) fn commit(mut self) -> rusqlite::Result<()> {
         run(self.connection, "COMMIT")?;
         self.open = false;

@@ -85,27 +85,46 @@ fn an_error_of_the_disk_breaks_the_store_and_loses_nothing() {
     assert!(lines.len() as u64 >= written, "{} of {written} lines", lines.len());
 }
 
-#[test]
-fn child_opens_what_it_may_not_write() {
+#[tokio::test]
+async fn child_opens_what_it_may_not_write() {
     let Some(place) = place() else { return };
-    let told = |path: PathBuf| Store::open(&path).expect_err("it may not");
-    let error = told(place.join("file/journal.db"));
-    assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
-    for existing in ["folder/journal.db", "folder/new.db"] {
-        let error = told(place.join(existing));
+    // What is there can be read.
+    for existing in ["file/journal.db", "folder/journal.db"] {
+        let store = Store::open(&place.join(existing)).expect("it can be read");
+        assert_eq!(names(&store), ["one"]);
+        let mut script = Script::new("one");
+        script.next("it begins");
+        assert_eq!(store.lines(&script.run, Seq(0)).expect("readable"), script.lines);
+        let refused = [
+            store.append(script.next("second")).await.map(drop),
+            store.post(&script.run, "hello").await.map(drop),
+            store.hold(&script.run).map(drop),
+        ];
+        for refused in refused {
+            let error = refused.expect_err("it may not");
+            assert!(matches!(error, StoreError::OnlyRead { .. }), "{error:?}");
+            assert!(error.hint().is_some());
+        }
+    }
+    let told = |path: &str| Store::open(&place.join(path)).expect_err("it may not");
+    // What a log holds would be missed.
+    for other in ["folder/new.db", "log/journal.db"] {
+        let error = told(other);
         let clear = matches!(error, StoreError::ReadOnly { .. } | StoreError::Open { .. });
         assert!(clear && error.hint().is_some(), "{error:?}");
     }
-    let error = told(place.join("folder/deeper/journal.db"));
+    let error = told("folder/deeper/journal.db");
     assert!(matches!(error, StoreError::Folder { .. }), "{error}");
 }
 
-#[test]
-fn a_file_or_folder_that_may_not_be_written_is_told() {
+#[tokio::test]
+async fn a_file_or_folder_that_may_not_be_written_is_told() {
     let folder = Folder::new("read-only");
-    for name in ["file", "folder"] {
-        drop(Store::open(&folder.0.join(name).join("journal.db")).expect("it opens"));
+    for name in ["file", "folder", "log"] {
+        let store = Store::open(&folder.0.join(name).join("journal.db")).expect("it opens");
+        Script::begin("one", &store, 1).await;
     }
+    fs::write(folder.0.join("log/journal.db-wal"), "what was not written back").expect("written");
     let allow = |path: &str, mode: u32| {
         let path = folder.0.join(path);
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours");
@@ -115,6 +134,8 @@ fn a_file_or_folder_that_may_not_be_written_is_told() {
         ("file/journal.db", 0o444),
         ("folder", 0o555),
         ("folder/journal.db", 0o666),
+        ("log", 0o555),
+        ("log/journal.db", 0o666),
     ] {
         allow(path, mode);
     }
@@ -131,6 +152,7 @@ fn a_file_or_folder_that_may_not_be_written_is_told() {
     }
     let output = child.output().expect("it starts");
     allow("folder", 0o755);
+    allow("log", 0o755);
     check(&output);
 }
 

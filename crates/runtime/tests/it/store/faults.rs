@@ -132,39 +132,6 @@ async fn whoever_waits_for_another_writer_keeps_nobody_waiting() {
     assert_eq!(written.expect("it is written").seq(), Seq(2));
 }
 
-#[tokio::test]
-async fn what_cannot_be_written_to_can_be_read_if_it_was_closed_in_good_order() {
-    let folder = Folder::new("only read");
-    let store = folder.store();
-    let mut script = Script::begin("one", &store, 1).await;
-    script.until(&store, 3).await;
-    drop(store);
-    let beside = |end: &str| folder.0.join(format!("deep/journal.db{end}"));
-    // As on a full disk, what SQLite needs beside the file cannot be made.
-    fs::create_dir(beside("-shm")).expect("it is made");
-    let store = folder.store();
-    assert_eq!(names(&store), ["one"]);
-    assert_eq!(store.lines(&script.run, Seq(0)).expect("readable"), script.lines);
-    let refused = [
-        store.append(script.next("fourth")).await.map(drop),
-        store.post(&script.run, "hello").await.map(drop),
-        store.hold(&script.run).map(drop),
-    ];
-    for refused in refused {
-        let error = refused.expect_err("it cannot be written to");
-        assert!(matches!(error, StoreError::OnlyRead { .. }), "{error}");
-        assert!(error.hint().is_some());
-    }
-    drop(store);
-    // What a log holds would be missed.
-    fs::write(beside("-wal"), "a log").expect("written");
-    let error = Store::open(&folder.journal()).expect_err("it is refused");
-    assert!(matches!(error, StoreError::Open { .. }), "{error}");
-    fs::remove_file(beside("-wal")).expect("it is there");
-    fs::remove_dir(beside("-shm")).expect("it is there");
-    assert_eq!(folder.store().lines(&script.run, Seq(0)).expect("readable").len(), 3);
-}
-
 #[test]
 fn many_can_open_a_new_journal_at_once() {
     let folder = Folder::new("first-use");

@@ -172,3 +172,36 @@ async fn what_a_damaged_reference_may_mean_is_not_swept() {
     assert_eq!(store.lines(&kept.run, Seq(0)).expect("it is all there"), kept.lines);
     assert_eq!(names(&store), ["kept"]);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_needed_again_while_it_is_swept_stays() {
+    let folder = Folder::new("sweep-race");
+    let (ours, theirs) = (folder.store(), folder.store());
+    let long = "the same for all. ".repeat(200);
+    let prunes = async {
+        for at in 0..60 {
+            let mut script = Script::begin(&format!("ours{at}"), &ours, at).await;
+            ours.append(script.next(&long)).await.expect("it is written").seq();
+            script.end(&ours).await;
+            ours.prune(Prune { keep: Some(0), ..Prune::default() }).await.expect("it prunes");
+        }
+    };
+    let text = long.clone();
+    let writes = tokio::spawn(async move {
+        let mut scripts = Vec::new();
+        for at in 0..60 {
+            // Each entry has the text that is swept, or not, at this very moment.
+            let mut script = Script::begin(&format!("theirs{at}"), &theirs, at).await;
+            theirs.append(script.next(&text)).await.expect("it is written").seq();
+            scripts.push(script);
+            theirs.remove(&id(&format!("theirs{}", at / 2))).await.ok();
+        }
+        scripts
+    });
+    prunes.await;
+    let scripts = writes.await.expect("it does not panic");
+    for row in ours.runs().expect("readable") {
+        let script = scripts.iter().find(|it| it.run == row.id).expect("it is theirs");
+        assert_eq!(ours.lines(&row.id, Seq(0)).expect("it is all there"), script.lines);
+    }
+}
