@@ -79,7 +79,9 @@ fn a_search_that_found_nothing_or_did_not_run_is_stuck() {
     };
     let (code, told) = ran("Where do zebras cross?", &[]);
     assert_eq!(code, 5, "{told}");
-    assert!(told.contains("no passage in these documents matches") && told.contains("Searched (1)"));
+    assert!(
+        told.contains("no passage in these documents matches") && told.contains("Searched (1)")
+    );
     assert!(told.contains("What to do next: see that the documents speak of this"), "{told}");
     for (goal, more) in [
         ("Who sets the points?", &["--deny", "context.fts_search"][..]),
@@ -94,7 +96,13 @@ fn a_search_that_found_nothing_or_did_not_run_is_stuck() {
     // A question about it turns nothing off, and who wants to be asked is asked.
     assert_eq!(ran("Why are there no tools to set the points?", &[]).0, 0);
     let (code, out, err) = home.pointsman(&[
-        "run", "research", "Who sets the points?", "--dir", "docs", "--ask", "context.fts_search",
+        "run",
+        "research",
+        "Who sets the points?",
+        "--dir",
+        "docs",
+        "--ask",
+        "context.fts_search",
     ]);
     assert_eq!(code, 3, "{out}{err}");
     assert!(err.contains("context.fts_search"), "{err}");
