@@ -47,6 +47,32 @@ fn a_plan_writes_nothing() {
 }
 
 #[test]
+fn a_plan_is_refused_where_its_run_would_be() {
+    let home = Home::new("planned");
+    let long = "x".repeat(100_000);
+    for more in [
+        &["--set", "foo=1"][..],
+        &["--model", "openai:x"],
+        &["--model", "script:nowhere.toml"],
+        &["--replay", "nowhere.jsonl", "--model", "ollama:x"],
+        &["--set", "tools=[\"nope\"]"],
+    ] {
+        let run = [&["run", "research", "x", "--dir", "docs"][..], more].concat();
+        let (code, _, told) = home.pointsman(&run);
+        let plan = home.pointsman(&[&run[..], &["--dry-run"]].concat());
+        assert_eq!((code, &plan), (2, &(2, String::new(), told)), "{more:?}");
+    }
+    let (code, out, _) = home.pointsman(&["run", "research", &long, "--dry-run"]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    let plan = ["run", "code", "Mend it", "--dir", "docs", "--dry-run", "--json"];
+    let (code, out, _) = home.pointsman(&plan);
+    let plan: Value = serde_json::from_str(&out).expect("it is JSON");
+    let offered = plan["offered"].as_array().expect("a list");
+    assert!(code == 0 && offered.contains(&"edit".into()), "{out}");
+    assert_eq!(plan["dir"], home.path("docs").canonicalize().expect("it").display().to_string());
+}
+
+#[test]
 fn what_cannot_be_done_is_told() {
     let home = Home::new("told");
     for (name, arguments) in [
@@ -54,6 +80,8 @@ fn what_cannot_be_done_is_told() {
         ("no_goal", &["run", "research"]),
         ("no_folder", &["run", "research", "x", "--dir", "nowhere"]),
         ("no_model", &["run", "research", "x", "--model", "opnai:gpt"]),
+        ("no_record", &["run", "research", "x", "--replay", "answers.jsonl"]),
+        ("no_chart", &["run", "nowhere.toml", "x"]),
         ("no_key", &["run", "research", "x", "--model", "openai:gpt"]),
         ("no_server", &["run", "research", "x", "--mcp", "files"]),
         ("bad_set", &["run", "research", "x", "--set", "tools=17"]),

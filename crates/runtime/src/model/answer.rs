@@ -190,7 +190,7 @@ fn failed(settings: &Settings, error: &decode::ModelError) -> Fault {
             message = format!("{message}; most servers want /v1 at the end of the base URL");
         }
         (ErrorClass::TooLarge, ..) => {
-            message = format!("{message}; allow more with max_bytes");
+            message = format!("{message}; allow more with `answer` of `[model]`");
         }
         _ => {}
     }
