@@ -16,8 +16,8 @@ const QUOTED: usize = 5;
 /// The search that it can ask for in a conversation.
 const SEARCH: &str = "context.fts_search";
 /// Why it has no answer where nothing was searched.
-const UNSEARCHED: &str = "nothing was searched, and `quote` only quotes: name a model (--model \
-                          PROVIDER:NAME), or let `context.fts_search` run";
+const UNSEARCHED: &str = "nothing was searched, and `quote` only quotes what a search found: name \
+                          a model with --model";
 /// What it says of itself.
 const NOTE: &str = "(Quoted by the built-in answerer; no model was asked.)";
 
