@@ -135,7 +135,7 @@ fn error(expected: &Value, status: Option<u16>, headers: &Headers) -> Value {
     error.extend(code.map(|code| ("code".into(), code)));
     let refused = status.map(u64::from).filter(|status| !(200..300).contains(status));
     let told = words.iter().find_map(|word| number(word)).filter(|n| (300..600).contains(n));
-    error.insert("status".into(), json!(refused.or(told)));
+    error.extend(refused.or(told).map(|status| ("status".into(), json!(status))));
     let header =
         |name: &str, unit: u64| Some(headers.get(name)?.parse::<u64>().ok()?.saturating_mul(unit));
     let wait = header("retry-after-ms", 1).or_else(|| header("retry-after", 1_000));

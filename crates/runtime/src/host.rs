@@ -210,7 +210,8 @@ impl Host {
     fn tell_of(&self, tool: &mut Value) -> Result<(), HostError> {
         let named = if tool.is_object() { tool.get("name") } else { Some(&*tool) };
         let Some(name) = named.and_then(Value::as_str) else { return Ok(()) };
-        let specs = self.specs();
+        let specs: Vec<ToolSpec> =
+            self.specs().into_iter().filter(|spec| *spec.name != *PLAN_TOOL).collect();
         let Some(spec) = specs.iter().find(|spec| *spec.name == *name) else {
             let known: Vec<&str> = specs.iter().map(|spec| &*spec.name).collect();
             return Err(HostError::NoSuchTool { name: name.into(), known: known.join(", ") });

@@ -104,18 +104,21 @@ impl Fault {
         let words: Vec<String> =
             named.chain(reasons).chain(outer).filter(|word| word != "error").collect();
         let numbers = ["status_code", "code", "status"].into_iter();
-        let mut numbers = numbers.filter_map(|name| {
-            let found = error.field(name)?;
-            found.number().or_else(|| found.text()?.parse().ok())
-        });
+        let numbers: Vec<u64> = numbers
+            .filter_map(|name| {
+                let found = error.field(name)?;
+                found.number().or_else(|| found.text()?.parse().ok())
+            })
+            .collect();
         // Some providers number their errors as they like: `1302` is a code and no status.
-        let is_status = |number: &u16| (300..600).contains(number);
-        let status = numbers.find_map(|number| u16::try_from(number).ok().filter(is_status));
+        let fits = |number: &u16| (300..600).contains(number);
+        let status = numbers.iter().find_map(|number| u16::try_from(*number).ok().filter(fits));
+        let number = status.map(u64::from).or_else(|| numbers.first().copied());
         let numeric = |word: &&String| word.bytes().all(|byte| byte.is_ascii_digit());
         let code = words.iter().find(|word| !numeric(word)).or_else(|| words.first());
         Self {
             class: None,
-            code: code.cloned().or_else(|| status.map(|status| status.to_string())),
+            code: code.cloned().or_else(|| number.map(|number| number.to_string())),
             retry_after_ms: hint::found(error, &message),
             words: words.iter().map(|word| word.to_ascii_lowercase()).collect(),
             message,
