@@ -140,6 +140,10 @@ fn a_list_of_servers_that_cannot_be_used_stops_nobody() {
         assert!(said.contains(told), "{list}: {said}");
         let (code, _, said) = home.pointsman(&[&run[..], &["--mcp", "a"]].concat());
         assert!(list == "{}" || code != 0 && said.contains(told), "{list}: {said}");
-        assert_eq!(home.pointsman(&["doctor", "--dir", "docs"]).0, i32::from(list == "{"), "{list}");
+        assert_eq!(
+            home.pointsman(&["doctor", "--dir", "docs"]).0,
+            i32::from(list == "{"),
+            "{list}"
+        );
     }
 }
