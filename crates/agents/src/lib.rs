@@ -42,3 +42,7 @@ pub use catalogue::{
     AGENTS, CHARTS, CHILDREN, EXITED, FROM, PLAN_TOOL, ROWS, SIGNALLED, TOOLS, chart, registry,
     tools,
 };
+
+/// A fingerprint of this crate's sources and charts: a build with another one may decide
+/// otherwise.
+pub const SOURCES: &str = env!("POINTSMAN_AGENTS_SOURCES");

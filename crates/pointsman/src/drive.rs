@@ -204,18 +204,27 @@ impl Drive {
         settings
     }
 
-    /// Sets the host up.
-    pub(crate) fn host(&self, session: &Session, settled: &Settled) -> Result<Host, Error> {
+    /// Returns what a host is set up with.
+    pub(crate) fn settings(
+        &self,
+        index: PathBuf,
+        settled: &Settled,
+    ) -> Result<host::Settings, Error> {
         let config = &settled.config;
-        let settings = host::Settings {
+        Ok(host::Settings {
             model: self.model(&config.model)?,
-            tools: self.tools(session.index(self.dir()), config),
+            tools: self.tools(index, config),
             mcp: self.servers(config)?,
             watch: Some(watched(config)),
             hooks: config.hooks.hooks(),
             instructions: config.instructions(),
             browser: config.form.browser(),
-        };
+        })
+    }
+
+    /// Sets the host up.
+    pub(crate) fn host(&self, session: &Session, settled: &Settled) -> Result<Host, Error> {
+        let settings = self.settings(session.index(self.dir()), settled)?;
         let host = session.host(settings).map_err(Error::Session)?;
         for (name, why) in host.refused() {
             let hint = why.hint().map_or_else(String::new, |hint| format!(" ({hint})"));

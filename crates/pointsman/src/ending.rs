@@ -80,6 +80,7 @@ pub(crate) fn conclude(
             "state": outcome.state,
             "steps": outcome.steps,
             "disposition": ended.map(Disposition::name),
+            "paused": outcome.paused && ended.is_none(),
             "elapsed_ms": outcome.elapsed_ms,
             "result": outcome.result,
             "questions": questions,
@@ -130,6 +131,7 @@ fn told(session: &Session, outcome: &Outcome, ended: Option<Disposition>, let_go
         Some(Disposition::Succeeded) if owes(outcome) => "ended without an answer",
         Some(ended) => ended.name(),
         None if let_go => "let go of, still under way",
+        None if outcome.paused && outcome.questions.is_empty() => "paused",
         None if outcome.questions.is_empty() => "waiting for something from outside",
         None => "waiting for a person",
     };

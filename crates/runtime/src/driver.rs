@@ -6,27 +6,30 @@
 
 mod letter;
 mod load;
+mod pause;
 pub(crate) mod say;
+mod stand;
 mod tell;
 mod work;
 mod write;
 
 pub use load::{Loaded, fold, fold_each};
-pub(crate) use load::{go_on, unread};
+pub(crate) use load::{go_on, rests, unread};
 pub use say::Said;
+pub use stand::Standing;
+pub(crate) use stand::listens;
 pub(crate) use work::{Order, Start, answered};
 
 use std::{collections::BTreeMap, future::poll_fn, sync::Arc};
 
 use pointsman_kernel::{
     Took,
-    chart::{Chart, Disposition, Does, State},
+    chart::Chart,
     erased::{AgentRow, AnyRun, NotStepped, Stepped},
     event::Begun,
     id::{Digest, EffectId, Seq},
     journal::{Entry, FORMAT},
     replay::Divergence,
-    run::{Core, Doing, Item},
 };
 use serde_json::{
     Value, json,
@@ -37,7 +40,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     clock::{Clock, now_ms},
-    observe::{Notice, Observer, Question},
+    observe::{Notice, Observer},
     perform::Perform,
     store::{Append, Committed, LetterId, Opening, RunId, Store, StoreError},
 };
@@ -107,20 +110,6 @@ pub struct Beginning {
     pub begun: Begun,
 }
 
-/// How a run stands between two events.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum Standing {
-    /// Something is under way, or will be at a known time.
-    Moving,
-    /// It waits for an event from outside: a person's word, or the end of a pause.
-    Waiting,
-    /// A person must answer before anything goes on.
-    Asking,
-    /// It has ended.
-    Ended(Disposition),
-}
-
 /// A run that is being driven.
 pub struct Driver {
     id: RunId,
@@ -137,6 +126,8 @@ pub struct Driver {
     tally: Tally,
     /// The letter that the event at hand came in.
     letter: Option<LetterId>,
+    /// Whether a person has paused it.
+    held: bool,
 }
 
 impl Driver {
@@ -171,8 +162,8 @@ impl Driver {
         clock: Clock,
     ) -> Self {
         let (outbox, inbox) = mpsc::unbounded_channel();
-        let (open, tally, letter) = (BTreeMap::new(), Tally::default(), None);
-        Self { id, chart, run, site, prev, clock, inbox, outbox, open, tally, letter }
+        let (open, tally, letter, held) = (BTreeMap::new(), Tally::default(), None, false);
+        Self { id, chart, run, site, prev, clock, inbox, outbox, open, tally, letter, held }
     }
 
     /// Returns where events from outside can be sent, as JSON.
@@ -193,60 +184,6 @@ impl Driver {
     /// Returns the run.
     pub fn run(&self) -> &dyn AnyRun {
         &*self.run
-    }
-
-    /// Returns how the run stands.
-    pub fn standing(&self) -> Standing {
-        let core = self.run.core();
-        if let Some(ended) = core.ended {
-            return Standing::Ended(ended);
-        }
-        if self.is_under_way() {
-            return Standing::Moving;
-        }
-        // What is left of those that work are questions.
-        let asks = |item: &Item| matches!(item.doing, Doing::Asking { .. } | Doing::Working { .. });
-        if core.items.iter().any(asks) {
-            return Standing::Asking;
-        }
-        let awaits = self.chart.state(core.state);
-        match awaits.map(State::does) {
-            Some(Does::Await { timeout: Some(_), .. }) => Standing::Moving,
-            _ => Standing::Waiting,
-        }
-    }
-
-    /// Returns whether something is being done, or is to be tried again. Where nothing is,
-    /// the run can be put away until an event comes or its time does.
-    pub fn is_under_way(&self) -> bool {
-        let asks = |effect| self.open.get(&effect).is_some_and(|it| it.order.question().is_some());
-        self.run.core().items.iter().any(|item| match item.doing {
-            Doing::Working { effect, .. } => !asks(effect),
-            Doing::BackingOff { .. } => true,
-            _ => false,
-        })
-    }
-
-    /// Returns whether no event is there to be taken: nothing has come, and it is not
-    /// yet time for the run to wake.
-    pub fn is_idle(&self) -> bool {
-        let due = |at| self.clock.until(at).is_zero();
-        self.inbox.is_empty() && !self.run.core().wake.is_some_and(due)
-    }
-
-    /// Returns whether the run is in a state that waits for a word from outside.
-    pub fn listens(&self) -> bool {
-        listens(&self.chart, self.run.core())
-    }
-
-    /// Returns when the run wants to be woken, in milliseconds since 1970.
-    pub fn wakes_at(&self) -> Option<u64> {
-        self.run.core().wake.map(|at| self.clock.wall(at))
-    }
-
-    /// Returns what a person must answer.
-    pub fn questions(&self) -> Vec<Question> {
-        load::questions(self.run.core(), |effect| Some(self.open.get(effect)?.order.clone()))
     }
 
     /// Waits for one event and applies it, unless the run has ended.
@@ -286,6 +223,7 @@ impl Driver {
     /// Applies one event; a refused one is told to those who watch. A driver whose
     /// future is dropped here may be ahead of its journal: drop it too.
     pub async fn give(&mut self, event: &Value) -> Result<(), DriveError> {
+        self.hold_or_release(event);
         if let Err(refused) = self.apply(event, None).await? {
             self.tell(&Notice::Refused(refused.to_string().into()));
         }
@@ -312,7 +250,7 @@ impl Driver {
         };
         // 2. Step. 3. A late event changes nothing, and a refused one is told.
         let (seq, at) = (self.run.core().next, self.clock.now());
-        let before = self.run.core().entered;
+        let (before, paused) = (self.run.core().entered, self.run.core().paused);
         let stepped = match self.run.step(&self.chart, seq, at, &raw) {
             Ok(Stepped { took: Took::Ignored(_), .. }) => return Ok(Ok(None)),
             Ok(stepped) => stepped,
@@ -340,6 +278,7 @@ impl Driver {
             self.start(&committed, ordered);
         }
         self.put_away();
+        self.tell_pause(paused);
         if let Some(how) = self.run.core().ended {
             self.site.performer.ended(&self.id, how).await;
         }
@@ -364,12 +303,6 @@ impl Driver {
             letter: self.letter.take(),
         }
     }
-}
-
-/// Returns whether a run is in a state that waits for a word from outside.
-pub(crate) fn listens(chart: &Chart, core: &Core) -> bool {
-    let state = chart.state(core.state);
-    core.ended.is_none() && matches!(state.map(State::does), Some(Does::Await { .. }))
 }
 
 /// Returns the row of the agent whose jobs a chart uses.

@@ -5,6 +5,7 @@ mod child;
 mod form;
 mod hook;
 mod instructions;
+mod pauses;
 mod place;
 mod rules;
 #[cfg(test)]
@@ -27,6 +28,7 @@ use form::Forms;
 pub(crate) use form::{forget, remove};
 pub use hook::{AfterTools, Hooks};
 pub use instructions::Instructions;
+use pauses::Pauses;
 pub use place::Place;
 use rules::Rules;
 
@@ -109,6 +111,7 @@ struct Inner {
     accounts: hook::Accounts,
     forms: Forms,
     place: Place,
+    pauses: Pauses,
     rules: Rules,
 }
 
@@ -143,6 +146,7 @@ impl Host {
             accounts: hook::Accounts::default(),
             forms,
             place,
+            pauses: Pauses::default(),
             rules: Rules::default(),
         })))
     }
@@ -335,7 +339,12 @@ impl Perform for Host {
         }
     }
 
+    fn paused(&self, run: &RunId, paused: bool) {
+        self.0.pauses.tell(run, paused);
+    }
+
     fn ended(&self, run: &RunId, how: Disposition) -> Farewell {
+        self.0.pauses.forget(run);
         self.0.rules.forget(run);
         let (host, run) = (self.clone(), run.clone());
         Box::pin(async move { host.0.forms.end(&run, how).await })

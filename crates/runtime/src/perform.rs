@@ -147,6 +147,11 @@ pub trait Perform: Send + Sync {
     /// Starts a task.
     fn perform(&self, errand: Errand, task: Task, shown: Shown) -> Doing;
 
+    /// Learns that starts of a run are stopped, or go on: its children keep to that.
+    fn paused(&self, run: &RunId, paused: bool) {
+        let _ = (run, paused);
+    }
+
     /// Learns that a run has ended, and how: what was kept for it can go. Whoever drives
     /// the run waits for that.
     fn ended(&self, run: &RunId, how: Disposition) -> Farewell {

@@ -26,6 +26,7 @@ mod converse;
 mod drive;
 mod end;
 mod error;
+mod rehearse;
 mod signals;
 mod spoken;
 mod threads;
@@ -38,6 +39,9 @@ pub use error::SessionError;
 pub use spoken::{TALKERS, reports, talks};
 
 use drive::Company;
+pub(crate) use drive::{POST, deliver, every, hear};
+pub use rehearse::{Rehearsed, rehearse};
+pub(crate) use spoken::is_word;
 use threads::Threads;
 
 /// How long somebody who drives a run has to take a letter.
@@ -78,6 +82,8 @@ pub struct Outcome {
     pub steps: u64,
     /// How it stands.
     pub standing: Standing,
+    /// Whether it is paused.
+    pub paused: bool,
     /// What a person must answer.
     pub questions: Vec<Question>,
     /// Milliseconds since it began.
@@ -197,6 +203,7 @@ impl Session {
         let site = self.site(host, observers);
         self.threads.block_on(async {
             let _hold = self.hold(id).await?;
+            self.unpaused(id).await?;
             let mut driver = Driver::resume(site, chart, id.clone()).await?;
             let company = Company::Attendant(attendant);
             drive::drive(&mut driver, &self.store, host.watch(), company).await
@@ -236,6 +243,21 @@ impl Session {
         Ok(Posted::Taken)
     }
 
+    /// Pauses a run: what is under way goes on, and nothing new is started until somebody
+    /// [resumes](Self::resume) it, or [lets it go on](Self::unpause). Where nobody drives it,
+    /// that is written down here and now.
+    pub fn pause(&self, id: &RunId, why: &str) -> Result<Posted, SessionError> {
+        let event = json!({ "paused": { "why": why } });
+        let Some(_hold) = self.store.hold(id)? else { return self.post(id, &event) };
+        self.threads.block_on(end::give(&self.store, id, &event))?;
+        Ok(Posted::Taken)
+    }
+
+    /// Lets a paused run go on that somebody drives.
+    pub fn unpause(&self, id: &RunId) -> Result<Posted, SessionError> {
+        self.post(id, &json!("resumed"))
+    }
+
     /// Removes runs that have ended, with what is kept for them beside the journal, or
     /// tells which would go.
     pub fn prune(&self, prune: Prune) -> Result<Pruned, SessionError> {
@@ -267,6 +289,9 @@ impl Session {
         if at.0 == 0 || at.0 > row.seq.0 {
             let has = usize::try_from(row.seq.0).unwrap_or(usize::MAX);
             return Err(SessionError::NoSuchEntry { run: id.clone(), has, asked: at });
+        }
+        if at.0 > last {
+            return Err(SessionError::ForkOfTheEnd { run: id.clone(), last: Seq(last) });
         }
         // Its clock goes on from the entry, as if it had been begun that much earlier.
         let lines = self.store.lines(id, Seq(at.0 - 1))?;

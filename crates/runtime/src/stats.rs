@@ -66,23 +66,39 @@ pub struct Story {
 
 /// Reads a journal and checks every byte of it.
 pub fn story(chart: &Chart, id: &RunId, lines: &[String]) -> Result<Story, DriveError> {
+    story_after(chart, id, lines, Seq(0))
+}
+
+/// Reads a journal and checks every byte of it; what was called and what was passed through
+/// is told of the entries after one.
+fn story_after(
+    chart: &Chart,
+    id: &RunId,
+    lines: &[String],
+    after: Seq,
+) -> Result<Story, DriveError> {
     let (mut steps, mut history, mut spent) = (Vec::new(), Vec::new(), Spent::default());
     let (mut said, mut stage, mut open) = (Vec::new(), None, BTreeMap::new());
-    let mut entered = At(0);
+    let (mut entered, mut began) = (At(0), true);
     let mut line = lines.iter();
     let loaded = fold_each(chart, id, lines, |event, run, stepped| {
         let core = run.core();
         let why = why(chart, core, event, stepped);
+        let own = why.seq > after;
         for hop in &why.hops {
-            let began = history.is_empty();
-            history.push(Transition {
+            let transition = Transition {
                 step: why.seq,
                 from: Some(hop.from.clone()).filter(|_| !began),
                 to: hop.to.clone(),
                 reason: hop.because.clone(),
                 ms: why.at.since(entered),
                 at: why.at,
-            });
+            };
+            history.extend(Some(transition).filter(|_| own));
+            (entered, began) = (why.at, false);
+        }
+        if why.seq == after {
+            // What came before is somebody else's time.
             entered = why.at;
         }
         let line = line.next();
@@ -99,17 +115,24 @@ pub fn story(chart: &Chart, id: &RunId, lines: &[String]) -> Result<Story, Drive
         stage = run.stage();
         for (effect, order) in &stepped.effects {
             let Ok(order) = serde_json::from_str::<Order>(order.get()) else { continue };
-            spent.model_calls += u64::from(matches!(order, Order::Start(Start::Model(_))));
-            spent.tool_calls += u64::from(matches!(order, Order::Start(Start::Tool(_))));
+            spent.model_calls += u64::from(own && matches!(order, Order::Start(Start::Model(_))));
+            spent.tool_calls += u64::from(own && matches!(order, Order::Start(Start::Tool(_))));
             open.insert(*effect, order);
         }
-        let usage = line.map(|line| usage(line)).unwrap_or_default();
+        let usage = line.filter(|_| own).map(|line| usage(line)).unwrap_or_default();
         spent.tokens = spent.tokens.saturating_add(usage.tokens);
         spent.money = spent.money.saturating_add(usage.money);
         steps.push(why);
     })?;
     let questions = loaded.questions();
     Ok(Story { steps, said, history, spent, questions, loaded })
+}
+
+/// Returns the state that a verdict had a run leave: a step may have come to it from
+/// another one. Where none was left, a call was judged where the step has led.
+fn stopped(step: &Why) -> Option<&str> {
+    let hop = step.hops.iter().find(|hop| matches!(&*hop.because, "stuck" | "denied"));
+    hop.map(|hop| &*hop.from)
 }
 
 /// Returns the event of an entry.
@@ -250,16 +273,19 @@ impl Stats {
                 stats.unreadable.push(unread(&"its chart is refused"));
                 continue;
             };
+            // What a fork shares is counted where it happened.
+            let shared = row.forked.as_ref().map_or(Seq(0), |(_, at)| *at);
             let lines = store.lines(&row.id, Seq(0)).map_err(|error| error.to_string());
-            let told = lines
-                .and_then(|lines| story(chart, &row.id, &lines).map_err(|error| error.to_string()));
+            let told = lines.and_then(|lines| {
+                story_after(chart, &row.id, &lines, shared).map_err(|error| error.to_string())
+            });
             match told {
                 Ok(told) => {
                     let ended = row.ended.clone().unwrap_or_else(|| "open".into());
                     *stats.dispositions.entry(ended).or_default() += 1;
                     stats.runs += 1;
                     stats.add(&told.spent);
-                    tally.add(chart, &told);
+                    tally.add(chart, &told, shared);
                 }
                 Err(error) => stats.unreadable.push(unread(&error)),
             }
@@ -281,7 +307,8 @@ impl Stats {
 }
 
 impl Tally {
-    fn add(&mut self, chart: &Chart, story: &Story) {
+    /// Adds what a run did after an entry.
+    fn add(&mut self, chart: &Chart, story: &Story, after: Seq) {
         let chart: Box<str> = chart.name().into();
         for hop in &story.history {
             let reason: Box<str> = hop.reason.as_str().into();
@@ -291,20 +318,24 @@ impl Tally {
                 self.stays.entry((chart.clone(), from.clone())).or_default().push(hop.ms);
             }
         }
-        // A verdict belongs to the state in which its step began.
         let mut state: Box<str> = "".into();
         let mut seen = std::collections::BTreeSet::new();
         for step in &story.steps {
+            if let Some(to) = step.hops.iter().rev().find_map(|hop| hop.to.clone()) {
+                state = to;
+            }
+            if step.seq <= after {
+                continue;
+            }
             for verdict in step.verdicts.iter().filter(|it| !it.rule.is_permission()) {
                 let rule = serde_json::to_value(verdict.rule).unwrap_or_default();
                 let rule: Box<str> = rule.as_str().unwrap_or_default().into();
-                let key = (chart.clone(), state.clone(), rule);
+                let stops = verdict.level >= Level::Refuse;
+                let place = stopped(step).filter(|_| stops).unwrap_or(&state);
+                let key = (chart.clone(), place.into(), rule);
                 let (warned, stopped, runs) = self.findings.entry(key.clone()).or_default();
-                *if verdict.level >= Level::Refuse { stopped } else { warned } += 1;
+                *if stops { stopped } else { warned } += 1;
                 *runs += u64::from(seen.insert(key));
-            }
-            if let Some(to) = step.hops.iter().rev().find_map(|hop| hop.to.clone()) {
-                state = to;
             }
         }
     }

@@ -1,6 +1,8 @@
 //! Many runs in one process. A run that waits is parked: it lies on the disk, and
 //! all that is kept of it here is its name and when to wake it.
 
+mod post;
+
 use std::{
     collections::{BTreeSet, HashMap},
     mem,
@@ -18,7 +20,8 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
 
 use crate::{
     clock::now_ms,
-    driver::{Beginning, DriveError, Driver, Site, Standing},
+    driver::{Beginning, DriveError, Driver, Site, Standing, rests},
+    session::{deliver, hear, is_word},
     store::{Hold, RunId, StoreError},
 };
 
@@ -61,8 +64,13 @@ enum Slot {
     Driven(mpsc::UnboundedSender<Value>),
     /// It is being loaded; these events wait for it.
     Loading(Vec<Value>),
-    /// It waits on the disk, until a time if it has one.
-    Parked(Option<u64>),
+    /// It waits on the disk.
+    Parked {
+        /// When to wake it, if it has a time.
+        wake: Option<u64>,
+        /// Whether it waits for a word.
+        listens: bool,
+    },
 }
 
 /// The right to drive a run here, while it is driven.
@@ -96,7 +104,8 @@ impl Yard {
     /// Opens a yard that drives so many runs at a time. What has left it is told through
     /// the receiver.
     ///
-    /// Must be called where tasks can be spawned.
+    /// Must be called where tasks can be spawned. Letters from other processes are taken,
+    /// and wake the run that they are for.
     pub fn open(site: Site, places: usize) -> (Self, mpsc::UnboundedReceiver<Left>) {
         let (left, leaving) = mpsc::unbounded_channel();
         let inner = Inner {
@@ -109,6 +118,7 @@ impl Yard {
         };
         let yard = Self(Arc::new(inner));
         tokio::spawn(keep_time(Arc::downgrade(&yard.0), Arc::clone(&yard.0.due_changed)));
+        tokio::spawn(post::keep(Arc::downgrade(&yard.0)));
         (yard, leaving)
     }
 
@@ -123,19 +133,28 @@ impl Yard {
     }
 
     /// Takes a run that is on the disk already. One that rests is parked until something
-    /// happens; one that was interrupted goes on. A run that is here already stays as it is.
+    /// happens; one that was interrupted goes on, and so does one that a letter waits for. One
+    /// that has ended is told as such. A run that is here already stays as it is.
     pub fn adopt(&self, id: RunId) -> Result<(), YardError> {
-        let store = &self.0.site.store;
-        let row = store.run(&id)?;
+        let site = &self.0.site;
+        let row = site.store.run(&id)?;
+        if self.slots().runs.contains_key(&id) {
+            return Ok(());
+        }
+        if let Some(ended) = row.ended.as_deref().and_then(disposition) {
+            self.leave(id, Ok(ended));
+            return Ok(());
+        }
         let wake = row.wake.map(|wake| row.created_ms.saturating_add(wake));
-        // A run that rests was written down whole with its last entry.
-        let rests = store.snapshot(&id)?.is_some_and(|kept| kept.seq == row.seq);
+        let rest = rests(site, &*self.chart(&id)?, &id)?;
+        let listens = rest.as_ref().is_some_and(|rest| rest.listens);
+        let post = site.store.letters(&id)?.iter().any(|letter| listens || !is_word(letter));
         let mut slots = self.slots();
         if slots.runs.contains_key(&id) {
             return Ok(());
         }
-        self.park(&mut slots, id.clone(), wake);
-        if !rests {
+        self.park(&mut slots, id.clone(), wake, listens);
+        if rest.is_none() || post {
             self.load(&mut slots, id, Vec::new());
         }
         Ok(())
@@ -158,7 +177,7 @@ impl Yard {
                 }
             }
             Some(Slot::Loading(waiting)) => waiting.push(event),
-            Some(Slot::Parked(_)) => self.load(&mut slots, id.clone(), vec![event]),
+            Some(Slot::Parked { .. }) => self.load(&mut slots, id.clone(), vec![event]),
             None => return false,
         }
         true
@@ -167,7 +186,7 @@ impl Yard {
     /// Returns how many runs are driven or loaded, and how many are parked.
     pub fn census(&self) -> (usize, usize) {
         let slots = self.slots();
-        let parked = slots.runs.values().filter(|slot| matches!(slot, Slot::Parked(_))).count();
+        let parked = slots.runs.values().filter(|slot| matches!(slot, Slot::Parked { .. })).count();
         (slots.runs.len() - parked, parked)
     }
 
@@ -176,18 +195,18 @@ impl Yard {
         self.0.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn park(&self, slots: &mut Slots, id: RunId, wake: Option<u64>) {
+    fn park(&self, slots: &mut Slots, id: RunId, wake: Option<u64>, listens: bool) {
         if let Some(wake) = wake {
             slots.due.insert((wake, id.clone()));
             self.0.due_changed.notify_one();
         }
-        slots.runs.insert(id, Slot::Parked(wake));
+        slots.runs.insert(id, Slot::Parked { wake, listens });
     }
 
     /// Loads a parked run and drives it.
     fn load(&self, slots: &mut Slots, id: RunId, events: Vec<Value>) {
-        if let Some(Slot::Parked(Some(wake))) = slots.runs.insert(id.clone(), Slot::Loading(events))
-        {
+        let slot = slots.runs.insert(id.clone(), Slot::Loading(events));
+        if let Some(Slot::Parked { wake: Some(wake), .. }) = slot {
             slots.due.remove(&(wake, id.clone()));
         }
         let yard = self.clone();
@@ -245,24 +264,44 @@ impl Yard {
             let right = right;
             let id = driver.id().clone();
             loop {
-                if let Standing::Ended(ended) = driver.standing() {
-                    return yard.leave(id, Ok(ended));
+                match yard.turn(&mut driver).await {
+                    Ok(None) => {}
+                    Ok(Some(ended)) => return yard.leave(id, Ok(ended)),
+                    Err(error) => return yard.leave(id, Err(error.into())),
                 }
-                if !driver.is_under_way() {
-                    let mut slots = yard.slots();
-                    // Events are sent under the lock: none can slip in between.
-                    if driver.is_idle() {
-                        // Whoever loads it next must find it free.
-                        drop(right);
-                        yard.park(&mut slots, id, driver.wakes_at());
-                        return;
-                    }
-                }
-                if let Err(error) = driver.turn().await {
-                    return yard.leave(id, Err(error.into()));
+                let mut slots = yard.slots();
+                // Events are sent under the lock: none can slip in between.
+                if !driver.is_under_way() && driver.is_idle() {
+                    // Whoever loads it next must find it free.
+                    drop(right);
+                    yard.park(&mut slots, id, driver.wakes_at(), driver.listens());
+                    return;
                 }
             }
         });
+    }
+
+    /// Moves a run on until it ends, or until nothing is there that it could take at once.
+    async fn turn(&self, driver: &mut Driver) -> Result<Option<Disposition>, DriveError> {
+        let store = &self.0.site.store;
+        // Some may wait from before.
+        deliver(store, driver).await?;
+        loop {
+            if let Standing::Ended(ended) = driver.standing() {
+                return Ok(Some(ended));
+            }
+            if driver.listens() && hear(store, driver).await? {
+                continue;
+            }
+            if !driver.is_under_way() && driver.is_idle() {
+                return Ok(None);
+            }
+            match driver.next().await {
+                // A letter has come.
+                Value::Null => deliver(store, driver).await?,
+                event => driver.give(&event).await?,
+            }
+        }
     }
 
     fn leave(&self, run: RunId, how: Result<Disposition, YardError>) {
@@ -270,6 +309,11 @@ impl Yard {
         // Where nobody wants to know, nothing is lost: the journal says it all.
         drop(self.0.left.send(Left { run, how }));
     }
+}
+
+/// Returns how a run ended, by its name.
+fn disposition(name: &str) -> Option<Disposition> {
+    serde_json::from_value(name.into()).ok()
 }
 
 /// Wakes parked runs when their time has come, for as long as the yard is there.
@@ -284,7 +328,7 @@ async fn keep_time(inner: Weak<Inner>, changed: Arc<Notify>) {
         };
         for id in due {
             let mut slots = yard.slots();
-            if matches!(slots.runs.get(&id), Some(Slot::Parked(_))) {
+            if matches!(slots.runs.get(&id), Some(Slot::Parked { .. })) {
                 yard.load(&mut slots, id, Vec::new());
             }
         }

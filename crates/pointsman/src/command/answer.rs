@@ -1,4 +1,4 @@
-//! `pointsman approve`, `deny` and `cancel`: a person's word to a run.
+//! `pointsman approve`, `deny`, `pause` and `cancel`: a person's word to a run.
 
 use std::process::ExitCode;
 
@@ -83,6 +83,26 @@ pub(crate) struct Cancel {
     json: bool,
 }
 
+/// Pause a run: what is under way goes on, nothing new is started.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Whoever drives the run is told; if nobody does, it is written down at once. `pointsman resume` goes
+on with it. The children of a run are paused with it. What is under way keeps its time limit.
+
+Examples:
+  pointsman pause last
+  pointsman pause RUN --reason \"the build needs the machine\"")]
+pub(crate) struct Pause {
+    /// The run: its id or the beginning of it, or `last`.
+    run: Which,
+    /// Why; it is written down.
+    #[arg(long, value_name = "TEXT", default_value = "a person paused it")]
+    reason: String,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
 impl Approve {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         self.answer.give(globals, true, self.always)
@@ -162,14 +182,29 @@ impl Cancel {
     }
 }
 
+impl Pause {
+    pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+        let session = globals.session()?;
+        let row = self.run.find(session.store())?;
+        if let Some(ended) = row.ended {
+            return Err(Error::HasEnded { run: row.id.to_string(), how: ended.into() });
+        }
+        let posted = session.pause(&row.id, &self.reason).map_err(Error::Session)?;
+        say(&row, posted, "paused", self.json)
+    }
+}
+
 /// Says what became of a word to a run.
-fn say(row: &RunRow, posted: Posted, word: &str, json: bool) -> Result<ExitCode, Error> {
+pub(super) fn say(row: &RunRow, posted: Posted, word: &str, json: bool) -> Result<ExitCode, Error> {
     let run = &row.id;
     let taken = posted == Posted::Taken;
     if json {
         json_line(&json!({ "run": run.as_str(), "said": word, "taken": taken }))?;
-    } else if word == "cancelled" && taken {
-        report::data(&format!("cancelled: run {run}\n"))?;
+    } else if matches!(word, "cancelled" | "paused") && taken {
+        report::data(&format!("{word}: run {run}\n"))?;
+        if word == "paused" {
+            note(&format!("next: pointsman resume {run}"));
+        }
     } else if taken {
         report::data(&format!("run {run} goes on\n"))?;
     } else if posted == Posted::Held {

@@ -1,13 +1,16 @@
 //! `pointsman run --dry-run`: what would run, with what, and under which permissions.
 
-use std::process::ExitCode;
+use std::{fs, process::ExitCode};
 
 use pointsman_agents::code::Phase;
 use pointsman_kernel::{
-    chart::{Chart, Per, Tools},
-    governor::{Grant, Level, Permissions},
+    chart::{Per, Tools},
+    governor::{Grant, Level},
 };
-use pointsman_runtime::tool;
+use pointsman_runtime::{
+    session::{Rehearsed, Start, rehearse},
+    tool,
+};
 use serde_json::{Value, json};
 
 use super::run::json_line;
@@ -21,18 +24,20 @@ use crate::{
 
 /// Shows the plan. Nothing is asked, started or written.
 pub(super) fn show(
-    chart: &Chart,
-    permissions: &Permissions,
+    start: Start,
     drive: &Drive,
     settled: &Settled,
     (phases, form): (&[Phase], &[(&str, String)]),
 ) -> Result<ExitCode, Error> {
-    let model = drive.model(&settled.config.model)?;
     // The index is kept in memory: a plan leaves no file behind.
-    let tools =
-        tool::Tools::open(drive.tools(":memory:".into(), &settled.config)).map_err(Error::Tools)?;
-    let servers = drive.servers(&settled.config)?;
-    let approved: Vec<String> = servers.map(|servers| servers.names).unwrap_or_default();
+    let settings = drive.settings(":memory:".into(), settled)?;
+    let model = settings.model.clone();
+    let servers = settings.mcp.as_ref();
+    let approved: Vec<String> = servers.map(|servers| servers.names.clone()).unwrap_or_default();
+    let tools = tool::Tools::open(settings.tools.clone()).map_err(Error::Tools)?;
+    let Rehearsed { chart, permissions, tools: offered } =
+        rehearse(settings, start).map_err(Error::Session)?;
+    let folder = fs::canonicalize(drive.dir()).unwrap_or_else(|_| drive.dir().into());
     let certificate = chart.certificate();
     let rules: Vec<String> = permissions.rules.iter().map(rule).collect();
     let states: Vec<(&str, Vec<&str>)> = chart
@@ -51,13 +56,14 @@ pub(super) fn show(
             "chart": chart.name(),
             "version": chart.version(),
             "digest": chart.digest(),
-            "dir": drive.dir(),
+            "dir": folder,
             "model": model.spec.to_string(),
             "base_url": model.base_url,
             "sandbox": tools.tool_sandbox(),
             "mcp": approved,
             "certificate": certificate,
             "tools": listed,
+            "offered": offered,
             "permissions": permissions,
             "phases": phases,
         });
@@ -73,7 +79,7 @@ pub(super) fn show(
         "{} v{} would run.\n\n  folder   {}\n  model    {}\n  sandbox  {}\n",
         chart.name(),
         chart.version(),
-        drive.dir().display(),
+        folder.display(),
         model.spec,
         tools.tool_sandbox(),
     );
@@ -110,6 +116,10 @@ pub(super) fn show(
     for (state, tools) in &states {
         let tools = if *tools == ["*"] { "all of them".into() } else { tools.join(", ") };
         line(format!("  {state}: {tools}"));
+    }
+    if let Some(offered) = &offered {
+        let more = if approved.is_empty() { "" } else { ", and those of its MCP servers" };
+        line(format!("  it is told of: {}{more}", offered.join(", ")));
     }
     line("\nPermissions; the first that fits a call decides:".into());
     for rule in &rules {

@@ -4,10 +4,13 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pointsman_kernel::id::Seq;
-use pointsman_runtime::{session::Session, store::RunId};
+use pointsman_runtime::{
+    session::{Session, SessionError},
+    store::RunId,
+};
 use serde_json::json;
 
-use super::run::json_line;
+use super::{answer::say, run::json_line};
 use crate::{
     drive::{Drive, Waits},
     ending::finish,
@@ -17,7 +20,7 @@ use crate::{
     which::Which,
 };
 
-/// Go on with a run that was interrupted, or that waited.
+/// Go on with a run that was interrupted or paused, or that waited.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 What was under way when it was interrupted is not repeated blindly: each tool says what to do.
@@ -61,7 +64,15 @@ impl Resume {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
         let row = self.run.find(session.store())?;
-        go_on(&session, &self.drive.going_on(&session, &row.id)?, &row.id)
+        let drive = self.drive.going_on(&session, &row.id)?;
+        match go_on(&session, &drive, &row.id) {
+            // Whoever drives it only has to hear that the pause is over.
+            Err(Error::Session(SessionError::Held { .. })) if is_paused(&session, &row.id)? => {
+                let posted = session.unpause(&row.id).map_err(Error::Session)?;
+                say(&row, posted, "resumed", drive.json)
+            }
+            done => done,
+        }
     }
 }
 
@@ -86,6 +97,11 @@ impl Fork {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn is_paused(session: &Session, run: &RunId) -> Result<bool, Error> {
+    let recalled = session.recall(run, None).map_err(Error::Session)?;
+    Ok(recalled.loaded.run.core().paused)
 }
 
 fn go_on(session: &Session, drive: &Drive, run: &RunId) -> Result<ExitCode, Error> {

@@ -118,18 +118,6 @@ impl Run {
         grants.extend(plan.iter().flat_map(|plan| plan.typed.iter().cloned()));
         let usual = plan.as_ref().map_or(&[][..], |plan| &plan.usual);
         let permissions = settled.config.permissions.permissions_with(grants, usual, attended);
-        if self.only_plan {
-            let told = plan.as_ref().map_or(&[][..], |plan| &plan.told);
-            return dry::show(&chart, &permissions, &self.drive, &settled, (&phases, told));
-        }
-        let session = globals.session_with(&settled.config)?;
-        let host = self.drive.host(&session, &settled)?;
-        self.rules.tell_void(&settled.config.permissions, &host);
-        let left_out = host.left_out(chart.jobs(), &permissions);
-        if !left_out.is_empty() && !self.settings.iter().any(|(key, _)| key == "tools") {
-            let (count, names) = (left_out.len(), words::line(&left_out.join(", "), 400));
-            note(&format!("{count} tools are not offered, more than the agent takes: {names}"));
-        }
         // An agent that listens is told its goal, and that this is all.
         let words = match (chart.jobs(), &self.goal) {
             (agent, Some(goal)) if talks(agent) => vec![json!({ "text": goal })],
@@ -137,15 +125,21 @@ impl Run {
             ("form", _) => vec![json!({})],
             _ => Vec::new(),
         };
-        let start = Start {
-            chart,
-            source: text.into(),
-            config,
-            words,
-            goal: self.goal.or_else(|| url(plan.as_ref())).unwrap_or_default().into(),
-            permissions,
-            seed: self.seed,
-        };
+        let goal = self.goal.clone().or_else(|| url(plan.as_ref())).unwrap_or_default().into();
+        let (source, seed) = (text.into(), self.seed);
+        let start = Start { chart, source, config, words, goal, permissions, seed };
+        if self.only_plan {
+            let told = plan.as_ref().map_or(&[][..], |plan| &plan.told);
+            return dry::show(start, &self.drive, &settled, (&phases, told));
+        }
+        let session = globals.session_with(&settled.config)?;
+        let host = self.drive.host(&session, &settled)?;
+        self.rules.tell_void(&settled.config.permissions, &host);
+        let left_out = host.left_out(start.chart.jobs(), &start.permissions);
+        if !left_out.is_empty() && !self.settings.iter().any(|(key, _)| key == "tools") {
+            let (count, names) = (left_out.len(), words::line(&left_out.join(", "), 400));
+            note(&format!("{count} tools are not offered, more than the agent takes: {names}"));
+        }
         let waits = Waits::of(start.chart.jobs());
         let mut audience = self.drive.audience(&session, self.rules.unattended, waits)?;
         let observers = audience.observers.clone();

@@ -97,6 +97,7 @@ impl Show {
                 "goal": row.goal,
                 "state": view.state,
                 "disposition": view.ended.map(Disposition::name),
+                "paused": view.paused && view.ended.is_none(),
                 "budgets": view.budgets,
                 "seed": seed,
                 "forked": forked(&row),
@@ -119,7 +120,8 @@ impl Show {
         }
         let place = session.place(&row.id).map_err(Error::Session)?;
         let mut text = timeline(&row, place.as_ref(), &told);
-        let how = view.ended.map_or("not ended", Disposition::name);
+        let open = if view.paused { "paused" } else { "not ended" };
+        let how = view.ended.map_or(open, Disposition::name);
         // Writing to a string cannot fail.
         let _: std::fmt::Result = writeln!(text, "{how}, in `{}`", view.seen_as);
         for question in &told.questions {

@@ -143,6 +143,21 @@ fn a_run_that_nobody_drives_is_cancelled_at_once() {
 }
 
 #[test]
+fn a_run_that_nobody_drives_is_paused_and_resumed() {
+    let home = Home::new("pause");
+    waiting(&home);
+    assert_snapshot!("pause", home.shown(&["pause", "last"]));
+    assert!(home.pointsman(&["show", "last"]).1.contains("\npaused, in `writing`"));
+    let (_, out, _) = home.pointsman(&["pause", "last", "--json"]);
+    assert!(out.contains(r#""said":"paused""#), "{out}");
+    assert_eq!(home.pointsman(&["approve", "last"]).0, 0);
+    assert_eq!(home.pointsman(&["resume", "last"]).0, 0);
+    assert!(home.path("note.txt").exists());
+    let (code, _, told) = home.pointsman(&["pause", "last"]);
+    assert!(code == 2 && told.contains("has ended already"), "{told}");
+}
+
+#[test]
 fn rules_decide_without_a_person() {
     let home = Home::new("rules");
     let run = |more: &[&str]| home.pointsman(&[&["run", "note.toml", "Hi"][..], more].concat()).0;

@@ -21,6 +21,7 @@ fn help_has_examples() {
         "export",
         "fields",
         "fork",
+        "pause",
         "graph",
         "init",
         "man",

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use insta::assert_snapshot;
 use pointsman_kernel::id::Digest;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::home::Home;
 
@@ -182,4 +182,51 @@ fn runs_are_counted_and_removed() {
     assert_eq!(home.pointsman(&["runs", "prune", "--older-than", "30d"]).0, 0);
     assert_eq!(home.pointsman(&["runs", "--json"]).1.lines().count(), 1);
     assert_snapshot!("prune_bad_time", home.shown(&["runs", "prune", "--older-than", "soon"]));
+}
+
+#[test]
+fn what_a_fork_shares_is_counted_once() {
+    let home = Home::new("stats-fork");
+    home.research("What does a red signal mean?");
+    let stats = || {
+        let (_, out, _) = home.pointsman(&["stats", "--json"]);
+        serde_json::from_str::<Value>(&out).expect("it is JSON")
+    };
+    let before = stats();
+    assert_eq!((&before["model_calls"], &before["tool_calls"]), (&2.into(), &1.into()));
+    // It repeats what came of the last entry, and nothing of what was before.
+    assert_eq!(home.pointsman(&["fork", "last"]).0, 0);
+    let after = stats();
+    assert_eq!(after["runs"], 2);
+    assert_eq!((&after["model_calls"], &after["tool_calls"]), (&2.into(), &1.into()));
+    let searches = |stats: &Value| {
+        let edges = stats["edges"].as_array().expect("a list").clone();
+        edges.iter().find(|it| it["to"] == "analyzing").expect("it was taken")["count"].clone()
+    };
+    assert_eq!((searches(&before), searches(&after)), (1.into(), 1.into()));
+    let (code, _, told) = home.pointsman(&["fork", "last", "--at", "6"]);
+    assert!(code == 2 && told.contains("has ended with entry 6"), "{told}");
+    assert!(told.contains("`--at 5` or less"), "{told}");
+}
+
+#[test]
+fn a_verdict_is_counted_where_the_call_was_judged() {
+    let home = Home::new("stats-stuck");
+    let search = r#"{"action":"tool","tool_name":"context.fts_search","args":{"query":"green"}}"#;
+    let said = |phase: &str, text: &str| {
+        let turn = json!({ "when": format!("Current Phase: {phase}"), "text": text });
+        format!("{turn}\n")
+    };
+    let round = said("ANALYZING", "It is about signals.") + &said("DECIDING", search);
+    home.write("script.jsonl", &round.repeat(3));
+    let goal = "What does a red signal mean?";
+    let model = "script:script.jsonl";
+    let (code, _, told) =
+        home.pointsman(&["run", "research", goal, "--dir", "docs", "--model", model]);
+    assert_eq!(code, 5, "{told}");
+    let (_, out, _) = home.pointsman(&["stats", "--json"]);
+    let stats: Value = serde_json::from_str(&out).expect("it is JSON");
+    let findings = stats["findings"].as_array().expect("a list");
+    let states: Vec<_> = findings.iter().map(|it| &it["state"]).collect();
+    assert_eq!(states, ["searching"], "{findings:#?}");
 }

@@ -10,7 +10,7 @@ fn mistakes_are_shown_where_they_are() {
     let home = Home::new("mistakes");
     home.write(
         "config/pointsman/pointsman.toml",
-        "[model]\nuse = \"quote\"\nmax_token = 100\ntemperature = 7\n\n\
+        "[model]\nuse = \"opnai:x\"\nmax_token = 100\ntemperature = 7\n\n\
          [limits]\nshell_timeout = \"2 weeks\"\noutput = 32\n\n[sandbx]\n",
     );
     assert_snapshot!(home.shown(&["run", "research", "x"]));

@@ -13,6 +13,7 @@ use super::{
     hooks::{hooks, talk},
     keys::{self, Keys},
 };
+use crate::model::Spec;
 
 /// Where to write what a repository's file may not hold.
 const ELSEWHERE: &str = "a repository's file may not loosen security: write it in your own file \
@@ -81,7 +82,7 @@ pub(super) fn own(keys: &Keys<'_, '_>, key: &'static str, origin: Origin, found:
 fn model(keys: &mut Keys<'_, '_>, origin: Origin, found: &mut Found) -> ModelConfig {
     own(keys, "base_url", origin, found);
     ModelConfig {
-        spec: keys.read("use", keys::text, found),
+        spec: keys.read("use", spec, found),
         base_url: keys.read("base_url", keys::text, found),
         max_tokens: keys.read("max_tokens", keys::tokens, found),
         temperature: keys.read("temperature", keys::heat, found),
@@ -90,6 +91,14 @@ fn model(keys: &mut Keys<'_, '_>, origin: Origin, found: &mut Found) -> ModelCon
         connect_ms: keys.read("connect_timeout", keys::duration, found),
         idle_ms: keys.read("idle_timeout", keys::duration, found),
         answer_bytes: keys.read("answer", keys::size, found),
+    }
+}
+
+fn spec(value: &DeValue<'_>) -> Result<String, String> {
+    let text = keys::text(value)?;
+    match text.parse::<Spec>() {
+        Ok(_) => Ok(text),
+        Err(error) => Err(format!("{error}: {}", error.hint())),
     }
 }
 

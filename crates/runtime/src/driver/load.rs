@@ -16,6 +16,7 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::{
     DriveError, Driver, Site, row,
+    stand::{is_under_way, listens},
     work::{Order, Ordered, Start, Working},
 };
 use crate::{
@@ -24,8 +25,9 @@ use crate::{
     store::RunId,
 };
 
-/// This build, by which snapshots are told from those of another.
-const BUILD: &str = env!("CARGO_PKG_VERSION");
+/// What decides in this build, by which snapshots are told from those of another.
+const BUILD: [&str; 3] =
+    [env!("CARGO_PKG_VERSION"), pointsman_kernel::SOURCES, pointsman_agents::SOURCES];
 
 /// A run as its journal tells it.
 pub struct Loaded {
@@ -40,7 +42,11 @@ pub struct Loaded {
 impl Loaded {
     /// Returns what a person must answer.
     pub fn questions(&self) -> Vec<Question> {
-        questions(self.run.core(), |effect| serde_json::from_str(self.open.get(effect)?.get()).ok())
+        questions(self.run.core(), |effect| self.order(*effect))
+    }
+
+    fn order(&self, effect: EffectId) -> Option<Order> {
+        serde_json::from_str(self.open.get(&effect)?.get()).ok()
     }
 }
 
@@ -67,9 +73,17 @@ pub(super) fn questions(
 #[derive(Deserialize, Serialize)]
 struct Kept {
     /// The build that made it: what another one made of the journal counts for nothing.
-    build: Box<str>,
+    build: [Box<str>; 3],
     run: Box<RawValue>,
     open: Vec<(EffectId, Box<RawValue>)>,
+}
+
+impl Kept {
+    /// Reads what this build has kept; what another one has counts as none.
+    fn read(body: &str) -> Option<Self> {
+        let kept: Self = serde_json::from_str(body).ok()?;
+        kept.build.iter().map(|it| &**it).eq(BUILD).then_some(kept)
+    }
 }
 
 /// Folds a journal, line by line, strict about every byte.
@@ -174,6 +188,7 @@ impl Driver {
         for question in driver.questions() {
             driver.decline(&question);
         }
+        driver.tell_pause(false);
         Ok(driver)
     }
 
@@ -226,8 +241,11 @@ impl Driver {
             .chain(new)
             .filter(|(id, _)| items.iter().any(|item| waits_for(item, *id)))
             .filter_map(|(id, order)| Some((id, serde_json::value::to_raw_value(order).ok()?)));
-        let kept =
-            Kept { build: BUILD.into(), run: self.run.snapshot().ok()?, open: open.collect() };
+        let kept = Kept {
+            build: BUILD.map(Into::into),
+            run: self.run.snapshot().ok()?,
+            open: open.collect(),
+        };
         serde_json::to_string(&kept).ok().map(Into::into)
     }
 }
@@ -244,15 +262,52 @@ fn load(site: &Site, chart: &Chart, id: &RunId) -> Result<Loaded, DriveError> {
     fold(chart, id, &site.store.lines(id, Seq(0))?)
 }
 
+/// Returns whether a run rests, as far as is known without reading its journal: nothing
+/// was under way when its last entry was written. A run that is no longer so, or of which
+/// that is not known, is to be loaded. Says also whether it listens.
+pub(crate) fn rests(site: &Site, chart: &Chart, id: &RunId) -> Result<Option<Rest>, DriveError> {
+    let last = site.store.run(id)?.seq;
+    let found = cached(site, chart, id)?.filter(|(seq, _)| *seq == last);
+    Ok(found.and_then(|(_, loaded)| {
+        let asks = |effect| loaded.order(effect).is_some_and(|order| order.asks());
+        let core = loaded.run.core();
+        let rests = !is_under_way(core, asks);
+        rests.then(|| Rest { listens: listens(chart, core) })
+    }))
+}
+
+/// A run at which nothing is under way.
+pub(crate) struct Rest {
+    /// Whether it waits for a word.
+    pub(crate) listens: bool,
+}
+
 fn cached(site: &Site, chart: &Chart, id: &RunId) -> Result<Option<(Seq, Loaded)>, DriveError> {
     let row = row(chart)?;
     let Some(kept) = site.store.snapshot(id)? else { return Ok(None) };
-    let Ok(Kept { build, run, open }) = serde_json::from_str(&kept.body) else { return Ok(None) };
-    if *build != *BUILD {
-        return Ok(None);
-    }
+    let Some(Kept { run, open, .. }) = Kept::read(&kept.body) else { return Ok(None) };
     let Ok(run) = (row.load)(&run) else { return Ok(None) };
     let fits = run.core().next.0 == kept.seq.0.saturating_add(1);
     let loaded = Loaded { run, link: kept.link, open: open.into_iter().collect() };
     Ok(fits.then_some((kept.seq, loaded)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_another_build_has_kept_counts_as_none() {
+        let kept = |build: Value| {
+            let text = json!({ "build": build, "run": {}, "open": [] }).to_string();
+            Kept::read(&text).is_some()
+        };
+        let [version, kernel, agents] = BUILD;
+        assert!(kept(json!([version, kernel, agents])));
+        assert!(!kept(json!([version, "0123456789abcdef", agents])));
+        assert!(!kept(json!([version, kernel, "0123456789abcdef"])));
+        // As it was written before jobs counted.
+        assert!(!kept(json!(version)));
+        assert!(kernel.len() == 16 && agents.len() == 16 && kernel != agents);
+    }
 }

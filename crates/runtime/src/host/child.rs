@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pointsman_kernel::{
     agent::{ChildEnd, ChildRun, FaultClass},
-    chart::{Disposition, verify},
+    chart::{Chart, Disposition, verify},
     event::{Begun, Usage},
     governor::Permissions,
     id::Seq,
@@ -13,13 +13,16 @@ use pointsman_kernel::{
 };
 use serde_json::{Value, json};
 use thiserror::Error;
+use tokio::sync::watch;
 
 use super::{Host, rules::RulesError};
 use crate::{
     driver::{Beginning, DriveError, Driver, Site, Standing},
     perform::{Done, Errand},
+    session::{POST, deliver, every, hear},
     stats::{Spent, story},
-    store::{NoRunId, RunId, StoreError},
+    store::{NoRunId, RunId, Store, StoreError},
+    watch::Call,
 };
 
 /// Why a child run came to nothing.
@@ -62,11 +65,6 @@ async fn to_its_end(
     child: &ChildRun,
 ) -> Result<(ChildEnd, Usage), ChildError> {
     let id: RunId = errand.to_string().parse()?;
-    let found = pointsman_agents::CHARTS.iter().find(|(name, _)| *name == child.chart);
-    let (_, source) = found.ok_or_else(|| ChildError::NoChart(child.chart.clone()))?;
-    let chart = verify(source, &pointsman_agents::registry())
-        .map_err(|_| ChildError::Refused(child.chart.clone()))?;
-    let chart = Arc::new(chart);
     let store = Arc::clone(&host.0.store);
     let site = Site {
         store: Arc::clone(&store),
@@ -74,10 +72,13 @@ async fn to_its_end(
         observers: Vec::new(),
     };
     let _hold = store.hold(&id)?.ok_or(ChildError::Held)?;
-    let known = store.run(&id);
-    let mut driver = match known {
-        Ok(_) => Driver::resume(site, Arc::clone(&chart), id.clone()).await?,
+    let mut driver = match store.chart_source(&id) {
+        // One that has begun keeps to the chart that it began with.
+        Ok(source) => Driver::resume(site, chart(&source, child)?, id.clone()).await?,
         Err(StoreError::NoSuchRun { .. }) => {
+            let found = pointsman_agents::CHARTS.iter().find(|(name, _)| *name == child.chart);
+            let (_, source) = found.ok_or_else(|| ChildError::NoChart(child.chart.clone()))?;
+            let chart = chart(source, child)?;
             let begun = Begun {
                 chart: chart.name().into(),
                 version: chart.version(),
@@ -98,16 +99,60 @@ async fn to_its_end(
         }
         Err(error) => return Err(error.into()),
     };
-    loop {
-        match driver.standing() {
-            Standing::Ended(ended) => return Ok((end(&driver, ended), usage(host, &driver)?)),
-            Standing::Moving => driver.turn().await?,
-            Standing::Waiting | Standing::Asking if !driver.is_idle() => driver.turn().await?,
-            Standing::Waiting | Standing::Asking => {
-                let state = driver.chart().state_name(driver.run().core().state).to_owned();
-                return Err(ChildError::Waits(state));
-            }
+    drive(&mut driver, &store, host.0.pauses.of(&errand.run)).await?;
+    match driver.standing() {
+        Standing::Ended(ended) => Ok((end(&driver, ended), usage(host, &driver)?)),
+        _ => {
+            let state = driver.chart().state_name(driver.run().core().state).to_owned();
+            Err(ChildError::Waits(state))
         }
+    }
+}
+
+fn chart(source: &str, child: &ChildRun) -> Result<Arc<Chart>, ChildError> {
+    let chart = verify(source, &pointsman_agents::registry());
+    chart.map(Arc::new).map_err(|_| ChildError::Refused(child.chart.clone()))
+}
+
+/// Drives a child until it ends or waits for a person. It is paused while its parent is, and
+/// hears letters as other runs do.
+async fn drive(
+    driver: &mut Driver,
+    store: &Store,
+    mut parent: watch::Receiver<bool>,
+) -> Result<(), ChildError> {
+    let (mut changes, mut rounds) = (store.watch()?, every(POST));
+    deliver(store, driver).await?;
+    loop {
+        let wanted = *parent.borrow_and_update();
+        if wanted != driver.run().core().paused {
+            let paused = || Call::Pause("its parent is paused".into());
+            driver.heed(if wanted { paused() } else { Call::Resume }).await?;
+        }
+        if driver.listens() && hear(store, driver).await? {
+            continue;
+        }
+        match driver.standing() {
+            Standing::Ended(_) => return Ok(()),
+            Standing::Waiting | Standing::Asking
+                if driver.is_idle() && !driver.run().core().paused =>
+            {
+                return Ok(());
+            }
+            _ => {}
+        }
+        let event = tokio::select! {
+            event = driver.next() => event,
+            // Where the parent is gone nobody changes it any more.
+            Ok(()) = parent.changed() => continue,
+            _ = rounds.tick() => {
+                if changes.changed()? {
+                    deliver(store, driver).await?;
+                }
+                continue;
+            }
+        };
+        driver.give(&event).await?;
     }
 }
 

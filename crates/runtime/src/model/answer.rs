@@ -83,8 +83,16 @@ fn reply(
             _ => failed(settings, &error),
         });
     }
-    let word = decoded.stop.take().unwrap_or_default().to_ascii_lowercase();
-    match stopped(&word) {
+    let mut word = decoded.stop.take().unwrap_or_default().to_ascii_lowercase();
+    let mut how = stopped(&word);
+    // `incomplete` says less than the reason that stands beside it.
+    if let Some(reason) = decoded.cut_by.take().map(|reason| reason.to_ascii_lowercase())
+        && !matches!(stopped(&reason), Stopped::Well)
+    {
+        how = stopped(&reason);
+        word = reason;
+    }
+    match how {
         Stopped::Well => {}
         Stopped::Short => {
             // Half a call or half an object may look whole. Half a text is a text, but no

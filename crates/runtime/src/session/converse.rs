@@ -225,6 +225,7 @@ impl Session {
         let site = self.site(host, observers);
         let hold = self.threads.block_on(self.hold(id))?;
         self.threads.block_on(self.reopen(id, closed(&chart)?))?;
+        self.threads.block_on(self.unpaused(id))?;
         let heard = !self.store.letters(id)?.iter().any(is_word);
         let driver = self.threads.block_on(Driver::rejoin(site, chart, id.clone(), heard))?;
         self.talk(host, driver, Some(hold))

@@ -19,14 +19,14 @@ use super::{
     end::end_children, spoken::is_word,
 };
 use crate::{
-    driver::{Driver, Standing, answered},
+    driver::{DriveError, Driver, Standing, answered},
     observe::{Asked, Question},
     store::{RunId, Store},
-    watch::{Call, Watch},
+    watch::Watch,
 };
 
 /// Time between two looks for letters.
-const POST: Duration = Duration::from_millis(200);
+pub(crate) const POST: Duration = Duration::from_millis(200);
 
 /// Who is there while a run is driven.
 pub(super) enum Company<'a> {
@@ -74,7 +74,6 @@ pub(super) async fn drive(
     watch: Option<Watch>,
     mut company: Company<'_>,
 ) -> Result<Outcome, SessionError> {
-    let mut watch = watch.map(|watch| watch.taking_over(driver.run().core().paused));
     let mut changes = store.watch()?;
     let mut rounds = every(POST);
     let mut looks = every(watch.as_ref().map_or(Duration::from_hours(1), Watch::every));
@@ -82,6 +81,12 @@ pub(super) async fn drive(
     let mut interrupts = signal(SignalKind::interrupt())?;
     let mut terminations = signal(SignalKind::terminate())?;
     let mut cancelled = false;
+    // Whoever goes on with a paused run lets it go on; the watch, if there is one, with its
+    // first look, so that nothing is started while the machine is short of something.
+    if driver.run().core().paused && watch.is_none() {
+        driver.give(&json!("resumed")).await?;
+    }
+    let mut watch = watch.map(|watch| watch.taking_over(driver.run().core().paused));
     deliver(store, driver).await?;
     loop {
         if driver.listens() && hear(store, driver).await? {
@@ -98,11 +103,12 @@ pub(super) async fn drive(
             (Standing::Asking, Company::Talking { answers: false, .. }) if driver.is_idle() => {
                 break;
             }
-            // Only the watch lets a paused run go on; where there is none, somebody else must.
-            (Standing::Waiting, Company::Attendant(_))
-                if driver.is_idle() && !(driver.run().core().paused && watch.is_some()) =>
-            {
-                break;
+            // What the watch has paused goes on here; for a person's pause somebody must come.
+            (Standing::Waiting, Company::Attendant(_)) if driver.is_idle() => {
+                let core = driver.run().core();
+                if !core.paused || driver.is_held() || watch.is_none() {
+                    break;
+                }
             }
             _ => {}
         }
@@ -134,11 +140,12 @@ pub(super) async fn drive(
                 }
                 continue;
             }
-            _ = looks.tick() => match watch.as_mut().and_then(Watch::look) {
-                Some(Call::Pause(why)) => json!({ "paused": { "why": why } }),
-                Some(Call::Resume) => json!("resumed"),
-                None => continue,
-            },
+            _ = looks.tick() => {
+                if let Some(call) = watch.as_mut().and_then(Watch::look) {
+                    driver.heed(call).await?;
+                }
+                continue;
+            }
         };
         driver.give(&event).await?;
     }
@@ -191,7 +198,7 @@ fn tell(kept: oneshot::Sender<()>) {
     let _: Result<(), ()> = kept.send(());
 }
 
-fn every(period: Duration) -> Interval {
+pub(crate) fn every(period: Duration) -> Interval {
     let mut ticks = interval(period);
     // What was missed while a step was written need not be made up for.
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -200,7 +207,7 @@ fn every(period: Duration) -> Interval {
 
 /// Delivers the letters that do not wait for the run to listen: approvals, cancels. Of
 /// several answers to one question the last counts. What ends the run is the last of all.
-async fn deliver(store: &Store, driver: &mut Driver) -> Result<(), SessionError> {
+pub(crate) async fn deliver(store: &Store, driver: &mut Driver) -> Result<(), DriveError> {
     let mut letters = store.letters(driver.id())?;
     letters.retain(|it| !is_word(it));
     for (at, letter) in letters.iter().enumerate() {
@@ -219,7 +226,7 @@ async fn deliver(store: &Store, driver: &mut Driver) -> Result<(), SessionError>
 }
 
 /// Delivers the oldest word to a run that listens; returns whether there was one.
-async fn hear(store: &Store, driver: &mut Driver) -> Result<bool, SessionError> {
+pub(crate) async fn hear(store: &Store, driver: &mut Driver) -> Result<bool, DriveError> {
     let letters = store.letters(driver.id())?;
     let Some(word) = letters.iter().find(|it| is_word(it)) else { return Ok(false) };
     driver.take(word).await?;
@@ -309,6 +316,7 @@ fn outcome(driver: &Driver) -> Outcome {
         state: driver.chart().state_name(core.state).into(),
         steps: core.next.0.saturating_sub(1),
         standing: driver.standing(),
+        paused: core.paused,
         questions: driver.questions(),
         elapsed_ms: core.now.0,
         result: driver.run().result(),

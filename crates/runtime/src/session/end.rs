@@ -1,9 +1,9 @@
-//! Ending runs that nobody drives: one that is cancelled, and the children of one that has
+//! Ending or pausing runs that nobody drives: one that is cancelled, and the children of one that has
 //! ended. Nothing that was under way is done again.
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{SessionError, chart};
 use crate::{
@@ -14,8 +14,17 @@ use crate::{
 
 /// Ends a run that is held by the caller.
 pub(super) async fn end(store: &Arc<Store>, id: &RunId) -> Result<(), SessionError> {
+    give(store, id, &json!({ "cancelled": { "scope": "run" } })).await
+}
+
+/// Gives an event to a run that is held by the caller.
+pub(super) async fn give(
+    store: &Arc<Store>,
+    id: &RunId,
+    event: &Value,
+) -> Result<(), SessionError> {
     let mut driver = taken_up(store, id).await?;
-    Ok(driver.give(&json!({ "cancelled": { "scope": "run" } })).await?)
+    Ok(driver.give(event).await?)
 }
 
 /// Ends the turn of a run that nobody drives, so that it listens.

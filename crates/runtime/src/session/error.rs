@@ -56,6 +56,14 @@ pub enum SessionError {
         /// The run.
         run: RunId,
     },
+    /// A run that shares the end of another has ended, and cannot go another way.
+    #[error("run {run} has ended with entry {}: a fork that shares it would have ended too", .last.0 + 1)]
+    ForkOfTheEnd {
+        /// The run.
+        run: RunId,
+        /// The last entry before its end.
+        last: Seq,
+    },
     /// There is no such entry.
     #[error("run {run} has {has} entries, and entry {} was asked for", .asked.0)]
     NoSuchEntry {

@@ -107,6 +107,17 @@ impl Session {
         Ok(())
     }
 
+    /// Takes back pauses that nobody has heard: somebody goes on with the run.
+    pub(super) async fn unpaused(&self, id: &RunId) -> Result<(), SessionError> {
+        for letter in self.store.letters(id)? {
+            let event: Value = serde_json::from_str(&letter.body).unwrap_or_default();
+            if event.get("paused").is_some() {
+                self.store.discard(letter.id).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// Makes a run that goes on with a conversation that has ended. It shares what was
     /// before the end and listens: nothing that was under way then is done again. What the
     /// other run was told and did not hear is said to it.
@@ -138,6 +149,6 @@ fn given(letter: &str) -> Option<u16> {
 }
 
 /// Returns whether a letter holds something that a run must listen for.
-pub(super) fn is_word(letter: &Letter) -> bool {
+pub(crate) fn is_word(letter: &Letter) -> bool {
     given(&letter.body).is_some()
 }

@@ -44,13 +44,14 @@ impl Store {
         Ok(letters.into_iter().filter(|letter| letter.run == *run).collect())
     }
 
+    /// Returns the letters that wait, for whatever run, the oldest first.
+    pub(crate) fn all_letters(&self) -> Result<Vec<Letter>, StoreError> {
+        self.readers.read(|connection| all(connection, None))
+    }
+
     /// Returns whether a letter still waits.
     pub fn has_letter(&self, letter: LetterId) -> Result<bool, StoreError> {
-        Ok(self
-            .readers
-            .read(|connection| all(connection, None))?
-            .iter()
-            .any(|found| found.id == letter))
+        Ok(self.all_letters()?.iter().any(|found| found.id == letter))
     }
 
     /// Returns something that tells whether the journal has changed, for next to nothing.

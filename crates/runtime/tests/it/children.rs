@@ -4,12 +4,15 @@ use std::sync::{Arc, Mutex};
 
 use pointsman_kernel::{
     chart::{Disposition, verify},
+    event::Begun,
     governor::{Level, Permissions},
     id::Seq,
+    journal::body,
 };
 use pointsman_runtime::{
-    driver::Standing,
+    driver::{Beginning, Driver, Site, Standing},
     observe::Notice,
+    perform::{Doing, Errand, Perform, Shown, Task},
     session::{Nobody, Posted, Start},
     store::{RunId, Store},
 };
@@ -42,6 +45,20 @@ final = "failed"
 [state.cancelled]
 final = "cancelled"
 "#;
+
+pub(crate) fn parent() -> Start {
+    let chart = verify(PARENT, &pointsman_agents::registry());
+    let chart = chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics));
+    Start {
+        chart,
+        source: PARENT.into(),
+        config: json!({ "goal": "When is the oven lit?" }),
+        words: Vec::new(),
+        goal: "When is the oven lit?".into(),
+        permissions: Permissions::allow_all(),
+        seed: Some(7),
+    }
+}
 
 #[test]
 fn a_child_has_its_own_journal_and_its_calls_are_the_parents() {
@@ -134,6 +151,81 @@ fn the_children_of_a_run_end_with_it() {
     assert!(matches!(outcome.standing, Standing::Ended(_)), "{:?}", outcome.standing);
     let runs = desk.session.store().runs().expect("readable");
     assert!(runs.iter().all(|row| row.ended.is_some()), "{runs:?}");
+}
+
+#[test]
+fn a_child_goes_on_with_the_chart_that_it_began_with() {
+    let desk = Desk::new("session-child-chart");
+    std::fs::write(desk.work().join("a.md"), "The oven is lit at four.\n").expect("written");
+    let (_, source) =
+        pointsman_agents::CHARTS.iter().find(|(name, _)| *name == "research").expect("it ships");
+    let older: String = source
+        .lines()
+        .map(|line| {
+            if line.starts_with("version") { "version = 77\n".into() } else { format!("{line}\n") }
+        })
+        .collect();
+    let journal = desk.session.journal().to_owned();
+    // Whoever began the child was another build, and was gone before its first answer.
+    let began = move |run: &RunId, notice: &Notice| {
+        if let Notice::StateChanged { from: None, .. } = notice {
+            let child: RunId = format!("{run}-1-0").parse().expect("an id");
+            let (journal, older) = (journal.clone(), older.clone());
+            std::thread::spawn(move || begin(&journal, child, &older))
+                .join()
+                .expect("nobody panics");
+        }
+    };
+    let host = desk.host();
+    let ran = desk.session.run(&host, parent(), vec![Arc::new(began)], &mut Nobody);
+    let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
+    let child: RunId = format!("{}-1-0", outcome.run).parse().expect("an id");
+    let lines = desk.session.store().lines(&child, Seq(0)).expect("readable");
+    assert!(lines.iter().any(|line| line.contains("interrupted")), "{lines:#?}");
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded), "{lines:#?}");
+}
+
+/// Begins a run of another chart, and drops it as it is.
+fn begin(journal: &std::path::Path, id: RunId, source: &str) {
+    let chart = verify(source, &pointsman_agents::registry());
+    let chart = chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics));
+    let begun = Begun {
+        chart: chart.name().into(),
+        version: chart.version(),
+        digest: chart.digest(),
+        seed: 7,
+        permissions: Permissions { attended: false, ..Permissions::allow_all() },
+        tools: pointsman_agents::tools(),
+        config: body(&json!({ "goal": "When is the oven lit?" })).expect("it is JSON"),
+        place: None,
+    };
+    let store = Arc::new(Store::open(journal).expect("it opens"));
+    let site = Site { store, performer: Arc::new(Mute), observers: Vec::new() };
+    let beginning = Beginning {
+        id,
+        chart: Arc::new(chart),
+        source: source.into(),
+        goal: "".into(),
+        words: Vec::new(),
+        begun,
+    };
+    let threads = tokio::runtime::Runtime::new().expect("threads");
+    drop(
+        threads.block_on(Driver::begin(site, beginning)).unwrap_or_else(|error| panic!("{error}")),
+    );
+}
+
+/// Never answers.
+struct Mute;
+
+impl Perform for Mute {
+    fn model(&self) -> &'static str {
+        "nobody"
+    }
+
+    fn perform(&self, _: Errand, _: Task, _: Shown) -> Doing {
+        Box::pin(std::future::pending())
+    }
 }
 
 #[test]

@@ -253,3 +253,76 @@ async fn an_interrupted_run_goes_on_when_it_is_adopted_and_is_free() {
     let refused = yard.begin(beginning(&chart, CHART, new_run_id())).await;
     assert!(matches!(refused, Err(YardError::Closed)), "{refused:?}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_was_interrupted_at_a_snapshot_goes_on_when_it_is_adopted() {
+    let folder = Folder::new("adopted-snapshot");
+    let store = Arc::new(folder.store());
+    let site =
+        Site { store: Arc::clone(&store), performer: Arc::new(World), observers: Vec::new() };
+    let chart = chart(CHART);
+    let id = new_run_id();
+    let begun = Driver::begin(site.clone(), beginning(&chart, CHART, id.clone())).await;
+    let mut driver = begun.unwrap_or_else(|error| panic!("it begins: {error}"));
+    // The entries with an even number are words; a snapshot is kept with the 256th.
+    while store.run(&id).expect("readable").seq.0 < 255 {
+        driver.give(&input("hello")).await.unwrap_or_else(|error| panic!("it hears: {error}"));
+        driver.turn().await.unwrap_or_else(|error| panic!("it answers: {error}"));
+    }
+    driver.give(&input("hello")).await.unwrap_or_else(|error| panic!("it hears: {error}"));
+    drop(driver);
+    let row = store.run(&id).expect("readable");
+    let kept = store.snapshot(&id).expect("readable").expect("there is one");
+    assert_eq!((&*row.state, row.seq.0, kept.seq.0), ("answering", 256, 256));
+
+    let (yard, mut leaving) = Yard::open(site, 8);
+    yard.adopt(id.clone()).unwrap_or_else(|error| panic!("it is adopted: {error}"));
+    parked(&yard, 1).await;
+    let row = store.run(&id).expect("readable");
+    assert_eq!((&*row.state, row.seq.0), ("waiting", 258), "interrupted, answered");
+
+    assert!(yard.send(&id, closed()));
+    let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
+    assert_eq!(left.expect("the yard is open").how.ok(), Some(Disposition::Succeeded));
+    yard.adopt(id.clone()).unwrap_or_else(|error| panic!("it is known: {error}"));
+    let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it has ended");
+    let left = left.expect("the yard is open");
+    assert_eq!((left.run, left.how.ok()), (id, Some(Disposition::Succeeded)));
+    assert_eq!(yard.census(), (0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn letters_are_heard_and_wake_a_run_that_is_parked() {
+    let folder = Folder::new("yard-letters");
+    let store = Arc::new(folder.store());
+    let site =
+        Site { store: Arc::clone(&store), performer: Arc::new(World), observers: Vec::new() };
+    let (yard, mut leaving) = Yard::open(site.clone(), 8);
+    let chart = chart(CHART);
+    let (id, other) = (new_run_id(), new_run_id());
+    let first = Beginning { words: vec![input("hello")], ..beginning(&chart, CHART, id.clone()) };
+    yard.begin(first).await.unwrap_or_else(|error| panic!("it begins: {error}"));
+    parked(&yard, 1).await;
+    let row = store.run(&id).expect("readable");
+    assert_eq!((&*row.state, row.seq.0), ("waiting", 3), "begun, given, answered");
+
+    // Another process says something, and then that this was all.
+    let post = |id: RunId, event: Value| {
+        let store = folder.store();
+        async move { store.post(&id, &event.to_string()).await.expect("it is posted") }
+    };
+    post(id.clone(), input("and now?")).await;
+    post(id.clone(), closed()).await;
+    let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
+    let left = left.expect("the yard is open");
+    assert_eq!((&left.run, left.how.ok()), (&id, Some(Disposition::Succeeded)));
+    assert_eq!(store.run(&id).expect("readable").seq.0, 6, "given, answered, given");
+
+    let begun = yard.begin(beginning(&chart, CHART, other.clone())).await;
+    begun.unwrap_or_else(|error| panic!("it begins: {error}"));
+    parked(&yard, 1).await;
+    post(other.clone(), json!({ "cancelled": { "scope": "run" } })).await;
+    let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
+    let left = left.expect("the yard is open");
+    assert_eq!((left.run, left.how.ok()), (other, Some(Disposition::Cancelled)));
+}

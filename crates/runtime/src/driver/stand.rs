@@ -1,0 +1,92 @@
+//! How a run stands between two events, and what it waits for.
+
+use pointsman_kernel::{
+    chart::{Chart, Disposition, Does, State},
+    id::EffectId,
+    run::{Core, Doing, Item},
+};
+
+use super::{Driver, load};
+use crate::observe::Question;
+
+/// How a run stands between two events.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Standing {
+    /// Something is under way, or will be at a known time.
+    Moving,
+    /// It waits for an event from outside: a person's word, or the end of a pause.
+    Waiting,
+    /// A person must answer before anything goes on.
+    Asking,
+    /// It has ended.
+    Ended(Disposition),
+}
+
+impl Driver {
+    /// Returns how the run stands.
+    pub fn standing(&self) -> Standing {
+        let core = self.run.core();
+        if let Some(ended) = core.ended {
+            return Standing::Ended(ended);
+        }
+        if self.is_under_way() {
+            return Standing::Moving;
+        }
+        // What is left of those that work are questions.
+        let asks = |item: &Item| matches!(item.doing, Doing::Asking { .. } | Doing::Working { .. });
+        if core.items.iter().any(asks) {
+            return Standing::Asking;
+        }
+        let awaits = self.chart.state(core.state);
+        match awaits.map(State::does) {
+            Some(Does::Await { timeout: Some(_), .. }) => Standing::Moving,
+            _ => Standing::Waiting,
+        }
+    }
+
+    /// Returns whether something is being done, or is to be tried again. Where nothing is,
+    /// the run can be put away until an event comes or its time does.
+    pub fn is_under_way(&self) -> bool {
+        let asks = |effect| self.open.get(&effect).is_some_and(|it| it.order.question().is_some());
+        is_under_way(self.run.core(), asks)
+    }
+
+    /// Returns whether no event is there to be taken: nothing has come, and it is not
+    /// yet time for the run to wake.
+    pub fn is_idle(&self) -> bool {
+        let due = |at| self.clock.until(at).is_zero();
+        self.inbox.is_empty() && !self.run.core().wake.is_some_and(due)
+    }
+
+    /// Returns whether the run is in a state that waits for a word from outside.
+    pub fn listens(&self) -> bool {
+        listens(&self.chart, self.run.core())
+    }
+
+    /// Returns when the run wants to be woken, in milliseconds since 1970.
+    pub fn wakes_at(&self) -> Option<u64> {
+        self.run.core().wake.map(|at| self.clock.wall(at))
+    }
+
+    /// Returns what a person must answer.
+    pub fn questions(&self) -> Vec<Question> {
+        load::questions(self.run.core(), |effect| Some(self.open.get(effect)?.order.clone()))
+    }
+}
+
+/// Returns whether something is being done, or is to be tried again, given who knows which
+/// effects are questions to a person.
+pub(super) fn is_under_way(core: &Core, asks: impl Fn(EffectId) -> bool) -> bool {
+    core.items.iter().any(|item| match item.doing {
+        Doing::Working { effect, .. } => !asks(effect),
+        Doing::BackingOff { .. } => true,
+        _ => false,
+    })
+}
+
+/// Returns whether a run is in a state that waits for a word from outside.
+pub(crate) fn listens(chart: &Chart, core: &Core) -> bool {
+    let state = chart.state(core.state);
+    core.ended.is_none() && matches!(state.map(State::does), Some(Does::Await { .. }))
+}

@@ -1,0 +1,69 @@
+//! The start of a run without the run: everything that could refuse it is asked, and nothing
+//! is asked of anybody else, started or kept.
+
+use std::{env, fs, path::PathBuf, sync::Arc};
+
+use pointsman_kernel::{
+    chart::Chart,
+    governor::Permissions,
+    id::{At, Seq},
+    journal::body,
+};
+use serde_json::{Value, json};
+
+use super::{Session, SessionError, Start};
+use crate::{
+    clock::entropy,
+    driver::{DriveError, unread},
+    host, private,
+};
+
+/// A run that would begin.
+pub struct Rehearsed {
+    /// Its chart.
+    pub chart: Arc<Chart>,
+    /// What may run unasked.
+    pub permissions: Permissions,
+    /// The tools that the agent is told of; nothing where its chart names them itself.
+    pub tools: Option<Vec<Box<str>>>,
+}
+
+/// Goes through the start of a run on a journal of its own, which is gone afterwards. No MCP
+/// server is started.
+pub fn rehearse(mut settings: host::Settings, start: Start) -> Result<Rehearsed, SessionError> {
+    let scratch = Scratch::new()?;
+    settings.mcp = None;
+    settings.model.record = None;
+    let session = Session::open(&scratch.0.join("journal.db"), &scratch.0)?;
+    let host = session.host(settings)?;
+    let beginning = Session::beginning(&host, start)?;
+    let (chart, begun) = (beginning.chart, beginning.begun);
+    let event = body(&json!({ "begun": begun }))?;
+    let mut run = unread(&chart)?.run;
+    run.step(&chart, Seq(1), At(0), &event).map_err(DriveError::NotBegun)?;
+    let config: Value = serde_json::from_str(begun.config.get())?;
+    let tools = config.get("tools").and_then(Value::as_array).map(|tools| {
+        let name = |tool: &Value| tool.get("name").unwrap_or(tool).as_str().map(Box::from);
+        tools.iter().filter_map(name).collect()
+    });
+    Ok(Rehearsed { chart, permissions: begun.permissions, tools })
+}
+
+/// A folder that is removed in the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self, SessionError> {
+        let folder = env::temp_dir().join(format!("pointsman-plan-{:016x}", entropy()));
+        private::folder(&folder)?;
+        Ok(Self(folder))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_dir_all(&self.0) {
+            tracing::debug!(%error, folder = %self.0.display(), "a folder is left");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Pauses: a person's, the watch's, and those that a child shares with its parent; and
+//! letters to a child.
+
+use std::{path::Path, sync::Arc, thread, time::Duration};
+
+use pointsman_kernel::{chart::Disposition, governor::Permissions, id::Seq};
+use pointsman_runtime::{
+    browser,
+    driver::Standing,
+    model::{Settings, Spec},
+    observe::Notice,
+    session::{Nobody, Posted, Start},
+    store::{RunId, Store},
+    watch::Limits,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    children::parent,
+    session::{Desk, Says, post},
+};
+
+/// A watch that sees a shortage for ever, pauses, and soon lets go on all the same.
+fn nervous() -> Limits {
+    Limits {
+        processor: None,
+        memory: Some(0),
+        disk_free: None,
+        every: Duration::from_millis(5),
+        longest: Duration::from_millis(20),
+    }
+}
+
+#[test]
+fn the_watch_does_not_undo_a_persons_pause() {
+    let desk = Desk::new("pause-watch");
+    let journal = desk.session.journal().to_owned();
+    let pauses = move |run: &RunId, notice: &Notice| {
+        if let Notice::StateChanged { from: None, .. } = notice {
+            post(&journal, run, &json!({ "paused": { "why": "tea" } }));
+        }
+    };
+    let host =
+        desk.host_of(Settings::new(Spec::quote()), browser::Settings::default(), Some(nervous()));
+    let start = Start { permissions: Permissions::allow_all(), ..Desk::start(true) };
+    let ran = desk.session.run(&host, start, vec![Arc::new(pauses)], &mut Nobody);
+    let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
+    assert_eq!((outcome.standing, &*outcome.state), (Standing::Waiting, "reading"));
+    assert!(outcome.paused);
+    // Whoever goes on with it lets it go on: the watch with its own judgement, or nobody.
+    let resumed = desk.session.resume(&host, &outcome.run, Vec::new(), &mut Nobody);
+    let resumed = resumed.unwrap_or_else(|error| panic!("it goes on: {error}"));
+    assert_eq!(resumed.standing, Standing::Ended(Disposition::Succeeded));
+}
+
+#[test]
+fn a_run_that_nobody_drives_is_paused_at_once_and_resumed() {
+    let desk = Desk::new("pause-idle");
+    let outcome = desk.run(&mut Nobody);
+    assert_eq!((outcome.standing, outcome.paused), (Standing::Asking, false));
+    let paused = desk.session.pause(&outcome.run, "tea").unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(paused, Posted::Taken);
+    let recalled = desk.session.recall(&outcome.run, None).unwrap_or_else(|e| panic!("{e}"));
+    assert!(recalled.loaded.run.core().paused);
+    // One that nobody has heard is taken back, too.
+    post(desk.session.journal(), &outcome.run, &json!({ "paused": { "why": "more tea" } }));
+    let resumed = desk.resume(&outcome.run, &mut Says(true, 0));
+    assert_eq!(resumed.standing, Standing::Ended(Disposition::Succeeded));
+    assert!(!resumed.paused);
+}
+
+/// Waits until the journal of a run holds something.
+fn until(store: &Store, run: &RunId, words: &str) {
+    for _ in 0..6_000 {
+        let lines = store.lines(run, Seq(0)).unwrap_or_default();
+        if lines.iter().any(|line| line.contains(words)) {
+            return;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    panic!("`{words}` never came: {:#?}", store.lines(run, Seq(0)));
+}
+
+/// Runs a parent whose child waits for its model for an hour, and meanwhile says something
+/// to both. Returns the parent's journal and the child's.
+fn while_the_child_waits(name: &str, say: impl Fn(&Path, &RunId, &RunId) + Send) -> [String; 2] {
+    let desk = Desk::new(name);
+    std::fs::write(desk.work().join("a.md"), "The oven is lit at four.\n").expect("written");
+    let script = desk.work().join("script.jsonl");
+    let turn = json!({ "text": "Well.", "delay_ms": 3_600_000 });
+    std::fs::write(&script, format!("{turn}\n")).expect("written");
+    let host =
+        desk.host_of(Settings::new(Spec::script(&script)), browser::Settings::default(), None);
+    let (told, hears) = std::sync::mpsc::channel();
+    let watch = move |run: &RunId, notice: &Notice| {
+        if matches!(notice, Notice::StateChanged { from: None, .. }) {
+            told.send(run.clone()).expect("somebody hears");
+        }
+    };
+    let journal = desk.session.journal().to_owned();
+    let outcome = thread::scope(|threads| {
+        threads.spawn(move || {
+            let run = hears.recv().expect("it begins");
+            let child: RunId = format!("{run}-1-0").parse().expect("an id");
+            say(&journal, &run, &child);
+        });
+        desk.session.run(&host, parent(), vec![Arc::new(watch)], &mut Nobody)
+    });
+    let run = outcome.unwrap_or_else(|error| panic!("it runs: {error}")).run;
+    let child: RunId = format!("{run}-1-0").parse().expect("an id");
+    let lines = |run: &RunId| desk.session.store().lines(run, Seq(0)).expect("readable").join("\n");
+    [lines(&run), lines(&child)]
+}
+
+fn cancel() -> Value {
+    json!({ "cancelled": { "scope": "run" } })
+}
+
+#[test]
+fn a_child_is_paused_with_its_parent() {
+    let [_, child] = while_the_child_waits("pause-child", |journal, run, child| {
+        let store = Store::open(journal).expect("it opens");
+        until(&store, child, "answered");
+        post(journal, run, &json!({ "paused": { "why": "tea" } }));
+        until(&store, child, r#""paused":{"why":"its parent is paused"}"#);
+        post(journal, run, &json!("resumed"));
+        until(&store, child, r#""resumed""#);
+        post(journal, run, &cancel());
+    });
+    assert!(child.contains("cancelled"), "it ends with its parent: {child}");
+}
+
+#[test]
+fn a_child_is_cancelled_by_a_letter() {
+    let [parent, child] = while_the_child_waits("cancel-child", |journal, _, child| {
+        let store = Store::open(journal).expect("it opens");
+        until(&store, child, "answered");
+        post(journal, child, &cancel());
+    });
+    assert!(child.contains("cancelled"), "{child}");
+    assert!(parent.contains(r#""child":{"ended":"cancelled""#), "{parent}");
+}
