@@ -11,12 +11,11 @@ use crate::store::{Letter, RunId};
 /// Returns the question that a letter answers, and whether it says yes.
 pub(super) fn answer(letter: &Letter) -> Option<(EffectId, bool)> {
     let event: Value = serde_json::from_str(&letter.body).ok()?;
-    let (about, yes) = match event.get("approval_answered") {
-        Some(about) => (about, about.get("granted")),
-        None => {
-            let about = event.get("answered")?;
-            (about, about.pointer("/answer/own/answered/yes"))
-        }
+    let (about, yes) = if let Some(about) = event.get("approval_answered") {
+        (about, about.get("granted"))
+    } else {
+        let about = event.get("answered")?;
+        (about, about.pointer("/answer/own/answered/yes"))
     };
     let effect = serde_json::from_value(about.get("effect")?.clone()).ok()?;
     Some((effect, yes.and_then(Value::as_bool).unwrap_or(false)))
