@@ -16,9 +16,8 @@ const QUOTED: usize = 5;
 /// The search that it can ask for in a conversation.
 const SEARCH: &str = "context.fts_search";
 /// Why it has no answer where nothing was searched.
-const UNSEARCHED: &str = "nothing was searched, and `quote`, which answers where no model is named, \
-                          only quotes what a search found: let `context.fts_search` run, or name a \
-                          model with --model PROVIDER:NAME";
+const UNSEARCHED: &str = "nothing was searched, and `quote` only quotes what a search found: name \
+                          a model with --model";
 /// What it says of itself.
 const NOTE: &str = "(Quoted by the built-in answerer; no model was asked.)";
 
