@@ -85,13 +85,12 @@ impl Config {
         let whole = source.whole()?;
         let top = source.object(whole, "")?;
         let mut wrong = BTreeMap::new();
-        let listed = match top.get("mcpServers") {
-            Some(listed) => source.object(listed, "mcpServers")?,
-            None => {
-                let why = "there is no `mcpServers` object in it".to_owned();
-                wrong.insert(String::new(), (source.place(whole, ""), why));
-                BTreeMap::new()
-            }
+        let listed = if let Some(listed) = top.get("mcpServers") {
+            source.object(listed, "mcpServers")?
+        } else {
+            let why = "there is no `mcpServers` object in it".to_owned();
+            wrong.insert(String::new(), (source.place(whole, ""), why));
+            BTreeMap::new()
         };
         let keys = listed.iter().map(|(name, raw)| (name.clone(), key(path, name, raw))).collect();
         let mut servers = BTreeMap::new();

@@ -91,7 +91,7 @@ pub fn grants(call: &ToolCall) -> Vec<Grant> {
                 words.and_then(|words| words.iter().map(Value::as_str).collect());
             let words = words.unwrap_or_default();
             let plain = |word: &&str| is_exact(word) && !word.contains(' ');
-            let exact = words.iter().all(|word| plain(word)).then(|| words.join(" "));
+            let exact = words.iter().all(&plain).then(|| words.join(" "));
             let verb = words.first().filter(|verb| plain(verb)).map(|verb| format!("{verb}*"));
             let rules = exact.filter(|it| !it.is_empty()).into_iter().chain(verb);
             rules.map(|it| rule("args", it)).chain([all(&call.tool)]).collect()
@@ -113,14 +113,14 @@ fn all(tool: &str) -> Grant {
 /// with escapes is never let through by a rule.
 fn is_exact(text: &str) -> bool {
     let plain = |it: char| !it.is_control() && !matches!(it, '*' | '"' | '\\');
-    !text.trim().is_empty() && text.chars().all(plain)
+    !text.trim().is_empty() && text.chars().all(&plain)
 }
 
 /// Returns a pattern for commands that begin as this one does, where its first words say
 /// enough and it is one command.
 fn first_words(command: &str) -> Option<String> {
     let plain = |it: char| it.is_ascii_alphanumeric() || " _-./,:=@+%".contains(it);
-    if !command.chars().all(plain) || command != command.trim() || command.contains("  ") {
+    if !command.chars().all(&plain) || command != command.trim() || command.contains("  ") {
         return None;
     }
     let words: Vec<&str> = command.split(' ').collect();

@@ -8,7 +8,7 @@ mod stop;
 
 use std::{
     env, fs,
-    net::TcpListener,
+    net::{TcpListener, UdpSocket},
     path::{Path, PathBuf},
     sync::OnceLock,
 };
@@ -216,7 +216,10 @@ fn the_network_cannot_be_reached_unless_it_is_allowed() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("it binds");
     let port = listener.local_addr().expect("it has one").port();
     let tcp = format!("bash -c ': < /dev/tcp/127.0.0.1/{port}'");
-    let udp = "bash -c 'echo out > /dev/udp/127.0.0.1/9'";
+    let heard = UdpSocket::bind("127.0.0.1:0").expect("it binds");
+    heard.set_nonblocking(true).expect("it is set");
+    let port = heard.local_addr().expect("it has one").port();
+    let udp = format!("bash -c 'echo out > /dev/udp/127.0.0.1/{port}'");
     let made = |family: &str, kind: &str| {
         let socket = format!("socket.socket(socket.{family}, socket.{kind})");
         format!("python3 -c 'import socket; {socket}'")
@@ -225,9 +228,11 @@ fn the_network_cannot_be_reached_unless_it_is_allowed() {
         let (offline, online) =
             (desk(kind, "offline"), open(kind, "online", |policy| policy.network = true));
         fails(&offline, &tcp);
-        fails(&offline, udp);
+        sh(&offline, &udp);
+        assert!(heard.recv(&mut [0; 9]).is_err(), "{kind}");
         works(&online, &tcp);
-        works(&online, udp);
+        works(&online, &udp);
+        assert_eq!(heard.recv(&mut [0; 9]).expect("it has come"), 4, "{kind}");
         works(&offline, &made("AF_UNIX", "SOCK_STREAM"));
         works(&offline, "python3 -c 'import socket; socket.socketpair()'");
     }

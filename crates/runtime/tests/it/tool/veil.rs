@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use pointsman_kernel::governor::{Grant, Level, Permissions};
+use pointsman_kernel::{
+    governor::{Grant, Level, Permissions},
+    id::At,
+};
 use serde_json::json;
 
-use super::Desk;
+use super::{Desk, call};
 
 fn rule(tool: &str, path: &str, level: Level) -> Grant {
     let arguments = vec![("path".into(), path.into())];
@@ -55,7 +58,7 @@ fn a_rule_over_the_tool_itself_holds_where_no_path_is_named() {
 
 #[test]
 fn what_is_allowed_for_a_while_is_kept_back_and_other_rules_hide_nothing() {
-    let until = Some(pointsman_kernel::id::At(5));
+    let until = Some(At(5));
     let ends = Grant { until, ..rule("read", "*", Level::Allow) };
     let desk = desk("veil-until", vec![ends, rule("read", "src/*", Level::Refuse)]);
     assert!(!desk.does("list", json!({})).contains("src"));
@@ -68,4 +71,38 @@ fn what_is_allowed_for_a_while_is_kept_back_and_other_rules_hide_nothing() {
     let desk = Desk { tools, ..desk };
     let said = desk.does("search", json!({ "query": "walrus" }));
     assert_eq!(said.lines().count(), 3, "{said}");
+}
+
+#[test]
+fn no_spelling_gets_past_a_rule_over_any_of_the_tools() {
+    let desk = Desk::new("spellings");
+    desk.put("secrets/key", "SECRET\n");
+    std::os::unix::fs::symlink("secrets", desk.root.join("alias")).expect("it is linked");
+    let absolute = desk.root.join("secrets/key").display().to_string();
+    let decls = desk.tools.decls();
+    for tool in ["read", "write", "edit", "list", "search"] {
+        let decl = decls.iter().find(|decl| &*decl.name == tool);
+        let rules = vec![rule(tool, "secrets/*", Level::Refuse)];
+        let permissions = Permissions { rules, ..Permissions::allow_all() };
+        let arguments = |path: &str| match tool {
+            "write" => json!({ "path": path, "content": "x" }),
+            "edit" => json!({ "path": path, "old": "SECRET", "new": "x" }),
+            "search" => json!({ "path": path, "query": "SECRET" }),
+            _ => json!({ "path": path }),
+        };
+        let stops = |path: &str| {
+            let call = call(tool, arguments(path));
+            permissions.deciding(&call, decl, At(0)).is_some_and(|it| it.level == Level::Refuse)
+        };
+        for path in ["secrets/key", "./secrets/key", "secrets//key", "secrets/./key", "secrets"] {
+            assert!(stops(path), "{tool} {path}");
+        }
+        // What no rule can know by its name, the tools do not take.
+        for path in [absolute.as_str(), "alias/key", "alias", "src/../secrets/key"] {
+            assert!(!stops(path), "{tool} {path}");
+            let said = desk.refuses(tool, arguments(path));
+            assert!(!said.contains("SECRET"), "{tool} {path}: {said}");
+        }
+    }
+    assert_eq!(desk.text("secrets/key"), "SECRET\n");
 }
