@@ -8,10 +8,11 @@ use std::{fs, path::Path};
 
 use anyhow::{Context, Result, ensure};
 use pointsman_runtime::model::{
-    Protocol,
+    Headers, Protocol,
     decode::{Decoded, Decoder, Head},
+    hint_ms,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::random::SplitMix64;
 
@@ -49,15 +50,27 @@ fn misses(
     let body = fs::read(data.join(word("file")?))?;
     let protocol: Protocol = word("protocol")?.parse()?;
     let status = fixture["http_status"].as_u64().and_then(|status| u16::try_from(status).ok());
-    let head = Head { status, retry_after_ms: None };
+    let headers = fixture["http_headers"].as_object().into_iter().flatten();
+    let headers: Headers = headers
+        .filter_map(|(name, value)| Some((name.to_lowercase(), value.as_str()?.to_owned())))
+        .collect();
+    // Dates would be counted from now; durations need no clock.
+    let retry_after_ms = hint_ms(status.unwrap_or(200), &headers, 0);
+    let head = Head { status, retry_after_ms };
     let whole = read(protocol, &body, &head, &[]);
     let mut misses = Vec::new();
     let found = serde_json::to_value(&whole)?;
     let expected = contract(&fixture["expected"]);
     for (name, expected) in expected.as_object().into_iter().flatten() {
-        let found = if name == "error" { &found["error"]["message"] } else { &found[name] };
+        if name != "error" && found[name] != *expected {
+            misses.push(format!("{name} is {}, not {expected}", found[name]));
+        }
+    }
+    let expected = error(&fixture["expected"]["error"], status, &headers);
+    for (name, expected) in expected.as_object().into_iter().flatten() {
+        let found = &found["error"][name];
         if found != expected {
-            misses.push(format!("{name} is {found}, not {expected}"));
+            misses.push(format!("the error's {name} is {found}, not {expected}"));
         }
     }
     for _ in 0..splits {
@@ -82,8 +95,7 @@ fn read(protocol: Protocol, body: &[u8], head: &Head, at: &[usize]) -> Decoded {
     decoder.finish(head)
 }
 
-/// Puts an index's expectation into the words of `pointsman decode --json`; of an
-/// error its message, since the rest is this project's own.
+/// Puts an index's expectation into the words of `pointsman decode --json`, but for the error.
 fn contract(expected: &Value) -> Value {
     let calls = expected["tool_calls"].as_array().into_iter().flatten();
     let calls = calls.map(
@@ -102,6 +114,31 @@ fn contract(expected: &Value) -> Value {
             "output": counted(["completion_tokens", "output_tokens", "candidatesTokenCount"]),
         },
         "complete": expected["complete"] == true && expected["error"].is_null(),
-        "error": expected["error"]["message"],
     })
+}
+
+/// Returns what an error must say: its message, the word for it that is no number, the status
+/// of the answer or, within one that was accepted, of the error, and the wait that the headers
+/// ask for. What the index does not know is not compared; its class is this project's own.
+fn error(expected: &Value, status: Option<u16>, headers: &Headers) -> Value {
+    let mut error = Map::new();
+    error.insert("message".into(), expected["message"].clone());
+    if expected.is_null() {
+        return Value::Object(error);
+    }
+    let words = ["code", "type", "status"].map(|name| &expected[name]);
+    let number = |word: &Value| word.as_u64().or_else(|| word.as_str()?.parse().ok());
+    let named = words.iter().find(|word| word.is_string() && number(word).is_none());
+    let code = named.map(|word| (*word).clone());
+    let code =
+        code.or_else(|| words.iter().find_map(|word| number(word)).map(|n| json!(n.to_string())));
+    error.extend(code.map(|code| ("code".into(), code)));
+    let refused = status.map(u64::from).filter(|status| !(200..300).contains(status));
+    let told = words.iter().find_map(|word| number(word)).filter(|n| (300..600).contains(n));
+    error.insert("status".into(), json!(refused.or(told)));
+    let header =
+        |name: &str, unit: u64| Some(headers.get(name)?.parse::<u64>().ok()?.saturating_mul(unit));
+    let wait = header("retry-after-ms", 1).or_else(|| header("retry-after", 1_000));
+    error.extend(wait.map(|wait| ("retry_after_ms".into(), json!(wait))));
+    Value::Object(error)
 }

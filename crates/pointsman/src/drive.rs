@@ -15,7 +15,7 @@ use pointsman_kernel::chart::Disposition;
 use pointsman_runtime::{
     config::{Config, LimitsConfig, ModelConfig},
     host::{self, Approved, Host},
-    mcp::{self, McpLimits},
+    mcp::{self, McpError, McpLimits},
     model::{self, Prices, Proposals, Spec},
     observe::{Log, Observer},
     session::{Attend, Nobody, Session},
@@ -158,14 +158,33 @@ impl Drive {
                 None => Ok(None),
             };
         };
-        let servers = mcp::Config::read(&file).map_err(Error::Mcp)?;
-        let servers = servers.believing(&config.mcp.believe);
+        let servers = match mcp::Config::read(&file) {
+            Ok(servers) => servers.believing(&config.mcp.believe),
+            // Whoever works in a folder need not mend a list of which they want nothing.
+            Err(error) if self.mcp.is_empty() => {
+                note(&format!("no MCP server is used: {error}"));
+                return Ok(None);
+            }
+            Err(error) => return Err(Error::Mcp(error)),
+        };
         // On the command line a name is enough: whoever types it sees what it is for.
         let mut names = servers.approved(&config.mcp.approve);
         names.extend(self.mcp.iter().cloned());
-        let mut limits = McpLimits::default();
-        limits.call = config.mcp.call_ms.map_or(limits.call, ms);
-        limits.start = config.mcp.start_ms.map_or(limits.start, ms);
+        if let Some((_, error)) =
+            servers.wrong().find(|(name, _)| names.iter().any(|it| it == name))
+        {
+            return Err(Error::Mcp(error));
+        }
+        let (usual, wanted) = (McpLimits::default(), &config.mcp);
+        let limits = McpLimits {
+            call: wanted.call_ms.map_or(usual.call, ms),
+            start: wanted.start_ms.map_or(usual.start, ms),
+            connect: wanted.connect_ms.map_or(usual.connect, ms),
+            stop: wanted.stop_ms.map_or(usual.stop, ms),
+            output: wanted.output_bytes.map_or(usual.output, count),
+            tools: wanted.tools.map_or(usual.tools, count),
+            ..usual
+        };
         Ok(Some(Approved { config: servers, names, limits }))
     }
 
@@ -209,7 +228,12 @@ impl Drive {
         let host = session.host(settings).map_err(Error::Session)?;
         for (name, why) in host.refused() {
             let hint = why.hint().map_or_else(String::new, |hint| format!(" ({hint})"));
-            note(&format!("MCP server {}: {why}{hint}", words::line(name, 60)));
+            let server = match why {
+                // It says itself which file and which entry is meant.
+                McpError::Entry { .. } => "an MCP server is left out".into(),
+                _ => format!("MCP server {}", words::line(name, 60)),
+            };
+            note(&format!("{server}: {why}{hint}"));
         }
         Ok(host)
     }
@@ -274,6 +298,7 @@ fn limit(limits: &mut tool::Limits, wanted: &LimitsConfig) {
     limits.http_ms = wanted.http_ms.unwrap_or(limits.http_ms);
     limits.http_bytes = wanted.http_bytes.map_or(limits.http_bytes, count);
     limits.redirects = wanted.redirects.map_or(limits.redirects, count);
+    limits.sandbox_ms = wanted.sandbox_ms.unwrap_or(limits.sandbox_ms);
 }
 
 /// Returns when runs pause.

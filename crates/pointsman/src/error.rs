@@ -21,6 +21,8 @@ use thiserror::Error;
 
 use crate::chart::Source;
 
+const FOLDER: &str = "`--dir` names the folder to work in";
+
 /// What can go wrong on the command line.
 #[derive(Debug, Error)]
 pub(crate) enum Error {
@@ -303,6 +305,9 @@ impl Error {
                     pointsman_agents::CHARTS.iter().map(|(name, _)| *name).collect();
                 format!("give a file, or one of: {}", names.join(", "))
             }
+            Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                "look at its name, and at the folder that you are in".into()
+            }
             Self::NoSuchCode { .. } => "`pointsman explain` lists them all".into(),
             Self::NotYet { .. } => {
                 "so far `chat`, `code`, `research`, `form` and charts with `jobs = \"builtin\"` can \
@@ -347,6 +352,7 @@ impl Error {
             Self::ForeignChart { .. } => "replay it with the build that wrote it".into(),
             Self::Page(error) => error.hint(),
             Self::Browser(error) => return error.hint().map(Into::into),
+            Self::Tools(ToolError::Root { .. }) => FOLDER.into(),
             Self::Model(error) => error.hint(),
             Self::Mcp(error) => return error.hint(),
             Self::Store(error) => return error.hint(),
@@ -372,6 +378,10 @@ fn session_hint(error: &SessionError) -> Option<String> {
         }
         SessionError::Host(HostError::NoSuchTool { .. }) => {
             Some("name tools that are there, or leave `--set tools=…` out".into())
+        }
+        SessionError::Host(HostError::Tools(ToolError::Root { .. })) => Some(FOLDER.into()),
+        SessionError::NoSuchEntry { run, .. } => {
+            Some(format!("`pointsman show {run}` lists its entries"))
         }
         SessionError::Chart { .. } => Some("use the build that began the run".into()),
         SessionError::Held { run } => Some(format!("`pointsman cancel {run}` stops it")),

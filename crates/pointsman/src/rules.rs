@@ -1,25 +1,59 @@
 //! Permissions on the command line: `--allow`, `--ask` and `--deny`.
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, str::FromStr};
 
 use clap::Args;
 use pointsman_kernel::governor::{Grant, Level};
+use pointsman_runtime::{config::PermissionsConfig, host::Host, tool::ToolSpec};
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::{tell::note, words};
 
 /// What may run unasked.
 #[derive(Args, Debug, Default)]
 pub(crate) struct Rules {
     /// Let this tool run unasked; `*` stands for anything, and an argument can be named.
     #[arg(long, value_name = "TOOL[:ARGUMENT=PATTERN]", help_heading = "Permissions")]
-    allow: Vec<String>,
+    allow: Vec<Over>,
     /// Ask before this tool runs.
     #[arg(long, value_name = "TOOL[:ARGUMENT=PATTERN]", help_heading = "Permissions")]
-    ask: Vec<String>,
+    ask: Vec<Over>,
     /// Never let this tool run. The most exact rule decides; between equals, the strictest.
     #[arg(long, value_name = "TOOL[:ARGUMENT=PATTERN]", help_heading = "Permissions")]
-    deny: Vec<String>,
+    deny: Vec<Over>,
     /// Nobody is there: what would be asked for is denied.
     #[arg(long, help_heading = "Permissions")]
     pub(crate) unattended: bool,
+}
+
+/// The calls that a rule speaks of.
+#[derive(Clone, Debug)]
+struct Over {
+    tool: String,
+    argument: Option<(String, String)>,
+}
+
+/// A rule that speaks of nothing.
+#[derive(Debug, Error)]
+#[error("write TOOL or TOOL:ARGUMENT=PATTERN, such as `shell:command=rm *`")]
+struct NoRule;
+
+impl FromStr for Over {
+    type Err = NoRule;
+
+    fn from_str(text: &str) -> Result<Self, NoRule> {
+        let (tool, argument) = match text.split_once(':') {
+            Some((tool, argument)) => (tool, Some(argument.split_once('=').ok_or(NoRule)?)),
+            None => (text, None),
+        };
+        let empty = |text: &str| text.trim().is_empty();
+        if empty(tool) || argument.is_some_and(|(name, _)| empty(name)) {
+            return Err(NoRule);
+        }
+        let argument = argument.map(|(name, pattern)| (name.to_owned(), pattern.to_owned()));
+        Ok(Self { tool: tool.into(), argument })
+    }
 }
 
 impl Rules {
@@ -29,36 +63,97 @@ impl Rules {
             [(&self.allow, Level::Allow), (&self.ask, Level::Ask), (&self.deny, Level::Refuse)];
         let mut grants: Vec<Grant> = lists
             .into_iter()
-            .flat_map(|(list, level)| list.iter().map(move |text| grant(text, level)))
+            .flat_map(|(list, level)| list.iter().map(move |over| grant(over, level)))
             .collect();
         grants.sort_by_key(|grant| {
             (grant.arguments.is_empty(), grant.tool.contains('*'), Reverse(grant.level))
         });
         grants
     }
+
+    /// Tells which rules, of the command line and of the settings, speak of nothing that
+    /// there is: they may have been meant for something.
+    pub(crate) fn tell_void(&self, settings: &PermissionsConfig, host: &Host) {
+        let specs = host.specs();
+        // Whoever has rules over servers of other folders need not hear of it in this one.
+        let elsewhere = |rule: &Grant| rule.tool.starts_with("mcp.");
+        let rules = settings.rules.iter().chain(&settings.repository).map(|rule| &rule.grant);
+        let rules = rules.filter(|rule| !elsewhere(rule)).cloned();
+        for rule in self.grants().into_iter().chain(rules) {
+            if let Some(void) = void(&rule, &specs) {
+                note(&words::line(&void, 400));
+            }
+        }
+    }
 }
 
-fn grant(text: &str, level: Level) -> Grant {
-    let (tool, arguments) = match text.split_once(':') {
-        Some((tool, rest)) if rest.contains('=') => {
-            let (name, pattern) = rest.split_once('=').unwrap_or((rest, "*"));
-            (tool, vec![(name.to_owned(), pattern.to_owned())])
-        }
-        _ => (text, Vec::new()),
+/// Says that a rule speaks of nothing that there is, if so.
+fn void(rule: &Grant, specs: &[ToolSpec]) -> Option<String> {
+    let known = pointsman_agents::tools();
+    let names = known.iter().map(|tool| &*tool.name).chain(specs.iter().map(|spec| &*spec.name));
+    if names.filter(|name| rule.is_over(name)).count() == 0 {
+        return Some(format!(
+            "a rule over `{}` fits no tool that there is now; tools of MCP servers may come later",
+            rule.tool
+        ));
+    }
+    let over: Vec<&ToolSpec> = specs.iter().filter(|spec| rule.is_over(&spec.name)).collect();
+    let takes = |spec: &&ToolSpec, name: &str| {
+        let open = spec.parameters.get("additionalProperties") != Some(&Value::Bool(false));
+        open || spec.parameters.pointer("/properties").is_some_and(|it| it.get(name).is_some())
     };
-    Grant { tool: tool.into(), arguments, level, until: None }
+    let missing = |(name, _): &&(String, String)| !over.iter().any(|spec| takes(spec, name));
+    // Of a tool that is described to no model, nobody knows the arguments here.
+    let (name, _) = rule.arguments.iter().filter(|_| !over.is_empty()).find(missing)?;
+    Some(format!("a rule over `{}` fits no call: the tool takes no `{name}`", rule.tool))
+}
+
+fn grant(Over { tool, argument }: &Over, level: Level) -> Grant {
+    let arguments = argument.clone().into_iter().collect();
+    Grant { tool: tool.clone(), arguments, level, until: None }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    fn over(text: &str) -> Over {
+        text.parse().expect("it is a rule")
+    }
+
+    #[test]
+    fn what_is_no_rule_is_not_taken_for_one() {
+        for text in ["shell:rm *", "shell:", ":command=x", "", " ", "shell:=x"] {
+            assert!(text.parse::<Over>().is_err(), "{text}");
+        }
+        let rule = grant(&over("shell:command=a=b:c"), Level::Refuse);
+        assert_eq!(rule.arguments, [("command".into(), "a=b:c".into())]);
+    }
+
+    #[test]
+    fn a_rule_that_speaks_of_nothing_is_told() {
+        let parameters = json!({ "properties": { "command": {} }, "additionalProperties": false });
+        let specs = [ToolSpec { name: "shell".into(), about: "".into(), parameters }];
+        let said = |text: &str| void(&grant(&over(text), Level::Refuse), &specs);
+        for text in ["shell", "sh*", "*", "shell:command=x", "form.submit:page=x"] {
+            assert_eq!(said(text), None, "{text}");
+        }
+        for text in ["shel", "mcp.x.*", "Shell"] {
+            let void = said(text).expect("it fits nothing");
+            assert!(void.contains("fits no tool that there is now"), "{void}");
+        }
+        let void = said("shell:comand=rm *").expect("it fits nothing");
+        assert_eq!(void, "a rule over `shell` fits no call: the tool takes no `comand`");
+    }
 
     #[test]
     fn the_most_exact_rule_comes_first() {
         let rules = Rules {
-            allow: vec!["shell:command=cargo *".into(), "read".into()],
-            ask: vec!["*".into()],
-            deny: vec!["shell".into(), "mcp.*".into()],
+            allow: vec![over("shell:command=cargo *"), over("read")],
+            ask: vec![over("*")],
+            deny: vec![over("shell"), over("mcp.*")],
             unattended: false,
         };
         let order: Vec<(String, Level)> =

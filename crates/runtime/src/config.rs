@@ -176,6 +176,8 @@ pub struct LimitsConfig {
     pub http_bytes: Option<u64>,
     /// Redirects that are followed.
     pub redirects: Option<u64>,
+    /// Milliseconds for finding out which sandbox works.
+    pub sandbox_ms: Option<u64>,
 }
 
 /// `[permissions]`: what may run unasked.
@@ -239,6 +241,14 @@ pub struct McpConfig {
     pub call_ms: Option<u64>,
     /// Milliseconds that a server may take to start.
     pub start_ms: Option<u64>,
+    /// Milliseconds that a connection to an address may take.
+    pub connect_ms: Option<u64>,
+    /// Milliseconds that a server may take to stop by itself.
+    pub stop_ms: Option<u64>,
+    /// Bytes of a result that are kept.
+    pub output_bytes: Option<u64>,
+    /// Tools that one server may offer.
+    pub tools: Option<u64>,
 }
 
 /// `[watch]`: when runs pause because the machine is short of something.

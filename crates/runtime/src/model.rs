@@ -30,6 +30,7 @@ pub use error::ModelError;
 pub use secret::Secret;
 pub use settings::{Prices, Proposals, Settings};
 pub use spec::{Provider, Spec};
+pub use wait::{Headers, hint_ms};
 
 use crate::{
     perform::{Doing, Done},

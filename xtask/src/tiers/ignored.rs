@@ -19,7 +19,7 @@ const CAP: Duration = Duration::from_hours(1);
 /// How long the mock may take to read its fixtures and listen.
 const MOCK_LISTENS: Duration = Duration::from_secs(30);
 
-const AIMOCK: &str = "model::aimock";
+const AIMOCK: &str = "aimock::";
 const MCP: &str = "mcp::";
 const ACP: &str = "acpx::";
 const SANDBOX: &str = "tool::sandbox";
@@ -27,7 +27,7 @@ const BROWSER: &str = "browser::";
 const FIELDS: &str = "fields::";
 const FORM: &str = "form::";
 
-/// The models' clients, against a mock that speaks all four protocols.
+/// The models' clients and whole runs, against a mock that speaks all four protocols.
 pub(super) fn aimock() -> Result<bool> {
     let npm = components::npm()?;
     let fixtures = place::root().join("crates/runtime/tests/it/model/aimock");

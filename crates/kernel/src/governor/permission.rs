@@ -124,6 +124,11 @@ impl Permissions {
 }
 
 impl Grant {
+    /// Returns whether the rule speaks of some call of a tool.
+    pub fn is_over(&self, tool: &str) -> bool {
+        matches(&self.tool, tool)
+    }
+
     /// Returns where the rule comes behind every other that refuses some of the same calls:
     /// the place of the first one that it may stand before. What is never looked at does
     /// not count, because another rule decides over all of these calls before it.

@@ -114,6 +114,7 @@ impl Chat {
             greet(model.spec.provider(), &model.spec.to_string(), on_screen);
         }
         let attended = !self.rules.unattended;
+        self.rules.tell_void(&settled.config.permissions, &host);
         let permissions = settled.config.permissions.permissions(self.rules.grants(), attended);
         let lines: Option<Arc<dyn Observer>> = json.then(|| Arc::new(Lines) as Arc<dyn Observer>);
         let (stirred, ending) =

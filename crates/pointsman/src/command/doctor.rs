@@ -144,6 +144,11 @@ impl Doctor {
                 "none works here, so no command can be run",
                 "install bubblewrap, or use a Linux kernel with landlock",
             ),
+            Ok(tools) if tools.tool_sandbox() == "landlock" => Check::warn(
+                "sandbox",
+                "landlock: no network but sockets in files; commands can write in `.git`",
+                "install bubblewrap to keep commands from both",
+            ),
             Ok(tools) => Check::ok("sandbox", tools.tool_sandbox()),
             Err(error) => Check::fail("sandbox", &Error::Tools(error)),
         });
@@ -161,6 +166,9 @@ impl Doctor {
             Ok(listed) => listed,
             Err(error) => return checks.push(Check::fail("mcp", &Error::Mcp(error))),
         };
+        for (_, error) in listed.wrong() {
+            checks.push(Check::warn("mcp", error.to_string(), "mend the entry, or leave it out"));
+        }
         for name in listed.names() {
             if approved.iter().any(|it| it == name) {
                 checks.push(Check::ok("mcp", format!("{name} is approved")));

@@ -134,6 +134,7 @@ impl Run {
         }
         let session = globals.session_with(&settled.config)?;
         let host = self.drive.host(&session, &settled)?;
+        self.rules.tell_void(&settled.config.permissions, &host);
         let left_out = host.left_out(start.chart.jobs(), &start.permissions);
         if !left_out.is_empty() && !self.settings.iter().any(|(key, _)| key == "tools") {
             let (count, names) = (left_out.len(), words::line(&left_out.join(", "), 400));

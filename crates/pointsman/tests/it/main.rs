@@ -2,6 +2,7 @@
 
 mod acp;
 mod acpx;
+mod aimock;
 mod asking;
 mod chat;
 mod commands;

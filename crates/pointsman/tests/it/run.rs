@@ -80,9 +80,13 @@ fn what_cannot_be_done_is_told() {
         ("no_goal", &["run", "research"]),
         ("no_folder", &["run", "research", "x", "--dir", "nowhere"]),
         ("no_model", &["run", "research", "x", "--model", "opnai:gpt"]),
+        ("no_record", &["run", "research", "x", "--replay", "answers.jsonl"]),
+        ("no_chart", &["run", "nowhere.toml", "x"]),
         ("no_key", &["run", "research", "x", "--model", "openai:gpt"]),
         ("no_server", &["run", "research", "x", "--mcp", "files"]),
         ("bad_set", &["run", "research", "x", "--set", "tools=17"]),
+        ("set_goal", &["run", "research", "x", "--set", "goal=y"]),
+        ("set_tool", &["run", "research", "x", "--set", r#"tools=["context.fts_search","nope"]"#]),
         ("bad_pair", &["run", "note.toml", "--set", "tone"]),
         ("no_run", &["show", "nosuchrun"]),
         ("no_id", &["show", "no such run"]),
@@ -90,6 +94,58 @@ fn what_cannot_be_done_is_told() {
     ] {
         assert_snapshot!(format!("told_{name}"), home.shown(arguments));
     }
+}
+
+/// What was not searched or not found is never told as an answer.
+#[test]
+fn a_search_that_found_nothing_or_did_not_run_is_stuck() {
+    let home = Home::new("nothing");
+    let ran = |goal: &str, more: &[&str]| {
+        let run = ["run", "research", goal, "--dir", "docs"];
+        let (code, out, _) = home.pointsman(&[&run[..], more].concat());
+        (code, out)
+    };
+    let (code, told) = ran("Where do zebras cross?", &[]);
+    assert_eq!(code, 5, "{told}");
+    assert!(
+        told.contains("no passage in these documents matches") && told.contains("Searched (1)")
+    );
+    assert!(told.contains("What to do next: see that the documents speak of this"), "{told}");
+    for (goal, more) in [
+        ("Who sets the points?", &["--deny", "context.fts_search"][..]),
+        ("Who sets the points?", &["--set", "tools=false"]),
+        ("Who sets the points? Do not search.", &[]),
+    ] {
+        let (code, told) = ran(goal, more);
+        assert_eq!(code, 5, "{told}");
+        assert!(told.contains("nothing was searched") && !told.contains("no passage"), "{told}");
+    }
+    assert!(ran("Who sets the points? Do not search.", &[]).1.contains("the goal says"));
+    // A question about it turns nothing off, and who wants to be asked is asked.
+    assert_eq!(ran("Why are there no tools to set the points?", &[]).0, 0);
+    let (code, out, err) = home.pointsman(&[
+        "run",
+        "research",
+        "Who sets the points?",
+        "--dir",
+        "docs",
+        "--ask",
+        "context.fts_search",
+    ]);
+    assert_eq!(code, 3, "{out}{err}");
+    assert!(err.contains("context.fts_search"), "{err}");
+}
+
+/// The first chart of one's own needs a model, and says so at once.
+#[test]
+fn a_new_chart_says_that_it_needs_a_model() {
+    let home = Home::new("new-chart");
+    assert_eq!(home.pointsman(&["init", "my-agent.toml"]).0, 0);
+    assert_snapshot!(home.shown(&["run", "my-agent.toml", "What is a signal?"]));
+    home.write("answers.jsonl", "{\"text\":\"A sign for trains.\"}\n{\"text\":\"good\"}\n");
+    let with = ["run", "my-agent.toml", "What is a signal?", "--model", "script:answers.jsonl"];
+    let (code, out, err) = home.pointsman(&with);
+    assert_eq!((code, out.trim()), (0, "A sign for trains."), "{err}");
 }
 
 #[test]

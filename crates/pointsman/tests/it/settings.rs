@@ -10,7 +10,7 @@ fn mistakes_are_shown_where_they_are() {
     let home = Home::new("mistakes");
     home.write(
         "config/pointsman/pointsman.toml",
-        "[model]\nuse = \"quote\"\nmax_token = 100\ntemperature = 7\n\n\
+        "[model]\nuse = \"opnai:x\"\nmax_token = 100\ntemperature = 7\n\n\
          [limits]\nshell_timeout = \"2 weeks\"\noutput = 32\n\n[sandbx]\n",
     );
     assert_snapshot!(home.shown(&["run", "research", "x"]));
@@ -98,4 +98,52 @@ fn the_log_is_off_until_it_is_asked_for() {
     assert!(!home.with(&variables, &run).err.contains("state_transition"));
     let log = std::fs::read_to_string(home.path("run.log")).expect("it is there");
     assert!(log.contains("state_transition") && !log.contains('\u{1b}'), "{log}");
+}
+
+#[test]
+fn a_rule_that_is_none_is_refused_and_one_that_fits_nothing_is_told() {
+    let home = Home::new("void-rules");
+    for rule in ["shell:rm *", ":command=x", "", "shell:=x"] {
+        let (code, _, told) = home.pointsman(&["run", "research", "x", "--deny", rule]);
+        assert_eq!(code, 2, "{rule}: {told}");
+        assert!(told.contains("write TOOL or TOOL:ARGUMENT=PATTERN"), "{rule}: {told}");
+    }
+    home.write(
+        "config/pointsman/pointsman.toml",
+        "[permissions]\nrules = [{ deny = \"gti\" }, { deny = \"mcp.elsewhere.*\" }]\n",
+    );
+    let run = ["run", "research", "Who sets the points?", "--dir", "docs"];
+    let rules = ["--deny", "shel*", "--ask", "shell:comand=rm *", "--deny", "shell:command=rm *"];
+    let (code, _, told) = home.pointsman(&[&run[..], &rules].concat());
+    assert_eq!(code, 0, "{told}");
+    assert!(!told.contains("`shel*`") && !told.contains("`mcp.elsewhere"), "{told}");
+    for void in ["a rule over `gti` fits no tool that there is now", "takes no `comand`"] {
+        assert_eq!(told.matches(void).count(), 1, "{void}: {told}");
+    }
+}
+
+#[test]
+fn a_list_of_servers_that_cannot_be_used_stops_nobody() {
+    let home = Home::new("wrong-servers");
+    let run = ["run", "research", "Who sets the points?", "--dir", "docs"];
+    for (list, told) in [
+        (r#"{"mcpServers":{"a":{"type":"sse","url":"http://x"}}}"#, "`sse` is not supported"),
+        (r#"{"mcpServers":{"a":{"type":"ws","url":"ws://x"}}}"#, "`ws` is not supported"),
+        (r#"{"mcpServers":{"a":{"command":"x","env":{"K":"${input:key}"}}}}"#, "names no variable"),
+        (r#"{"mcpServers":{"a":7}}"#, "this should be an object, and is a number"),
+        ("{}", "there is no `mcpServers` object in it"),
+        ("{", "this is no JSON"),
+    ] {
+        home.write("docs/.mcp.json", list);
+        let (code, _, said) = home.pointsman(&run);
+        assert_eq!(code, 0, "{list}: {said}");
+        assert!(said.contains(told), "{list}: {said}");
+        let (code, _, said) = home.pointsman(&[&run[..], &["--mcp", "a"]].concat());
+        assert!(list == "{}" || code != 0 && said.contains(told), "{list}: {said}");
+        assert_eq!(
+            home.pointsman(&["doctor", "--dir", "docs"]).0,
+            i32::from(list == "{"),
+            "{list}"
+        );
+    }
 }

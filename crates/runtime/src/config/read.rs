@@ -13,6 +13,7 @@ use super::{
     hooks::{hooks, talk},
     keys::{self, Keys},
 };
+use crate::model::Spec;
 
 /// Where to write what a repository's file may not hold.
 const ELSEWHERE: &str = "a repository's file may not loosen security: write it in your own file \
@@ -81,7 +82,7 @@ pub(super) fn own(keys: &Keys<'_, '_>, key: &'static str, origin: Origin, found:
 fn model(keys: &mut Keys<'_, '_>, origin: Origin, found: &mut Found) -> ModelConfig {
     own(keys, "base_url", origin, found);
     ModelConfig {
-        spec: keys.read("use", keys::text, found),
+        spec: keys.read("use", spec, found),
         base_url: keys.read("base_url", keys::text, found),
         max_tokens: keys.read("max_tokens", keys::tokens, found),
         temperature: keys.read("temperature", keys::heat, found),
@@ -90,6 +91,14 @@ fn model(keys: &mut Keys<'_, '_>, origin: Origin, found: &mut Found) -> ModelCon
         connect_ms: keys.read("connect_timeout", keys::duration, found),
         idle_ms: keys.read("idle_timeout", keys::duration, found),
         answer_bytes: keys.read("answer", keys::size, found),
+    }
+}
+
+fn spec(value: &DeValue<'_>) -> Result<String, String> {
+    let text = keys::text(value)?;
+    match text.parse::<Spec>() {
+        Ok(_) => Ok(text),
+        Err(error) => Err(format!("{error}: {}", error.hint())),
     }
 }
 
@@ -126,6 +135,7 @@ fn limits(keys: &mut Keys<'_, '_>, _: Origin, found: &mut Found) -> LimitsConfig
         http_ms: keys.read("http_timeout", keys::duration, found),
         http_bytes: keys.read("http_page", keys::size, found),
         redirects: keys.read("http_redirects", keys::count_or_none, found),
+        sandbox_ms: keys.read("sandbox_timeout", keys::duration, found),
     }
 }
 
@@ -239,6 +249,10 @@ fn mcp(keys: &mut Keys<'_, '_>, origin: Origin, found: &mut Found) -> McpConfig 
         believe: keys.read("believe", keys::texts, found).unwrap_or_default(),
         call_ms: keys.read("call_timeout", keys::duration, found),
         start_ms: keys.read("start_timeout", keys::duration, found),
+        connect_ms: keys.read("connect_timeout", keys::duration, found),
+        stop_ms: keys.read("stop_timeout", keys::duration, found),
+        output_bytes: keys.read("output", keys::size, found),
+        tools: keys.read("tools", keys::count, found),
     }
 }
 

@@ -60,6 +60,7 @@ fn lower(user: LimitsConfig, repository: &LimitsConfig) -> LimitsConfig {
         http_ms: least(user.http_ms, repository.http_ms, usual.http_ms),
         http_bytes: least(user.http_bytes, repository.http_bytes, size(usual.http_bytes)),
         redirects: least(user.redirects, repository.redirects, size(usual.redirects)),
+        sandbox_ms: least(user.sandbox_ms, repository.sandbox_ms, usual.sandbox_ms),
     }
 }
 

@@ -22,6 +22,8 @@ const KEY: usize = 32;
 pub struct Config {
     file: PathBuf,
     servers: BTreeMap<String, Entry>,
+    /// What cannot be used of the file, by the servers' names; the file itself has none.
+    wrong: BTreeMap<String, (Place, String)>,
     /// By what a person approves each of them.
     keys: BTreeMap<String, String>,
     believed: BTreeSet<String>,
@@ -70,7 +72,8 @@ impl Config {
         file.is_file().then_some(file)
     }
 
-    /// Reads a list of servers.
+    /// Reads a list of servers. One that cannot be used is left out, and
+    /// [`wrong`](Self::wrong) says why: a repository's list is not the reader's to mend.
     pub fn read(path: &Path) -> Result<Self, McpError> {
         let text = fs::read_to_string(path)
             .map_err(|source| McpError::Read { path: path.into(), source })?;
@@ -81,28 +84,38 @@ impl Config {
         let source = Source { file: path, text };
         let whole = source.whole()?;
         let top = source.object(whole, "")?;
-        let listed = top.get("mcpServers").ok_or_else(|| {
-            source.error(whole, "", "there is no `mcpServers` object in it".into())
-        })?;
-        let listed = source.object(listed, "mcpServers")?;
-        let keys = listed.iter().map(|(name, raw)| (name.clone(), key(path, name, raw))).collect();
-        let servers = listed.into_iter().map(|(name, raw)| {
-            if name.is_empty() || name.contains(char::is_control) {
-                let why = "a server's name must be readable".into();
-                return Err(source.error(raw, &format!("mcpServers.{}", name.escape_debug()), why));
+        let mut wrong = BTreeMap::new();
+        let listed = match top.get("mcpServers") {
+            Some(listed) => source.object(listed, "mcpServers")?,
+            None => {
+                let why = "there is no `mcpServers` object in it".to_owned();
+                wrong.insert(String::new(), (source.place(whole, ""), why));
+                BTreeMap::new()
             }
-            let entry = server(&source, raw, &format!("mcpServers.{name}"))?;
-            Ok((name, entry))
-        });
-        let servers = servers.collect::<Result<_, McpError>>()?;
-        Ok(Self { file: path.into(), servers, keys, believed: BTreeSet::new() })
+        };
+        let keys = listed.iter().map(|(name, raw)| (name.clone(), key(path, name, raw))).collect();
+        let mut servers = BTreeMap::new();
+        for (name, raw) in listed {
+            let read = if name.is_empty() || name.contains(char::is_control) {
+                let why = "a server's name must be readable".into();
+                Err(source.error(raw, &format!("mcpServers.{}", name.escape_debug()), why))
+            } else {
+                server(&source, raw, &format!("mcpServers.{name}"))
+            };
+            match read {
+                Ok(entry) => drop(servers.insert(name, entry)),
+                Err(McpError::Entry { place, why }) => drop(wrong.insert(name, (place, why))),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Self { file: path.into(), servers, wrong, keys, believed: BTreeSet::new() })
     }
 
     /// Returns a list for a workspace that has none.
     pub fn empty(workspace: &Path) -> Self {
         let file = workspace.join(".mcp.json");
-        let (servers, keys, believed) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
-        Self { file, servers, keys, believed }
+        let (servers, keys) = (BTreeMap::new(), BTreeMap::new());
+        Self { file, servers, wrong: BTreeMap::new(), keys, believed: BTreeSet::new() }
     }
 
     /// Adds a server; one of the same name gives way to it.
@@ -130,6 +143,7 @@ impl Config {
         // What holds for the list's own server of that name says nothing about this one.
         self.believed.remove(name);
         self.keys.remove(name);
+        self.wrong.remove(name);
         self.servers.insert(name.into(), entry);
         self
     }
@@ -158,7 +172,15 @@ impl Config {
         self.keys.get(name).map(String::as_str)
     }
 
-    /// Returns the names of the servers.
+    /// Returns what cannot be used of the file, and why, by the servers' names; what is
+    /// wrong with the file itself has an empty one.
+    pub fn wrong(&self) -> impl Iterator<Item = (&str, McpError)> {
+        self.wrong.iter().map(|(name, (place, why))| {
+            (name.as_str(), McpError::Entry { place: place.clone(), why: why.clone() })
+        })
+    }
+
+    /// Returns the names of the servers that can be used.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.servers.keys().map(String::as_str)
     }

@@ -126,8 +126,10 @@ impl McpError {
             Self::Start { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 Some("install it, or give its full path in `command`".into())
             }
-            Self::Slow { .. } => Some("raise the start limit if it only needs longer".into()),
-            Self::TooMany { .. } => Some("raise the limit on tools if you need them".into()),
+            Self::Slow { .. } => {
+                Some("raise `start_timeout` of `[mcp]` if it only needs longer".into())
+            }
+            Self::TooMany { .. } => Some("raise `tools` of `[mcp]` if you need them".into()),
             _ => None,
         }
     }

@@ -64,8 +64,12 @@ impl Servers {
     /// Starts the servers that a person has approved by name, and no other. One that
     /// fails does not stop the rest.
     pub async fn connect(config: &Config, trusted: &[String], limits: &McpLimits) -> Connected {
-        let mut refused = Vec::new();
-        for name in trusted.iter().filter(|name| !config.servers().contains_key(*name)) {
+        let wrong = config.wrong().map(|(name, error)| (name.to_owned(), error));
+        let mut refused: Vec<(String, McpError)> = wrong.collect();
+        let listed = |name: &String| {
+            config.servers().contains_key(name) || config.wrong().any(|(wrong, _)| wrong == name)
+        };
+        for name in trusted.iter().filter(|name| !listed(name)) {
             let (name, file) = (name.clone(), config.file().to_owned());
             let known = list(config.names());
             refused.push((name.clone(), McpError::Unlisted { name, file, known }));

@@ -99,7 +99,7 @@ impl<'a> Source<'a> {
 
     /// Returns where a value stands. A borrowed value is a piece of the file's text, so
     /// its address says how much of the text comes before it.
-    fn place(&self, raw: &RawValue, key: &str) -> Place {
+    pub(super) fn place(&self, raw: &RawValue, key: &str) -> Place {
         let before = raw.get().as_ptr().addr().saturating_sub(self.text.as_ptr().addr());
         let before = super::start_of(self.text, before);
         let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;

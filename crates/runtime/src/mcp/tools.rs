@@ -14,8 +14,10 @@ use crate::tool::ToolSpec;
 const LONGEST: usize = 64;
 /// Bytes of a server's part of it.
 const LONGEST_SERVER: usize = 20;
-/// Complaints about arguments that are told at once.
+/// Complaints about arguments that are told at once, and bytes of each: a schema may list
+/// a thousand values that would fit.
 const COMPLAINTS: usize = 5;
+const COMPLAINT: usize = 400;
 
 /// A tool on offer.
 #[derive(Debug)]
@@ -35,7 +37,11 @@ impl Offered {
         let arguments = Value::Object(arguments.clone());
         let mut complaints = self.check.iter_errors(&arguments).map(|error| {
             let at = error.instance_path().to_string();
-            if at.is_empty() { error.to_string() } else { format!("at {at}: {error}") }
+            // The value itself stays out: it may be a whole file.
+            let what = error.masked().to_string();
+            let said = if at.is_empty() { what } else { format!("at {at}: {what}") };
+            let start = start_of(&said, COMPLAINT);
+            if start.len() < said.len() { format!("{start} …") } else { said }
         });
         let mut said: Vec<String> = complaints.by_ref().take(COMPLAINTS).collect();
         match complaints.count() {
@@ -102,12 +108,16 @@ pub(super) fn labels<'a>(servers: impl Iterator<Item = &'a str>) -> Vec<String> 
 }
 
 /// Declares a tool. What a server says of it is a claim: it counts only when a person
-/// has said so.
+/// has said so. What it says of arguments that are left out only makes rules stricter.
 fn declared(name: &str, believed: bool, tool: &Tool) -> ToolDecl {
-    let unknown = ToolDecl::unknown(name);
+    let properties = tool.input_schema.get("properties").and_then(Value::as_object);
+    let defaults = properties.into_iter().flatten().filter_map(|(name, schema)| {
+        Some((name.as_str().into(), schema.get("default")?.to_string().into()))
+    });
+    let unknown = ToolDecl { defaults: defaults.collect(), ..ToolDecl::unknown(name) };
     let Some(hints) = tool.annotations.as_ref().filter(|_| believed) else { return unknown };
     if hints.read_only_hint == Some(true) {
-        ToolDecl::read(name, &[])
+        ToolDecl { defaults: unknown.defaults, ..ToolDecl::read(name, &[]) }
     } else if hints.idempotent_hint == Some(true) {
         ToolDecl { idempotent: true, recovery: Recovery::Retry, ..unknown }
     } else {
@@ -185,6 +195,33 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_for_an_argument_that_is_left_out_is_declared() {
+        let list = json!([{"name": "look", "annotations": {"readOnlyHint": true}, "inputSchema": {
+            "properties": {"path": {"default": "."}, "deep": {"default": true}, "q": {}}
+        }}]);
+        for believed in [false, true] {
+            let (offered, _) = offered("s", believed, tools(list.clone()), &McpLimits::default());
+            let mut defaults = offered[0].decl.defaults.clone();
+            defaults.sort();
+            let wanted = [("deep", "true"), ("path", "\".\"")];
+            assert_eq!(defaults, wanted.map(|(name, json)| (name.into(), json.into())));
+        }
+    }
+
+    #[test]
+    fn arguments_that_do_not_fit_are_not_repeated() {
+        let many: Vec<String> = (0..1000).map(|n| format!("value {n}")).collect();
+        let list = json!([{"name": "put", "inputSchema": {"type": "object", "properties": {
+            "text": {"maxLength": 10}, "kind": {"enum": many}
+        }}}]);
+        let (offered, _) = offered("s", false, tools(list), &McpLimits::default());
+        let long = json!({ "text": "whole file ".repeat(1000), "kind": "none" });
+        let said = offered[0].check(long.as_object().unwrap()).unwrap_err();
+        assert!(!said.contains("whole file") && said.len() < 1000, "{said}");
+        assert!(said.contains("at /text: ") && said.contains("at /kind: "), "{said}");
+    }
+
+    #[test]
     fn arguments_that_do_not_fit_are_told_in_words() {
         let list = json!([{"name": "add", "description": "Adds numbers", "inputSchema": {
             "type": "object", "required": ["a", "b"],
@@ -197,7 +234,7 @@ mod tests {
         let check = |arguments: Value| add.check(arguments.as_object().unwrap());
         assert_eq!(check(json!({"a": 1, "b": 2.5})), Ok(()));
         let said = "the arguments do not fit: \"b\" is a required property; \
-                    at /a: \"x\" is not of type \"number\"";
+                    at /a: value is not of type \"number\"";
         assert_eq!(check(json!({"a": "x"})), Err(said.into()));
     }
 

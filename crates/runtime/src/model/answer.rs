@@ -83,8 +83,16 @@ fn reply(
             _ => failed(settings, &error),
         });
     }
-    let word = decoded.stop.take().unwrap_or_default().to_ascii_lowercase();
-    match stopped(&word) {
+    let mut word = decoded.stop.take().unwrap_or_default().to_ascii_lowercase();
+    let mut how = stopped(&word);
+    // `incomplete` says less than the reason that stands beside it.
+    if let Some(reason) = decoded.cut_by.take().map(|reason| reason.to_ascii_lowercase())
+        && !matches!(stopped(&reason), Stopped::Well)
+    {
+        how = stopped(&reason);
+        word = reason;
+    }
+    match how {
         Stopped::Well => {}
         Stopped::Short => {
             // Half a call or half an object may look whole. Half a text is a text, but no
@@ -182,7 +190,7 @@ fn failed(settings: &Settings, error: &decode::ModelError) -> Fault {
             message = format!("{message}; most servers want /v1 at the end of the base URL");
         }
         (ErrorClass::TooLarge, ..) => {
-            message = format!("{message}; allow more with max_bytes");
+            message = format!("{message}; allow more with `answer` of `[model]`");
         }
         _ => {}
     }

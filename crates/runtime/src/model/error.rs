@@ -66,6 +66,12 @@ pub enum ModelError {
         /// What it may be.
         range: &'static str,
     },
+    /// No provider answers.
+    #[error("answers of `{spec}` are neither recorded nor replayed")]
+    NothingToRecord {
+        /// What is asked instead.
+        spec: String,
+    },
     /// Answers cannot be recorded and replayed at once.
     #[error("answers are to be recorded and replayed at once")]
     RecordAndReplay,
@@ -101,6 +107,9 @@ impl ModelError {
             Self::NameMissing { provider: Provider::Script } => "write `script:FILE`".into(),
             Self::NameMissing { provider } => format!("write `{provider}:NAME`"),
             Self::NameNotTaken { .. } => "write `quote` alone".into(),
+            Self::NothingToRecord { .. } => {
+                "name the model whose answers they are: `--model PROVIDER:NAME`".into()
+            }
             Self::BadBase { .. } => {
                 "write `http://HOST:PORT/v1` or `https://HOST/v1`, without key and query".into()
             }

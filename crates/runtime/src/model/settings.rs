@@ -138,11 +138,8 @@ impl Settings {
             return Err(ModelError::RecordAndReplay);
         }
         if self.spec.provider().protocol().is_none() {
-            if self.record.is_some() {
-                return bad("record", "nothing: only answers of providers are recorded");
-            }
-            if self.replay.is_some() {
-                return bad("replay", "nothing: only answers of providers are recorded");
+            if self.record.is_some() || self.replay.is_some() {
+                return Err(ModelError::NothingToRecord { spec: self.spec.to_string() });
             }
         }
         Ok(())

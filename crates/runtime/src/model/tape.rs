@@ -18,8 +18,12 @@ use serde_json::{Value, json, value::to_raw_value};
 
 use super::{ModelError, Protocol, wait::Headers};
 
-/// The format of the lines.
-const FORMAT: u32 = 1;
+/// The format of the lines. In the first one digests were of all that a request says.
+const FORMAT: u32 = 2;
+
+/// What stands before the milliseconds that a run has been in its state, and after them.
+/// They differ from run to run, so they are no part of what is asked.
+const TIMED: (&str, &str) = ("\\nPhase Duration: ", "ms\\n");
 
 /// How an answer ended.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -108,8 +112,8 @@ impl Taped {
     }
 
     fn check(&self) -> Result<(), String> {
-        if self.v != FORMAT {
-            return Err(format!("format {} is unknown; this build reads {FORMAT}", self.v));
+        if !(1..=FORMAT).contains(&self.v) {
+            return Err(format!("format {} is unknown; this build reads 1 to {FORMAT}", self.v));
         }
         self.protocol.parse::<Protocol>().map_err(|error| error.to_string())?;
         if self.chunks.iter().any(|chunk| chunk.bytes().is_none()) {
@@ -119,13 +123,36 @@ impl Taped {
     }
 }
 
-/// Returns the digest of a request: of the protocol and the body, in one spelling.
-/// Neither the address nor the key is part of it.
-pub(super) fn digest(protocol: Protocol, body: &Value) -> String {
+/// The digests by which a request is known.
+#[derive(Clone, Debug)]
+pub(super) struct Digests {
+    /// The one that is written down.
+    pub(super) now: String,
+    /// The one of the first format.
+    first: String,
+}
+
+/// Returns the digests of a request: of the protocol and the body, in one spelling.
+/// Neither the address nor the key is part of them.
+pub(super) fn digests(protocol: Protocol, body: &Value) -> Digests {
     let whole = to_raw_value(&json!({ "protocol": protocol.as_str(), "body": body }));
     let whole = whole.and_then(|whole| canonical_body(&whole));
-    Digest::of(whole.map_or_else(|_| String::new(), |whole| whole.get().to_owned()).as_bytes())
-        .to_string()
+    let whole = whole.map_or_else(|_| String::new(), |whole| whole.get().to_owned());
+    let of = |text: &str| Digest::of(text.as_bytes()).to_string();
+    Digests { now: of(&untimed(&whole)), first: of(&whole) }
+}
+
+/// Leaves out how long a run has been in its state.
+fn untimed(body: &str) -> String {
+    let (before, after) = TIMED;
+    let mut parts = body.split(before);
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.trim_start_matches(|c: char| c.is_ascii_digit());
+        text.push_str(before);
+        text.push_str(if rest.starts_with(after) { rest } else { part });
+    }
+    text
 }
 
 /// A file that answers are appended to.
@@ -185,10 +212,12 @@ impl Replayer {
     }
 
     /// Takes the next answer to a request.
-    pub(super) fn take(&self, digest: &str) -> Result<Taped, String> {
+    pub(super) fn take(&self, digests: &Digests) -> Result<Taped, String> {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let path = self.path.display();
-        match answers.get_mut(digest).map(VecDeque::pop_front) {
+        let digest = &digests.now;
+        let known = [digest, &digests.first].into_iter().find(|it| answers.contains_key(*it));
+        match known.and_then(|it| answers.get_mut(it)).map(VecDeque::pop_front) {
             Some(Some(taped)) => Ok(taped),
             Some(None) => Err(format!(
                 "{path} has no further answer to this request; record it again \
@@ -220,8 +249,18 @@ mod tests {
     fn requests_are_told_apart_by_what_is_asked() {
         let (left, right) = (json!({ "a": 1, "b": 2 }), json!({ "b": 2, "a": 1 }));
         let chat = Protocol::OpenAiChat;
+        let digest = |protocol: Protocol, body: &Value| digests(protocol, body).now;
         assert_eq!(digest(chat, &left), digest(chat, &right));
         assert_ne!(digest(chat, &left), digest(Protocol::GeminiGenerate, &left));
         assert_ne!(digest(chat, &left), digest(chat, &json!({ "a": 1 })));
+        // How long a run has been in its state is no part of the question.
+        let timed = |time: &str| {
+            let text = format!("Current Phase: DECIDING\nPhase Duration: {time}\nStatus: STUCK");
+            digests(chat, &json!({ "text": text }))
+        };
+        assert_eq!(timed("0ms").now, timed("1004ms").now);
+        assert_ne!(timed("0ms").first, timed("1004ms").first);
+        assert_ne!(timed("0ms").now, timed("0s").now);
+        assert_ne!(timed("0 ms").now, timed("1 ms").now);
     }
 }

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use super::decode::retry_after_ms;
 
 /// Headers of an answer, by name in lower case.
-pub(super) type Headers = BTreeMap<String, String>;
+pub type Headers = BTreeMap<String, String>;
 
-/// Finds the wait that an answer asks for, in milliseconds.
-pub(super) fn hint_ms(status: u16, headers: &Headers, now_ms: u64) -> Option<u64> {
+/// Finds the wait that an answer asks for in its headers, in milliseconds.
+pub fn hint_ms(status: u16, headers: &Headers, now_ms: u64) -> Option<u64> {
     let header = |name: &str| headers.get(name).map(|value| value.trim());
     let exact = header("retry-after-ms").and_then(|value| {
         let whole = value.split_once('.').map_or(value, |(whole, _)| whole);

@@ -58,9 +58,9 @@ impl Wire {
 
     pub(super) async fn ask(&self, question: &Question, shown: &Shown) -> Done {
         let encoded = encode::encode(self.protocol, question, &self.settings);
-        let digest = tape::digest(self.protocol, &encoded.body);
+        let digests = tape::digests(self.protocol, &encoded.body);
         match &self.source {
-            Source::Tape(tape) => match tape.take(&digest) {
+            Source::Tape(tape) => match tape.take(&digests) {
                 Ok(taped) => self.recall(&taped, &encoded, question, shown),
                 Err(why) => self.fault(FaultClass::Gone, false, &why),
             },
@@ -78,7 +78,7 @@ impl Wire {
                 let decoded = decoded(reading, &opening);
                 let done = answer::done(&self.settings, &encoded, &question.key, decoded, end);
                 let Some(recorder) = recorder else { return done };
-                let taped = Taped::new(self.protocol, digest, opening, &chunks, end);
+                let taped = Taped::new(self.protocol, digests.now, opening, &chunks, end);
                 match recorder.keep(taped).await {
                     Ok(()) => done,
                     // It cost what it cost.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::{Said, folder::Folder, limits::Limits, text::Text};
 
 /// Bytes in which a NUL makes a file a binary one.
-const SNIFFED: usize = 8 << 10;
+pub(super) const SNIFFED: usize = 8 << 10;
 /// Letters of a digest that are shown: enough to tell a file's contents apart.
 const DIGEST: usize = 16;
 /// What a file held where nobody has looked.

@@ -7,7 +7,9 @@ pub use rank::words;
 
 use std::{
     collections::BTreeMap,
-    fmt, fs, io,
+    fmt, fs,
+    io::{self, Read},
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     time::UNIX_EPOCH,
 };
@@ -16,20 +18,26 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use thiserror::Error;
 
 use super::{
+    files::{SNIFFED, is_binary},
     folder::{Folder, FolderError},
     ignored::walk,
+    limits::Limits,
+    text::Text,
 };
+use crate::private;
 use chunk::{Chunk, chunks};
 use rank::Weights;
 
-/// Files larger than this are left out: they are data, not text to be read.
-const MAX_FILE: u64 = 1 << 20;
+/// Files that are named where they were too large to be taken in.
+const NAMED: usize = 5;
 /// Passages that one search gives.
 const PASSAGES: usize = 8;
 /// Pieces that are looked at for them.
 const LOOKED_AT: i64 = 200;
+/// The path that names no file.
+const IN_MEMORY: &str = ":memory:";
 /// The format of the index. Another one is made anew.
-const FORMAT: i64 = 3;
+const FORMAT: i64 = 4;
 
 /// Why the index cannot be used.
 #[derive(Debug, Error)]
@@ -89,11 +97,11 @@ CREATE VIRTUAL TABLE chunk USING fts5 (
 const FORGET: &str = "DELETE FROM chunk WHERE rowid >= ?1 AND rowid < ?2";
 
 impl Index {
-    /// Opens the index, or makes it. It is a cache: a broken one may be deleted.
+    /// Opens the index, or makes it; only its owner can read it, as it holds what the files
+    /// say. It is a cache: a broken one may be deleted.
     pub fn open(path: &Path) -> Result<Self, IndexError> {
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)
-                .map_err(|source| IndexError::Folder { path: folder.into(), source })?;
+        if path != Path::new(IN_MEMORY) {
+            close(path).map_err(|source| IndexError::Folder { path: path.into(), source })?;
         }
         let mut connection = Connection::open(path)?;
         connection.busy_timeout(std::time::Duration::from_secs(10))?;
@@ -113,16 +121,18 @@ impl Index {
     pub fn refresh(&mut self, root: &Path) -> Result<(), IndexError> {
         let folder = Folder::open(root)
             .map_err(|source| IndexError::Folder { path: root.into(), source })?;
-        self.follow(&folder, &|| true)
+        self.follow(&folder, Limits::default().file_bytes, &|| true).map(drop)
     }
 
-    /// Takes in what has changed, as long as somebody waits for it.
+    /// Takes in what has changed, as long as somebody waits for it. Returns the text files
+    /// that are larger than the limit: nothing of them is known.
     pub(super) fn follow(
         &mut self,
         folder: &Folder,
+        limit: u64,
         going: &dyn Fn() -> bool,
-    ) -> Result<(), IndexError> {
-        let root = folder.root();
+    ) -> Result<Vec<String>, IndexError> {
+        let (root, mut large) = (folder.root(), Vec::new());
         let mut known: BTreeMap<String, String> = {
             let mut query = self.connection.prepare("SELECT path, stamp FROM file")?;
             let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -137,19 +147,23 @@ impl Index {
             }
             let Ok(metadata) = entry.metadata() else { continue };
             // A link is not followed: what it names may lie outside.
-            if !metadata.is_file() || metadata.len() > MAX_FILE {
+            if !metadata.is_file() {
                 continue;
             }
             let Some(path) = entry.path().strip_prefix(root).ok().and_then(Path::to_str) else {
                 continue;
             };
+            if metadata.len() > limit {
+                large.extend(is_text(folder, path).then(|| path.to_owned()));
+                continue;
+            }
             let stamp = stamp(&metadata);
             if known.remove(path).is_some_and(|before| before == stamp) {
                 continue;
             }
             forget(&changes, path)?;
             // One that cannot be read just now is tried again the next time.
-            let Some(text) = content(folder.read(Path::new(path), MAX_FILE)) else { continue };
+            let Some(text) = content(folder.read(Path::new(path), limit)) else { continue };
             let (first, next) = insert(&changes, path, &text)?;
             changes.execute(
                 "INSERT INTO file VALUES (?1, ?2, ?3, ?4)",
@@ -160,7 +174,7 @@ impl Index {
             forget(&changes, gone)?;
         }
         changes.commit()?;
-        Ok(())
+        Ok(large)
     }
 
     /// Returns the passages that match best.
@@ -237,10 +251,45 @@ fn stamp(metadata: &fs::Metadata) -> String {
     format!("{}-{}", modified.map_or(0, |at| at.as_nanos()), metadata.len())
 }
 
-/// Returns a file's text; what is no text has nothing to be found. Nothing is known of a
-/// file that could not be read.
+/// Returns a file's text, as `read` would; what is no text has nothing to be found. Nothing
+/// is known of a file that could not be read.
 fn content(read: Result<Vec<u8>, FolderError>) -> Option<String> {
-    read.ok().map(|bytes| String::from_utf8(bytes).unwrap_or_default())
+    read.ok().map(|bytes| Text::decode(bytes).map(|it| it.text).unwrap_or_default())
+}
+
+/// Returns whether a file begins like a text: pictures and archives are missed by nobody.
+fn is_text(folder: &Folder, path: &str) -> bool {
+    let Ok(file) = folder.file(Path::new(path)) else { return false };
+    let mut start = Vec::new();
+    let most = u64::try_from(SNIFFED).unwrap_or(u64::MAX);
+    file.take(most).read_to_end(&mut start).is_ok() && !is_binary(&start)
+}
+
+/// Says which files were not searched, if there are any.
+pub(super) fn too_large(files: &[String], limit: u64) -> Option<String> {
+    let names: Vec<&str> = files.iter().take(NAMED).map(String::as_str).collect();
+    let (names, more) = (names.join(", "), if files.len() > NAMED { ", …" } else { "" });
+    let are = match files.len() {
+        0 => return None,
+        1 => "1 file is".to_owned(),
+        count => format!("{count} files are"),
+    };
+    Some(format!("[{are} larger than {limit} bytes and not searched: {names}{more}]"))
+}
+
+/// Makes the index's file and folder, closed to others. An index is made by nobody else, so
+/// one that others can read is closed too.
+fn close(path: &Path) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        private::folder(folder)?;
+    }
+    private::file(path)?;
+    let mut mode = fs::metadata(path)?.permissions();
+    if mode.mode() & 0o077 != 0 {
+        mode.set_mode(0o600);
+        fs::set_permissions(path, mode)?;
+    }
+    Ok(())
 }
 
 /// Forgets a file and its pieces. Somebody else may have taken it in meanwhile, so what
@@ -293,7 +342,9 @@ mod tests {
     #[test]
     fn only_a_file_that_was_read_is_known() {
         assert_eq!(content(Ok(b"words".to_vec())).as_deref(), Some("words"));
-        assert_eq!(content(Ok(vec![0xff])).as_deref(), Some(""));
+        assert_eq!(content(Ok(b"gr\xfcn".to_vec())).as_deref(), Some("gr\u{fc}n"));
+        assert_eq!(content(Ok(vec![0xff, 0xfe, b'a', 0])).as_deref(), Some("a"));
+        assert_eq!(content(Ok(vec![b'a', 0, 1])).as_deref(), Some(""));
         assert_eq!(content(Err(FolderError::Missing { path: "a".into() })), None);
     }
 

@@ -55,8 +55,8 @@ pub(super) struct Git {
 pub(super) fn about() -> String {
     let names: Vec<&str> = VERBS.iter().map(|verb| verb.name).collect();
     format!(
-        "Runs git in the workspace, without network, hooks or editor. Verbs: {}. `checkout` only \
-         takes paths, after `--`; `commit` needs `-m`.",
+        "Runs git in the workspace, without network, hooks or editor. Verbs: {}. `restore` \
+         needs `--staged`; `commit` needs `-m`.",
         names.join(", ")
     )
 }

@@ -84,6 +84,18 @@ pub fn grants(call: &ToolCall) -> Vec<Grant> {
             let rules = exact.into_iter().chain(folder).map(|it| rule("path", it));
             rules.chain([all(&call.tool)]).collect()
         }
+        "git" => {
+            // A list of words is read with blanks between them.
+            let words = arguments.get("args").and_then(Value::as_array);
+            let words: Option<Vec<&str>> =
+                words.and_then(|words| words.iter().map(Value::as_str).collect());
+            let words = words.unwrap_or_default();
+            let plain = |word: &&str| is_exact(word) && !word.contains(' ');
+            let exact = words.iter().all(|word| plain(word)).then(|| words.join(" "));
+            let verb = words.first().filter(|verb| plain(verb)).map(|verb| format!("{verb}*"));
+            let rules = exact.filter(|it| !it.is_empty()).into_iter().chain(verb);
+            rules.map(|it| rule("args", it)).chain([all(&call.tool)]).collect()
+        }
         "http_get" => {
             let url = text("url").unwrap_or_default();
             let exact = Some(url.to_owned()).filter(|it| is_exact(it));
@@ -227,7 +239,12 @@ mod tests {
         assert_eq!(offered("edit", path("src/a/b.rs")), ["src/a/b.rs", "src/a/*", "edit"]);
         assert_eq!(offered("write", path("b.rs")), ["b.rs", "write"]);
         assert_eq!(offered("write", path("a*/b.rs")), ["write"]);
-        assert_eq!(offered("git", json!({ "args": ["status"] })), ["git"]);
+        let git = |args: &[&str]| offered("git", json!({ "args": args }));
+        assert_eq!(git(&["status"]), ["status", "status*", "git"]);
+        assert_eq!(git(&["log", "-3"]), ["log -3", "log*", "git"]);
+        assert_eq!(git(&["commit", "-m", "a b"]), ["commit*", "git"]);
+        assert_eq!(git(&["a*"]), ["git"]);
+        assert_eq!(git(&[]), ["git"]);
         assert_eq!(offered("mcp.a.b", json!({})), ["mcp.a.b"]);
         assert!(offered("propose_plan", json!({ "phases": [] })).is_empty());
         let submit = json!({ "class": "send", "label": "Send", "page": "p", "selector": "#go" });

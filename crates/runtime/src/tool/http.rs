@@ -58,8 +58,8 @@ enum HttpError {
 /// An address that is this machine's or its neighbours'.
 #[derive(Clone, Debug, Error)]
 #[error(
-    "{0} leads to {1}, which is this machine or its own network; the setting `http_private` \
-     allows it"
+    "{0} leads to {1}, which is this machine or its own network; `private_addresses` of \
+     `[sandbox]` in the settings allows it"
 )]
 struct Private(String, IpAddr);
 

@@ -11,6 +11,8 @@ mod landlock;
 #[path = "sandbox/elsewhere.rs"]
 mod landlock;
 mod place;
+#[cfg(target_os = "linux")]
+mod sockets;
 
 use std::{
     env,
@@ -113,6 +115,18 @@ pub enum SandboxError {
         /// Where it should stay.
         ground: PathBuf,
     },
+    /// A path of the policy cannot be kept from being written.
+    #[error(
+        "no command runs here, because {} is to be read only and lies in {}, which commands write: \
+         landlock cannot keep both. Install bubblewrap, or take the path out of `[sandbox]`",
+        path.display(), ground.display()
+    )]
+    Guarded {
+        /// The path.
+        path: PathBuf,
+        /// What it lies in.
+        ground: PathBuf,
+    },
     /// The folder for temporary files cannot be made.
     #[error("the folder for temporary files cannot be made: {0}")]
     Scratch(#[source] std::io::Error),
@@ -181,6 +195,9 @@ impl Sandbox {
                 (command, None)
             }
             Self::Landlock(helper) => {
+                if let Some((path, ground)) = place.guarded.clone() {
+                    return Err(SandboxError::Guarded { path, ground });
+                }
                 let scratch = Scratch::new().map_err(SandboxError::Scratch)?;
                 let mut command = Command::new(helper);
                 command.args(landlock::arguments(&place, scratch.path())).current_dir(&folder);

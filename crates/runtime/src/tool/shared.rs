@@ -83,12 +83,20 @@ impl Shared {
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = |path: &str| !veil.hides(Path::new(path));
         let wanted: Option<&dyn Fn(&str) -> bool> = veil.is_over_some().then_some(&seen);
-        let found = index.follow(&self.folder, going).and_then(|()| index.search_in(query, wanted));
-        let mut lines: Vec<String> = match found {
-            Ok(passages) if passages.is_empty() => vec!["no passage matches".into()],
-            Ok(passages) => passages.iter().map(ToString::to_string).collect(),
+        let limit = self.limits().file_bytes;
+        let found = index.follow(&self.folder, limit, going).and_then(|mut large| {
+            large.retain(|path| seen(path));
+            Ok((large, index.search_in(query, wanted)?))
+        });
+        let (large, passages) = match found {
+            Ok(found) => found,
             Err(error) => return Said::no(error),
         };
+        let mut lines: Vec<String> = passages.iter().map(ToString::to_string).collect();
+        if lines.is_empty() {
+            lines.push("no passage matches".into());
+        }
+        lines.extend(fts::too_large(&large, limit));
         lines.extend(veil.note().map(String::from));
         Said::yes(lines.join("\n"))
     }

@@ -12,6 +12,7 @@ mod driver;
 mod examples;
 mod forms;
 mod fts;
+mod letters;
 mod mcp;
 mod model;
 mod pausing;

@@ -7,7 +7,7 @@ use pointsman_kernel::{chart::Disposition, governor::Permissions, id::Seq};
 use pointsman_runtime::{
     browser,
     driver::Standing,
-    model::Spec,
+    model::{Settings, Spec},
     observe::Notice,
     session::{Nobody, Posted, Start},
     store::{RunId, Store},
@@ -40,7 +40,8 @@ fn the_watch_does_not_undo_a_persons_pause() {
             post(&journal, run, &json!({ "paused": { "why": "tea" } }));
         }
     };
-    let host = desk.host_of(Spec::quote(), browser::Settings::default(), Some(nervous()));
+    let host =
+        desk.host_of(Settings::new(Spec::quote()), browser::Settings::default(), Some(nervous()));
     let start = Start { permissions: Permissions::allow_all(), ..Desk::start(true) };
     let ran = desk.session.run(&host, start, vec![Arc::new(pauses)], &mut Nobody);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
@@ -88,7 +89,8 @@ fn while_the_child_waits(name: &str, say: impl Fn(&Path, &RunId, &RunId) + Send)
     let script = desk.work().join("script.jsonl");
     let turn = json!({ "text": "Well.", "delay_ms": 3_600_000 });
     std::fs::write(&script, format!("{turn}\n")).expect("written");
-    let host = desk.host_of(Spec::script(&script), browser::Settings::default(), None);
+    let host =
+        desk.host_of(Settings::new(Spec::script(&script)), browser::Settings::default(), None);
     let (told, hears) = std::sync::mpsc::channel();
     let watch = move |run: &RunId, notice: &Notice| {
         if matches!(notice, Notice::StateChanged { from: None, .. }) {

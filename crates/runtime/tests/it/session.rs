@@ -15,10 +15,7 @@ use pointsman_runtime::{
     host::{self, Host},
     model::{self, Spec},
     observe::{Notice, Observer},
-    session::{
-        Asking, Attend, Decision, Nobody, Outcome, Posted, Reply, Session, SessionError, Start,
-        approval,
-    },
+    session::{Asking, Attend, Decision, Nobody, Outcome, Reply, Session, SessionError, Start},
     store::{RunId, Store},
     tool, watch,
 };
@@ -91,20 +88,19 @@ impl Desk {
 
     /// A host that fills forms in such a browser.
     pub(crate) fn host_with(&self, browser: pointsman_runtime::browser::Settings) -> Host {
-        self.host_of(Spec::quote(), browser, None)
+        self.host_of(model::Settings::new(Spec::quote()), browser, None)
     }
 
     /// A host with a model, and a watch if one is wanted.
     pub(crate) fn host_of(
         &self,
-        model: Spec,
+        model: model::Settings,
         browser: pointsman_runtime::browser::Settings,
         watch: Option<watch::Limits>,
     ) -> Host {
         let mut tools = tool::Settings::over(self.work(), self.folder.0.join("index.db"));
         // Pages come from a server in this process.
         tools.http_private = true;
-        let model = model::Settings::new(model);
         let settings = host::Settings {
             model,
             tools,
@@ -132,6 +128,27 @@ impl Desk {
 
     pub(crate) fn run(&self, attendant: &mut dyn Attend) -> Outcome {
         let ran = self.session.run(&self.host(), Self::start(true), Vec::new(), attendant);
+        ran.unwrap_or_else(|error| panic!("it runs: {error}"))
+    }
+
+    /// Asks `research` something, with such a model.
+    pub(crate) fn research(&self, model: model::Settings, goal: &str) -> Outcome {
+        let chart = pointsman_agents::chart("research").expect("it ships").expect("it is sound");
+        let (_, source) = pointsman_agents::CHARTS
+            .iter()
+            .find(|(name, _)| *name == "research")
+            .expect("it ships");
+        let start = Start {
+            chart,
+            source: (*source).into(),
+            config: json!({ "goal": goal }),
+            words: Vec::new(),
+            goal: goal.into(),
+            permissions: Permissions::allow_all(),
+            seed: Some(7),
+        };
+        let host = self.host_of(model, pointsman_runtime::browser::Settings::default(), None);
+        let ran = self.session.run(&host, start, Vec::new(), &mut Nobody);
         ran.unwrap_or_else(|error| panic!("it runs: {error}"))
     }
 
@@ -172,55 +189,6 @@ fn what_is_asked_for_is_done_after_a_yes_and_only_then() {
     let outcome = desk.run(&mut Says(false, 0));
     assert_eq!(outcome.standing, Standing::Ended(Disposition::Denied));
     assert!(!has_note(&desk.work()));
-}
-
-#[test]
-fn where_nobody_is_there_it_waits_and_an_approval_by_letter_lets_it_go_on() {
-    let desk = Desk::new("session-letter");
-    let outcome = desk.run(&mut Nobody);
-    assert_eq!(outcome.standing, Standing::Asking);
-    assert!(!has_note(&desk.work()));
-    let question = outcome.questions.first().expect("a question is open").clone();
-    assert_eq!(question.call().map(|call| call.tool.as_str()), Some("write"));
-    let recalled = desk.session.recall(&outcome.run, None).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(recalled.loaded.questions().len(), 1, "anybody can see what is asked");
-    let yes = Decision { granted: true, reason: String::new(), remember: None };
-    let posted = desk.session.post(&outcome.run, &approval(&question, &yes));
-    assert_eq!(posted.unwrap_or_else(|e| panic!("{e}")), Posted::Waiting, "nobody drives it");
-    let outcome = desk.resume(&outcome.run, &mut Nobody);
-    assert!(has_note(&desk.work()), "the letter was taken");
-    assert_eq!(outcome.standing, Standing::Asking, "now reading is asked for");
-    assert!(desk.session.store().letters(&outcome.run).expect("readable").is_empty());
-    let stale = desk.session.post(&outcome.run, &approval(&question, &yes));
-    assert!(stale.is_ok());
-    let again = desk.resume(&outcome.run, &mut Nobody);
-    assert_eq!(again.steps, outcome.steps, "the same answer twice changes nothing");
-}
-
-#[test]
-fn a_run_is_cancelled_by_letter_and_an_ended_one_takes_nothing() {
-    let desk = Desk::new("session-cancel");
-    let outcome = desk.run(&mut Nobody);
-    let cancel = json!({ "cancelled": { "scope": "run" } });
-    assert!(desk.session.post(&outcome.run, &cancel).is_ok());
-    let outcome = desk.resume(&outcome.run, &mut Nobody);
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Cancelled));
-    assert!(!has_note(&desk.work()));
-    assert!(desk.session.post(&outcome.run, &cancel).is_ok());
-    let again = desk.resume(&outcome.run, &mut Nobody);
-    assert_eq!((again.steps, again.standing), (outcome.steps, outcome.standing));
-}
-
-#[test]
-fn what_comes_after_the_letter_that_ends_a_run_does_not_hide_its_end() {
-    let desk = Desk::new("session-cancel-twice");
-    let outcome = desk.run(&mut Nobody);
-    for _ in 0..2 {
-        let cancel = json!({ "cancelled": { "scope": "run" } });
-        assert!(desk.session.post(&outcome.run, &cancel).is_ok());
-    }
-    let outcome = desk.resume(&outcome.run, &mut Nobody);
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Cancelled));
 }
 
 #[test]
@@ -333,35 +301,6 @@ pub(crate) fn post(journal: &Path, run: &RunId, event: &serde_json::Value) {
         });
         posting.join().expect("nobody panics").expect("it is posted");
     });
-}
-
-/// Is told of a cancel by somebody else while the question is open, and then says yes.
-struct Late<'a> {
-    session: &'a Session,
-    run: Arc<Mutex<Option<RunId>>>,
-}
-
-impl Attend for Late<'_> {
-    fn decide(&mut self, _: &Asking<'_>) -> Reply {
-        let run = self.run.lock().expect("nobody panics").clone().expect("it has begun");
-        post(self.session.journal(), &run, &json!({ "cancelled": { "scope": "run" } }));
-        Reply::Decided(Decision { granted: true, reason: "late".into(), remember: None })
-    }
-}
-
-#[test]
-fn who_speaks_first_is_heard_first() {
-    let desk = Desk::new("session-late");
-    let run = Arc::new(Mutex::new(None));
-    let seen = Arc::clone(&run);
-    let watch = move |id: &RunId, _: &Notice| {
-        *seen.lock().expect("nobody panics") = Some(id.clone());
-    };
-    let mut late = Late { session: &desk.session, run };
-    let ran = desk.session.run(&desk.host(), Desk::start(true), vec![Arc::new(watch)], &mut late);
-    let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
-    assert_eq!(outcome.standing, Standing::Ended(Disposition::Cancelled));
-    assert!(!desk.work().join("note.txt").exists(), "the call never ran");
 }
 
 #[test]

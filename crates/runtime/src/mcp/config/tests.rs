@@ -7,7 +7,13 @@ fn parse(text: &str) -> Result<Config, McpError> {
 }
 
 fn wrong(text: &str) -> String {
-    parse(text).map_or_else(|error| error.to_string(), |config| format!("{config:?}"))
+    match parse(text) {
+        Ok(config) => {
+            let first = config.wrong().next().map(|(_, error)| error.to_string());
+            first.unwrap_or_else(|| format!("{config:?}"))
+        }
+        Err(error) => error.to_string(),
+    }
 }
 
 #[test]
@@ -80,6 +86,28 @@ fn what_is_wrong_is_named_with_its_place_and_key() {
     for (text, said) in cases {
         assert_eq!(wrong(text), said, "{text}");
     }
+}
+
+#[test]
+fn a_wrong_entry_leaves_the_others_alone() {
+    let config = parse(
+        r#"{"mcpServers": {
+            "old": {"type": "sse", "url": "https://example.org"},
+            "socket": {"type": "ws", "url": "wss://example.org"},
+            "asks": {"command": "x", "env": {"K": "${input:key}"}},
+            "bad": 7,
+            "good": {"command": "serve"}
+        }}"#,
+    )
+    .unwrap();
+    let wrong: Vec<&str> = config.wrong().map(|(name, _)| name).collect();
+    assert_eq!(wrong, ["asks", "bad", "old", "socket"]);
+    assert_eq!(config.names().collect::<Vec<_>>(), ["good"]);
+    // A key is given to all of them, so that whoever approves one is told what is wrong.
+    let key = config.key("old").unwrap().to_owned();
+    assert_eq!(config.approved(&[key]), ["old"]);
+    let config = config.with("old", Named::Address { url: "http://x".into(), headers: vec![] });
+    assert!(config.wrong().all(|(name, _)| name != "old"));
 }
 
 #[test]

@@ -108,7 +108,9 @@ impl Fault {
             let found = error.field(name)?;
             found.number().or_else(|| found.text()?.parse().ok())
         });
-        let status = numbers.find_map(|number| u16::try_from(number).ok().filter(|n| *n >= 300));
+        // Some providers number their errors as they like: `1302` is a code and no status.
+        let is_status = |number: &u16| (300..600).contains(number);
+        let status = numbers.find_map(|number| u16::try_from(number).ok().filter(is_status));
         let numeric = |word: &&String| word.bytes().all(|byte| byte.is_ascii_digit());
         let code = words.iter().find(|word| !numeric(word)).or_else(|| words.first());
         Self {

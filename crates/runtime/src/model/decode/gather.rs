@@ -19,6 +19,7 @@ pub(super) struct Gather {
     calls: Vec<Call>,
     usage: Usage,
     stop: Option<String>,
+    cut_by: Option<String>,
     ended: bool,
     fault: Option<Fault>,
     pieces: Vec<Piece>,
@@ -164,6 +165,11 @@ impl Gather {
         }
     }
 
+    /// Notes what cut the reply short.
+    pub(super) fn cut_by(&mut self, reason: String) {
+        self.cut_by = Some(reason);
+    }
+
     /// Notes that the protocol's own end was seen.
     pub(super) const fn end(&mut self) {
         self.ended = true;
@@ -209,6 +215,7 @@ impl Gather {
             complete,
             error,
             refusal: Some(self.refusal).filter(|refusal| !refusal.is_empty()),
+            cut_by: self.cut_by,
         }
     }
 

@@ -15,12 +15,10 @@ use super::{
 pub(super) fn event(node: Node<'_>, gather: &mut Gather) {
     for choice in node.items_of("choices").into_iter().filter(first) {
         // A few servers wrap a finished message in a single event.
-        let said = choice.field("delta").or_else(|| {
-            let message = choice.field("message")?;
-            gather.is_silent().then_some(message)
-        });
-        if let Some(said) = said {
-            message(said, gather);
+        if let Some(delta) = choice.field("delta") {
+            message(delta, false, gather);
+        } else if let Some(whole) = choice.field("message").filter(|_| gather.is_silent()) {
+            message(whole, true, gather);
         }
         stop(choice, gather);
     }
@@ -32,7 +30,7 @@ pub(super) fn body(node: Node<'_>, gather: &mut Gather) -> bool {
     let choices = node.items_of("choices");
     for choice in choices.iter().copied().filter(first) {
         if let Some(said) = choice.field("message") {
-            message(said, gather);
+            message(said, true, gather);
         }
         stop(choice, gather);
     }
@@ -48,7 +46,8 @@ fn first(choice: &Node<'_>) -> bool {
     choice.number_of("index").unwrap_or(0) == 0
 }
 
-fn message(said: Node<'_>, gather: &mut Gather) {
+/// Reads a message, or a piece of one.
+fn message(said: Node<'_>, whole: bool, gather: &mut Gather) {
     // `reasoning` and `reasoning_content` are two names for one thing; some send both.
     let reasoning = said.text_of("reasoning").or_else(|| said.text_of("reasoning_content"));
     gather.reasoning(&reasoning.unwrap_or_default());
@@ -60,7 +59,7 @@ fn message(said: Node<'_>, gather: &mut Gather) {
     }
     gather.refusal(&said.text_of("refusal").unwrap_or_default());
     for call in said.items_of("tool_calls") {
-        tool_call(call, gather);
+        tool_call(call, whole, gather);
     }
     if let Some(function) = said.field("function_call") {
         let place = gather.last_call().or_else(|| {
@@ -86,12 +85,14 @@ fn content_part(part: Node<'_>, gather: &mut Gather) {
     }
 }
 
-fn tool_call(call: Node<'_>, gather: &mut Gather) {
+/// Reads a call. In a whole message each is one of its own, whatever ids and indices say.
+fn tool_call(call: Node<'_>, whole: bool, gather: &mut Gather) {
     let function = call.field("function").unwrap_or(call);
     let index = call.number_of("index");
     let id = call.word_of("id");
     let name = function.word_of("name");
     let known = match (index, &id) {
+        _ if whole => None,
         (Some(index), _) => gather.call_at(index),
         (None, Some(id)) => gather.call_named(id),
         (None, None) => gather.last_call().filter(|_| name.is_none()),

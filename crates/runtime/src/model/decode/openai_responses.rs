@@ -111,6 +111,10 @@ impl Responses {
             let message = format!("the provider ended the response as {status}");
             gather.fail(Fault::found(ErrorClass::Unavailable, status, message));
         }
+        let details = response.field("incomplete_details");
+        if let Some(reason) = details.and_then(|details| details.word_of("reason")) {
+            gather.cut_by(reason);
+        }
         gather.stop(status.to_owned());
         gather.end();
     }

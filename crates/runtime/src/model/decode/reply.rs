@@ -59,6 +59,9 @@ pub struct Decoded {
     /// The model's refusal, in its words.
     #[serde(skip)]
     pub refusal: Option<String>,
+    /// What cut the reply short, where the provider says so beside its word for the stop.
+    #[serde(skip)]
+    pub cut_by: Option<String>,
 }
 
 impl Decoded {

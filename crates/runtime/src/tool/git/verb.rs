@@ -76,7 +76,6 @@ pub(super) const VERBS: &[Verb] = &[
            --no-contains? --merged? --no-merged? --points-at= --sort= --format= --abbrev? \
            --no-abbrev -i --ignore-case --no-track --no-color"],
     ),
-    writes("checkout", &["-q --quiet --ours --theirs --no-progress --overlay --no-overlay"]),
     writes(
         "commit",
         &["-m= --message= -F= --file= -a --all -q --quiet --allow-empty -n --no-verify -s \
@@ -95,8 +94,7 @@ pub(super) const VERBS: &[Verb] = &[
     writes("mv", &["-n --dry-run -v --verbose -k"]),
     writes(
         "restore",
-        &["-s= --source= -S --staged -W --worktree -q --quiet --ours --theirs --overlay \
-           --no-overlay --no-progress"],
+        &["-s= --source= -S --staged -q --quiet --overlay --no-overlay --no-progress"],
     ),
     looks(
         "rev-parse",
@@ -112,11 +110,23 @@ pub(super) const VERBS: &[Verb] = &[
            --ahead-behind --no-ahead-behind --renames --no-renames --find-renames? \
            --ignore-submodules? --show-stash -v --verbose"],
     ),
-    writes(
-        "switch",
-        &["-c= --create= -d --detach -q --quiet --guess --no-guess --no-track --no-progress"],
-    ),
+    // A file that is ignored here and tracked there would be overwritten unasked.
+    Verb {
+        first: &["--no-overwrite-ignore"],
+        ..writes(
+            "switch",
+            &["-c= --create= -d --detach -q --quiet --guess --no-guess --no-track --no-progress"],
+        )
+    },
 ];
+
+/// Why nothing takes a file back, and what does it instead.
+const LOSES: &str = "what is in a file and not committed would be lost; `show HEAD:PATH` gives \
+    what was committed, and `edit` or `write` puts it back";
+/// Why a verb is not there that many reach for.
+const CHECKOUT: &str = "`git checkout` is not allowed here: to change the branch, use `switch`; to \
+    take a file back, use `show HEAD:PATH` and then `edit` or `write`, so that nothing is lost \
+    that is not committed";
 
 /// Whether an option has a value.
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -155,15 +165,17 @@ impl Verb {
 /// Returns what is asked for, if the verb and all its options may be used.
 pub(super) fn allowed(arguments: &[String]) -> Result<Asked<'_>, String> {
     let name = arguments.first().map_or("", String::as_str);
+    if name == "checkout" {
+        return Err(CHECKOUT.into());
+    }
     let Some(verb) = VERBS.iter().find(|verb| verb.name == name) else {
         let names: Vec<&str> = VERBS.iter().map(|verb| verb.name).collect();
         return Err(format!("`git {name}` is not allowed here; there are {}", names.join(", ")));
     };
-    let (mut places, mut says, mut ended) = (Vec::new(), false, false);
+    let (mut places, mut says, mut staged) = (Vec::new(), false, false);
     let mut rest = arguments.iter().skip(1).map(String::as_str);
     while let Some(argument) = rest.next() {
         if argument == "--" {
-            ended = true;
             places.extend(rest.by_ref());
             break;
         }
@@ -182,13 +194,12 @@ pub(super) fn allowed(arguments: &[String]) -> Result<Asked<'_>, String> {
                 return Err(format!("`{argument}` of `git {name}` needs a value, not `{next}`"));
             }
         }
+        staged |= matches!(argument, "-S" | "-qS" | "-Sq" | "--staged");
         says |= is_message || (name == "commit" && matches!(option, "F" | "--file"));
         places.extend(value.filter(|_| !is_message));
     }
-    if name == "checkout" && !ended {
-        return Err("`git checkout` only takes paths here, after `--`; to change the branch, use \
-                    `switch`"
-            .into());
+    if name == "restore" && !staged {
+        return Err(format!("`git restore` needs `--staged` by itself here: {LOSES}"));
     }
     if name == "commit" && !says {
         return Err("`git commit` needs a message: add `-m` and the text".into());

@@ -60,8 +60,8 @@ pub(super) fn find(given: Option<&Path>, limit: Duration) -> Result<PathBuf, Str
     }
 }
 
-/// Returns the arguments that come before the program. Later mounts cover earlier ones.
-pub(super) fn arguments(place: &Place, folder: &Path) -> Vec<OsString> {
+/// Returns the arguments that come before the program.
+pub(super) fn arguments<'a>(place: &'a Place, folder: &Path) -> Vec<OsString> {
     // Without capabilities, or root could make read-only mounts writable again.
     let mut arguments: Vec<OsString> =
         ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
@@ -70,12 +70,26 @@ pub(super) fn arguments(place: &Place, folder: &Path) -> Vec<OsString> {
     if place.network {
         arguments.push("--share-net".into());
     }
-    let mount = |how: &str, path: &Path| [how.into(), path.into(), path.into()];
-    arguments.extend(place.read_only.iter().flat_map(|path| mount("--ro-bind", path)));
-    arguments.extend(["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"].map(OsString::from));
-    arguments.extend(mount("--bind", &place.root));
-    arguments.extend(place.writable.iter().flat_map(|path| mount("--bind", path)));
-    arguments.extend(place.kept.iter().flat_map(|path| mount("--ro-bind", path)));
+    let own = [("--dev", "/dev"), ("--proc", "/proc"), ("--tmpfs", "/tmp")];
+    let own = own.map(|(how, path)| (how, Path::new(path)));
+    let all = |how, paths: &'a [PathBuf]| paths.iter().map(move |path| (how, path.as_path()));
+    let mut mounts: Vec<(&str, &Path)> = own
+        .into_iter()
+        .chain(all("--ro-bind", &place.read_only))
+        .chain([("--bind", place.root.as_path())])
+        .chain(all("--bind", &place.writable))
+        .chain(all("--ro-bind", &place.kept))
+        .collect();
+    // What lies in another mount comes after it, or it would be covered. Of one path that is
+    // named twice, the last counts.
+    mounts.sort_by_key(|(_, path)| path.components().count());
+    for (how, path) in mounts {
+        arguments.extend([how.into(), path.into()]);
+        // What is the sandbox's own has no other place that it comes from.
+        if how.ends_with("bind") {
+            arguments.push(path.into());
+        }
+    }
     // The folders that hold these mounts are nobody's to write in.
     arguments.extend(["--remount-ro", "/"].map(OsString::from));
     arguments.extend(["--chdir".into(), folder.into(), "--".into()]);

@@ -1,7 +1,8 @@
 //! Landlock: a process gives up what it could open, for itself and its children.
 //!
 //! It is a fallback. What lies in the workspace cannot be taken back from it, so git's
-//! own files can be written; of the network, only TCP is shut off.
+//! own files can be written. Of the network it knows TCP; other sockets are kept from being
+//! made at all, except for those in files.
 //!
 //! The helper is two processes. The outer one keeps the family together: whatever a
 //! command leaves behind becomes its child, and is stopped before it ends itself. The
@@ -26,7 +27,7 @@ use landlock::{
     RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 
-use super::{super::process::left, place::Place};
+use super::{super::process::left, place::Place, sockets};
 
 /// Devices that commands write to without a thought. Not the terminal: whoever opens it
 /// can type into the shell of the person who started us.
@@ -37,7 +38,10 @@ const READ: &[&str] = &["/dev/random", "/dev/urandom"];
 
 /// Says why landlock cannot be used, if it cannot.
 pub(super) fn missing() -> Option<String> {
-    let error = ruleset(false).err()?;
+    let error = match ruleset(false) {
+        Ok(_) => sockets::missing()?,
+        Err(error) => error.to_string(),
+    };
     Some(format!("the kernel has no landlock that could shut off the network: {error}"))
 }
 
@@ -157,6 +161,9 @@ fn become_program(arguments: impl Iterator<Item = OsString>) -> Result<Infallibl
         .map_err(|error| error.to_string())?;
     if status.ruleset == RulesetStatus::NotEnforced {
         return Err("the kernel does not enforce landlock".into());
+    }
+    if !network {
+        sockets::shut_off()?;
     }
     Err(Command::new(name).args(rest).exec().to_string())
 }

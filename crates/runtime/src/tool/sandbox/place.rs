@@ -73,8 +73,11 @@ pub(super) struct Place {
     pub(super) read_only: Vec<PathBuf>,
     /// What can be written, beside the workspace.
     pub(super) writable: Vec<PathBuf>,
-    /// What can only be read although it lies in the workspace.
+    /// What can only be read although it lies in something that can be written.
     pub(super) kept: Vec<PathBuf>,
+    /// The first path of the policy among those, with what it lies in: not every sandbox can
+    /// keep it.
+    pub(super) guarded: Option<(PathBuf, PathBuf)>,
     /// Whether the network is there.
     pub(super) network: bool,
 }
@@ -113,18 +116,26 @@ impl Place {
         }
         let grounds: Vec<&Path> =
             [root].into_iter().chain(policy.writable.iter().map(PathBuf::as_path)).collect();
-        for path in &policy.read_only {
-            let Some(path) = real(path, &grounds)? else { continue };
-            let list = if path.starts_with(root) { &mut kept } else { &mut read_only };
-            list.push(path);
-        }
         for path in &policy.writable {
             writable.extend(real(path, &grounds)?);
+        }
+        let mut guarded = None;
+        for path in &policy.read_only {
+            let Some(path) = real(path, &grounds)? else { continue };
+            let mut written = [root].into_iter().chain(writable.iter().map(PathBuf::as_path));
+            match written.find(|ground| path.starts_with(ground)) {
+                Some(ground) => {
+                    guarded.get_or_insert_with(|| (path.clone(), ground.to_owned()));
+                    kept.push(path);
+                }
+                None => read_only.push(path),
+            }
         }
         for list in [&mut read_only, &mut kept] {
             list.retain(|path| path.exists());
         }
-        Ok(Self { root: root.into(), read_only, writable, kept, network: policy.network })
+        let (root, network) = (root.into(), policy.network);
+        Ok(Self { root, read_only, writable, kept, guarded, network })
     }
 }
 

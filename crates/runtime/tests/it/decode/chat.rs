@@ -84,6 +84,19 @@ fn a_plain_body_is_read() {
 }
 
 #[test]
+fn every_call_of_a_plain_body_is_one_of_its_own() {
+    let call = |name: &str| json!({"id": "a", "function": {"name": name, "arguments": "{}"}});
+    let body = json!({"choices": [{
+        "message": {"tool_calls": [call("read"), call("list"), call("list")]},
+        "finish_reason": "tool_calls",
+    }]});
+    let decoded = decoded(OpenAiChat, &body.to_string());
+    let names: Vec<&str> = decoded.tool_calls.iter().map(|call| call.name.as_str()).collect();
+    assert_eq!(names, ["read", "list", "list"]);
+    assert!(decoded.tool_calls.iter().all(|call| call.arguments.as_str() == "{}"));
+}
+
+#[test]
 fn without_the_marker_or_a_stop_word_it_is_not_complete() {
     let chunk = r#"{"choices":[{"delta":{"content":"pong"},"finish_reason":"stop"}]}"#;
     let unmarked = decoded(OpenAiChat, &events(&[chunk]));

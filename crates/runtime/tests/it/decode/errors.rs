@@ -161,6 +161,15 @@ fn sentences_tell_classes_too() {
 }
 
 #[test]
+fn a_number_is_a_status_only_where_it_can_be_one() {
+    for (code, status) in [("\"1302\"", None), ("299", None), ("600", None), ("429", Some(429))] {
+        let body = events(&[&format!(r#"{{"error":{{"code":{code},"message":"m"}}}}"#)]);
+        let error = decoded(OpenAiChat, &body).error.expect("it failed");
+        assert_eq!((error.status, error.code.as_deref()), (status, Some(code.trim_matches('"'))));
+    }
+}
+
+#[test]
 fn the_time_to_wait_is_found() {
     let delay = r#"{"error":{"code":429,"message":"m","details":[{"retryDelay":"3.5s"}]}}"#;
     assert_eq!(error(GeminiGenerate, delay, 429).retry_after_ms, Some(3_500));

@@ -198,6 +198,26 @@ async fn refusals_and_filters_are_no_replies() {
     assert_eq!(kind_of("ollama:m", &body).await, (FaultClass::Invalid, false));
     let blocked = json!({ "candidates": [{ "content": { "parts": [{ "text": "a" }] }, "finishReason": "SAFETY" }] });
     assert_eq!(kind_of("gemini:m", &events(&[blocked])).await, (FaultClass::Invalid, false));
+    // Responses end as incomplete, and only a field beside it says that a filter did it.
+    for (reason, expected) in [
+        (json!("content_filter"), Some((FaultClass::Invalid, false))),
+        (json!("max_output_tokens"), None),
+        (json!("something_new"), None),
+        (json!(null), None),
+    ] {
+        let filtered = events(&[
+            json!({ "type": "response.output_text.delta", "delta": "half a" }),
+            json!({ "type": "response.incomplete", "response": {
+                "status": "incomplete", "incomplete_details": { "reason": reason },
+            } }),
+        ]);
+        let server = serve(vec![Served::whole(200, &filtered)]).await;
+        let done = ask(at("openai-responses:m", &server.url)).await;
+        match expected {
+            Some(expected) => assert_eq!(kind(&done), expected, "{reason}"),
+            None => assert_eq!(super::reply(&done).text, "half a", "{reason}"),
+        }
+    }
     let broken = json!({ "candidates": [{ "finishReason": "MALFORMED_FUNCTION_CALL" }] });
     assert_eq!(kind_of("gemini:m", &events(&[broken])).await, (FaultClass::Invalid, true));
 }

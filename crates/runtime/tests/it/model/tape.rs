@@ -2,15 +2,20 @@
 
 use std::{env, fs, path::PathBuf};
 
-use pointsman_kernel::agent::FaultClass;
-use pointsman_runtime::model::{Model, ModelError, Protocol, Secret, Settings, Shown};
+use pointsman_kernel::{agent::FaultClass, chart::Disposition};
+use pointsman_runtime::{
+    driver::Standing,
+    model::{Model, ModelError, Protocol, Secret, Settings, Shown},
+};
+use serde_json::json;
 
 use super::{
     KEY, PROVIDERS,
-    answers::text,
+    answers::{events, text},
     at, fault, kind, question,
     server::{Served, Then, serve},
 };
+use crate::session::Desk;
 
 /// Returns a file of this test alone.
 fn file(name: &str) -> PathBuf {
@@ -83,6 +88,41 @@ async fn a_tape_holds_bytes_that_are_no_text() {
     fs::remove_file(&path).expect("it is there");
 }
 
+/// A whole run with a busy provider and a decision that cannot be read: the second attempts
+/// come after a wait, and their prompts tell how long it was.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_whole_run_comes_again_from_its_tape() {
+    let path = file("run");
+    let says = |text: &str| {
+        let said =
+            json!({ "choices": [{ "delta": { "content": text }, "finish_reason": "stop" }] });
+        Served::whole(200, &(events(&[said]) + "data: [DONE]\n\n"))
+    };
+    let server = serve(vec![
+        Served::whole(429, r#"{"error":{"message":"slow down"}}"#).with("retry-after", "1"),
+        says("It names a signal."),
+        says("I would look further."),
+        says(r#"{"action": "finish", "final": "Stop."}"#),
+    ])
+    .await;
+    let mut live = at("openai-compatible:m", &server.url);
+    live.record = Some(path.clone());
+    let mut again = at("openai-compatible:m", "http://127.0.0.1:1");
+    again.replay = Some(path.clone());
+    for (name, model) in [("tape-live", live), ("tape-again", again)] {
+        let run = move || {
+            let desk = Desk::new(name);
+            fs::write(desk.work().join("a.md"), "A red signal means stop.").expect("written");
+            desk.research(model, "What is a red signal?")
+        };
+        let outcome = tokio::task::spawn_blocking(run).await.expect("it does not panic");
+        assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded), "{name}");
+        assert!(outcome.result.is_some_and(|told| told.starts_with("Stop.")), "{name}");
+    }
+    assert_eq!(server.seen.lock().expect("nobody panicked").len(), 4, "all of it is on the tape");
+    fs::remove_file(&path).expect("it is there");
+}
+
 #[test]
 fn a_broken_tape_is_refused_with_its_line() {
     let path = file("broken");
@@ -91,10 +131,10 @@ fn a_broken_tape_is_refused_with_its_line() {
             r#"{{"v":{v},"digest":"d","protocol":"openai-chat","status":200,"chunks":[{chunk}],"end":"closed"}}"#
         )
     };
-    let good = line(1, r#""a""#);
+    let good = line(1, r#""a""#) + "\n" + &line(2, r#""a""#);
     let cases = [
-        (format!("{good}\n\n{{\"v\":1"), 3),
-        (format!("{good}\n{}", line(2, r#""a""#)), 2),
+        (format!("{good}\n\n{{\"v\":1"), 4),
+        (format!("{good}\n{}", line(3, r#""a""#)), 3),
         (line(1, r#"{"hex":"zz"}"#), 1),
         (good.replace("openai-chat", "telegraph"), 1),
     ];

@@ -65,7 +65,11 @@ async fn an_answer_may_not_be_larger_than_allowed() {
             assert_eq!(reply(&done).text, "Hello there.");
         } else {
             assert_eq!(kind(&done), (FaultClass::Resource, false), "{max_bytes}");
-            assert!(fault(&done).message.contains("max_bytes"), "{}", fault(&done).message);
+            assert!(
+                fault(&done).message.contains("`answer` of `[model]`"),
+                "{}",
+                fault(&done).message
+            );
         }
     }
 }

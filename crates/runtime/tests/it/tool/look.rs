@@ -129,6 +129,42 @@ fn a_list_of_ignored_files_that_is_no_plain_file_counts_for_nothing() {
 }
 
 #[test]
+fn passages_are_found_in_every_encoding_and_large_files_are_named() {
+    let desk = Desk::with("passages", |settings| settings.limits.file_bytes = 2000);
+    desk.put("latin.md", b"Der gr\xfcne Papagei singt.\n");
+    let wide = "The parrot whistles.\n".encode_utf16().flat_map(u16::to_le_bytes);
+    desk.put("wide.md", [0xff, 0xfe].into_iter().chain(wide).collect::<Vec<u8>>());
+    desk.put("large.md", "A parrot in a long text.\n".repeat(100));
+    desk.put("picture.png", [0; 3000]);
+    let search = |query: &str| desk.does("context.fts_search", json!({ "query": query }));
+    let large = "[1 file is larger than 2000 bytes and not searched: large.md]";
+    assert_eq!(search("Papagei"), format!("latin.md:1: Der gr\u{fc}ne Papagei singt.\n{large}"));
+    assert_eq!(search("parrot"), format!("wide.md:1: The parrot whistles.\n{large}"));
+    assert_eq!(search("nothing"), format!("no passage matches\n{large}"));
+    for n in 0..6 {
+        desk.put(&format!("more-{n}.md"), "x\n".repeat(2000));
+    }
+    let said = search("nothing");
+    assert!(said.contains("[7 files are larger than 2000 bytes and not searched: "), "{said}");
+    assert!(said.ends_with(", …]"), "{said}");
+}
+
+#[test]
+fn the_index_can_be_read_by_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let desk = Desk::new("private-index");
+    desk.put("a.md", "text\n");
+    desk.does("context.fts_search", json!({ "query": "text" }));
+    let cache = desk.folder.0.join("cache");
+    let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+    assert_eq!(mode(&cache), 0o700);
+    for entry in fs::read_dir(&cache).expect("it is there") {
+        let path = entry.expect("it is there").path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
+}
+
+#[test]
 fn lists_of_ignored_files_are_honoured_as_git_does() {
     let desk = Desk::new("ignore");
     desk.put(".gitignore", "*.log\nbuild/\n/only-here\n");

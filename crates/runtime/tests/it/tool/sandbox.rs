@@ -17,7 +17,7 @@ use pointsman_runtime::tool::SandboxPolicy;
 use serde_json::json;
 
 use super::{Desk, wait};
-use crate::examples::built;
+use crate::{examples::built, store::Folder};
 
 /// The two kinds.
 const KINDS: [&str; 2] = ["bubblewrap", "landlock"];
@@ -171,13 +171,78 @@ fn nothing_outside_the_workspace_can_be_written() {
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn what_is_read_only_is_so_wherever_it_lies() {
+    for kind in KINDS {
+        let ground = Folder::new(&format!("{kind}-read-only"));
+        let place = |name: &str| {
+            let path = ground.0.join(name);
+            fs::create_dir_all(&path).expect("it is made");
+            fs::write(path.join("file"), "kept\n").expect("it is written");
+            path.canonicalize().expect("it is there")
+        };
+        // It lies beside everything else; the tests' folders are below the temporary one,
+        // which bubblewrap covers.
+        let beside = place("beside");
+        let shown = open(kind, "beside", |policy| policy.read_only.push(beside.clone()));
+        assert!(works(&shown, &format!("cat {}/file", beside.display())).contains("kept"));
+        fails(&shown, &format!("echo x > {}/file", beside.display()));
+        // It lies in what can be written, and what can be written lies in it.
+        let (cache, inner) = (place("cache"), place("cache/inner"));
+        let desk = Desk::with(&format!("{kind}-inner"), |settings| {
+            settings.sandbox = policy(kind);
+            settings.sandbox.writable.push(cache.clone());
+            settings.sandbox.read_only.push(inner.clone());
+        });
+        if kind == "landlock" {
+            let said = desk.refuses("shell", json!({ "command": "true" }));
+            assert!(said.contains("landlock cannot keep both"), "{said}");
+        } else {
+            works(&desk, &format!("echo x > {}/made", cache.display()));
+            fails(&desk, &format!("echo x > {}/file", inner.display()));
+            assert!(works(&desk, &format!("cat {}/file", inner.display())).contains("kept"));
+        }
+        let outer = open(kind, "outer", |policy| {
+            policy.read_only.push(cache.clone());
+            policy.writable.push(inner.clone());
+        });
+        works(&outer, &format!("echo x > {}/made", inner.display()));
+        fails(&outer, &format!("echo x > {}/other", cache.display()));
+    }
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn the_network_cannot_be_reached_unless_it_is_allowed() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("it binds");
     let port = listener.local_addr().expect("it has one").port();
-    let reach = format!("bash -c ': < /dev/tcp/127.0.0.1/{port}'");
+    let tcp = format!("bash -c ': < /dev/tcp/127.0.0.1/{port}'");
+    let udp = "bash -c 'echo out > /dev/udp/127.0.0.1/9'";
+    let made = |family: &str, kind: &str| {
+        let socket = format!("socket.socket(socket.{family}, socket.{kind})");
+        format!("python3 -c 'import socket; {socket}'")
+    };
     for kind in KINDS {
-        fails(&desk(kind, "offline"), &reach);
-        works(&open(kind, "online", |policy| policy.network = true), &reach);
+        let (offline, online) =
+            (desk(kind, "offline"), open(kind, "online", |policy| policy.network = true));
+        fails(&offline, &tcp);
+        fails(&offline, udp);
+        works(&online, &tcp);
+        works(&online, udp);
+        works(&offline, &made("AF_UNIX", "SOCK_STREAM"));
+        works(&offline, "python3 -c 'import socket; socket.socketpair()'");
+    }
+    // Where there is a network namespace of its own, sockets lead nowhere; elsewhere there
+    // must be none.
+    let offline = desk("landlock", "sockets");
+    for (family, kind) in [
+        ("AF_INET", "SOCK_DGRAM"),
+        ("AF_INET", "SOCK_STREAM"),
+        ("AF_INET6", "SOCK_DGRAM"),
+        ("AF_NETLINK", "SOCK_RAW"),
+        ("AF_VSOCK", "SOCK_STREAM"),
+    ] {
+        let said = fails(&offline, &made(family, kind));
+        assert!(said.contains("Permission denied"), "{family}: {said}");
     }
 }
 

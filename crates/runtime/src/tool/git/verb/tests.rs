@@ -25,8 +25,8 @@ fn verbs_that_look_and_add_are_allowed() {
         "branch --list",
         "branch next",
         "switch -c next",
-        "checkout HEAD -- a.txt",
         "restore --staged a.txt",
+        "restore -qS --source=HEAD~1 -- a.txt",
         "log -10 -p --since=yesterday -- src",
         "log -n 3 --format=%s",
         "log -Sneedle --stat=80",
@@ -64,7 +64,16 @@ fn what_runs_programs_reaches_out_or_loses_work_is_refused() {
         "stash",
         "rebase main",
         "checkout main",
+        "checkout -- a.txt",
+        "checkout HEAD -- a.txt",
         "checkout -f -- a.txt",
+        "restore a.txt",
+        "restore -- --staged",
+        "restore --source=HEAD a.txt",
+        "restore -s -S a.txt",
+        "restore -SW a.txt",
+        "restore --staged --worktree a.txt",
+        "restore --staged --ours a.txt",
         "commit",
         "commit --amend -m x",
         "commit --am -m x",
@@ -118,6 +127,15 @@ fn what_runs_programs_reaches_out_or_loses_work_is_refused() {
         "ls-files -X /etc/passwd",
     ] {
         check(line, false);
+    }
+}
+
+#[test]
+fn no_verb_begins_as_another_does() {
+    // A rule such as `log*` speaks of one verb.
+    for one in VERBS {
+        let like = VERBS.iter().filter(|other| other.name.starts_with(one.name));
+        assert_eq!(like.count(), 1, "{}", one.name);
     }
 }
 

@@ -7,7 +7,10 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{super::Desk, KINDS, desk, fails, sh};
+use super::{
+    super::{Desk, wait},
+    KINDS, desk, fails, sh,
+};
 
 fn git(arguments: &[&str]) -> Value {
     json!({ "args": arguments })
@@ -36,7 +39,7 @@ fn history_is_made_and_read() {
         desk.does("git", git(&["commit", "-am", "Second"]));
         let said = desk.does("git", git(&["log", "--format=%an <%ae> %s"]));
         assert!(said.contains("Pointsman <pointsman@localhost> Second"), "{kind}: {said}");
-        desk.does("git", git(&["checkout", "main", "--", "a.txt"]));
+        desk.does("git", git(&["switch", "main"]));
         assert_eq!(desk.text("a.txt"), "one\n", "{kind}");
         assert!(desk.does("git", git(&["show", "next:a.txt"])).contains("two"), "{kind}");
     }
@@ -54,6 +57,40 @@ fn verbs_that_are_not_allowed_are_refused_before_anything_runs() {
     assert_eq!(said, "`git diff` may not be given `--output` here");
     let said = desk.refuses("git", git(&["commit"]));
     assert!(said.contains("needs a message"), "{said}");
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn what_is_not_committed_is_not_lost() {
+    for kind in KINDS {
+        let desk = repository(kind, "lost");
+        desk.put("a.txt", "mine\n");
+        for arguments in [
+            &["checkout", "--", "a.txt"][..],
+            &["checkout", "HEAD", "--", "a.txt"],
+            &["restore", "a.txt"],
+            &["restore", "--staged", "--worktree", "a.txt"],
+            &["restore", "--source=HEAD", "a.txt"],
+        ] {
+            let said = desk.refuses("git", git(arguments));
+            assert!(said.contains("`show HEAD:PATH`"), "{kind}: {said}");
+            assert_eq!(desk.text("a.txt"), "mine\n", "{kind} {arguments:?}");
+        }
+        desk.does("git", git(&["add", "a.txt"]));
+        desk.does("git", git(&["restore", "--staged", "a.txt"]));
+        assert_eq!(desk.text("a.txt"), "mine\n", "{kind}");
+        desk.does("git", git(&["commit", "-qam", "Second"]));
+        // A file that is ignored on one branch and tracked on another.
+        desk.does("git", git(&["switch", "-qc", "next"]));
+        desk.put("own.txt", "theirs\n");
+        desk.does("git", git(&["add", "own.txt"]));
+        desk.does("git", git(&["commit", "-qm", "Third"]));
+        desk.does("git", git(&["switch", "-q", "main"]));
+        desk.put(".git/info/exclude", "own.txt\n");
+        desk.put("own.txt", "mine\n");
+        wait(desk.call("git", git(&["switch", "next"])));
+        assert_eq!(desk.text("own.txt"), "mine\n", "{kind}");
+    }
 }
 
 #[test]

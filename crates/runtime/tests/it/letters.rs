@@ -1,0 +1,92 @@
+//! Letters to a run: what another process says is taken, in its order, and once.
+
+use std::sync::{Arc, Mutex};
+
+use pointsman_kernel::chart::Disposition;
+use pointsman_runtime::{
+    driver::Standing,
+    observe::Notice,
+    session::{Asking, Attend, Decision, Nobody, Posted, Reply, Session, approval},
+    store::RunId,
+};
+use serde_json::json;
+
+use crate::session::{Desk, has_note, post};
+
+#[test]
+fn where_nobody_is_there_it_waits_and_an_approval_by_letter_lets_it_go_on() {
+    let desk = Desk::new("session-letter");
+    let outcome = desk.run(&mut Nobody);
+    assert_eq!(outcome.standing, Standing::Asking);
+    assert!(!has_note(&desk.work()));
+    let question = outcome.questions.first().expect("a question is open").clone();
+    assert_eq!(question.call().map(|call| call.tool.as_str()), Some("write"));
+    let recalled = desk.session.recall(&outcome.run, None).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(recalled.loaded.questions().len(), 1, "anybody can see what is asked");
+    let yes = Decision { granted: true, reason: String::new(), remember: None };
+    let posted = desk.session.post(&outcome.run, &approval(&question, &yes));
+    assert_eq!(posted.unwrap_or_else(|e| panic!("{e}")), Posted::Waiting, "nobody drives it");
+    let outcome = desk.resume(&outcome.run, &mut Nobody);
+    assert!(has_note(&desk.work()), "the letter was taken");
+    assert_eq!(outcome.standing, Standing::Asking, "now reading is asked for");
+    assert!(desk.session.store().letters(&outcome.run).expect("readable").is_empty());
+    let stale = desk.session.post(&outcome.run, &approval(&question, &yes));
+    assert!(stale.is_ok());
+    let again = desk.resume(&outcome.run, &mut Nobody);
+    assert_eq!(again.steps, outcome.steps, "the same answer twice changes nothing");
+}
+
+#[test]
+fn a_run_is_cancelled_by_letter_and_an_ended_one_takes_nothing() {
+    let desk = Desk::new("session-cancel");
+    let outcome = desk.run(&mut Nobody);
+    let cancel = json!({ "cancelled": { "scope": "run" } });
+    assert!(desk.session.post(&outcome.run, &cancel).is_ok());
+    let outcome = desk.resume(&outcome.run, &mut Nobody);
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Cancelled));
+    assert!(!has_note(&desk.work()));
+    assert!(desk.session.post(&outcome.run, &cancel).is_ok());
+    let again = desk.resume(&outcome.run, &mut Nobody);
+    assert_eq!((again.steps, again.standing), (outcome.steps, outcome.standing));
+}
+
+#[test]
+fn what_comes_after_the_letter_that_ends_a_run_does_not_hide_its_end() {
+    let desk = Desk::new("session-cancel-twice");
+    let outcome = desk.run(&mut Nobody);
+    for _ in 0..2 {
+        let cancel = json!({ "cancelled": { "scope": "run" } });
+        assert!(desk.session.post(&outcome.run, &cancel).is_ok());
+    }
+    let outcome = desk.resume(&outcome.run, &mut Nobody);
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Cancelled));
+}
+
+/// Is told of a cancel by somebody else while the question is open, and then says yes.
+struct Late<'a> {
+    session: &'a Session,
+    run: Arc<Mutex<Option<RunId>>>,
+}
+
+impl Attend for Late<'_> {
+    fn decide(&mut self, _: &Asking<'_>) -> Reply {
+        let run = self.run.lock().expect("nobody panics").clone().expect("it has begun");
+        post(self.session.journal(), &run, &json!({ "cancelled": { "scope": "run" } }));
+        Reply::Decided(Decision { granted: true, reason: "late".into(), remember: None })
+    }
+}
+
+#[test]
+fn who_speaks_first_is_heard_first() {
+    let desk = Desk::new("session-late");
+    let run = Arc::new(Mutex::new(None));
+    let seen = Arc::clone(&run);
+    let watch = move |id: &RunId, _: &Notice| {
+        *seen.lock().expect("nobody panics") = Some(id.clone());
+    };
+    let mut late = Late { session: &desk.session, run };
+    let ran = desk.session.run(&desk.host(), Desk::start(true), vec![Arc::new(watch)], &mut late);
+    let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Cancelled));
+    assert!(!desk.work().join("note.txt").exists(), "the call never ran");
+}
