@@ -97,9 +97,10 @@ fn a_fork_works_where_the_other_run_does() {
 #[test]
 fn what_is_typed_comes_before_what_was() {
     let home = waiting("place-typed");
-    let (code, _, told) = home.pointsman(&["resume", "last", "--dir", "b", "--model", "quote"]);
-    assert_eq!(code, 1, "{told}");
-    assert!(told.contains("`quote` only quotes"), "{told}");
+    home.write("other.jsonl", &SCRIPT.replace("script", "other"));
+    let typed = ["resume", "last", "--dir", "b", "--model", "script:other.jsonl"];
+    let (code, out, told) = home.pointsman(&typed);
+    assert_eq!((code, out.as_str()), (0, "The other answers.\n"), "{told}");
     assert!(home.path("b/note.txt").exists() && !home.path("a/note.txt").exists());
 }
 
