@@ -94,7 +94,7 @@ impl Waits {
 impl Drive {
     /// Returns the folder to work in.
     pub(crate) fn dir(&self) -> &Path {
-        self.dir.as_deref().unwrap_or(Path::new("."))
+        self.dir.as_deref().unwrap_or_else(|| Path::new("."))
     }
 
     /// Goes on with a run: what nobody typed is as it was when the run began.
@@ -110,7 +110,7 @@ impl Drive {
         }
         if self.model.is_none() {
             self.model = Some(place.model.into());
-            self.base_url = self.base_url.or(place.base_url.map(Into::into));
+            self.base_url = self.base_url.or_else(|| place.base_url.map(Into::into));
             self.recorded = true;
         }
         let model = words::line(self.model.as_deref().unwrap_or("quote"), 100);

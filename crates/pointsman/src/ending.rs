@@ -93,10 +93,11 @@ pub(crate) fn conclude(
         report::data(&format!("{said}\n"))?;
     } else {
         let result = outcome.result.as_ref().filter(|_| with_result);
-        let written = result.map_or(Ok(()), |result| match io::stdout().is_terminal() {
+        let written = result.map_or(Ok(()), |result| {
             // What a document holds must not steer the terminal that shows it.
-            true => report::data(&format!("{}\n", words::harmless(result))),
-            false => report::data(&format!("{result}\n")),
+            let steered = io::stdout().is_terminal();
+            let result = if steered { words::harmless(result) } else { result.clone() };
+            report::data(&format!("{result}\n"))
         });
         told(session, outcome, ended, let_go);
         for reason in &unasked {

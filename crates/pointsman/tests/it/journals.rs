@@ -227,6 +227,6 @@ fn a_verdict_is_counted_where_the_call_was_judged() {
     let (_, out, _) = home.pointsman(&["stats", "--json"]);
     let stats: Value = serde_json::from_str(&out).expect("it is JSON");
     let findings = stats["findings"].as_array().expect("a list");
-    let states: Vec<_> = findings.iter().map(|it| &it["state"]).collect();
-    assert_eq!(states, ["searching"], "{findings:#?}");
+    let where_found: Vec<_> = findings.iter().map(|it| &it["state"]).collect();
+    assert_eq!(where_found, ["searching"], "{findings:#?}");
 }

@@ -137,10 +137,9 @@ impl Settings {
         if self.record.is_some() && self.replay.is_some() {
             return Err(ModelError::RecordAndReplay);
         }
-        if self.spec.provider().protocol().is_none() {
-            if self.record.is_some() || self.replay.is_some() {
-                return Err(ModelError::NothingToRecord { spec: self.spec.to_string() });
-            }
+        let taped = self.record.is_some() || self.replay.is_some();
+        if taped && self.spec.provider().protocol().is_none() {
+            return Err(ModelError::NothingToRecord { spec: self.spec.to_string() });
         }
         Ok(())
     }
