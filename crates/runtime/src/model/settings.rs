@@ -137,10 +137,10 @@ impl Settings {
         if self.record.is_some() && self.replay.is_some() {
             return Err(ModelError::RecordAndReplay);
         }
-        if self.spec.provider().protocol().is_none() {
-            if self.record.is_some() || self.replay.is_some() {
-                return Err(ModelError::NothingToRecord { spec: self.spec.to_string() });
-            }
+        if self.spec.provider().protocol().is_none()
+            && (self.record.is_some() || self.replay.is_some())
+        {
+            return Err(ModelError::NothingToRecord { spec: self.spec.to_string() });
         }
         Ok(())
     }
