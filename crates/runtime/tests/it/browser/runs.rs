@@ -105,13 +105,14 @@ fn a_run_that_cannot_open_its_page_fails_and_says_why() {
     assert!(!left(&desk).iter().any(|path| path.extension().is_some()), "{:?}", left(&desk));
 }
 
-#[tokio::test]
-async fn a_run_that_ends_before_anything_was_done_for_it_leaves_no_private_texts() {
+#[test]
+fn a_run_that_ends_before_anything_was_done_for_it_leaves_no_private_texts() {
     let desk = Desk::new("browser-untouched");
     let folder = desk.work().parent().map(|it| it.join("deep/forms")).unwrap_or_default();
     fs::create_dir_all(folder.join("r1.private")).expect("a folder");
     fs::create_dir_all(folder.join("r2.private")).expect("a folder");
-    desk.host().ended(&"r1".parse().expect("a name"), Disposition::Denied).await;
+    let ended = desk.host().ended(&"r1".parse().expect("a name"), Disposition::Denied);
+    desk.session.block_on(ended);
     assert!(!folder.join("r1.private").exists() && folder.join("r2.private").exists());
 }
 
