@@ -108,10 +108,7 @@ fn a_rule_that_is_none_is_refused_and_one_that_fits_nothing_is_told() {
         assert_eq!(code, 2, "{rule}: {told}");
         assert!(told.contains("write TOOL or TOOL:ARGUMENT=PATTERN"), "{rule}: {told}");
     }
-    home.write(
-        "config/pointsman/pointsman.toml",
-        "[permissions]\nrules = [{ deny = \"gti\" }, { deny = \"mcp.elsewhere.*\" }]\n",
-    );
+    home.settings("[permissions]\nrules = [{ deny = \"gti\" }, { deny = \"mcp.elsewhere.*\" }]\n");
     let run = ["run", "research", "Who sets the points?", "--dir", "docs"];
     let rules = ["--deny", "shel*", "--ask", "shell:comand=rm *", "--deny", "shell:command=rm *"];
     let (code, _, told) = home.pointsman(&[&run[..], &rules].concat());
