@@ -1,6 +1,5 @@
 //! Gives the sources of this crate a fingerprint, by which what one build has worked out is told
 //! from what another would.
-#![expect(clippy::print_stdout, reason = "this is how Cargo is told")]
 
 use std::{
     fs,
