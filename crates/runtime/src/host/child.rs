@@ -100,13 +100,11 @@ async fn to_its_end(
         Err(error) => return Err(error.into()),
     };
     drive(&mut driver, &store, host.0.pauses.of(&errand.run)).await?;
-    match driver.standing() {
-        Standing::Ended(ended) => Ok((end(&driver, ended), usage(host, &driver)?)),
-        _ => {
-            let state = driver.chart().state_name(driver.run().core().state).to_owned();
-            Err(ChildError::Waits(state))
-        }
+    if let Standing::Ended(ended) = driver.standing() {
+        return Ok((end(&driver, ended), usage(host, &driver)?));
     }
+    let state = driver.chart().state_name(driver.run().core().state).to_owned();
+    Err(ChildError::Waits(state))
 }
 
 fn chart(source: &str, child: &ChildRun) -> Result<Arc<Chart>, ChildError> {
