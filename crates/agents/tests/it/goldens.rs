@@ -39,8 +39,10 @@ fn golden_journals_replay() {
 /// without it is read as ever.
 #[test]
 fn a_place_in_the_first_entry_decides_nothing() {
-    let golden = fs::read_to_string(folder().join("research-1-answered.jsonl"));
-    assert!(!golden.expect("it can be read").contains("\"place\""), "older ones have none");
+    for golden in fs::read_dir(folder()).expect("there are some") {
+        let golden = fs::read_to_string(golden.expect("it has a name").path());
+        assert!(!golden.expect("it can be read").contains("\"place\""), "older ones have none");
+    }
     let config = json!({"goal": "Who sets the points?"});
     let without = World::begun("research", &config);
     let mut placed = World::new("research");

@@ -18,6 +18,7 @@ fn start(home: &Home, arguments: &[&str]) -> Child {
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .env("HOME", home.path(""))
+        .env("XDG_CONFIG_HOME", home.path("config"))
         .env("POINTSMAN_LOG", "info")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

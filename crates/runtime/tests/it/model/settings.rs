@@ -155,7 +155,7 @@ fn what_cannot_work_is_refused_before_anything_is_sent() {
     assert!(refused(settings).contains("recorded and replayed at once"));
     let mut settings = Settings::new(Spec::quote());
     settings.record = Some("a".into());
-    assert!(refused(settings).contains("only answers of providers are recorded"));
+    assert!(refused(settings).contains("`quote` are neither recorded nor replayed"));
 }
 
 #[test]
