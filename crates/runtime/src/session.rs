@@ -41,6 +41,7 @@ pub use spoken::{TALKERS, reports, talks};
 use drive::Company;
 pub(crate) use drive::{POST, deliver, every, hear};
 pub use rehearse::{Rehearsed, rehearse};
+use signals::Signals;
 pub(crate) use spoken::is_word;
 use threads::Threads;
 
@@ -48,8 +49,8 @@ use threads::Threads;
 const POSTED: Duration = Duration::from_secs(10);
 
 /// How often a run that seems to be held is tried again, and after how long.
-const HOLD_TRIES: u32 = 10;
-const HOLD_PAUSE: Duration = Duration::from_millis(50);
+pub(crate) const HOLD_TRIES: u32 = 10;
+pub(crate) const HOLD_PAUSE: Duration = Duration::from_millis(50);
 
 /// A run that is to be started on this machine.
 #[derive(Debug)]
@@ -166,10 +167,11 @@ impl Session {
         let beginning = Beginning { words, ..Self::beginning(host, start)? };
         let site = self.site(host, observers);
         self.threads.block_on(async {
+            let signals = Signals::listen()?;
             let _hold = self.store.hold(&beginning.id)?;
             let mut driver = Driver::begin(site, beginning).await?;
             let company = Company::Attendant(attendant);
-            drive::drive(&mut driver, &self.store, host.watch(), company).await
+            drive::drive(&mut driver, &self.store, host.watch(), company, signals).await
         })
     }
 
@@ -202,11 +204,12 @@ impl Session {
         let chart = Arc::new(self.chart(id)?);
         let site = self.site(host, observers);
         self.threads.block_on(async {
+            let signals = Signals::listen()?;
             let _hold = self.hold(id).await?;
             self.unpaused(id).await?;
             let mut driver = Driver::resume(site, chart, id.clone()).await?;
             let company = Company::Attendant(attendant);
-            drive::drive(&mut driver, &self.store, host.watch(), company).await
+            drive::drive(&mut driver, &self.store, host.watch(), company, signals).await
         })
     }
 
@@ -247,9 +250,10 @@ impl Session {
     /// [resumes](Self::resume) it, or [lets it go on](Self::unpause). Where nobody drives it,
     /// that is written down here and now.
     pub fn pause(&self, id: &RunId, why: &str) -> Result<Posted, SessionError> {
-        let event = json!({ "paused": { "why": why } });
-        let Some(_hold) = self.store.hold(id)? else { return self.post(id, &event) };
-        self.threads.block_on(end::give(&self.store, id, &event))?;
+        let Some(_hold) = self.store.hold(id)? else {
+            return self.post(id, &json!({ "paused": { "why": why } }));
+        };
+        self.threads.block_on(end::pause(&self.store, id, why))?;
         Ok(Posted::Taken)
     }
 

@@ -21,7 +21,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
 use crate::{
     clock::now_ms,
     driver::{Beginning, DriveError, Driver, Site, Standing, rests},
-    session::{deliver, hear, is_word},
+    session::{HOLD_PAUSE, HOLD_TRIES, deliver, hear, is_word},
     store::{Hold, RunId, StoreError},
 };
 
@@ -239,7 +239,15 @@ impl Yard {
     async fn right(&self, id: &RunId) -> Result<Right, YardError> {
         let place = Arc::clone(&self.0.places).acquire_owned().await;
         let place = place.map_err(|_| YardError::Closed)?;
-        let hold = self.0.site.store.hold(id)?.ok_or_else(|| YardError::Held(id.clone()))?;
+        let store = &self.0.site.store;
+        // Whoever posts a letter holds the run for a moment.
+        for _ in 1..HOLD_TRIES {
+            if let Some(hold) = store.hold(id)? {
+                return Ok(Right { _place: place, _hold: hold });
+            }
+            tokio::time::sleep(HOLD_PAUSE).await;
+        }
+        let hold = store.hold(id)?.ok_or_else(|| YardError::Held(id.clone()))?;
         Ok(Right { _place: place, _hold: hold })
     }
 

@@ -174,6 +174,22 @@ impl Driver {
         Ok(driver)
     }
 
+    /// Opens a run that nobody drives, only to pause it. What was under way is left to
+    /// whoever goes on with it, and the time until now counts for nothing.
+    pub(crate) async fn lay_aside(
+        site: Site,
+        chart: Arc<Chart>,
+        id: RunId,
+        why: &str,
+    ) -> Result<Self, DriveError> {
+        let mut driver = Self::reopen(site, chart, id)?;
+        if driver.run.core().ended.is_none() && driver.is_under_way() {
+            driver.give(&json!({ "interrupted": { "under_way": [] } })).await?;
+        }
+        driver.give(&json!({ "paused": { "why": why } })).await?;
+        Ok(driver)
+    }
+
     fn reopen(site: Site, chart: Arc<Chart>, id: RunId) -> Result<Self, DriveError> {
         let created_ms = site.store.run(&id)?.created_ms;
         let loaded = load(&site, &chart, &id)?;
@@ -188,7 +204,8 @@ impl Driver {
         for question in driver.questions() {
             driver.decline(&question);
         }
-        driver.tell_pause(false);
+        // Somebody else may have let it go on, or paused it, since this host last heard of it.
+        driver.site.performer.paused(&driver.id, driver.run.core().paused);
         Ok(driver)
     }
 

@@ -17,6 +17,7 @@ use tokio::{
 use super::{
     Decision, Outcome, Session, SessionError, Start,
     drive::{self, Company},
+    signals::Signals,
     spoken::is_word,
 };
 use crate::{
@@ -244,13 +245,8 @@ impl Session {
         let driving = self.threads.spawn(async move {
             // Held for as long as it is driven.
             let _hold = hold;
-            drive::drive(
-                &mut driver,
-                &store,
-                watch,
-                Company::Talking { words: heard, answers: true },
-            )
-            .await
+            let company = Company::Talking { words: heard, answers: true };
+            drive::drive(&mut driver, &store, watch, company, Signals::listen()?).await
         });
         let threads = self.threads.clone();
         Ok(Conversation { run, speaker, driving, threads })

@@ -9,14 +9,13 @@ use std::{
 
 use serde_json::{Value, json};
 use tokio::{
-    signal::unix::{SignalKind, signal},
     sync::{mpsc, oneshot},
     time::{Interval, MissedTickBehavior, interval},
 };
 
 use super::{
     Asking, Attend, Decision, Outcome, Reply, SessionError, answers::about, converse::Word,
-    end::end_children, spoken::is_word,
+    end::end_children, signals::Signals, spoken::is_word,
 };
 use crate::{
     driver::{DriveError, Driver, Standing, answered},
@@ -73,13 +72,12 @@ pub(super) async fn drive(
     store: &Arc<Store>,
     watch: Option<Watch>,
     mut company: Company<'_>,
+    signals: Signals,
 ) -> Result<Outcome, SessionError> {
     let mut changes = store.watch()?;
     let mut rounds = every(POST);
     let mut looks = every(watch.as_ref().map_or(Duration::from_hours(1), Watch::every));
-    // Listened to from here on, so that none is missed while a step is written.
-    let mut interrupts = signal(SignalKind::interrupt())?;
-    let mut terminations = signal(SignalKind::terminate())?;
+    let Signals { mut interrupts, mut terminations } = signals;
     let mut cancelled = false;
     // Whoever goes on with a paused run lets it go on; the watch, if there is one, with its
     // first look, so that nothing is started while the machine is short of something.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{SessionError, chart};
 use crate::{
@@ -14,17 +14,15 @@ use crate::{
 
 /// Ends a run that is held by the caller.
 pub(super) async fn end(store: &Arc<Store>, id: &RunId) -> Result<(), SessionError> {
-    give(store, id, &json!({ "cancelled": { "scope": "run" } })).await
+    let mut driver = taken_up(store, id).await?;
+    Ok(driver.give(&json!({ "cancelled": { "scope": "run" } })).await?)
 }
 
-/// Gives an event to a run that is held by the caller.
-pub(super) async fn give(
-    store: &Arc<Store>,
-    id: &RunId,
-    event: &Value,
-) -> Result<(), SessionError> {
-    let mut driver = taken_up(store, id).await?;
-    Ok(driver.give(event).await?)
+/// Pauses a run that is held by the caller.
+pub(super) async fn pause(store: &Arc<Store>, id: &RunId, why: &str) -> Result<(), SessionError> {
+    let (chart, site) = (Arc::new(chart(store, id)?), site(store));
+    Driver::lay_aside(site, chart, id.clone(), why).await?;
+    Ok(())
 }
 
 /// Ends the turn of a run that nobody drives, so that it listens.
@@ -38,9 +36,11 @@ pub(super) async fn settle(store: &Arc<Store>, id: &RunId) -> Result<(), Session
 
 async fn taken_up(store: &Arc<Store>, id: &RunId) -> Result<Driver, SessionError> {
     let chart = Arc::new(chart(store, id)?);
-    let performer = Arc::new(Idle);
-    let site = Site { store: Arc::clone(store), performer, observers: Vec::new() };
-    Ok(Driver::resume(site, chart, id.clone()).await?)
+    Ok(Driver::resume(site(store), chart, id.clone()).await?)
+}
+
+fn site(store: &Arc<Store>) -> Site {
+    Site { store: Arc::clone(store), performer: Arc::new(Idle), observers: Vec::new() }
 }
 
 /// Ends the children of a run that has ended: an attempt that was stopped leaves one

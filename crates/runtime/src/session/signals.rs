@@ -1,14 +1,31 @@
 //! What the system and a person at the keyboard ask of the whole program.
 
-use std::time::Duration;
+use std::{io, time::Duration};
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{Session, SessionError};
 
 /// How often a person asks before nobody is waited for: once cancels the run, and twice
 /// lets go of it.
 const PRESSED: usize = 3;
+
+/// What whoever drives a run listens to, from before the run is taken up: nothing that a
+/// person presses meanwhile is missed.
+pub(super) struct Signals {
+    /// Ctrl-C.
+    pub(super) interrupts: Signal,
+    /// The system's request to end.
+    pub(super) terminations: Signal,
+}
+
+impl Signals {
+    /// Listens, on a thread that has timers and signals.
+    pub(super) fn listen() -> io::Result<Self> {
+        let interrupts = signal(SignalKind::interrupt())?;
+        Ok(Self { interrupts, terminations: signal(SignalKind::terminate())? })
+    }
+}
 
 impl Session {
     /// Has somebody told when the system asks the program to end. Runs that are driven
@@ -34,8 +51,7 @@ impl Session {
         end: impl FnOnce() + Send + 'static,
     ) -> Result<(), SessionError> {
         let _threads = self.threads.enter();
-        let mut interrupts = signal(SignalKind::interrupt())?;
-        let mut terminations = signal(SignalKind::terminate())?;
+        let Signals { mut interrupts, mut terminations } = Signals::listen()?;
         drop(self.threads.spawn(async move {
             for _ in 0..PRESSED {
                 tokio::select! {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Inner, Slot, Yard};
 use crate::{
     session::{POST, every, is_word},
-    store::{Letter, RunId},
+    store::{Letter, RunId, StoreError},
 };
 
 /// Looks for letters whenever the journal has changed, for as long as the yard is there.
@@ -22,21 +22,38 @@ pub(super) async fn keep(inner: Weak<Inner>) {
             changes = store.watch().ok();
         }
         stale |= changes.as_mut().is_none_or(|it| it.changed().unwrap_or(true));
-        // A journal that cannot be read now is looked at again.
-        if stale && let Ok(letters) = store.all_letters() {
-            stale = false;
-            yard.bring(&letters);
+        if stale {
+            stale = match store.all_letters() {
+                Ok(letters) => !yard.bring(&letters),
+                Err(error @ StoreError::Damaged { .. }) => {
+                    tracing::warn!(%error, "letters of some run cannot be read");
+                    !yard.bring(&yard.readable())
+                }
+                // A journal that cannot be read now is looked at again.
+                Err(_) => true,
+            };
         }
     }
 }
 
 impl Yard {
+    /// Returns the letters of those runs here whose letters can be read.
+    fn readable(&self) -> Vec<Letter> {
+        let runs: Vec<RunId> = self.slots().runs.keys().cloned().collect();
+        let letters = |run: &RunId| self.0.site.store.letters(run).unwrap_or_default();
+        runs.iter().flat_map(letters).collect()
+    }
+
     /// Has the runs of this yard take their letters; those that are parked are loaded.
-    fn bring(&self, letters: &[Letter]) {
+    /// Returns whether nobody was in the way.
+    fn bring(&self, letters: &[Letter]) -> bool {
+        let mut all = true;
         let runs: BTreeSet<&RunId> = letters.iter().map(|letter| &letter.run).collect();
         for run in runs {
             let mut own = letters.iter().filter(|letter| letter.run == *run);
-            let parked = match self.slots().runs.get(run) {
+            // Looked at under the lock: nobody of this yard loads it meanwhile.
+            let mut slots = self.slots();
+            let parked = match slots.runs.get(run) {
                 Some(Slot::Driven(inbox)) => {
                     // One that has broken off is loaded by the next event.
                     drop(inbox.send(Value::Null));
@@ -47,14 +64,13 @@ impl Yard {
                 // Whoever loads it looks for letters.
                 Some(Slot::Loading(_)) | None => false,
             };
-            // What another process drives takes its letters there.
-            let free = || matches!(self.0.site.store.hold(run), Ok(Some(_)));
-            if parked && free() {
-                let mut slots = self.slots();
-                if matches!(slots.runs.get(run), Some(Slot::Parked { .. })) {
-                    self.load(&mut slots, run.clone(), Vec::new());
-                }
+            // What another process drives takes its letters there, or leaves them to us.
+            if parked && matches!(self.0.site.store.hold(run), Ok(Some(_))) {
+                self.load(&mut slots, run.clone(), Vec::new());
+            } else {
+                all &= !parked;
             }
         }
+        all
     }
 }

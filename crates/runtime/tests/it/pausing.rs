@@ -69,6 +69,22 @@ fn a_run_that_nobody_drives_is_paused_at_once_and_resumed() {
     assert!(!resumed.paused);
 }
 
+#[test]
+fn what_was_under_way_is_left_to_whoever_goes_on_with_a_paused_run() {
+    let desk = Desk::new("pause-interrupted");
+    let start = Start { permissions: Permissions::allow_all(), ..Desk::start(true) };
+    let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Nobody);
+    let whole = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
+    // With its first entry a call was started, and nobody has answered it.
+    let run = desk.session.fork(&whole.run, Some(Seq(1))).unwrap_or_else(|e| panic!("{e}"));
+    desk.session.pause(&run, "tea").unwrap_or_else(|e| panic!("{e}"));
+    let lines = desk.session.store().lines(&run, Seq(0)).expect("readable");
+    assert_eq!(lines.len(), 3, "{lines:#?}");
+    assert!(lines[1].contains(r#""under_way":[]"#) && lines[2].contains("tea"), "{lines:#?}");
+    let resumed = desk.resume(&run, &mut Nobody);
+    assert_eq!(resumed.standing, Standing::Ended(Disposition::Succeeded));
+}
+
 /// Waits until the journal of a run holds something.
 fn until(store: &Store, run: &RunId, words: &str) {
     for _ in 0..6_000 {
