@@ -70,8 +70,13 @@ pub(crate) fn conclude(
     };
     let let_go = outcome.standing == Standing::Moving;
     let unasked = match ended {
-        Some(Disposition::Succeeded) => session.unasked(&outcome.run).map_err(Error::Session)?,
-        _ => Vec::new(),
+        Some(Disposition::Succeeded) => session.unasked(&outcome.run),
+        _ => Ok(Vec::new()),
+    };
+    // A result that is there is told first.
+    let (unasked, unread) = match unasked {
+        Ok(unasked) => (unasked, Ok(())),
+        Err(error) => (Vec::new(), Err(Error::Session(error))),
     };
     if json {
         let questions: Vec<_> = outcome.questions.iter().map(lines::asked).collect();
@@ -106,6 +111,7 @@ pub(crate) fn conclude(
         // Whoever has lost the result can still ask for the run.
         written?;
     }
+    unread?;
     let code = match ended {
         Some(Disposition::Succeeded) if !unasked.is_empty() => {
             words::exit_code(Some(Disposition::Denied))

@@ -57,7 +57,7 @@ pub(crate) fn told(notice: &Notice) -> Option<(Tone, String)> {
             (Tone::Good, format!("  ✓ {}", line(what)))
         }
         Notice::Answered { ok: false, what, .. } => (Tone::Bad, format!("  ✗ {}", line(what))),
-        Notice::Failed(why) => (Tone::Warning, format!("  ✗ will not do: {}", line(why))),
+        Notice::Failed(why) => (Tone::Warning, format!("  ✗ {}", line(why))),
         Notice::Retrying { attempt, wait_ms } => {
             let wait = words::duration(*wait_ms);
             (Tone::Warning, format!("  tries again in {wait} (attempt {attempt})"))

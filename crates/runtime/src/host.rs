@@ -296,7 +296,7 @@ impl Host {
         if !tool::shows_many(&call.tool) {
             return self.0.tools.call(call, &errand.to_string(), shown).await;
         }
-        let permissions = match self.0.rules.of(&self.0.store, &errand.run) {
+        let permissions = match self.0.rules.of(&self.0.store, &errand.run).await {
             Ok(permissions) => permissions,
             Err(error) => return Done::fault(FaultClass::Other, false, &error.to_string()),
         };

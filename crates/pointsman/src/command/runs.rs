@@ -234,13 +234,20 @@ impl RemoveRuns {
         // All are found before the first is removed: `last` is the last as of now.
         let find = |which: &Which| which.id(session.store());
         let found = self.runs.iter().map(find).collect::<Result<BTreeSet<_>, _>>()?;
-        let (mut gone, mut unswept) = (BTreeSet::new(), false);
+        let (mut gone, mut unswept, mut failed) = (BTreeSet::new(), false, Ok(()));
         for run in &found {
             // It may have gone with its parent.
             if gone.contains(run) {
                 continue;
             }
-            let removed = session.remove(run).map_err(Error::Session)?;
+            let removed = match session.remove(run) {
+                Ok(removed) => removed,
+                // What is gone is told all the same.
+                Err(error) => {
+                    failed = Err(Error::Session(error));
+                    break;
+                }
+            };
             unswept = removed.unswept;
             for run in removed.runs {
                 if !self.json {
@@ -256,6 +263,6 @@ impl RemoveRuns {
         if unswept {
             note(UNSWEPT);
         }
-        Ok(ExitCode::SUCCESS)
+        failed.map(|()| ExitCode::SUCCESS)
     }
 }

@@ -197,7 +197,7 @@ fn timeline(row: &RunRow, place: Option<&Place>, told: &Story) -> String {
             more(if *ok { "✓" } else { "✗" }, came);
         }
         for why in unsaid(step, said.as_ref()) {
-            more("will not do:", why);
+            more("✗", why);
         }
         for verdict in &step.verdicts {
             more("governor:", &verdict.reason);

@@ -103,6 +103,11 @@ impl Driver {
         }
         let core = self.run.core();
         let why = why(&self.chart, core, "", stepped);
+        // Why an attempt failed that had an answer; a fault was told as one.
+        let fault = event.pointer("/answered/answer/fault/message").and_then(Value::as_str);
+        for why in why.failed.into_iter().filter(|why| Some(why.as_str()) != fault) {
+            self.tell(&Notice::Failed(why.into()));
+        }
         for (at, hop) in why.hops.into_iter().enumerate() {
             let began = at == 0 && core.next.0 == 2;
             self.tell(&Notice::StateChanged {
@@ -121,11 +126,6 @@ impl Driver {
             if let Some(stage) = stage {
                 self.tell(&Notice::Stage(stage));
             }
-        }
-        // Why an attempt failed that had an answer; a fault was told as one.
-        let fault = event.pointer("/answered/answer/fault/message").and_then(Value::as_str);
-        for why in why.failed.into_iter().filter(|why| Some(why.as_str()) != fault) {
-            self.tell(&Notice::Failed(why.into()));
         }
         let core = self.run.core();
         for verdict in why.verdicts {

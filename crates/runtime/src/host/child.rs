@@ -85,7 +85,7 @@ async fn to_its_end(
                 digest: chart.digest(),
                 // Derived, as the name is: the same child has the same waiting times.
                 seed: u64::from_le_bytes(seed(&id)),
-                permissions: permissions(host, &errand.run)?,
+                permissions: permissions(host, &errand.run).await?,
                 tools: host.decls_for(chart.jobs()),
                 config: body(&json!({ "goal": child.goal }))?,
                 place: Some(body(host.place())?),
@@ -168,8 +168,8 @@ fn end(driver: &Driver, ended: Disposition) -> ChildEnd {
 }
 
 /// Returns what the parent may do, as its first entry says; a child has nobody to ask.
-fn permissions(host: &Host, parent: &RunId) -> Result<Permissions, ChildError> {
-    let permissions = host.0.rules.of(&host.0.store, parent)?;
+async fn permissions(host: &Host, parent: &RunId) -> Result<Permissions, ChildError> {
+    let permissions = host.0.rules.of(&host.0.store, parent).await?;
     Ok(Permissions { attended: false, ..Permissions::clone(&permissions) })
 }
 

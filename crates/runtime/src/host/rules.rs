@@ -16,6 +16,8 @@ use crate::store::{RunId, Store, StoreError};
 pub(super) enum RulesError {
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error("what a run may do cannot be read: {0}")]
+    Stopped(String),
     #[error("what the run `{0}` may do cannot be read: {1}")]
     Entry(RunId, serde_json::Error),
 }
@@ -26,13 +28,20 @@ pub(super) struct Rules(Mutex<BTreeMap<RunId, Arc<Permissions>>>);
 
 impl Rules {
     /// Returns what a run was begun with.
-    pub(super) fn of(&self, store: &Store, run: &RunId) -> Result<Arc<Permissions>, RulesError> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = known.get(run) {
+    pub(super) async fn of(
+        &self,
+        store: &Arc<Store>,
+        run: &RunId,
+    ) -> Result<Arc<Permissions>, RulesError> {
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known().get(run) {
             return Ok(Arc::clone(known));
         }
-        let read = Arc::new(read(store, run)?);
-        known.insert(run.clone(), Arc::clone(&read));
+        // All of its journal is looked at, and other runs go on meanwhile.
+        let (store, id) = (Arc::clone(store), run.clone());
+        let read = tokio::task::spawn_blocking(move || read(&store, &id)).await;
+        let read = Arc::new(read.map_err(|error| RulesError::Stopped(error.to_string()))??);
+        known().insert(run.clone(), Arc::clone(&read));
         Ok(read)
     }
 

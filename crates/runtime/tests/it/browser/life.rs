@@ -28,19 +28,25 @@ fn profile(record: &Path) -> PathBuf {
     record["folder"].as_str().expect("a folder").into()
 }
 
-/// Returns how many sessions a driver has.
+/// Returns how many sessions a driver has. It keeps connections open, so no more is read
+/// than it says.
 fn sessions(port: &Value) -> usize {
     let mut wire = TcpStream::connect(format!("127.0.0.1:{port}")).expect("it listens");
-    wire.write_all(b"GET /sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
-        .expect("it is sent");
-    let mut told = String::new();
-    wire.read_to_string(&mut told).expect("it answers");
-    let body: Value = told
-        .split_once("\r\n\r\n")
-        .map(|(_, body)| serde_json::from_str(body))
-        .expect("a body")
-        .expect("JSON");
-    body["value"].as_array().expect("a list").len()
+    wire.set_read_timeout(Some(Duration::from_secs(30))).expect("it can be set");
+    wire.write_all(b"GET /sessions HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").expect("it is sent");
+    let mut wire = BufReader::new(wire);
+    let mut length = 0;
+    for line in wire.by_ref().lines().map(|line| line.expect("it answers")) {
+        match line.to_lowercase().strip_prefix("content-length:") {
+            Some(told) => length = told.trim().parse().expect("a number"),
+            None if line.is_empty() => break,
+            None => {}
+        }
+    }
+    let mut body = vec![0; length];
+    wire.read_exact(&mut body).expect("it answers");
+    let told: Value = serde_json::from_slice(&body).expect("JSON");
+    told["value"].as_array().expect("a list").len()
 }
 
 fn runs(pid: u32) -> bool {
