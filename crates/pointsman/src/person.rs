@@ -8,10 +8,9 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
 };
 
-use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use pointsman_kernel::governor::Grant;
 use pointsman_runtime::session::{Asking, Attend, Decision, Reply};
 use serde_json::Value;
@@ -31,8 +30,6 @@ pub(crate) const GRANTED: &str = "granted at the terminal";
 pub(crate) const DENIED: &str = "denied at the terminal";
 /// What is said of a question that was taken back.
 pub(crate) const ELSEWHERE: &str = "  answered elsewhere, or no longer asked";
-/// Time between two looks at whether the question still waits.
-const LOOK: Duration = Duration::from_millis(40);
 
 /// Returns whether somebody is at the terminal.
 pub(crate) fn is_there() -> bool {
@@ -185,8 +182,5 @@ fn filled(report: Option<&Value>) -> Option<String> {
 
 /// Waits a moment for a key, unless the program is to end.
 fn next(ending: &AtomicBool) -> io::Result<Option<Event>> {
-    if ending.load(Ordering::Relaxed) || !event::poll(LOOK)? {
-        return Ok(None);
-    }
-    event::read().map(Some)
+    if ending.load(Ordering::Relaxed) { Ok(None) } else { Screen::next() }
 }

@@ -1,10 +1,15 @@
 //! A terminal whose last rows are redrawn while everything above them stays.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    time::Duration,
+};
 
 use crossterm::{
     cursor::{Hide, MoveToColumn, MoveUp, Show},
-    event::{DisableBracketedPaste, EnableBracketedPaste},
+    event::{
+        self, DisableBracketedPaste, EnableBracketedPaste, Event, KeyCode, KeyEvent, KeyModifiers,
+    },
     queue,
     terminal::{
         BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, disable_raw_mode,
@@ -19,6 +24,8 @@ use crate::{
 
 /// Columns and rows of a terminal that does not say.
 const USUAL: (u16, u16) = (80, 24);
+/// Time that is waited for a key, until there is another look at what else happened.
+const LOOK: Duration = Duration::from_millis(40);
 
 /// The terminal behind standard error, with its keys read one by one. Dropping it gives
 /// the terminal back as it was.
@@ -40,6 +47,21 @@ impl Screen {
         queue!(screen.out, EnableBracketedPaste, Hide)?;
         screen.out.flush()?;
         Ok(screen)
+    }
+
+    /// Waits a moment for what is typed.
+    ///
+    /// While nobody takes the terminal it reads lines, as it does before the program starts:
+    /// Enter comes as Ctrl-J then, and is Enter.
+    pub(crate) fn next() -> io::Result<Option<Event>> {
+        if !event::poll(LOOK)? {
+            return Ok(None);
+        }
+        let enter = KeyEvent::new(KeyCode::Char('j'), KeyModifiers::CONTROL);
+        Ok(Some(match event::read()? {
+            Event::Key(key) if key == enter => Event::Key(KeyCode::Enter.into()),
+            event => event,
+        }))
     }
 
     /// Returns its columns; the last one is left free, because terminals differ there.

@@ -5,10 +5,9 @@ use std::{
     collections::VecDeque,
     io,
     sync::{atomic::Ordering, mpsc::TryRecvError},
-    time::Duration,
 };
 
-use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use pointsman_runtime::observe::{Notice, Question};
 
 use super::{
@@ -24,8 +23,6 @@ use crate::{
     words,
 };
 
-/// Time between two looks at what happened.
-const LOOK: Duration = Duration::from_millis(40);
 /// Characters of a queued message that are shown.
 const QUEUED: usize = 200;
 
@@ -79,8 +76,8 @@ impl<'a> Busy<'a> {
             }
             busy.ask()?;
             busy.draw()?;
-            if event::poll(LOOK)? {
-                busy.take(event::read()?)?;
+            if let Some(event) = Screen::next()? {
+                busy.take(event)?;
             }
             if busy.left {
                 return Ok(After::Left);

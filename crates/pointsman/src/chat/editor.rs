@@ -39,8 +39,9 @@ impl Editor {
         let mut keys = default_emacs_keybindings();
         let newline = ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
         keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline.clone());
-        keys.add_binding(KeyModifiers::SHIFT, KeyCode::Enter, newline.clone());
-        keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('j'), newline);
+        keys.add_binding(KeyModifiers::SHIFT, KeyCode::Enter, newline);
+        // Enter comes so if it was pressed while the terminal read lines: see `Screen::next`.
+        keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('j'), ReedlineEvent::Enter);
         let mut line = Reedline::create()
             .with_edit_mode(Box::new(Emacs::new(keys)))
             .with_validator(Box::new(Backslash))

@@ -192,6 +192,17 @@ fn what_is_typed_is_for_the_user_alone() {
 }
 
 #[test]
+fn what_is_typed_before_the_prompt_is_there_is_sent() {
+    let home = Home::new("ahead");
+    home.write("script.toml", "[[turn]]\ntext = 'One.'\n");
+    let terminal = Terminal::start(&home, &["chat", "--model", SCRIPT]);
+    // The terminal still reads lines, so that Enter comes as Ctrl-J.
+    terminal.keys("hello there\r");
+    terminal.shows("One.");
+    terminal.prompts();
+}
+
+#[test]
 fn the_newest_other_conversation_is_gone_on_with() {
     let home = Home::new("other");
     home.write("script.toml", "[[turn]]\ntext = 'One.'\n[[turn]]\ntext = 'Two.'\n");
