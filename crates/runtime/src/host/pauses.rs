@@ -17,8 +17,12 @@ impl Pauses {
     /// Tells that a run was paused or goes on.
     pub(super) fn tell(&self, run: &RunId, paused: bool) {
         let mut runs = self.runs();
-        let sender = runs.entry(run.clone()).or_insert_with(|| watch::Sender::new(false));
-        sender.send_replace(paused);
+        match runs.get(run) {
+            Some(sender) => drop(sender.send_replace(paused)),
+            None if paused => drop(runs.insert(run.clone(), watch::Sender::new(true))),
+            // Whoever asks later hears the same of a run that is not known.
+            None => {}
+        }
     }
 
     /// Returns what tells whether a run is paused.
