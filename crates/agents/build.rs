@@ -1,5 +1,6 @@
-//! Gives the sources of this crate a fingerprint, by which what one build has worked out is told
-//! from what another would.
+//! Gives the sources that decide a fingerprint, by which what one build has worked out is told
+//! from what another would: those of the agents, and of the kernel where it stands beside them.
+//! A kernel that comes as a package is told by its version.
 
 use std::{
     fs,
@@ -10,7 +11,10 @@ use std::{
 
 fn main() -> io::Result<()> {
     let mut hasher = DefaultHasher::new();
-    for folder in ["src", "charts"] {
+    for folder in ["src", "charts", "../kernel/src"] {
+        if !Path::new(folder).exists() {
+            continue;
+        }
         println!("cargo::rerun-if-changed={folder}");
         for file in files(Path::new(folder))? {
             let text = fs::read(&file)?;

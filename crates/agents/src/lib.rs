@@ -43,6 +43,6 @@ pub use catalogue::{
     tools,
 };
 
-/// A fingerprint of this crate's sources and charts: a build with another one may decide
-/// otherwise.
+/// A fingerprint of what decides, the sources of agents and kernel and the charts: a build
+/// with another one may decide otherwise.
 pub const SOURCES: &str = env!("POINTSMAN_AGENTS_SOURCES");

@@ -27,6 +27,7 @@ pub mod browser;
 pub mod clock;
 pub mod config;
 pub mod driver;
+mod entry;
 pub mod host;
 pub mod mcp;
 pub mod model;

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use crate::{
     clock::{entropy, new_run_id, now_ms},
     driver::{Beginning, Driver, Loaded, Site, Standing, fold},
+    entry::begun,
     host::{self, Host, Place},
     observe::{Observer, Question},
     store::{Hold, Options, Prune, Pruned, Removed, RunId, Store},
@@ -341,8 +342,8 @@ impl Session {
 
     /// Returns where a run works and with what, as it began; older runs do not say.
     pub fn place(&self, id: &RunId) -> Result<Option<Place>, SessionError> {
-        let lines = self.store.lines(id, Seq(0))?;
-        Ok(lines.first().and_then(|line| Place::read(line)))
+        let place = begun(&self.store, id)?.and_then(|begun| begun.place);
+        Ok(place.and_then(|place| serde_json::from_str(place.get()).ok()))
     }
 
     fn chart(&self, id: &RunId) -> Result<Chart, SessionError> {

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use pointsman_kernel::{
     chart::{Chart, verify},
+    event::Usage,
     governor::Level,
     id::{At, Seq},
-    journal::Entry,
     view::{Why, why},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::{
     driver::{DriveError, Loaded, Order, Said, Start, fold_each, say},
+    entry,
     observe::Question,
     store::{RunId, Store, StoreError},
 };
@@ -102,7 +102,7 @@ fn story_after(
             entered = why.at;
         }
         let line = line.next();
-        let event = line.and_then(|line| body(line)).unwrap_or_default();
+        let event = line.and_then(|line| entry::event(line)).unwrap_or_default();
         let about = say::event(&event, &open, chart.jobs());
         // What the agent did itself, it did at some stage.
         let at = stage.as_ref().filter(|_| event.pointer("/answered/answer/own").is_some());
@@ -119,7 +119,8 @@ fn story_after(
             spent.tool_calls += u64::from(own && matches!(order, Order::Start(Start::Tool(_))));
             open.insert(*effect, order);
         }
-        let usage = line.filter(|_| own).map(|line| usage(line)).unwrap_or_default();
+        let usage = event.pointer("/answered/usage").filter(|_| own);
+        let usage = usage.and_then(|usage| Usage::deserialize(usage).ok()).unwrap_or_default();
         spent.tokens = spent.tokens.saturating_add(usage.tokens);
         spent.money = spent.money.saturating_add(usage.money);
         steps.push(why);
@@ -133,27 +134,6 @@ fn story_after(
 fn stopped(step: &Why) -> Option<&str> {
     let hop = step.hops.iter().find(|hop| matches!(&*hop.because, "stuck" | "denied"));
     hop.map(|hop| &*hop.from)
-}
-
-/// Returns the event of an entry.
-fn body(line: &str) -> Option<Value> {
-    serde_json::from_str(Entry::read(line).ok()?.event.get()).ok()
-}
-
-/// Returns what the answer of an entry cost.
-fn usage(line: &str) -> pointsman_kernel::event::Usage {
-    #[derive(Deserialize)]
-    struct Event {
-        answered: Answered,
-    }
-    #[derive(Deserialize)]
-    struct Answered {
-        #[serde(default)]
-        usage: pointsman_kernel::event::Usage,
-    }
-    let entry = Entry::read(line).ok();
-    let event = entry.and_then(|entry| serde_json::from_str::<Event>(entry.event.get()).ok());
-    event.map(|event| event.answered.usage).unwrap_or_default()
 }
 
 /// Figures over many runs.

@@ -30,6 +30,7 @@ use super::{
 use crate::{
     config::day::written,
     driver::{Order, Start, fold_each, listens},
+    entry::event,
     observe::Notice,
     session::{Session, SessionError},
     store::{RunId, RunRow},
@@ -84,10 +85,6 @@ pub(super) fn recount(
         agent: chart.jobs().into(),
         plan: plan(run),
     })
-}
-
-fn event(line: &str) -> Option<Value> {
-    serde_json::from_str(Entry::read(line).ok()?.event.get()).ok()
 }
 
 /// Tells what an event says that an editor shows.

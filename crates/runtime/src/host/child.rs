@@ -9,9 +9,9 @@ use pointsman_kernel::{
     event::{Begun, Usage},
     governor::Permissions,
     id::Seq,
-    journal::{Entry, body},
+    journal::body,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 use thiserror::Error;
 use tokio::sync::watch;
 
@@ -179,9 +179,4 @@ fn usage(host: &Host, driver: &Driver) -> Result<Usage, ChildError> {
     let Spent { model_calls, tool_calls, tokens, money } =
         story(driver.chart(), driver.id(), &lines)?.spent;
     Ok(Usage { tokens, money, model_calls, tool_calls, ..Usage::default() })
-}
-
-pub(super) fn event(line: Option<&String>) -> Value {
-    let entry = line.and_then(|line| Entry::read(line).ok());
-    entry.and_then(|entry| serde_json::from_str(entry.event.get()).ok()).unwrap_or_default()
 }

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use pointsman_kernel::journal::Entry;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{self, Provider, Spec};
@@ -33,20 +32,6 @@ impl Place {
             model: written(spec).into(),
             base_url: base_url.map(Into::into),
         }
-    }
-
-    /// Reads the place in a run's first line; older ones have none.
-    pub(crate) fn read(line: &str) -> Option<Self> {
-        #[derive(Deserialize)]
-        struct First {
-            begun: Begun,
-        }
-        #[derive(Deserialize)]
-        struct Begun {
-            place: Option<Place>,
-        }
-        let entry = Entry::read(line).ok()?;
-        serde_json::from_str::<First>(entry.event.get()).ok()?.begun.place
     }
 }
 

@@ -5,11 +5,13 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use pointsman_kernel::{governor::Permissions, id::Seq};
-use serde_json::Value;
+use pointsman_kernel::governor::Permissions;
 use thiserror::Error;
 
-use crate::store::{RunId, Store, StoreError};
+use crate::{
+    entry::begun,
+    store::{RunId, Store, StoreError},
+};
 
 /// Why nobody knows what a run may do.
 #[derive(Debug, Error)]
@@ -18,8 +20,8 @@ pub(super) enum RulesError {
     Store(#[from] StoreError),
     #[error("what a run may do cannot be read: {0}")]
     Stopped(String),
-    #[error("what the run `{0}` may do cannot be read: {1}")]
-    Entry(RunId, serde_json::Error),
+    #[error("what run {0} may do cannot be read in its first entry: another build wrote it")]
+    Entry(RunId),
 }
 
 /// The permissions of the runs that this host has worked for.
@@ -52,8 +54,6 @@ impl Rules {
 }
 
 fn read(store: &Store, run: &RunId) -> Result<Permissions, RulesError> {
-    let lines = store.lines(run, Seq(0))?;
-    let first = super::child::event(lines.first());
-    let permissions = first.pointer("/begun/permissions").map_or(Value::Null, Value::clone);
-    serde_json::from_value(permissions).map_err(|error| RulesError::Entry(run.clone(), error))
+    let begun = begun(store, run)?.ok_or_else(|| RulesError::Entry(run.clone()))?;
+    Ok(begun.permissions)
 }

@@ -1,27 +1,18 @@
 //! What was refused because nobody was there to be asked.
 
-use pointsman_kernel::{event::Begun, governor::Rule, id::Seq, journal::Entry};
-use serde::Deserialize;
+use pointsman_kernel::{governor::Rule, id::Seq};
 
 use super::{Session, SessionError, chart};
-use crate::{driver::fold_each, store::RunId};
-
-/// The first event of a run, as far as it is asked for.
-#[derive(Deserialize)]
-struct First {
-    begun: Begun,
-}
+use crate::{driver::fold_each, entry::begun, store::RunId};
 
 impl Session {
     /// Returns why calls of a run were refused that somebody could have been asked for, each
     /// reason once. A run that did without them has not done all that was asked of it.
     pub fn unasked(&self, run: &RunId) -> Result<Vec<String>, SessionError> {
-        let lines = self.store.lines(run, Seq(0))?;
-        let first = lines.first().and_then(|line| Entry::read(line).ok());
-        let first = first.and_then(|it| serde_json::from_str::<First>(it.event.get()).ok());
-        if first.is_some_and(|first| first.begun.permissions.attended) {
+        if begun(&self.store, run)?.is_some_and(|begun| begun.permissions.attended) {
             return Ok(Vec::new());
         }
+        let lines = self.store.lines(run, Seq(0))?;
         let chart = chart(&self.store, run)?;
         let mut reasons: Vec<String> = Vec::new();
         fold_each(&chart, run, &lines, |_, _, stepped| {

@@ -15,11 +15,8 @@ use std::{
 use pointsman_agents::form::{Config, Field, Report, Shape, Source, Task};
 use pointsman_kernel::{
     agent::{Fault, FaultClass},
-    event::Begun,
-    id::{Digest, Seq},
-    journal::Entry,
+    id::Digest,
 };
-use serde::Deserialize;
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::{
@@ -31,6 +28,7 @@ use super::{
 };
 use crate::{
     browser::{Attach, Browser, BrowserError, Left, Pressing, Record, Settings},
+    entry::begun,
     perform::Errand,
     private,
     store::{RunId, Store},
@@ -327,13 +325,7 @@ fn keep(folder: &Path, picture: &[u8]) -> io::Result<String> {
 
 /// Reads what the run was configured with, from its first entry.
 fn config(store: &Store, run: &RunId) -> Result<Config, Trouble> {
-    #[derive(Deserialize)]
-    struct First {
-        begun: Begun,
-    }
-    let lines = store.lines(run, Seq(0))?;
-    let entry = lines.first().and_then(|line| Entry::read(line).ok());
-    let first = entry.and_then(|entry| serde_json::from_str::<First>(entry.event.get()).ok());
-    let config = first.and_then(|first| serde_json::from_str(first.begun.config.get()).ok());
+    let begun = begun(store, run)?;
+    let config = begun.and_then(|begun| serde_json::from_str(begun.config.get()).ok());
     config.ok_or(Trouble::Config)
 }

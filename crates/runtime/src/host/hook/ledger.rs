@@ -10,7 +10,6 @@ use pointsman_kernel::{
     agent::{ToolCall, ToolResult},
     chart::{Chart, verify},
     id::{EffectId, Seq},
-    journal::Entry,
     tool::CONTENT,
 };
 use serde::Deserialize;
@@ -19,6 +18,7 @@ use serde_json::Value;
 use super::is_command;
 use crate::{
     driver::{Loaded, go_on, unread},
+    entry,
     store::{RunId, Store},
 };
 
@@ -161,8 +161,7 @@ fn deed(
     calls: &mut BTreeMap<EffectId, ToolCall>,
     plain: impl Fn(&str) -> Option<String>,
 ) -> Option<Deed> {
-    let entry = Entry::read(line).ok()?;
-    let event: Value = serde_json::from_str(entry.event.get()).ok()?;
+    let event = entry::event(line)?;
     let Answered { effect, answer } = Answered::deserialize(event.get("answered")?).ok()?;
     if let Some(report) = answer.pointer("/own/post_tools") {
         return ran_a_command(report).then_some(Deed::Command);

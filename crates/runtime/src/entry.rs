@@ -1,0 +1,25 @@
+//! What the lines of a journal hold, for those who read them without a run.
+
+use pointsman_kernel::{event::Begun, id::Seq, journal::Entry};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::store::{RunId, Store, StoreError};
+
+/// Returns the event of a line.
+pub(crate) fn event(line: &str) -> Option<Value> {
+    serde_json::from_str(Entry::read(line).ok()?.event.get()).ok()
+}
+
+/// Returns what a run was begun with, as its first entry says; nothing where this build
+/// cannot read it.
+pub(crate) fn begun(store: &Store, run: &RunId) -> Result<Option<Begun>, StoreError> {
+    #[derive(Deserialize)]
+    struct First {
+        begun: Begun,
+    }
+    let lines = store.lines(run, Seq(0))?;
+    let entry = lines.first().and_then(|line| Entry::read(line).ok());
+    let first = entry.and_then(|entry| serde_json::from_str::<First>(entry.event.get()).ok());
+    Ok(first.map(|first| first.begun))
+}
