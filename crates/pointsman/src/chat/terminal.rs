@@ -41,9 +41,13 @@ pub(crate) fn talk(
     let mut editor = Editor::new();
     let mut unfinished = String::new();
     loop {
-        // A run that is driven sees to itself; where there is none, the prompt must.
-        if held.is_none() && room.ending.load(Ordering::Acquire) {
-            return Ok(ExitCode::SUCCESS);
+        if held.is_none() {
+            // What the last run stirred is no reason to leave the prompt.
+            room.stirred.store(false, Ordering::Release);
+            // A run that is driven sees to itself; where there is none, the prompt must.
+            if room.ending.load(Ordering::Acquire) {
+                return Ok(ExitCode::SUCCESS);
+            }
         }
         let busy = held.as_ref().is_some_and(|talk| !talk.listens || !talk.unheard.is_empty());
         let next = if busy {
@@ -83,7 +87,6 @@ pub(crate) fn talk(
             Next::Look(typed) => typed,
         };
         let Some(talk) = &mut held else {
-            room.stirred.store(false, Ordering::Release);
             unfinished = typed;
             continue;
         };
