@@ -167,6 +167,9 @@ impl Drive {
             }
             Err(error) => return Err(Error::Mcp(error)),
         };
+        if let Some(error) = self.mcp.iter().find_map(|name| servers.unlisted(name)) {
+            return Err(Error::Mcp(error));
+        }
         // On the command line a name is enough: whoever types it sees what it is for.
         let mut names = servers.approved(&config.mcp.approve);
         names.extend(self.mcp.iter().cloned());

@@ -179,6 +179,13 @@ impl Config {
         })
     }
 
+    /// Returns what is wrong with naming a server that the file does not list.
+    pub fn unlisted(&self, name: &str) -> Option<McpError> {
+        let listed = self.servers.contains_key(name) || self.wrong.contains_key(name);
+        let (file, known) = (self.file.clone(), list(self.names()));
+        (!listed).then(|| McpError::Unlisted { name: name.into(), file, known })
+    }
+
     /// Returns the names of the servers that can be used.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.servers.keys().map(String::as_str)
@@ -305,7 +312,7 @@ enum Transport {
 }
 
 /// Names things for a person.
-pub(super) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     if names.is_empty() { "none".into() } else { names.join(", ") }
 }

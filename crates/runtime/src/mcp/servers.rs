@@ -19,7 +19,7 @@ use tokio::{sync::Mutex, time::timeout};
 
 use super::{
     Config, McpError, McpLimits,
-    config::{Entry, list},
+    config::Entry,
     connection::{Connection, reason},
     launch::Launch,
     output::{answered, classify, cut, fault, text},
@@ -66,14 +66,8 @@ impl Servers {
     pub async fn connect(config: &Config, trusted: &[String], limits: &McpLimits) -> Connected {
         let wrong = config.wrong().map(|(name, error)| (name.to_owned(), error));
         let mut refused: Vec<(String, McpError)> = wrong.collect();
-        let listed = |name: &String| {
-            config.servers().contains_key(name) || config.wrong().any(|(wrong, _)| wrong == name)
-        };
-        for name in trusted.iter().filter(|name| !listed(name)) {
-            let (name, file) = (name.clone(), config.file().to_owned());
-            let known = list(config.names());
-            refused.push((name.clone(), McpError::Unlisted { name, file, known }));
-        }
+        let unlisted = |name: &String| Some((name.clone(), config.unlisted(name)?));
+        refused.extend(trusted.iter().filter_map(unlisted));
         // Named over the whole list, so that a server's tools keep their names whichever
         // of the others run.
         let mut starting = Vec::new();
