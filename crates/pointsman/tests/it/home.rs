@@ -25,7 +25,7 @@ cancel = "cancelled"
 [state.writing]
 run     = "tool.call"
 tools   = ["write"]
-timeout = "10s"
+timeout = "10m"
 with    = { tool = "write", args = { path = "note.txt", content = "{goal}, {tone}" } }
 on.ok     = "done"
 on.failed = "failed"

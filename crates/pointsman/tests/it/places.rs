@@ -23,7 +23,7 @@ cancel = "cancelled"
 [state.writing]
 run     = "tool.call"
 tools   = ["write"]
-timeout = "10s"
+timeout = "10m"
 with    = { tool = "write", args = { path = "note.txt", content = "{goal}" } }
 on.ok     = "telling"
 on.failed = "failed"
@@ -32,7 +32,7 @@ on.stuck  = "failed"
 
 [state.telling]
 run     = "model.reply"
-timeout = "10s"
+timeout = "10m"
 with    = { prompt = "{goal}", into = "result" }
 on.completed = "done"
 on.failed    = "failed"

@@ -171,7 +171,7 @@ authority = "text"
 cancel = "cancelled"
 [state.telling]
 run     = "model.reply"
-timeout = "10s"
+timeout = "10m"
 with    = { prompt = "Tell: {goal}", into = "result" }
 on.completed = "done"
 on.failed    = "failed"

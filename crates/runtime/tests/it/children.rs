@@ -33,7 +33,7 @@ cancel = "cancelled"
 [state.asking]
 run     = "agent"
 with    = { chart = "research", goal = "{goal}", into = "result" }
-timeout = "1m"
+timeout = "10m"
 on.succeeded    = "done"
 on.child_failed = "failed"
 on.failed       = "failed"

@@ -37,7 +37,7 @@ cancel = "cancelled"
 run     = "tool.call"
 with    = { tool = "write", args = { path = "note.txt", content = "{goal}" }, into = "written" }
 tools   = ["write"]
-timeout = "10s"
+timeout = "10m"
 on.ok     = "reading"
 on.failed = "failed"
 on.denied = "refused"
@@ -47,7 +47,7 @@ on.stuck  = "failed"
 run     = "tool.call"
 with    = { tool = "read", args = { path = "note.txt" }, into = "result" }
 tools   = ["read"]
-timeout = "10s"
+timeout = "10m"
 on.ok     = "done"
 on.failed = "failed"
 on.denied = "refused"
