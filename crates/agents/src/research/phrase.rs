@@ -12,7 +12,7 @@ pub(super) enum Off {
     Search,
 }
 
-/// How an instruction begins.
+/// What is an instruction, with what may follow it.
 const ORDERS: [(&str, Off); 5] = [
     ("do not use tools", Off::Tools),
     ("don't use tools", Off::Tools),
@@ -20,7 +20,7 @@ const ORDERS: [(&str, Off); 5] = [
     ("do not search", Off::Search),
     ("don't search", Off::Search),
 ];
-/// What may begin or end one.
+/// What is one too, by itself or behind a word about answering.
 const MANNERS: [(&str, Off); 3] = [
     ("without tools", Off::Tools),
     ("without searching", Off::Search),
@@ -33,6 +33,22 @@ const ALONE: [(&str, Off); 4] = [
     ("no search", Off::Search),
     ("with no search", Off::Search),
 ];
+/// What may follow an instruction: "do not search the web" is another one.
+const FOLLOW: [&str; 10] = [
+    "at all",
+    "anything",
+    "for anything",
+    "anywhere",
+    "for this",
+    "for it",
+    "here",
+    "to answer",
+    "the documents",
+    "in the documents",
+];
+/// Words about answering, and how many words may stand before what is not to be used.
+const ANSWERS: [&str; 8] = ["answer", "explain", "say", "tell", "reply", "respond", "think", "do"];
+const FEW: usize = 3;
 /// How a question begins, also where its mark is forgotten.
 const QUESTIONS: [&str; 24] = [
     "why", "how", "what", "when", "where", "which", "who", "whose", "whom", "is", "are", "was",
@@ -49,16 +65,17 @@ pub(super) fn off(goal: &str) -> Option<(Off, &'static str)> {
 }
 
 fn said(clause: &str) -> Option<(Off, &'static str)> {
-    let begins = |phrase: &str| {
+    let whole = |phrase: &str| {
         let rest = clause.strip_prefix(phrase);
-        rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+        let goes_on = |rest: &str| rest.strip_prefix(' ').is_some_and(|it| FOLLOW.contains(&it));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" but ") || goes_on(rest))
     };
     let ends = |phrase: &str| {
-        let rest = clause.strip_suffix(phrase);
-        rest.is_some_and(|rest| !rest.ends_with(char::is_alphanumeric))
+        let mut rest = clause.strip_suffix(phrase).unwrap_or_default().split_whitespace();
+        rest.clone().count() <= FEW && rest.next().is_some_and(|first| ANSWERS.contains(&first))
     };
-    let orders = ORDERS.iter().find(|(phrase, _)| begins(phrase));
-    let manners = || MANNERS.iter().find(|(phrase, _)| begins(phrase) || ends(phrase));
+    let orders = ORDERS.iter().find(|(phrase, _)| whole(phrase));
+    let manners = || MANNERS.iter().find(|(phrase, _)| whole(phrase) || ends(phrase));
     let alone = || ALONE.iter().find(|(phrase, _)| clause == *phrase);
     orders.or_else(manners).or_else(alone).map(|(phrase, off)| (*off, *phrase))
 }

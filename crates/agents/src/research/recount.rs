@@ -99,6 +99,9 @@ fn next(data: &Data) -> &'static str {
     let found = data.findings.iter().any(|finding| finding.passages().next().is_some());
     match data.stopped.as_ref().map(|stopped| stopped.cause) {
         None if data.goal.trim().is_empty() => "ask a question.",
+        Some(Cause::Unusable) if !found && data.off.is_some() => {
+            "leave out of the goal what turned the search off, or ask another model."
+        }
         Some(Cause::Unusable) if !found && data.findings.iter().any(|it| it.result.ok) => {
             "see that the documents speak of this, and ask in words that stand in them; or ask \
              another model."

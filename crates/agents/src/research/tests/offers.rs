@@ -34,7 +34,15 @@ fn a_goal_may_turn_tools_off() {
     for goal in ["Please do not search, but read a.md", "Answer (without searching)."] {
         assert_eq!(offered(goal), ["read"], "{goal}");
     }
+    for goal in ["Do not search for anything.", "Without a search at all, name it."] {
+        assert_eq!(offered(goal), ["read"], "{goal}");
+    }
     for goal in [
+        "Who sets the points? Do not search the web.",
+        "Don't search for synonyms, just tell me who sets the points",
+        "Explain what happens to a run without tools",
+        "List the states without tools.",
+        "Without searching the web, who sets the points?",
         "Why are there no search results?",
         "Which tools are there?",
         "no tools here?",
