@@ -4,6 +4,7 @@
 //! strictest rule wins. A verdict is data: it names its rule, what it saw and where,
 //! and what to do instead, and it is the same on replay.
 
+mod arguments;
 mod content;
 mod key;
 mod memory;
@@ -208,7 +209,7 @@ impl Governor {
     /// Says which query was repeated.
     fn naming_query(&self, mut verdict: Verdict, call: &ToolCall) -> Verdict {
         let query = self.tool(&call.tool).and_then(|tool| tool.query.as_deref());
-        let query = query.and_then(|name| key::member(call.arguments.get(), name));
+        let query = query.and_then(|name| arguments::member(call.arguments.get(), name));
         if let Some(query) = query.filter(|_| verdict.rule == Rule::IdenticalQuery) {
             let start = query.get(..query.floor_char_boundary(MAX_QUERY)).unwrap_or_default();
             verdict.reason = format!("{}: {start}", verdict.reason);

@@ -3,7 +3,10 @@
 use std::{cmp::Reverse, str::FromStr};
 
 use clap::Args;
-use pointsman_kernel::governor::{Grant, Level};
+use pointsman_kernel::{
+    governor::{Grant, Level},
+    tool::ToolDecl,
+};
 use pointsman_runtime::{config::PermissionsConfig, host::Host, tool::ToolSpec};
 use serde_json::Value;
 use thiserror::Error;
@@ -103,6 +106,24 @@ fn void(rule: &Grant, specs: &[ToolSpec]) -> Option<String> {
         open || spec.parameters.pointer("/properties").is_some_and(|it| it.get(name).is_some())
     };
     let missing = |(name, _): &&(String, String)| !over.iter().any(|spec| takes(spec, name));
+    // Other tools may take any path; those over the folder take one name for each file.
+    let ours = |tool: &&ToolDecl| rule.is_over(&tool.name);
+    let is_path = |name: &str| {
+        let mut tools = known.iter().filter(ours);
+        tools.any(|tool| tool.paths.iter().any(|it| **it == *name))
+            && !over.iter().any(|spec| spec.name.starts_with("mcp."))
+    };
+    let outside = |pattern: &str| {
+        pattern.starts_with(['/', '~']) || pattern.split('/').any(|name| name == "..")
+    };
+    let elsewhere = |(name, pattern): &&(String, String)| is_path(name) && outside(pattern);
+    if let Some((name, pattern)) = rule.arguments.iter().find(elsewhere) {
+        return Some(format!(
+            "a rule over `{}` fits no call: each `{name}` is a path from the folder on, such as \
+             `src/*`, and `{pattern}` is none",
+            rule.tool
+        ));
+    }
     // Of a tool that is described to no model, nobody knows the arguments here.
     let (name, _) = rule.arguments.iter().filter(|_| !over.is_empty()).find(missing)?;
     Some(format!("a rule over `{}` fits no call: the tool takes no `{name}`", rule.tool))
@@ -143,6 +164,13 @@ mod tests {
         for text in ["shel", "mcp.x.*", "Shell"] {
             let void = said(text).expect("it fits nothing");
             assert!(void.contains("fits no tool that there is now"), "{void}");
+        }
+        for text in ["read:path=/home/me/*", "read:path=~/*", "*:path=../a"] {
+            let void = said(text).expect("it fits nothing");
+            assert!(void.contains("is a path from the folder on"), "{void}");
+        }
+        for text in ["read:path=secrets/", "read:path=./a", "read:path=a..b", "read:path=*"] {
+            assert_eq!(said(text), None, "{text}");
         }
         let void = said("shell:comand=rm *").expect("it fits nothing");
         assert_eq!(void, "a rule over `shell` fits no call: the tool takes no `comand`");

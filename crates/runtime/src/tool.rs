@@ -212,7 +212,7 @@ impl Tools {
             Err(why) => return done(Said::no(why)),
         };
         let limits = &self.0.settings.limits;
-        let veil = Veil::of(tool, &self.1);
+        let veil = Veil::of(call, &self.1);
         match tool {
             "read" => self.blocking(arguments, false, Shared::read).await,
             "list" => {

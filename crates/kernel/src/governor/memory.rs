@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    arguments,
     content::Content,
     key::{self, Hash},
 };
@@ -42,13 +43,13 @@ impl CallKey {
         let asks = decl.and_then(|decl| decl.query.as_deref());
         let (mut target, mut query): (Option<u64>, Option<(u64, u64)>) = (None, None);
         let mut sum: u64 = 0;
-        let arguments = key::json(call.arguments.get(), |member| {
+        let arguments = arguments::json(call.arguments.get(), |member| {
             sum = sum.wrapping_add(member.key);
             if targets.iter().any(|name| name.as_bytes() == member.name) {
                 target = Some(target.unwrap_or(0).wrapping_add(member.key));
             }
             if asks.is_some_and(|name| name.as_bytes() == member.name) {
-                let text = core::str::from_utf8(member.value).ok().and_then(key::quoted);
+                let text = core::str::from_utf8(member.value).ok().and_then(arguments::quoted);
                 query = text.map(|text| (member.key, key::query(text)));
             }
         });

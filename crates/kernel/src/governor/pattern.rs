@@ -67,15 +67,43 @@ pub(super) fn plain(path: &str) -> String {
     plain
 }
 
+/// Returns a pattern over paths in its plain form; `a/` speaks of all that is in `a`.
+fn wide(pattern: &str) -> String {
+    let mut wide = plain(pattern);
+    if pattern.ends_with('/') && !wide.is_empty() {
+        wide.push_str(if wide.ends_with('/') { "*" } else { "/*" });
+    }
+    wide
+}
+
+/// Returns whether a path leads up on its way.
+pub(super) fn strays(path: &str) -> bool {
+    path.split('/').any(|name| name == "..")
+}
+
+/// Returns where a path leads that leads up on its way, as long as no link is on it.
+fn resolved(path: &str) -> String {
+    let root = if path.starts_with('/') { "/" } else { "" };
+    let mut names: Vec<&str> = Vec::new();
+    for name in path.split('/').filter(|name| !matches!(*name, "" | ".")) {
+        match names.last() {
+            Some(last) if name == ".." && *last != ".." => drop(names.pop()),
+            None if name == ".." && !root.is_empty() => {}
+            _ => names.push(name),
+        }
+    }
+    [root, &names.join("/")].concat()
+}
+
 /// Returns whether a path fits a pattern, however either is spelt. What speaks of everything
 /// in a folder speaks of the folder.
 pub(super) fn matches_path(pattern: &str, path: &str) -> bool {
-    let (pattern, mut path) = (plain(pattern), plain(path));
-    if matches(&pattern, &path) {
-        return true;
-    }
-    path.push('/');
-    path.len() > 1 && matches(&pattern, &path)
+    let pattern = wide(pattern);
+    let fits = |path: String| {
+        let folder = || matches(&pattern, &[&path, "/"].concat());
+        matches(&pattern, &path) || !path.is_empty() && folder()
+    };
+    fits(plain(path)) || strays(path) && fits(resolved(path))
 }
 
 /// Returns whether some text, or some path, could fit both patterns.
@@ -83,7 +111,7 @@ pub(super) fn meets_path(one: &str, other: &str) -> bool {
     if meets(one, other) {
         return true;
     }
-    let (one, other) = (plain(one), plain(other));
+    let (one, other) = (wide(one), wide(other));
     let folder = |path: &str| [path, "/"].concat();
     meets(&one, &other) || meets(&folder(&one), &other) || meets(&one, &folder(&other))
 }
@@ -161,10 +189,21 @@ mod tests {
             (".", "", true),
             ("*", "", true),
             ("a", "", false),
+            ("secrets/", "secrets", true),
+            ("secrets/", "secrets/deep/key", true),
+            ("secrets/", "secretsx", false),
+            ("./", "a", false),
+            ("/", "/a", true),
+            ("secrets/*", "docs/../secrets/key", true),
+            ("secrets/*", "a/b/../.././secrets/key", true),
+            ("docs/*", "docs/../secrets/key", true),
+            ("/etc/*", "/../etc/key", true),
+            ("etc/*", "../etc/key", false),
+            ("../etc/*", "a/../../etc/key", true),
         ] {
             assert_eq!(matches_path(pattern, path), wanted, "{pattern} / {path}");
         }
-        assert!(meets_path("./a/*", "a/b") && meets_path("a/*", "a"));
+        assert!(meets_path("./a/*", "a/b") && meets_path("a/*", "a") && meets_path("a/", "a/b"));
         assert!(!meets_path("a/*", "b/*"));
     }
 }

@@ -6,8 +6,8 @@ use alloc::{format, string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Level, Rule, Verdict, key,
-    pattern::{matches, matches_path, meets, meets_path, ties},
+    Level, Rule, Verdict, arguments,
+    pattern::{matches, matches_path, meets, meets_path, strays, ties},
     value,
 };
 use crate::{
@@ -160,9 +160,9 @@ impl Grant {
         // What a `*` stands for may be a `*`.
         let wider = |(name, pattern): &(String, String)| {
             let mut same = other.arguments.iter().filter(|(known, _)| known == name);
-            same.any(|(_, known)| {
-                matches(pattern, known) && (self.stops() || ties(pattern).eq(ties(known)))
-            })
+            let tied =
+                |known: &str| ties(pattern).eq(ties(known)) && (strays(pattern) || !strays(known));
+            same.any(|(_, known)| matches(pattern, known) && (self.stops() || tied(known)))
         };
         self.until.is_none() && matches(&self.tool, &other.tool) && self.arguments.iter().all(wider)
     }
@@ -173,8 +173,8 @@ impl Grant {
             && matches(&self.tool, &call.tool)
             && self.arguments.iter().all(|(name, pattern)| {
                 let (mut all, mut any, mut given) = (true, false, false);
-                key::json(call.arguments.get(), |member| {
-                    if key::says(member.name, name) {
+                arguments::json(call.arguments.get(), |member| {
+                    if arguments::says(member.name, name) {
                         let fits =
                             pattern == "*" || self.fits_value((name, pattern), member.value, tool);
                         all &= fits;
@@ -198,7 +198,7 @@ impl Grant {
     /// written there, and paths in whatever spelling: no trick of writing gets a call past
     /// a person. Those that let it through take plain texts, and the words of a command: what
     /// is written with escapes is never let through by a pattern, nor is another command
-    /// that is tied to one which a pattern lets through.
+    /// that is tied to one which a pattern lets through, nor a path that leads up on its way.
     fn fits_value(
         &self,
         (name, pattern): (&str, &str),
@@ -206,16 +206,19 @@ impl Grant {
         tool: Option<&ToolDecl>,
     ) -> bool {
         let written = core::str::from_utf8(value).unwrap_or_default();
+        let path = tool.is_some_and(|tool| tool.paths.iter().any(|it| **it == *name));
         if self.stops() {
-            let read = value::read(written);
-            let path = tool.is_some_and(|tool| tool.paths.iter().any(|it| **it == *name));
-            return matches(pattern, &read) || path && matches_path(pattern, &read);
+            let paths = || value::texts(written).iter().any(|it| matches_path(pattern, it));
+            return matches(pattern, &value::read(written)) || path && paths();
         }
         if written.contains('\\') {
             return false;
         }
+        if path && strays(arguments::quoted(written).unwrap_or(written)) && !strays(pattern) {
+            return false;
+        }
         let commands = tool.is_some_and(|tool| tool.effect == ToolEffect::Command);
-        match key::quoted(written) {
+        match arguments::quoted(written) {
             Some(text) if commands && ties(text).ne(ties(pattern)) => false,
             Some(text) => matches(pattern, text),
             // A command can be a list of words. No shell reads them, so nothing ties them.

@@ -15,6 +15,14 @@ pub(super) fn read(written: &str) -> String {
     texts.map_or_else(|_| compact(written), |texts| texts.join(" "))
 }
 
+/// Returns the texts of a value: itself, or those of a list.
+pub(super) fn texts(written: &str) -> Vec<String> {
+    match serde_json::from_str(written) {
+        Ok(text) => alloc::vec![text],
+        Err(_) => serde_json::from_str(written).unwrap_or_default(),
+    }
+}
+
 /// Returns JSON without blanks, in which each text is written in one way. Members stay in
 /// the order in which they are written.
 fn compact(written: &str) -> String {

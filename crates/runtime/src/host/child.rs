@@ -7,8 +7,8 @@ use pointsman_kernel::{
     agent::{ChildEnd, ChildRun, FaultClass},
     chart::{Chart, Disposition, verify},
     event::{Begun, Usage},
-    governor::Permissions,
-    id::Seq,
+    governor::{Grant, Permissions},
+    id::{At, Seq},
     journal::body,
 };
 use serde_json::json;
@@ -17,6 +17,7 @@ use tokio::sync::watch;
 
 use super::{Host, rules::RulesError};
 use crate::{
+    clock::now_ms,
     driver::{Beginning, DriveError, Driver, Site, Standing},
     perform::{Done, Errand},
     session::{POST, deliver, every, hear},
@@ -170,7 +171,22 @@ fn end(driver: &Driver, ended: Disposition) -> ChildEnd {
 /// Returns what the parent may do, as its first entry says; a child has nobody to ask.
 async fn permissions(host: &Host, parent: &RunId) -> Result<Permissions, ChildError> {
     let permissions = host.0.rules.of(&host.0.store, parent).await?;
-    Ok(Permissions { attended: false, ..Permissions::clone(&permissions) })
+    let passed = now_ms().saturating_sub(host.0.store.run(parent)?.created_ms);
+    let rules = later(&permissions.rules, passed);
+    Ok(Permissions { attended: false, rules, ..Permissions::clone(&permissions) })
+}
+
+/// Returns rules as they are for a run that begins so many milliseconds later: each run counts
+/// its own time, and what ends for one ends for the other.
+fn later(rules: &[Grant], passed: u64) -> Vec<Grant> {
+    let left = |rule: &Grant| match rule.until {
+        Some(until) => {
+            let left = until.0.checked_sub(passed).filter(|left| *left > 0)?;
+            Some(Grant { until: Some(At(left)), ..rule.clone() })
+        }
+        None => Some(rule.clone()),
+    };
+    rules.iter().filter_map(left).collect()
 }
 
 /// Returns what a child has called and what it cost, failed calls included.
@@ -179,4 +195,24 @@ fn usage(host: &Host, driver: &Driver) -> Result<Usage, ChildError> {
     let Spent { model_calls, tool_calls, tokens, money } =
         story(driver.chart(), driver.id(), &lines)?.spent;
     Ok(Usage { tokens, money, model_calls, tool_calls, ..Usage::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use pointsman_kernel::governor::Level;
+
+    use super::*;
+
+    #[test]
+    fn what_ends_for_the_parent_ends_for_the_child() {
+        let rule = |until: Option<u64>| Grant {
+            tool: "http_get".into(),
+            arguments: Vec::new(),
+            level: Level::Allow,
+            until: until.map(At),
+        };
+        let rules = [rule(None), rule(Some(100)), rule(Some(101)), rule(Some(3))];
+        assert_eq!(later(&rules, 100), [rule(None), rule(Some(1))]);
+        assert_eq!(later(&rules, 0), rules);
+    }
 }

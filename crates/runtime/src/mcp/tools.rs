@@ -108,20 +108,35 @@ pub(super) fn labels<'a>(servers: impl Iterator<Item = &'a str>) -> Vec<String> 
 }
 
 /// Declares a tool. What a server says of it is a claim: it counts only when a person
-/// has said so. What it says of arguments that are left out only makes rules stricter.
+/// has said so. What it says of arguments that are left out only makes rules stricter, and so
+/// does taking every text for a path.
 fn declared(name: &str, believed: bool, tool: &Tool) -> ToolDecl {
     let properties = tool.input_schema.get("properties").and_then(Value::as_object);
     let defaults = properties.into_iter().flatten().filter_map(|(name, schema)| {
         Some((name.as_str().into(), schema.get("default")?.to_string().into()))
     });
+    let texts = properties.into_iter().flatten().filter(|(_, schema)| may_be_text(schema));
+    let paths: Vec<&str> = texts.map(|(name, _)| name.as_str()).collect();
     let unknown = ToolDecl { defaults: defaults.collect(), ..ToolDecl::unknown(name) };
+    let unknown = unknown.with_paths(&paths);
     let Some(hints) = tool.annotations.as_ref().filter(|_| believed) else { return unknown };
     if hints.read_only_hint == Some(true) {
-        ToolDecl { defaults: unknown.defaults, ..ToolDecl::read(name, &[]) }
+        let ToolDecl { paths, defaults, .. } = unknown;
+        ToolDecl { paths, defaults, ..ToolDecl::read(name, &[]) }
     } else if hints.idempotent_hint == Some(true) {
         ToolDecl { idempotent: true, recovery: Recovery::Retry, ..unknown }
     } else {
         unknown
+    }
+}
+
+/// Returns whether a value of this schema may be a text, or a list of them.
+fn may_be_text(schema: &Value) -> bool {
+    let text = |kind: &str| matches!(kind, "string" | "array");
+    match schema.get("type") {
+        Some(Value::String(kind)) => text(kind),
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).any(text),
+        _ => true,
     }
 }
 
@@ -192,6 +207,20 @@ mod tests {
         assert_eq!((look.effect, look.recovery), (ToolEffect::Read, Recovery::Retry));
         assert_eq!((put.effect, put.recovery), (ToolEffect::Write, Recovery::Retry));
         assert_eq!(send, ToolDecl::unknown("mcp.s.send"));
+    }
+
+    #[test]
+    fn whatever_may_be_a_text_is_taken_for_a_path() {
+        let list = json!([{"name": "look", "annotations": {"readOnlyHint": true}, "inputSchema": {
+            "properties": {"path": {"type": "string"}, "paths": {"type": "array"}, "any": {},
+                "some": {"type": ["null", "string"]}, "count": {"type": "integer"}}
+        }}]);
+        for believed in [false, true] {
+            let (offered, _) = offered("s", believed, tools(list.clone()), &McpLimits::default());
+            let mut paths = offered[0].decl.paths.clone();
+            paths.sort();
+            assert_eq!(paths, ["any", "path", "paths", "some"].map(Box::from));
+        }
     }
 
     #[test]

@@ -37,6 +37,30 @@ fn no_spelling_of_a_path_gets_past_a_rule_that_refuses_or_asks() {
 }
 
 #[test]
+fn neither_what_is_nested_nor_the_way_up_hides_a_path() {
+    let permissions = may(Allow, vec![rule("read", &[("path", "secrets/*")], Refuse)]);
+    let judged = |arguments: &str| judged(&permissions, "read", arguments);
+    let deep = ["[".repeat(70), "]".repeat(70)].concat();
+    assert_eq!(judged(&format!(r#"{{"a":{deep},"path":"secrets/key"}}"#)), Refuse);
+    assert_eq!(judged(&format!(r#"{{"a":{deep},"path":"src/key"}}"#)), Allow);
+    assert_eq!(judged(r#"{"path":"src/../secrets/key"}"#), Refuse);
+    assert_eq!(judged(r#"{"path":["src/a","./secrets/key"]}"#), Refuse);
+    assert_eq!(judged(r#"{"path":["src/a","src/b"]}"#), Allow);
+}
+
+#[test]
+fn a_path_that_leads_up_is_let_through_only_by_a_pattern_that_does() {
+    let permissions = may(Refuse, vec![rule("read", &[("path", "docs/*")], Allow)]);
+    let level = |path: &str| judged(&permissions, "read", &format!(r#"{{"path":"{path}"}}"#));
+    assert_eq!((level("docs/a..b"), level("docs/../secrets/key")), (Allow, Refuse));
+    let permissions = may(Refuse, vec![rule("read", &[("path", "../docs/*")], Allow)]);
+    assert_eq!(judged(&permissions, "read", r#"{"path":"../docs/a"}"#), Allow);
+    // Of what is no path, it says nothing.
+    let permissions = may(Refuse, vec![rule("shell", &[("command", "ls *")], Allow)]);
+    assert_eq!(judged(&permissions, "shell", r#"{"command":"ls a/../b"}"#), Allow);
+}
+
+#[test]
 fn a_rule_that_lets_a_call_through_takes_a_path_as_it_is_written() {
     let permissions = may(Refuse, vec![rule("read", &[("path", "src/*")], Allow)]);
     let level = |path: &str| judged(&permissions, "read", &format!(r#"{{"path":"{path}"}}"#));
