@@ -130,7 +130,7 @@ fn a_list_of_ignored_files_that_is_no_plain_file_counts_for_nothing() {
 
 #[test]
 fn passages_are_found_in_every_encoding_and_large_files_are_named() {
-    let desk = Desk::with("passages", |settings| settings.limits.file_bytes = 2000);
+    let desk = Desk::with("encodings", |settings| settings.limits.file_bytes = 2000);
     desk.put("latin.md", b"Der gr\xfcne Papagei singt.\n");
     let wide = "The parrot whistles.\n".encode_utf16().flat_map(u16::to_le_bytes);
     desk.put("wide.md", [0xff, 0xfe].into_iter().chain(wide).collect::<Vec<u8>>());
