@@ -114,6 +114,9 @@ pub enum Doing {
         expires: At,
         /// The call that they decide over.
         call: Digest,
+        /// Whether it was under way when the program stopped: it may have been done.
+        #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+        again: bool,
     },
     /// Its result is known.
     Done,

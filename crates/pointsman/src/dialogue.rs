@@ -12,7 +12,7 @@ use std::{
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use pointsman_kernel::governor::Grant;
 use pointsman_runtime::{
-    observe::{Asked, Question},
+    observe::{AGAIN, Asked, Question},
     session::Decision,
     tool,
 };
@@ -272,10 +272,11 @@ impl Dialogue {
 fn about(question: &Question, folder: &Path) -> Vec<Line> {
     let blank = Line::default();
     match &question.asks {
-        Asked::Call { call, .. } => {
-            let head = Line::of(Ink::Warning, "May this call run?");
+        Asked::Call { call, again, .. } => {
+            let asks = if *again { "May this call run again?" } else { "May this call run?" };
+            let again = again.then(|| Line::of(Ink::Warning, AGAIN));
             let call = calls::whole(call, Some(folder)).into_iter().map(|line| line.indented(2));
-            [blank, head].into_iter().chain(call).collect()
+            [blank, Line::of(Ink::Warning, asks)].into_iter().chain(again).chain(call).collect()
         }
         Asked::Plain(text) => {
             let lines = text.lines().map(|line| Line::of(Ink::Warning, line));
@@ -297,7 +298,7 @@ mod tests {
         let call = serde_json::from_value(call).expect("a call");
         Question {
             effect: EffectId { seq: Seq(3), index: 0 },
-            asks: Asked::Call { call, identity: Digest::default() },
+            asks: Asked::Call { call, identity: Digest::default(), again: false },
             expires: Time(1),
         }
     }

@@ -75,11 +75,12 @@ fn object(notice: &Notice) -> Option<(&'static str, Value)> {
 pub(crate) fn asked(question: &Question) -> Value {
     let (effect, expires) = (question.effect.to_string(), question.expires);
     match &question.asks {
-        Asked::Call { call, identity } => json!({
+        Asked::Call { call, identity, again } => json!({
             "question": effect,
             "tool": call.tool,
             "arguments": call.arguments,
             "identity": identity,
+            "again": again,
             "expires": expires,
         }),
         Asked::Plain(text) => json!({ "question": effect, "text": text, "expires": expires }),

@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 
 use pointsman_runtime::{
-    observe::{Asked, Notice, Observer, Question},
+    observe::{AGAIN, Asked, Notice, Observer, Question},
     store::RunId,
 };
 
@@ -80,7 +80,11 @@ pub(crate) fn told(notice: &Notice) -> Option<(Tone, String)> {
             ),
         ),
         Notice::Asked(question) => {
-            let asks = if question.call().is_some() { "asks for" } else { "asks:" };
+            let asks = match question.call() {
+                Some(_) if question.is_again() => "asks whether it may do this again:",
+                Some(_) => "asks for",
+                None => "asks:",
+            };
             (Tone::Warning, format!("  {asks} {}", asked(question)))
         }
         Notice::Stage(stage) => (Tone::Step, format!("● {}", line(stage))),
@@ -106,14 +110,19 @@ pub(crate) fn asked(question: &Question) -> String {
 /// name to answer it by. Nothing is left out: a call that does not fit in a line has more.
 pub(crate) fn open_question(question: &Question) -> String {
     let effect = question.effect;
+    let may = if question.is_again() {
+        format!("{AGAIN} May it call again")
+    } else {
+        "may it call".into()
+    };
     match &question.asks {
         Asked::Call { call, .. } if asked(question).ends_with('…') => {
             let lines = calls::whole(call, None);
             let lines: Vec<String> =
                 lines.iter().map(|line| format!("\n  {}", line.text())).collect();
-            format!("question {effect}: may it call this?{}", lines.concat())
+            format!("question {effect}: {may} this?{}", lines.concat())
         }
-        Asked::Call { .. } => format!("question {effect}: may it call {}?", asked(question)),
+        Asked::Call { .. } => format!("question {effect}: {may} {}?", asked(question)),
         Asked::Plain(text) => format!("question {effect}: {}", words::harmless(text)),
     }
 }

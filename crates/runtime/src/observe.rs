@@ -131,7 +131,16 @@ impl Question {
             Asked::Plain(_) => None,
         }
     }
+
+    /// Returns whether it is about a call that may have been made already.
+    pub const fn is_again(&self) -> bool {
+        matches!(self.asks, Asked::Call { again: true, .. })
+    }
 }
+
+/// Said where a call is asked for that may have been made already.
+pub const AGAIN: &str =
+    "It was under way when the program stopped, and nobody knows whether it was done.";
 
 /// What a question is about.
 #[derive(Clone, Debug)]
@@ -142,6 +151,8 @@ pub enum Asked {
         call: ToolCall,
         /// What the answer must name: the call's digest.
         identity: Digest,
+        /// Whether it was under way when the program stopped: see [`AGAIN`].
+        again: bool,
     },
     /// A question of the chart's own, which yes or no answers.
     Plain(String),

@@ -71,7 +71,7 @@ impl<A: Agent> Stepping<'_, A> {
                 let verdict = self.run.core.governor.judge(self.chart, self.state, proposed, when);
                 match self.ruling(at, verdict) {
                     Ruling::Start => {}
-                    Ruling::Ask => return self.ask(at, order),
+                    Ruling::Ask => return self.ask(at, order, false),
                     Ruling::Stop(flow) => return flow,
                 }
             }
@@ -137,14 +137,15 @@ impl<A: Agent> Stepping<'_, A> {
         debug_assert!(paid.is_ok(), "an order was started that could not be paid");
     }
 
-    /// Holds a call until a person has decided; its attempt's clock stands still.
-    pub(super) fn ask(&mut self, at: u16, order: Order<A::Task>) -> Flow {
+    /// Holds a call until a person has decided; its attempt's clock stands still. Whether it
+    /// would be made again is for them to know.
+    pub(super) fn ask(&mut self, at: u16, order: Order<A::Task>, again: bool) -> Flow {
         let Some(work) = self.work() else { return Flow::Wait };
         if let Order::Tool(call) = &order {
             let (call, identity): (ToolCall, _) = (call.clone(), identity(call));
             let effect = self.emit(EffectKind::AskPerson(call));
             let expires = self.at.after(work.attempts.ask_timeout);
-            self.set(at, Doing::Asking { effect, expires, call: identity });
+            self.set(at, Doing::Asking { effect, expires, call: identity, again });
             self.run.held.push(Held { item: at, order, approved: false });
         }
         Flow::Wait

@@ -41,7 +41,7 @@ impl<A: Agent> Stepping<'_, A> {
         let tool = self.run.core.governor.tool(&call.tool);
         match tool.map_or_else(Recovery::default, |tool| tool.recovery) {
             Recovery::Retry | Recovery::Probe => self.pay_again(Some(Charge::ToolCall)),
-            Recovery::Ask => self.ask(at, Order::Tool(call)),
+            Recovery::Ask => self.ask(at, Order::Tool(call), true),
             Recovery::Fail => self.fail_attempt(at, unsettled()),
         }
     }

@@ -118,7 +118,7 @@ mod tests {
         let call = serde_json::from_value(call).expect("a call");
         Question {
             effect: EffectId { seq: Seq(3), index: 0 },
-            asks: Asked::Call { call, identity: Digest::default() },
+            asks: Asked::Call { call, identity: Digest::default(), again: false },
             expires: At(1),
         }
     }

@@ -12,7 +12,10 @@ use pointsman_kernel::agent::ToolCall;
 use serde_json::{Map, Value};
 
 use super::Limits;
-use crate::tool::{Now, describe, describe_whole, folder::Folder};
+use crate::{
+    observe::AGAIN,
+    tool::{Now, describe, describe_whole, folder::Folder},
+};
 
 /// The arguments that say what a call is about, the most telling first.
 const TELLING: [&str; 5] = ["command", "path", "url", "query", "pattern"];
@@ -57,10 +60,18 @@ impl Workspace {
     }
 
     /// Returns a call as a person is asked about it: nothing is left out.
-    pub(super) fn question(&self, id: ToolCallId, call: &ToolCall) -> ToolCallUpdateFields {
+    pub(super) fn question(
+        &self,
+        id: ToolCallId,
+        call: &ToolCall,
+        again: bool,
+    ) -> ToolCallUpdateFields {
         let mut shown = self.call(id, call);
         if !matches!(shown.content.as_slice(), [ToolCallContent::Diff(_)]) {
             shown.content = vec![said(&describe_whole(call, self.folder.as_ref()))];
+        }
+        if again {
+            shown.content.insert(0, said(AGAIN));
         }
         ToolCallUpdateFields::new()
             .title(shown.title)

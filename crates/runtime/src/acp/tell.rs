@@ -224,7 +224,7 @@ impl Teller {
         let known = self.asked.iter().find(|it| it.effect == question.effect);
         let id = known.map_or_else(|| call_id(question.effect), |it| it.id.clone());
         let fields = match &question.asks {
-            Asked::Call { call, .. } => self.workspace.question(id.clone(), call),
+            Asked::Call { call, again, .. } => self.workspace.question(id.clone(), call, *again),
             Asked::Plain(text) => ToolCallUpdateFields::new()
                 .title(self.workspace.line(text))
                 .status(ToolCallStatus::Pending)

@@ -55,9 +55,9 @@ pub(super) fn questions(
     order_of: impl Fn(&EffectId) -> Option<Order>,
 ) -> Vec<Question> {
     let asked = core.items.iter().filter_map(|item| match item.doing {
-        Doing::Asking { effect, expires, call: identity } => {
+        Doing::Asking { effect, expires, call: identity, again } => {
             let Order::AskPerson(call) = order_of(&effect)? else { return None };
-            Some(Question { effect, asks: Asked::Call { call, identity }, expires })
+            Some(Question { effect, asks: Asked::Call { call, identity, again }, expires })
         }
         Doing::Working { effect, kind: OrderKind::Own, deadline: expires } => {
             let asks = Asked::Plain(order_of(&effect)?.question()?);

@@ -117,7 +117,7 @@ fn what_a_tool_puts_out_belongs_to_its_call() {
 
 #[test]
 fn a_turn_that_is_over_leaves_nothing_under_way() {
-    let asks = Asked::Call { call: call(), identity: Digest::default() };
+    let asks = Asked::Call { call: call(), identity: Digest::default(), again: false };
     let asked = Notice::Asked(Question { effect: REPLY, asks, expires: At(9) });
     let under_way = [attempted(CALL, Some(call())), asked, listens(TurnErrorKind::Cancelled)];
     assert_eq!(
