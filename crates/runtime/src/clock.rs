@@ -64,11 +64,26 @@ pub fn entropy() -> u64 {
     hasher.finish()
 }
 
+/// The digits of run ids.
+const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// How many an id has.
+const LETTERS_OF_ID: usize = 18;
+
+/// Returns when an id was made, in milliseconds since 1970; nothing for one that was not
+/// made here.
+pub(crate) fn made_ms(id: &RunId) -> Option<u64> {
+    let digit = |byte: u8| LETTERS.iter().position(|it| *it == byte);
+    let bits = id.as_str().bytes().try_fold(0_u128, |bits, byte| {
+        bits.checked_mul(32)?.checked_add(u128::try_from(digit(byte)?).ok()?)
+    })?;
+    let whole = id.as_str().len() == LETTERS_OF_ID;
+    u64::try_from(bits >> 40).ok().filter(|_| whole)
+}
+
 /// Returns a new run id: letters and digits that sort by time.
 pub fn new_run_id() -> RunId {
-    const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     let mut bits = (u128::from(now_ms()) << 40) | u128::from(entropy() & 0xff_ffff_ffff);
-    let mut text = [b'0'; 18];
+    let mut text = [b'0'; LETTERS_OF_ID];
     for letter in text.iter_mut().rev() {
         let at = usize::try_from(bits % 32).unwrap_or(0);
         *letter = LETTERS.get(at).copied().unwrap_or(b'0');
@@ -80,6 +95,16 @@ pub fn new_run_id() -> RunId {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_id_tells_when_it_was_made() {
+        let before = now_ms();
+        let made = made_ms(&new_run_id()).expect("it tells");
+        assert!((before..=now_ms()).contains(&made), "{made}");
+        for other in ["mine", "01m7grje5w1xm5mmwk-1-0", "01m7grje5w1xm5mmwu", "0"] {
+            assert_eq!(made_ms(&other.parse().expect("an id")), None, "{other}");
+        }
+    }
 
     #[test]
     fn a_clock_that_was_set_back_goes_on() {

@@ -138,7 +138,7 @@ pub(super) fn object(row: &RunRow) -> serde_json::Value {
         "agent": row.agent,
         "chart": row.chart,
         "goal": row.goal,
-        "created_ms": row.created_ms,
+        "created_ms": row.made_ms(),
         "steps": row.seq,
         "state": row.state,
         "disposition": row.ended,
@@ -152,7 +152,7 @@ pub(super) fn table(rows: &[RunRow], now: u64) -> String {
             row.id.to_string(),
             row.agent.to_string(),
             row.ended.as_ref().map_or_else(|| format!("in {}", row.state), ToString::to_string),
-            words::age(now, row.created_ms),
+            words::age(now, row.made_ms()),
             row.seq.0.to_string(),
         ]
     };
@@ -205,6 +205,7 @@ impl PruneRuns {
             json_line(&json!({
                 "removed": ids(pruned.runs.iter().map(|row| row.id.as_str()).collect()),
                 "held": ids(pruned.held.iter().map(RunId::as_str).collect()),
+                "damaged": ids(pruned.damaged.iter().map(RunId::as_str).collect()),
                 "dry_run": self.dry_run,
             }))?;
             return Ok(ExitCode::SUCCESS);
@@ -215,6 +216,11 @@ impl PruneRuns {
         let word = if self.dry_run { "would be removed" } else { "removed" };
         let count = u64::try_from(pruned.runs.len()).unwrap_or(u64::MAX);
         note(&format!("{} {word}", words::counted(count, "run")));
+        for run in &pruned.damaged {
+            note(&format!(
+                "{run} left, because it is damaged; `pointsman runs remove {run}` removes it"
+            ));
+        }
         if !pruned.held.is_empty() {
             note(&format!("{} left, because somebody drives them", pruned.held.len()));
         }

@@ -102,7 +102,7 @@ impl Show {
                 "seed": seed,
                 "forked": forked(&row),
                 "place": session.place(&row.id).map_err(Error::Session)?,
-                "created_ms": row.created_ms,
+                "created_ms": row.made_ms(),
                 "elapsed_ms": view.now,
                 "steps": view.entries,
                 "spent": told.spent,

@@ -153,6 +153,19 @@ fn a_fork_shares_the_beginning_and_goes_its_own_way() {
     assert_eq!(newest["run"], made.trim());
     assert_eq!(newest["disposition"], Value::Null);
     assert_snapshot!("fork_too_far", home.shown(&["fork", "last", "--at", "99"]));
+    // Its clock goes on from where it was forked; it is the newest all the same.
+    let slow =
+        "[[turn]]\ntext = 'Red means stop.'\ndelay_ms = 1500\n[[turn]]\nwhen = 'x'\ntext = ''\n";
+    home.write("slow.toml", slow);
+    let ask = ["run", "research", "What does a red signal mean?", "--dir", "docs"];
+    home.pointsman(&[&ask[..], &["--model", "script:slow.toml"]].concat());
+    let (_, listed, _) = home.pointsman(&["runs", "--json", "--limit", "1"]);
+    let slow: Value = serde_json::from_str(&listed).expect("it is JSON");
+    home.research("Who sets the points?");
+    let slow = slow["run"].as_str().expect("an id");
+    let (_, made, _) = home.pointsman(&["fork", slow, "--no-run"]);
+    let (_, listed, _) = home.pointsman(&["runs", "--json", "--limit", "1"]);
+    assert!(listed.contains(made.trim()), "{listed}");
     // Cut short enough, the beginning of an id fits them all.
     let (code, _, told) = home.pointsman(&["show", "0"]);
     assert!(code == 2 && told.contains("type more of it"), "{told}");

@@ -64,7 +64,7 @@ fn list(connection: &Connection) -> Result<Listed, StoreError> {
             }
         }
     }
-    let newest = |row: &RunRow| std::cmp::Reverse((row.created_ms, row.id.clone()));
+    let newest = |row: &RunRow| std::cmp::Reverse((row.made_ms(), row.id.clone()));
     listed.runs.sort_by_cached_key(newest);
     Ok(listed)
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use pointsman_kernel::id::Seq;
 use rusqlite::params;
 
 use super::{Answer, Hold, RunId, RunRow, Store, StoreError, Work, gone};
@@ -26,6 +27,8 @@ pub struct Pruned {
     pub runs: Vec<RunRow>,
     /// Runs that were left because somebody holds them.
     pub held: Vec<RunId>,
+    /// Runs that were left because they are damaged: what became of them is not known.
+    pub damaged: Vec<RunId>,
     /// How many artifacts went with them; none are counted in a dry run.
     pub artifacts: u64,
     /// Whether artifacts had to be left, because what refers to them is damaged.
@@ -52,7 +55,7 @@ impl Prune {
         if self.is_nothing() {
             return Vec::new();
         }
-        let old = |row: &RunRow| self.before_ms.is_none_or(|before| row.created_ms < before);
+        let old = |row: &RunRow| self.before_ms.is_none_or(|before| row.made_ms() < before);
         // A run that goes on may ask again what its child came to, and would begin it anew.
         let open: BTreeSet<String> =
             runs.iter().filter(|row| row.ended.is_none()).map(|row| row.id.to_string()).collect();
@@ -76,6 +79,14 @@ impl Store {
         for portion in picked.chunks(PORTION) {
             let mut holds: Vec<(RunId, Hold)> = Vec::with_capacity(portion.len());
             for row in portion {
+                match self.lines(&row.id, Seq(0)) {
+                    Ok(_) => {}
+                    Err(StoreError::Damaged { .. }) => {
+                        pruned.damaged.push(row.id.clone());
+                        continue;
+                    }
+                    Err(error) => return Err(error),
+                }
                 match self.hold(&row.id)? {
                     Some(hold) => {
                         holds.push((row.id.clone(), hold));

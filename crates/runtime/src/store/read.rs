@@ -10,6 +10,7 @@ use super::{
     ready::Link,
     seal::{self, Fixed, Seal, Tip, entry, unsigned},
 };
+use crate::clock::made_ms;
 
 /// A run as the list shows it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -24,7 +25,8 @@ pub struct RunRow {
     pub source: Digest,
     /// What it was started for.
     pub goal: Box<str>,
-    /// When, in milliseconds since 1970.
+    /// When its clock began, in milliseconds since 1970: a fork's with what it has taken
+    /// over, so before it was made.
     pub created_ms: u64,
     /// The run and entry that it was forked from.
     pub forked: Option<(RunId, Seq)>,
@@ -38,6 +40,14 @@ pub struct RunRow {
     pub ended: Option<Box<str>>,
     /// When it wants to be woken, in milliseconds since its first entry.
     pub wake: Option<u64>,
+}
+
+impl RunRow {
+    /// Returns when it was made, in milliseconds since 1970.
+    pub fn made_ms(&self) -> u64 {
+        let forked = self.forked.as_ref().and_then(|_| made_ms(&self.id));
+        forked.map_or(self.created_ms, |made| made.max(self.created_ms))
+    }
 }
 
 /// A snapshot, as it was kept.

@@ -98,11 +98,13 @@ async fn a_damaged_run_takes_nothing_of_others_with_it() {
     let damage = "UPDATE entry SET follows = 4 WHERE run = 'gone' AND seq = 3";
     folder.raw().execute_batch(damage).expect("it is done");
     let pruned = store.prune(Prune { keep: Some(0), ..Prune::default() }).await.expect("it prunes");
-    assert_eq!(went(&pruned), ["gone"]);
+    assert!(went(&pruned).is_empty() && *pruned.damaged == [gone.run.clone()], "{pruned:?}");
+    let removed = store.remove(&gone.run).await.expect("it is removed").expect("it is not held");
+    assert_eq!(removed.runs, [gone.run.clone()]);
     assert_eq!(store.lines(&kept.run, Seq(0)).expect("readable"), kept.lines);
     let left = "SELECT count(*) FROM entry WHERE run = 'gone'";
     let left: i64 = folder.raw().query_row(left, [], |row| row.get(0)).expect("it can be asked");
-    assert_eq!(left, 2, "what nothing leads to stays");
+    assert_eq!(left, 0, "what bears its name is gone");
 }
 
 #[tokio::test]
