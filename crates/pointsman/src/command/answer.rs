@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use pointsman_kernel::governor::{Grant, Level};
 use pointsman_runtime::{
+    clock::now_ms,
     observe::Question,
     session::{Decision, Posted, Session, approval},
     stats::story,
@@ -19,6 +20,7 @@ use crate::{
     report::{self, Error},
     tell::{asked, note},
     which::Which,
+    words,
 };
 
 /// Let a call run that a run asks about, or say yes to its question.
@@ -131,6 +133,7 @@ impl Answer {
         if open.is_empty() {
             return Err(Error::AsksNothing { run: row.id.to_string() });
         }
+        open = in_time(&row, open)?;
         let word = if granted { "approved" } else { "denied" };
         let before = session.answers(&row.id).map_err(Error::Session)?;
         let mut posted = Posted::Taken;
@@ -168,6 +171,21 @@ fn questions(session: &Session, row: &RunRow) -> Result<Vec<Question>, Error> {
     let recalled = session.recall(&row.id, None).map_err(Error::Session)?;
     let told = story(&recalled.chart, &row.id, &recalled.lines);
     Ok(told.map_err(|error| Error::Session(error.into()))?.questions)
+}
+
+/// Returns the questions that can still be answered, unless all of them are too old.
+fn in_time(row: &RunRow, open: Vec<Question>) -> Result<Vec<Question>, Error> {
+    let now = now_ms();
+    let due = |question: &Question| row.created_ms.saturating_add(question.expires.0);
+    let (fresh, late): (Vec<_>, Vec<_>) = open.into_iter().partition(|it| now < due(it));
+    match late.first() {
+        Some(first) if fresh.is_empty() => Err(Error::TooLate {
+            run: row.id.to_string(),
+            question: first.effect.to_string(),
+            late: words::duration(now.saturating_sub(due(first))),
+        }),
+        _ => Ok(fresh),
+    }
 }
 
 impl Cancel {

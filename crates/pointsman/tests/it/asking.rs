@@ -1,12 +1,12 @@
 //! What needs a person: a call or a question waits, is approved, denied, cancelled, or
 //! killed with its run.
 
-use std::fs;
+use std::{fs, thread, time::Duration};
 
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::home::Home;
+use crate::home::{Home, NOTE};
 
 /// A chart that asks before it goes on.
 const SHIP: &str = r#"
@@ -175,6 +175,43 @@ fn rules_decide_without_a_person() {
     assert_eq!(run(&[]), 7);
     home.write("pointsman.toml", "[permissions]\nrules = [{ allow = \"write\" }]\n");
     assert_eq!(run(&[]), 2);
+}
+
+#[test]
+fn an_answer_that_comes_too_late_is_refused() {
+    let home = Home::new("too-late");
+    let chart = NOTE.replace("timeout = \"10m\"", "timeout = \"10m\"\nask_timeout = \"1ms\"");
+    assert_ne!(chart, NOTE);
+    home.write("late.toml", &chart);
+    // It stops before anybody is asked; nobody notes that the time is over.
+    let run = ["run", "late.toml", "Hello", "--set", "tone=dry"];
+    assert_eq!(home.with(&[("POINTSMAN_DIE_AT", "persisted:1")], &run).code, None);
+    thread::sleep(Duration::from_millis(5));
+    let (code, _, told) = home.pointsman(&["approve", "last"]);
+    assert!(code == 2 && told.contains("it is too late: question"), "{told}");
+    assert!(told.contains("goes on as without an answer"), "{told}");
+    assert_eq!(home.pointsman(&["resume", "last"]).0, 7);
+    assert!(!home.path("note.txt").exists());
+}
+
+#[test]
+fn whoever_is_asked_again_is_told_that_it_may_have_been_done() {
+    let home = Home::new("asked-again");
+    let run = ["run", "shell.toml", "Hello", "--set", "tone=dry", "--allow", "shell"];
+    let command = r#"args = { command = "true" }"#;
+    let chart =
+        NOTE.replace(r#"args = { path = "note.txt", content = "{goal}, {tone}" }"#, command);
+    home.write("shell.toml", &chart.replace("\"write\"", "\"shell\""));
+    let killed = home.with(&[("POINTSMAN_DIE_AT", "attempted:1")], &run);
+    assert_eq!(killed.code, None, "{}", killed.err);
+    let (code, _, told) = home.pointsman(&["resume", "last"]);
+    assert!(code == 3 && told.contains("asks whether it may do this again"), "{told}");
+    let again = "nobody knows whether it was done. May it call again shell";
+    assert!(told.contains(again), "{told}");
+    assert!(home.pointsman(&["show", "last"]).1.contains(again));
+    let (_, shown, _) = home.pointsman(&["show", "last", "--json"]);
+    let shown: Value = serde_json::from_str(&shown).expect("it is JSON");
+    assert_eq!(shown["questions"][0]["again"], true);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::Folder;
 
 /// A chart that writes a file, which has to be asked for.
-const NOTE: &str = r#"
+pub(crate) const NOTE: &str = r#"
 chart     = "note"
 version   = 1
 start     = "writing"

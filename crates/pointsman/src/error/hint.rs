@@ -1,0 +1,112 @@
+//! What to do next about what went wrong.
+
+use std::io;
+
+use pointsman_runtime::{
+    driver::DriveError, host::HostError, session::SessionError, tool::ToolError,
+};
+
+use super::Error;
+
+const FOLDER: &str = "`--dir` names the folder to work in";
+
+impl Error {
+    /// Returns what to do next.
+    pub(crate) fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Exists { unless: Some(option), .. } => {
+                format!("give another name, or `{option}` to replace it")
+            }
+            Self::Exists { unless: None, .. } => "give another name".into(),
+            Self::NotText { .. } => "charts are TOML files in UTF-8".into(),
+            Self::NoSuchChart { .. } => {
+                let names: Vec<&str> =
+                    pointsman_agents::CHARTS.iter().map(|(name, _)| *name).collect();
+                format!("give a file, or one of: {}", names.join(", "))
+            }
+            Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                "look at its name, and at the folder that you are in".into()
+            }
+            Self::NoSuchCode { .. } => "`pointsman explain` lists them all".into(),
+            Self::NotYet { .. } => {
+                "so far `chat`, `code`, `research`, `form` and charts with `jobs = \"builtin\"` can \
+                 be run"
+                    .into()
+            }
+            Self::NoGoal { agent } | Self::GoalSet { agent } => format!("write `pointsman run {agent} \"GOAL\"`"),
+            Self::NoTalks => "begin one: `pointsman chat`".into(),
+            Self::NoTalker { run, .. } => format!("`pointsman resume {run}` goes on with it"),
+            Self::Plan(error) => error.hint().into(),
+            Self::NoUrl => "write `pointsman run form --url URL --profile FILE`".into(),
+            Self::NoProfile => "give `--profile FILE`, or set `profile` in `[form]` of your settings; \
+                 `pointsman profile example` prints one to start from"
+                .into(),
+            Self::Profile(error) => return error.hint().map(Into::into),
+            Self::OnlyForms { option, .. } => format!("leave `{option}` out, or run `form`"),
+            Self::NoPlan { .. } => "leave `--plan` out, or run `code`".into(),
+            Self::NoHome => "set POINTSMAN_JOURNAL to a file".into(),
+            Self::NoSuchRun { none: true, .. } => {
+                "there are no runs yet: `pointsman run research \"QUESTION\"` makes one".into()
+            }
+            Self::NoSuchRun { .. } => "`pointsman runs` lists them".into(),
+            Self::SeveralRuns { ids, .. } => {
+                let few: Vec<&str> = ids.iter().take(5).map(String::as_str).collect();
+                format!("type more of it: {}", few.join(", "))
+            }
+            Self::TooLate { run, .. } => {
+                format!("`pointsman resume {run}` goes on as without an answer")
+            }
+            Self::AsksNothing { run } => format!("`pointsman show {run}` tells where it is"),
+            Self::NoSuchQuestion { open, .. } if open.is_empty() => "it asks nothing".into(),
+            Self::NoSuchQuestion { open, .. } => format!("it asks: {}", open.join(", ")),
+            Self::HasEnded { run, .. } => {
+                format!("`pointsman fork {run}` makes a new run out of it")
+            }
+            Self::NoFolder { .. } => "name the folder to go on in with `--dir`".into(),
+            Self::Elsewhere { run, .. } => {
+                format!("leave, and write `pointsman chat --resume {run}`")
+            }
+            Self::PruneWhich => "give `--older-than 30d` or `--keep 100`".into(),
+            Self::NoServers { .. } => "list your servers in `.mcp.json`, or give `--dir`".into(),
+            Self::LogFilter { .. } => {
+                "write error, warn, info, debug or trace, or `pointsman_runtime=debug`".into()
+            }
+            Self::ForeignChart { .. } => "replay it with the build that wrote it".into(),
+            Self::Page(error) => error.hint(),
+            Self::Browser(error) => return error.hint().map(Into::into),
+            Self::Tools(ToolError::Root { .. }) => FOLDER.into(),
+            Self::Model(error) => error.hint(),
+            Self::Mcp(error) => return error.hint(),
+            Self::Store(error) => return error.hint(),
+            Self::Diverged(inner) => return inner.hint(),
+            Self::Session(error) => return session_hint(error),
+            _ => return None,
+        })
+    }
+}
+
+fn session_hint(error: &SessionError) -> Option<String> {
+    match error {
+        SessionError::Drive(DriveError::Diverged { source, .. }) => {
+            Some(format!("{source}; replay with the build that wrote the journal"))
+        }
+        SessionError::Drive(DriveError::NotBegun(_)) => {
+            Some("look at the goal and at what `--set` says".into())
+        }
+        SessionError::Drive(DriveError::Store(error)) | SessionError::Store(error) => error.hint(),
+        SessionError::Host(HostError::Model(error)) => Some(error.hint()),
+        SessionError::ForkOfTheEnd { last, .. } if last.0 > 0 => {
+            Some(format!("give `--at {}` or less", last.0))
+        }
+        SessionError::Host(HostError::NoSuchTool { .. }) => {
+            Some("name tools that are there, or leave `--set tools=…` out".into())
+        }
+        SessionError::Host(HostError::Tools(ToolError::Root { .. })) => Some(FOLDER.into()),
+        SessionError::NoSuchEntry { run, .. } => {
+            Some(format!("`pointsman show {run}` lists its entries"))
+        }
+        SessionError::Chart { .. } => Some("use the build that began the run".into()),
+        SessionError::Held { run } => Some(format!("`pointsman cancel {run}` stops it")),
+        _ => None,
+    }
+}
