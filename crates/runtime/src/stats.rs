@@ -222,7 +222,7 @@ struct Tally {
 }
 
 impl Stats {
-    /// Reads the journals of all runs, or of one agent's.
+    /// Reads the journals of all runs, or of those of one agent or chart.
     pub fn over(store: &Store, agent: Option<&str>) -> Result<Self, StoreError> {
         let (mut stats, mut tally) = (Self::default(), Tally::default());
         // Runs of one agent mostly share a chart, and proving it takes longer than reading.
@@ -233,7 +233,7 @@ impl Stats {
             stats.unreadable.push((run.into(), error.to_string()));
         }
         for row in listed.runs {
-            if agent.is_some_and(|agent| agent != &*row.agent) {
+            if agent.is_some_and(|agent| agent != &*row.agent && agent != &*row.chart) {
                 continue;
             }
             // What is damaged, or was removed a moment ago, must not hide all the others.

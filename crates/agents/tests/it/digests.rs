@@ -66,3 +66,38 @@ fn children_cost_what_their_certificates_say() {
         assert_eq!(child.certificate, chart.certificate(), "{}", chart.name());
     }
 }
+
+#[test]
+fn a_budget_does_not_bound_what_a_child_calls() {
+    let source = r#"
+        chart = "parent"
+        version = 1
+        start = "asking"
+        authority = "propose"
+        [budget]
+        models = { max = 1, charge = "model_call", else = "over" }
+        tools = { max = 1, charge = "tool_call", else = "over" }
+        [any]
+        cancel = "cancelled"
+        [state.asking]
+        run = "agent"
+        with = { chart = "research", goal = "{goal}", into = "result" }
+        timeout = "6m"
+        on.succeeded = "done"
+        on.child_failed = "failed"
+        on.failed = "failed"
+        [state.done]
+        final = "succeeded"
+        [state.over]
+        final = "budget"
+        [state.failed]
+        final = "failed"
+        [state.cancelled]
+        final = "cancelled"
+    "#;
+    let chart = pointsman_kernel::chart::verify(source, &pointsman_agents::registry());
+    let chart = chart.expect("it is sound");
+    let research = CHILDREN.iter().find(|child| child.name == "research").expect("it ships");
+    let calls = |it: &pointsman_kernel::chart::Certificate| (it.model_calls, it.tool_calls);
+    assert_eq!(calls(&chart.certificate()), calls(&research.certificate));
+}

@@ -284,7 +284,10 @@ impl Ground<'_> {
         let Some(budget) = self.chart.budget(id) else { return };
         let periods = self.refills(id).saturating_add(1);
         let permits = budget.max.saturating_mul(periods);
+        // What a child has called is charged when it is over, so it may call more than is left.
+        let alone = || !self.chart.states.iter().any(|state| child(state).is_some());
         match budget.charge {
+            Some(Charge::ModelCall | Charge::ToolCall) if !alone() => {}
             Some(Charge::ModelCall) => to.model_calls = to.model_calls.min(permits),
             Some(Charge::ToolCall) => to.tool_calls = to.tool_calls.min(permits),
             Some(Charge::Step) => {

@@ -25,7 +25,7 @@ Examples:
   pointsman stats research
   pointsman stats --json | jq .edges")]
 pub(crate) struct ShowStats {
-    /// Only runs of this agent.
+    /// Only runs of this agent, or of this chart.
     agent: Option<String>,
     /// Print JSON, every row.
     #[arg(long)]
