@@ -70,6 +70,7 @@ pub(super) fn summary(data: &Data) -> String {
         parts.push(format!("Calls before the last {}: {}", data.findings.len(), data.forgotten));
     }
     parts.extend(list("Searched", searches(data)));
+    parts.extend(list("Not searched", unsearched(data)));
     parts.extend(list("Other calls", others(data)));
     parts.extend(list("Best passages", best(data)));
     parts.extend(list("Notes", notes(data)));
@@ -152,6 +153,14 @@ fn searches(data: &Data) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Returns what the searches said of files that they left out, each once.
+fn unsearched(data: &Data) -> Vec<String> {
+    let searches = data.findings.iter().filter(|it| it.call.tool == SEARCH && it.result.ok);
+    let lines = searches.flat_map(|finding| finding.result.output.lines());
+    let said = lines.filter_map(|line| line.strip_prefix('[')?.strip_suffix(']'));
+    distinct(said.map(Into::into).collect(), MAX_LINES)
 }
 
 fn others(data: &Data) -> Vec<String> {

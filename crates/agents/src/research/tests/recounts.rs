@@ -132,3 +132,16 @@ fn a_summary_is_bounded_and_always_the_same() {
     assert!(told.contains("Best passages (901):") && told.contains("- and 893 more"), "{told}");
     assert_eq!(told, recount::summary(&data.clone()));
 }
+
+#[test]
+fn what_was_not_searched_is_told() {
+    let note = "1 file is larger than 2000 bytes and not searched: large.md";
+    let mut driver = begun(json!({"goal": "What is red?"}));
+    for _ in 0..2 {
+        driver.tool(true, &format!("no passage matches\n[{note}]"));
+        driver.say("Nothing.");
+        driver.say(&search("red again"));
+    }
+    let told = recount::summary(&driver.run.data);
+    assert!(told.contains(&format!("Not searched (1):\n- {note}\n")), "{told}");
+}
