@@ -9,7 +9,14 @@ mod letters;
 mod prunes;
 mod seals;
 
-use std::{fs, path::PathBuf, sync::Arc};
+use std::{
+    fs,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use pointsman_kernel::{
     chart::Disposition,
@@ -23,8 +30,11 @@ use serde_json::value::to_raw_value;
 pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
+    /// Makes one of its own, also where two tests give the same name.
     pub(crate) fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("pointsman-rt-{name}-{}", std::process::id()));
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let (process, made) = (std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(format!("pointsman-rt-{name}-{process}-{made}"));
         drop(fs::remove_dir_all(&path));
         fs::create_dir_all(&path).expect("the folder can be made");
         Self(path)
