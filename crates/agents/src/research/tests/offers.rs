@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{FINISH, assembles, begun, search};
 use crate::{
-    research::{Data, SEARCH},
+    research::{Data, SEARCH, recount},
     testing::raw,
 };
 
@@ -66,6 +66,21 @@ fn what_the_goal_turned_off_is_told_with_the_answer() {
     assert!(told.ends_with(
         "(The documents were not searched: the goal says \u{201c}do not search\u{201d}.)"
     ));
+}
+
+#[test]
+fn whoever_turned_the_search_off_is_told_to_leave_that_out() {
+    let mut driver = begun(json!({"goal": "What is red? Do not search."}));
+    for _ in 0..3 {
+        driver.say("I do not know.");
+    }
+    let told = recount::summary(&driver.run.data);
+    assert!(
+        told.ends_with(
+            "next: leave out of the goal what turned the search off, or ask another model."
+        ),
+        "{told}"
+    );
 }
 
 #[test]
