@@ -5,9 +5,8 @@ use std::process::ExitCode;
 use clap::Args;
 use pointsman_kernel::governor::{Grant, Level};
 use pointsman_runtime::{
-    clock::now_ms,
     observe::Question,
-    session::{Decision, Posted, Session, approval},
+    session::{Decision, Posted, Session, approval, overdue},
     stats::story,
     store::RunRow,
     tool,
@@ -175,17 +174,17 @@ fn questions(session: &Session, row: &RunRow) -> Result<Vec<Question>, Error> {
 
 /// Returns the questions that can still be answered, unless all of them are too old.
 fn in_time(row: &RunRow, open: Vec<Question>) -> Result<Vec<Question>, Error> {
-    let now = now_ms();
-    let due = |question: &Question| row.created_ms.saturating_add(question.expires.0);
-    let (fresh, late): (Vec<_>, Vec<_>) = open.into_iter().partition(|it| now < due(it));
-    match late.first() {
-        Some(first) if fresh.is_empty() => Err(Error::TooLate {
-            run: row.id.to_string(),
-            question: first.effect.to_string(),
-            late: words::duration(now.saturating_sub(due(first))),
-        }),
-        _ => Ok(fresh),
+    let (mut fresh, mut too_late) = (Vec::new(), None);
+    for question in open {
+        match overdue(row, &question) {
+            None => fresh.push(question),
+            Some(ms) => {
+                let (run, question) = (row.id.to_string(), question.effect.to_string());
+                too_late = Some(Error::TooLate { run, question, late: words::duration(ms) });
+            }
+        }
     }
+    too_late.filter(|_| fresh.is_empty()).map_or(Ok(fresh), Err)
 }
 
 impl Cancel {

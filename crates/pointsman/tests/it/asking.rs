@@ -212,6 +212,9 @@ fn whoever_is_asked_again_is_told_that_it_may_have_been_done() {
     let (_, shown, _) = home.pointsman(&["show", "last", "--json"]);
     let shown: Value = serde_json::from_str(&shown).expect("it is JSON");
     assert_eq!(shown["questions"][0]["again"], true);
+    // The chart is known by its name, too.
+    assert!(home.pointsman(&["stats", "note"]).1.starts_with("1 run: "));
+    assert!(home.pointsman(&["stats", "nope"]).1.starts_with("0 runs: "));
 }
 
 #[test]

@@ -69,6 +69,14 @@ impl Driver {
         self.run.core().wake.map(|at| self.clock.wall(at))
     }
 
+    /// Returns until when a question can be answered, in milliseconds since 1970; nothing for
+    /// one that is not open.
+    pub(crate) fn due(&self, question: EffectId) -> Option<u64> {
+        let questions = self.questions();
+        let open = questions.iter().find(|it| it.effect == question)?;
+        Some(self.clock.wall(open.expires))
+    }
+
     /// Returns what a person must answer.
     pub fn questions(&self) -> Vec<Question> {
         load::questions(self.run.core(), |effect| Some(self.open.get(effect)?.order.clone()))

@@ -6,7 +6,11 @@ use pointsman_kernel::id::EffectId;
 use serde_json::Value;
 
 use super::{Session, SessionError};
-use crate::store::{Letter, RunId};
+use crate::{
+    clock::now_ms,
+    observe::Question,
+    store::{Letter, RunId, RunRow},
+};
 
 /// Returns the question that a letter answers, and whether it says yes.
 pub(super) fn answer(letter: &Letter) -> Option<(EffectId, bool)> {
@@ -24,6 +28,12 @@ pub(super) fn answer(letter: &Letter) -> Option<(EffectId, bool)> {
 /// Returns the question that a letter answers, if it answers one.
 pub(super) fn about(letter: &Letter) -> Option<EffectId> {
     answer(letter).map(|(effect, _)| effect)
+}
+
+/// Returns for how many milliseconds it has been too late to answer a question of a run.
+pub fn overdue(row: &RunRow, question: &Question) -> Option<u64> {
+    let due = row.created_ms.saturating_add(question.expires.0);
+    now_ms().checked_sub(due)
 }
 
 impl Session {

@@ -214,7 +214,10 @@ pub(crate) async fn deliver(store: &Store, driver: &mut Driver) -> Result<(), Dr
         }
         let question = about(letter);
         let mut later = letters.iter().skip(at + 1);
-        if question.is_some() && later.any(|it| about(it) == question) {
+        // The time of a question goes on while nobody drives the run.
+        let due = question.and_then(|question| driver.due(question));
+        let late = due.is_some_and(|due| due <= letter.at_ms);
+        if late || question.is_some() && later.any(|it| about(it) == question) {
             driver.pass_over(letter).await?;
         } else {
             driver.take(letter).await?;

@@ -85,6 +85,8 @@ impl Store {
                         pruned.damaged.push(row.id.clone());
                         continue;
                     }
+                    // Somebody else has removed it since it was listed.
+                    Err(StoreError::NoSuchRun { .. }) => continue,
                     Err(error) => return Err(error),
                 }
                 match self.hold(&row.id)? {

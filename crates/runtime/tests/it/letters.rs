@@ -1,12 +1,16 @@
 //! Letters to a run: what another process says is taken, in its order, and once.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    thread,
+    time::Duration,
+};
 
-use pointsman_kernel::chart::Disposition;
+use pointsman_kernel::chart::{Disposition, verify};
 use pointsman_runtime::{
     driver::Standing,
     observe::Notice,
-    session::{Asking, Attend, Decision, Nobody, Posted, Reply, Session, approval},
+    session::{Asking, Attend, Decision, Nobody, Posted, Reply, Session, approval, overdue},
     store::RunId,
 };
 use serde_json::json;
@@ -34,6 +38,33 @@ fn where_nobody_is_there_it_waits_and_an_approval_by_letter_lets_it_go_on() {
     assert!(stale.is_ok());
     let again = desk.resume(&outcome.run, &mut Nobody);
     assert_eq!(again.steps, outcome.steps, "the same answer twice changes nothing");
+}
+
+#[test]
+fn an_answer_that_was_posted_too_late_counts_for_nothing() {
+    // A machine that is busy may need the second for the run itself. It does not every time.
+    let tried = (0..5).any(|_| {
+        let desk = Desk::new("session-too-late");
+        let mut start = Desk::start(true);
+        let short = "ask_timeout = \"1s\"\ntimeout =";
+        start.source = start.source.replacen("timeout =", short, 1).into();
+        let chart = verify(&start.source, &pointsman_agents::registry());
+        start.chart = chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics));
+        let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Nobody);
+        let asked = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
+        let Some(question) = asked.questions.first() else { return false };
+        let row = desk.session.store().run(&asked.run).expect("it is there");
+        while overdue(&row, question).is_none() {
+            thread::sleep(Duration::from_millis(20));
+        }
+        let yes = Decision { granted: true, reason: String::new(), remember: None };
+        post(desk.session.journal(), &asked.run, &approval(question, &yes));
+        let outcome = desk.resume(&asked.run, &mut Nobody);
+        assert_eq!(outcome.standing, Standing::Ended(Disposition::Denied));
+        assert!(!has_note(&desk.work()));
+        true
+    });
+    assert!(tried, "nothing was asked");
 }
 
 #[test]
