@@ -5,6 +5,7 @@
 //! is sealed and every line is chained: a byte that changed on the disk is found when
 //! it is read, and the error names the run and the entry.
 
+mod anchor;
 mod artifact;
 mod book;
 mod chain;
@@ -158,12 +159,12 @@ impl Store {
             private::folder(folder)
                 .map_err(|source| StoreError::Folder { path: path.into(), source })?;
         }
-        let (connection, mark) = match schema::open(path, options) {
+        let (connection, mark, anchor) = match schema::open(path, options) {
             Ok(opened) => opened,
             Err(error) => return Self::only_read(path, options, error),
         };
         let (jobs, inbox) = mpsc::channel();
-        let writer = Arc::new(Desk::new(Writer::new(connection, mark, options)));
+        let writer = Arc::new(Desk::new(Writer::new(connection, mark, anchor, options)));
         let desk = Arc::clone(&writer);
         let thread = std::thread::Builder::new()
             .name("journal".into())

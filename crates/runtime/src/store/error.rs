@@ -124,6 +124,17 @@ pub enum StoreError {
         /// What happened.
         why: String,
     },
+    /// The file was deleted, moved or replaced while it was open. Nothing that is written to
+    /// it would ever be read.
+    #[error("the journal's file {} was deleted or replaced while it was in use, so nothing more is written{}", path.display(), place(run.as_ref(), *seq))]
+    Lost {
+        /// The file.
+        path: PathBuf,
+        /// The run.
+        run: Option<RunId>,
+        /// The entry.
+        seq: Option<Seq>,
+    },
     /// Another writer has been there first.
     #[error("run {run} is at entry {}, so entry {} cannot be written", .at.0, .wanted.0)]
     Conflict {
@@ -274,6 +285,9 @@ impl StoreError {
             Self::Busy { .. } => {
                 "try again, stop the other process, or raise `busy` of `[journal]`".into()
             }
+            Self::Lost { .. } => "put the file back from a copy and resume the run; what was \
+                                  started after the copy was made may be started again"
+                .into(),
             Self::Broken { .. } => "check the disk, then start again".into(),
             Self::Conflict { .. } => "another process drives this run".into(),
             Self::NoSuchRun { .. } => "list the runs to see which there are".into(),

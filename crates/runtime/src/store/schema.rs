@@ -11,6 +11,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, config::Db
 
 use super::{
     Options, StoreError,
+    anchor::{self, Anchor},
     book::Book,
     mark::{self, Mark},
     seal::signed,
@@ -94,12 +95,16 @@ const TABLES: [(&str, &str); 7] = [
 
 /// Opens the file for the one writer, and makes its tables if it is new. A file that
 /// is refused is left as it was.
-pub(super) fn open(path: &Path, options: &Options) -> Result<(Connection, Mark), StoreError> {
+pub(super) fn open(
+    path: &Path,
+    options: &Options,
+) -> Result<(Connection, Mark, Anchor), StoreError> {
     let fail = |source: rusqlite::Error| opening(path, source);
     let reached = mark::reached(path);
     mark::check_emptied(path, reached.as_ref())?;
     // What cannot be made cannot be opened, and that is told below.
     drop(private::file(path));
+    let before = anchor::identity(path).ok();
     let mut connection = Connection::open(path).map_err(fail)?;
     connection.busy_timeout(options.busy).map_err(fail)?;
     // What a damaged log still holds must not be removed by a look at it.
@@ -120,8 +125,19 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<(Connection, Mark),
     settings(&connection, options).map_err(fail)?;
     check_tables(&connection, path)?;
     let book = mark::check(path, reached.as_ref(), &connection)?;
+    let lost = || StoreError::Lost { path: path.into(), run: None, seq: None };
+    let anchor = Anchor::drop_at(path).map_err(|_| lost())?;
+    if before.is_some() && anchor::identity(path).ok() != before {
+        return Err(lost());
+    }
     connection.set_db_config(closing, false).map_err(fail)?;
-    Ok((connection, Mark::new(path, &book)))
+    Ok((connection, Mark::new(path, &book), anchor))
+}
+
+/// Has a connection leave the log as it is when it is closed.
+pub(super) fn keep_log(connection: &Connection) {
+    // Were it refused, the log is removed as it always was.
+    drop(connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true));
 }
 
 /// Sorts an error that came up before the file was known to be a journal.

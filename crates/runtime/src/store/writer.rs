@@ -9,6 +9,7 @@ mod fork;
 mod transaction;
 
 use std::{
+    path::Path,
     sync::{
         Mutex, PoisonError, TryLockError,
         atomic::{AtomicUsize, Ordering},
@@ -23,8 +24,8 @@ use tokio::sync::oneshot;
 use pointsman_kernel::id::Seq;
 
 use super::{
-    Committed, Hold, LetterId, Options, RunId, StoreError, artifact, book::OpenBook, gone,
-    mark::Mark, options::Fault, ready::Ready,
+    Committed, Hold, LetterId, Options, RunId, StoreError, anchor::Anchor, artifact,
+    book::OpenBook, gone, mark::Mark, options::Fault, ready::Ready, schema,
 };
 pub(super) use fork::Forking;
 use transaction::Transaction;
@@ -79,6 +80,11 @@ impl Work {
         StoreError::sorted(run, seq, source)
     }
 
+    fn lost(&self, path: &Path) -> StoreError {
+        let (run, seq) = self.place();
+        StoreError::Lost { path: path.into(), run: run.cloned(), seq }
+    }
+
     fn broken(&self, why: &str) -> StoreError {
         let (run, seq) = self.place();
         StoreError::Broken { run: run.cloned(), seq, why: why.into() }
@@ -108,6 +114,7 @@ enum Went {
 pub(super) struct Writer {
     connection: Connection,
     mark: Mark,
+    anchor: Anchor,
     together: usize,
     fault: Option<Fault>,
     commits: u64,
@@ -189,9 +196,14 @@ impl Desk {
 }
 
 impl Writer {
-    pub(super) fn new(connection: Connection, mark: Mark, options: &Options) -> Self {
+    pub(super) fn new(
+        connection: Connection,
+        mark: Mark,
+        anchor: Anchor,
+        options: &Options,
+    ) -> Self {
         let Options { together, fault, busy, .. } = *options;
-        Self { connection, mark, together, fault, commits: 0, broken: None, busy }
+        Self { connection, mark, anchor, together, fault, commits: 0, broken: None, busy }
     }
 
     /// Sets how long another process is waited for.
@@ -219,6 +231,9 @@ impl Writer {
         if let Some(why) = &self.broken {
             return Some(batch.iter().map(|job| Err(job.work.broken(why))).collect());
         }
+        if let Some(path) = self.anchor.lost() {
+            return Some(batch.iter().map(|job| Err(job.work.lost(path))).collect());
+        }
         if let [Job { work: Work::Sweep, .. }] = batch
             && let Some(swept) = self.sweep()
         {
@@ -226,7 +241,11 @@ impl Writer {
             return Some(vec![swept]);
         }
         let answers = match self.attempt(batch) {
-            Went::Well(answers) => answers,
+            // What was taken away during the commit was not kept.
+            Went::Well(answers) => match self.anchor.lost() {
+                None => answers,
+                Some(path) => batch.iter().map(|job| Err(job.work.lost(path))).collect(),
+            },
             Went::Spoilt => return None,
             Went::Broke(answers, why) => {
                 self.broken = Some(why);
@@ -333,6 +352,15 @@ impl Writer {
         });
         let told = told.collect();
         if full { Went::Well(told) } else { Went::Broke(told, why) }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // Closing removes the log by its name, which another journal may have by now.
+        if self.anchor.lost().is_some() {
+            schema::keep_log(&self.connection);
+        }
     }
 }
 

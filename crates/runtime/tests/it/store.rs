@@ -6,6 +6,7 @@ mod exports;
 mod faults;
 mod flips;
 mod letters;
+mod lost;
 mod prunes;
 mod seals;
 

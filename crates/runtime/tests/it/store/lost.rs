@@ -1,0 +1,104 @@
+//! A journal whose files are deleted, moved or replaced while it is in use: no entry is
+//! acknowledged that nobody will ever read.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use pointsman_runtime::store::{Store, StoreError};
+
+use super::{Folder, Script, names};
+
+/// Ways to take a file away from under the program.
+const WAYS: [&str; 4] = ["delete", "move away", "rename another over it", "replace by a copy"];
+
+fn take_away(way: &str, path: &Path) {
+    let aside = path.with_extension("aside");
+    match way {
+        "delete" => fs::remove_file(path).expect("it is removed"),
+        "move away" => fs::rename(path, aside).expect("it is moved"),
+        "rename another over it" => {
+            fs::write(&aside, b"").expect("it is written");
+            fs::rename(aside, path).expect("it is moved");
+        }
+        // The same bytes, and still not the file that is open.
+        _ => {
+            fs::copy(path, &aside).expect("it is copied");
+            fs::rename(aside, path).expect("it is moved");
+        }
+    }
+}
+
+fn beside(journal: &Path, ending: &str) -> PathBuf {
+    let mut name = journal.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+#[tokio::test]
+async fn a_journal_that_was_taken_away_takes_no_more_entries() {
+    for ending in ["", "-wal", "-shm"] {
+        for way in WAYS {
+            let folder = Folder::new("lost");
+            let store = folder.store();
+            let mut script = Script::begin("one", &store, 1).await;
+            script.until(&store, 3).await;
+            let path = beside(&folder.journal(), ending);
+            take_away(way, &path);
+            for text in ["next", "and again"] {
+                let error = store.append(script.clone().next(text)).await.expect_err(way);
+                assert!(matches!(error, StoreError::Lost { .. }), "{ending} {way}: {error}");
+                let told = error.to_string();
+                let place = path.canonicalize().unwrap_or_else(|_| path.clone());
+                let name = place.file_name().expect("it has one").to_string_lossy().into_owned();
+                assert!(told.contains(&name) && told.contains("at entry 4 of run one"), "{told}");
+                assert!(error.hint().is_some_and(|hint| hint.contains("copy")), "{error:?}");
+            }
+            let post = store.post(&script.run, "hello").await.expect_err(way);
+            assert!(matches!(post, StoreError::Lost { .. }), "{ending} {way}: {post}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_journal_that_nobody_touches_takes_entries_through_links_and_relative_paths() {
+    let folder = Folder::new("found");
+    let store = folder.store();
+    let mut script = Script::begin("one", &store, 1).await;
+    script.until(&store, 3).await;
+    drop(store);
+    let link = folder.0.join("link.db");
+    std::os::unix::fs::symlink(folder.journal(), &link).expect("it is linked");
+    let store = Store::open(&link).expect("it opens");
+    script.until(&store, 6).await;
+    // A second name for the same file takes nothing away.
+    fs::hard_link(folder.journal(), folder.0.join("second.db")).expect("it is linked");
+    script.until(&store, 9).await;
+    drop(store);
+    let dotted = folder.0.join("deep/../deep/./journal.db");
+    let store = Store::open(&dotted).expect("it opens");
+    script.until(&store, 12).await;
+    assert_eq!(names(&store), ["one"]);
+}
+
+#[tokio::test]
+async fn a_new_journal_in_the_place_of_a_lost_one_keeps_its_log() {
+    let folder = Folder::new("newer");
+    let old = folder.store();
+    let mut script = Script::begin("old", &old, 1).await;
+    script.until(&old, 5).await;
+    for ending in ["", "-wal", "-shm", ".mark"] {
+        drop(fs::remove_file(beside(&folder.journal(), ending)));
+    }
+    let new = folder.store();
+    let mut other = Script::begin("new", &new, 2).await;
+    other.until(&new, 5).await;
+    let log = beside(&folder.journal(), "-wal");
+    assert!(log.exists());
+    drop(old);
+    assert!(log.exists(), "the log of the new journal was removed by whoever had the old one");
+    other.until(&new, 8).await;
+    drop(new);
+    assert_eq!(names(&folder.store()), ["new"]);
+}
