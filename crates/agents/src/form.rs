@@ -290,8 +290,9 @@ fn verified(data: &mut Data, answer: Answer<Report>) -> Result<Settled<Task>, Fa
 
 fn took(data: &mut Data, job: JobId, report: Report) -> Result<Settled<Task>, Fault> {
     let outcome = match (job, report) {
-        (SETTLE_ID, Report::Settled { fingerprint, origin, title, status }) => {
+        (SETTLE_ID, Report::Settled { fingerprint, origin, title, status, document }) => {
             data.open_page(&fingerprint, &origin, &title, status)?;
+            data.take_document(document);
             READY
         }
         (EXTRACT_ID, Report::Fields(fields)) => {
@@ -301,16 +302,18 @@ fn took(data: &mut Data, job: JobId, report: Report) -> Result<Settled<Task>, Fa
                 NONE
             }
         }
-        (_, Report::Controls { controls, shot, fingerprint }) => {
+        (_, Report::Controls { controls, shot, fingerprint, document }) => {
             data.picture(shot);
+            data.take_document(document);
             if data.is_another(&fingerprint) {
                 NEW_PAGE
             } else {
                 return Ok(advance(data, &controls));
             }
         }
-        (_, Report::Moved { fingerprint, origin, complaint, shot }) => {
+        (_, Report::Moved { fingerprint, origin, complaint, shot, document }) => {
             data.picture(shot);
+            data.went_on(document);
             if data.moved(&fingerprint, &origin, complaint.as_deref())? { NEW_PAGE } else { UNSAFE }
         }
         _ => return Err(answer::misfit()),
@@ -331,6 +334,7 @@ fn advance(data: &mut Data, controls: &[Control]) -> Settled<Task> {
         }
         forward::Way::Press(control) => {
             let (page, origin) = (data.fingerprint(), data.site());
+            data.about_to_go_on(control);
             let task = Task::Press { control: Box::new(control.clone()), page, origin };
             Settled::Again(Order::Own { task, interactions: 1 })
         }
@@ -372,7 +376,8 @@ fn sent(data: &mut Data, ok: bool, says: &str) -> Result<Settled<Task>, Fault> {
         return Ok(Settled::Outcome(SENT));
     }
     let says = text::cut(says.trim(), 500);
-    Err(answer::refused(FaultClass::Invalid, format!("the form was not taken: {says}")))
+    let message = format!("the page does not look as if it took the form: {says}");
+    Err(answer::refused(FaultClass::Invalid, message))
 }
 
 fn insert(data: &Data) -> Order<Task> {

@@ -54,6 +54,18 @@ pub struct Data {
     pub ending: Option<Ending>,
     /// What the person may do next.
     pub next: Option<String>,
+    /// What is written on the controls that were pressed to go on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pressed: Vec<String>,
+    /// What is written on the control that is being pressed to go on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pressing: Option<String>,
+    /// Whether the page was replaced by another document although nothing was pressed.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub by_itself: bool,
+    /// Which document the page is.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) document: String,
     /// The site on which the run may act: that of the first page.
     pub(super) origin: String,
     /// The site that the page is on.

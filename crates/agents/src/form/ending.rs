@@ -20,7 +20,7 @@ use crate::answer;
 /// Pictures that are kept at most.
 const MAX_SHOTS: usize = 100;
 
-/// How a run ended whose form was not sent.
+/// How a run ended that did not press the control which sends the form.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -93,6 +93,27 @@ impl Data {
         }
     }
 
+    /// Takes which document the page is. Another one than before, for which nothing was
+    /// pressed, is a page that went on by itself: it may have sent what was filled in.
+    pub(super) fn take_document(&mut self, document: String) {
+        if document.is_empty() {
+            return;
+        }
+        self.by_itself |= !self.document.is_empty() && self.document != document;
+        self.document = document;
+    }
+
+    pub(super) fn about_to_go_on(&mut self, control: &Control) {
+        self.pressing = Some(text::cut(&control.label, 200));
+    }
+
+    /// Takes that the control was pressed, and which document the page is since.
+    pub(super) fn went_on(&mut self, document: String) {
+        let label = self.pressing.take().filter(|label| !self.pressed.contains(label));
+        self.pressed.extend(label);
+        self.document = document;
+    }
+
     pub(super) fn about_to_send(&mut self, control: &Control, class: Class) {
         // Only what sends and nothing more is let through by `--submit yes`.
         let yes = if class == Class::Send { ", or with `--submit yes`" } else { "" };
@@ -127,11 +148,15 @@ impl Data {
             self.why_handed_over = Some(reason);
             return;
         }
+        // Whoever refuses to touch another site has pressed nothing.
+        let refuses = |class| matches!(class, FaultClass::Forbidden | FaultClass::Contract);
+        let untouched = matches!(why, Forgone::Failed(fault) if refuses(fault.class));
+        if unbegun || untouched {
+            self.pressing = None;
+        }
         if self.sent.as_ref().is_some_and(|sent| sent.ok.is_none()) {
             self.next = None;
-            // Whoever refuses to touch another site has pressed nothing.
-            let untouched = |class| matches!(class, FaultClass::Forbidden | FaultClass::Contract);
-            if matches!(why, Forgone::Failed(fault) if untouched(fault.class)) {
+            if untouched {
                 self.sent = None;
             }
         }

@@ -59,6 +59,8 @@ impl Data {
         }
         if !self.again {
             self.page = self.page.saturating_add(1);
+            // Where a new page is expected, any document will do.
+            self.document.clear();
         }
         self.site = text::cut(origin, MAX_WORDS);
         self.title = text::cut(title, MAX_WORDS);
@@ -79,8 +81,13 @@ impl Data {
             let status = self.status.filter(|_| refused);
             let status = status.map(|it| format!(" (HTTP {it})")).unwrap_or_default();
             let url = self.config.url.as_deref().unwrap_or("URL");
-            self.next = (self.page == 1).then(|| format!("`pointsman fields {url}`"));
-            let message = format!("the page shows no form{status}");
+            let first = self.page == 1 && !self.by_itself;
+            self.next = first.then(|| format!("`pointsman fields {url}`"));
+            let message = if self.by_itself {
+                format!("the page went on by itself, and shows no form any more{status}")
+            } else {
+                format!("the page shows no form{status}")
+            };
             return Err(answer::refused(FaultClass::Invalid, message));
         }
         self.fields.clear();

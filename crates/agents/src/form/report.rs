@@ -223,6 +223,8 @@ impl Data {
             "ending": self.ending,
             "next": self.next,
             "sent": self.sent,
+            "pressed": self.pressed,
+            "by_itself": self.by_itself,
             "screenshots": self.shots,
             "trouble": self.trouble,
         })
@@ -268,21 +270,25 @@ impl Data {
         let mut lines = Vec::new();
         match self.ending {
             None => {}
-            Some(Ending::Unsent) => {
-                lines.push(format!("Not sent, as you asked: {labels} was not pressed."));
+            // Only what the agent did is known: a page may send by itself what it was given.
+            Some(Ending::Unsent) => lines.push(format!("{labels} was not pressed, as you asked.")),
+            Some(Ending::NoMore) => lines.push("There is no control to press.".into()),
+            Some(Ending::Denied) => {
+                lines.push(sentence(&format!("{labels} was not pressed:"), why));
             }
-            Some(Ending::NoMore) => lines.push("Not sent: there is no control to press.".into()),
-            Some(Ending::Denied) => lines.push(sentence("Not sent:", why)),
             Some(Ending::Unsafe) => lines.push(sentence("Not finished:", why)),
         }
-        if matches!(self.ending, Some(Ending::Denied | Ending::Unsafe)) && !labels.is_empty() {
+        if self.ending == Some(Ending::Unsafe) && !labels.is_empty() {
             lines.push(format!("Not pressed: {labels}"));
         }
         if let Some(sent) = &self.sent {
             let label = label(&sent.label);
             lines.push(match sent.ok {
                 Some(true) => format!("Sent by {label}."),
-                Some(false) => format!("Not taken after {label}."),
+                Some(false) => format!(
+                    "{label} was pressed, and the page does not look as if it took the form: \
+                     look there before you send it again."
+                ),
                 None => format!(
                     "Whether the site took the form after {label} is not known: look there \
                      before you send it again."
@@ -292,8 +298,38 @@ impl Data {
                 lines.push(format!("The page says: {}", text::line(&sent.says, 400)));
             }
         }
+        lines.extend(self.may_be_there());
         lines.extend(self.trouble.iter().map(|trouble| sentence("Stopped at", trouble)));
         lines.extend(self.next.iter().map(|next| sentence("Next:", next)));
+        lines
+    }
+
+    /// Tells by what the site may have what was filled in, beside the control that sends.
+    fn may_be_there(&self) -> Vec<String> {
+        const LOOK: &str = "Look there before you send it again.";
+        let quoted = |label: &String| format!("`{}`", text::line(label, 60));
+        let mut lines = Vec::new();
+        let taken = self.sent.as_ref().is_some_and(|sent| sent.ok == Some(true));
+        let before: Vec<String> = self.pressed.iter().take(5).map(quoted).collect();
+        if !before.is_empty() && !taken {
+            let (labels, were) =
+                (before.join(", "), if before.len() == 1 { "was" } else { "were" });
+            lines.push(format!(
+                "{labels} {were} pressed: the site may have what was filled in before. {LOOK}"
+            ));
+        }
+        if let Some(label) = &self.pressing {
+            lines.push(format!(
+                "Whether {} was pressed is not known: the site may have what was filled in. {LOOK}",
+                quoted(label)
+            ));
+        }
+        if self.by_itself {
+            lines.push(format!(
+                "The page went on by itself while it was filled: the site may have what was \
+                 filled in. {LOOK}"
+            ));
+        }
         lines
     }
 

@@ -91,6 +91,9 @@ pub enum Report {
         /// The HTTP status of its document, where the browser knows it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         status: Option<u16>,
+        /// Which document the page is, where that is known: one that was loaded anew is another.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        document: String,
     },
     /// The fields of the form, in the order of the page.
     Fields(Vec<Field>),
@@ -136,6 +139,9 @@ pub enum Report {
         /// What the page is known by now: fields may have come and gone since it was read.
         #[serde(default)]
         fingerprint: String,
+        /// Which document the page is, where that is known: one that was loaded anew is another.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        document: String,
     },
     /// The page after the control was pressed.
     Moved {
@@ -150,5 +156,8 @@ pub enum Report {
         /// A picture of it: an artifact.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shot: Option<String>,
+        /// Which document the page is, where that is known: one that was loaded anew is another.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        document: String,
     },
 }

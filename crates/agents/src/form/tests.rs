@@ -5,6 +5,7 @@ mod asides;
 mod boundary;
 mod pages;
 mod plans;
+mod presses;
 mod profiles;
 mod reports;
 
@@ -62,17 +63,17 @@ fn settled(page: &str) -> Report {
 
 fn at(page: &str, origin: &str) -> Report {
     let (fingerprint, origin, title) = (page.into(), origin.into(), "Apply".into());
-    Report::Settled { fingerprint, origin, title, status: None }
+    Report::Settled { fingerprint, origin, title, status: None, document: String::new() }
 }
 
 /// A page that its server answers with a status.
 fn answered(page: &str, status: u16) -> Report {
     let (fingerprint, origin, title) = (page.into(), SITE.into(), String::new());
-    Report::Settled { fingerprint, origin, title, status: Some(status) }
+    Report::Settled { fingerprint, origin, title, status: Some(status), document: String::new() }
 }
 
 fn controls(controls: Vec<Control>) -> Report {
-    Report::Controls { controls, shot: None, fingerprint: String::new() }
+    Report::Controls { controls, shot: None, fingerprint: String::new(), document: String::new() }
 }
 
 fn refused(kept: bool, complaint: Option<&str>) -> Report {
@@ -89,6 +90,7 @@ fn moved(page: &str) -> Report {
         origin: "https://a.test".into(),
         complaint: None,
         shot: None,
+        document: String::new(),
     }
 }
 

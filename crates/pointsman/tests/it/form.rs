@@ -6,6 +6,7 @@ mod boundary;
 mod deaths;
 mod kinds;
 mod questions;
+mod reports;
 mod rig;
 mod safety;
 mod sending;

@@ -38,6 +38,7 @@ fn pages_follow_each_other_and_one_that_comes_back_is_an_error() {
         origin: "https://a.test".into(),
         complaint: Some("Enter your date of birth".into()),
         shot: None,
+        document: "d2".into(),
     });
     assert_eq!(driver.state(), "error");
     assert_eq!(driver.run.data.page, 2);
@@ -117,6 +118,7 @@ fn a_page_of_another_site_is_not_touched() {
         origin: "https://b.test".into(),
         complaint: None,
         shot: None,
+        document: "d2".into(),
     });
     assert_eq!((driver.state(), driver.ended()), HANDED_OVER);
     let said = driver.run.data.why_handed_over.clone().unwrap_or_default();
@@ -311,6 +313,7 @@ fn a_site_that_is_allowed_is_gone_on_with() {
         origin: "https://b.test".into(),
         complaint: None,
         shot: Some("two.png".into()),
+        document: "d2".into(),
     });
     assert_eq!(driver.state(), "observe");
     assert_eq!(driver.run.data.shots, Vec::from(["two.png".to_string()]));

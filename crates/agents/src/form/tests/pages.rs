@@ -60,7 +60,12 @@ fn a_page_that_goes_to_another_site_by_itself_is_not_filled() {
 }
 
 fn surveyed(fingerprint: &str, found: Vec<Control>) -> Report {
-    Report::Controls { controls: found, shot: None, fingerprint: fingerprint.into() }
+    Report::Controls {
+        controls: found,
+        shot: None,
+        fingerprint: fingerprint.into(),
+        document: alloc::string::String::new(),
+    }
 }
 
 #[test]

@@ -47,6 +47,7 @@ fn filled(level: Level) -> Driver<Form> {
         controls: vec![control("Back"), control("Send application")],
         shot: Some("page-1.png".into()),
         fingerprint: "one".into(),
+        document: "d1".into(),
     });
     driver
 }
@@ -109,7 +110,7 @@ fn a_form_whose_sending_was_asked_for_and_not_answered_was_not_sent() {
     assert_eq!(driver.ended(), Some(Disposition::Cancelled));
     assert_eq!(driver.run.data.sent, None);
     let told = Form::result(&driver.run.data).expect("a report");
-    assert!(told.contains("Not sent: a person stopped it.\nNot pressed: `Send`"), "{told}");
+    assert!(told.contains("`Send` was not pressed: a person stopped it."), "{told}");
 }
 
 #[test]
@@ -123,7 +124,7 @@ fn what_was_not_sent_is_told_with_what_to_do_next() {
     let mut driver = super::at_fill_with(never, vec![name()]);
     fill(&mut driver);
     driver.report(super::controls(vec![control("Send")]));
-    let unsent = "Not sent, as you asked: `Send` was not pressed.";
+    let unsent = "`Send` was not pressed, as you asked.";
     assert_eq!(end(&driver).as_deref(), Some(unsent));
     // Something is the person's.
     let agree = Field { required: true, ..field("I agree", Shape::Checkbox) };
@@ -138,7 +139,7 @@ fn what_was_not_sent_is_told_with_what_to_do_next() {
     let mut driver = super::at_fill(vec![name()]);
     fill(&mut driver);
     driver.report(super::controls(vec![]));
-    assert_eq!(end(&driver).as_deref(), Some("Not sent: there is no control to press."));
+    assert_eq!(end(&driver).as_deref(), Some("There is no control to press."));
     // There is no form.
     let mut driver = super::active_with(config());
     driver.report(super::answered("one", 404));

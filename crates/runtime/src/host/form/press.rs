@@ -52,8 +52,10 @@ impl Room {
         let (pressed, before) = match self.pressed(browser, selector, page, errand, false).await? {
             Done::Now(pressed, before) => (pressed, before),
             Done::Before(stand) => {
+                let document = super::room::known(&stand);
                 let Stand { fingerprint, origin, .. } = *stand;
-                return Ok(Report::Moved { fingerprint, origin, complaint: None, shot: None });
+                let (complaint, shot) = (None, None);
+                return Ok(Report::Moved { fingerprint, origin, complaint, shot, document });
             }
         };
         let mut words = told(&pressed);
@@ -67,8 +69,10 @@ impl Room {
         };
         // A page that came back with the same fields is the page that it was.
         let came_back = pressed.stand.fingerprint == before;
-        let fingerprint = if came_back { page.to_owned() } else { pressed.stand.fingerprint };
-        Ok(Report::Moved { fingerprint, origin: pressed.stand.origin, complaint, shot })
+        let document = super::room::known(&pressed.stand);
+        let Stand { fingerprint, origin, .. } = pressed.stand;
+        let fingerprint = if came_back { page.to_owned() } else { fingerprint };
+        Ok(Report::Moved { fingerprint, origin, complaint, shot, document })
     }
 
     /// Presses the control that sends the form. Returns whether the page took it, and what
@@ -124,6 +128,7 @@ impl Room {
         }
         let pressing = browser.about_to_press(&errand.to_string(), &now).await?;
         *self.pressing.lock().unwrap_or_else(PoisonError::into_inner) = Some(pressing);
+        self.document.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let pressed = browser.press(selector, &now, confirmed).await?;
         Ok(Done::Now(Box::new(pressed), now.fingerprint))
     }

@@ -27,12 +27,15 @@ use super::{
     vault::Vault,
 };
 use crate::{
-    browser::{Attach, Browser, BrowserError, Left, Pressing, Record, Settings},
+    browser::{Attach, Browser, BrowserError, Left, Pressing, Record, Settings, Stand},
     entry::begun,
     perform::Errand,
     private,
     store::{RunId, Store},
 };
+
+const BY_ITSELF: &str = "the page went on by itself meanwhile: the site may have what was filled \
+                         in, so look there before you send it again";
 
 /// The browser of a run, and what belongs to it. Dropping it ends the browser.
 pub(super) struct Room {
@@ -45,6 +48,9 @@ pub(super) struct Room {
     pub(super) pressing: Plain<Option<Pressing>>,
     /// Whether the form was sent.
     pub(super) sent: AtomicBool,
+    /// Which document the page was when it last stood still; empty after a press, when any
+    /// may follow.
+    pub(super) document: Plain<String>,
 }
 
 /// Returns where it is written down how a run's browser is found again.
@@ -73,6 +79,7 @@ impl Room {
             browser: Mutex::default(),
             pressing: Plain::default(),
             sent: AtomicBool::default(),
+            document: Plain::default(),
         })
     }
 
@@ -108,7 +115,10 @@ impl Room {
                     self.secrets.hide_in_control(control);
                 }
                 let shot = self.picture(browser).await;
-                Ok(Report::Controls { controls, shot, fingerprint: stand.fingerprint })
+                // A page that sends by itself what was filled in may be on its way meanwhile.
+                let document = known(&browser.now().await?);
+                let fingerprint = stand.fingerprint;
+                Ok(Report::Controls { controls, shot, fingerprint, document })
             }
             Task::Press { control, page, origin } => {
                 self.press(&control.selector, &page, &origin, errand).await
@@ -238,9 +248,11 @@ impl Room {
             browser.goto(url).await?;
         }
         let stand = browser.settle(self.settings.settle).await?;
+        let document = known(&stand);
+        self.document.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&document);
         let (fingerprint, origin, status) = (stand.fingerprint, stand.origin, stand.status);
         let title = self.secrets.hide(&stand.title);
-        Ok(Report::Settled { fingerprint, origin, title, status })
+        Ok(Report::Settled { fingerprint, origin, title, status, document })
     }
 
     /// Returns the run's browser: the one that is open, or one that a process which died
@@ -272,11 +284,23 @@ impl Room {
         let seen = matches!(fault.class, FaultClass::Timeout | FaultClass::Invalid);
         if let Ok(browser) = self.browser.try_lock()
             && let Some(browser) = browser.as_ref().filter(|_| seen)
-            && let Some(shot) = self.picture(browser).await
         {
-            fault.message = format!("{} [screenshot {shot}]", fault.message);
+            if self.went_by_itself(browser).await {
+                fault.message = format!("{}; {BY_ITSELF}", fault.message);
+            }
+            if let Some(shot) = self.picture(browser).await {
+                fault.message = format!("{} [screenshot {shot}]", fault.message);
+            }
         }
         fault
+    }
+
+    /// Returns whether the page is another document than the one that stood still, although
+    /// nothing was pressed since.
+    async fn went_by_itself(&self, browser: &Browser) -> bool {
+        let before = self.document.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let now = browser.now().await.map(|stand| known(&stand));
+        !before.is_empty() && now.is_ok_and(|now| now != before)
     }
 
     /// Photographs the page. A picture that cannot be had is no reason to stop.
@@ -302,6 +326,11 @@ impl Room {
         let left = if leaves && unsent { browser.release().await } else { browser.close().await };
         left.filter(|_| unsent)
     }
+}
+
+/// Returns what the document of a page is known by: when it began, to the microsecond.
+pub(super) fn known(stand: &Stand) -> String {
+    format!("{:.3}", stand.document)
 }
 
 /// Returns the browser, of which it is known that it is there.

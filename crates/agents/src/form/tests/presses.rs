@@ -1,0 +1,245 @@
+//! What a report says of a form that the site may have: only what is known.
+
+use alloc::{format, string::String, vec, vec::Vec};
+
+use pointsman_kernel::{
+    agent::{Agent as _, Answer, Fault, FaultClass, Order},
+    governor::{Level, Permissions},
+};
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::{
+    super::{CHART, Control, Does, Field, Form, Kind, Report, SUBMIT_TOOL, Shape, Task},
+    INSERTED, KEPT, SITE, active_with, config, control, field, fill, name, with,
+};
+use crate::testing::Driver;
+
+const LOOK: &str = "Look there before you send it again.";
+
+fn mail() -> Field {
+    Field { kind: Kind::Email, ..field("mail", Shape::Text) }
+}
+
+fn script(label: &str) -> Control {
+    Control { does: Does::Button, ..control(label) }
+}
+
+fn settled(page: &str, document: &str) -> Report {
+    let (fingerprint, origin, title) = (page.into(), SITE.into(), String::new());
+    Report::Settled { fingerprint, origin, title, status: Some(200), document: document.into() }
+}
+
+fn surveyed(page: &str, document: &str, controls: Vec<Control>) -> Report {
+    let (fingerprint, document) = (page.into(), document.into());
+    Report::Controls { controls, shot: None, fingerprint, document }
+}
+
+fn moved(page: &str, document: &str) -> Report {
+    let (fingerprint, origin, document) = (page.into(), SITE.into(), document.into());
+    Report::Moved { fingerprint, origin, complaint: None, shot: None, document }
+}
+
+/// Fills the two fields of the first page, with or without `sends`.
+fn filled(sends: bool) -> Driver<Form> {
+    let mut driver = active_with(with(json!({"sends": sends})));
+    driver.report(settled("one", "d1"));
+    driver.report(Report::Fields(vec![name(), mail()]));
+    fill(&mut driver);
+    fill(&mut driver);
+    driver
+}
+
+/// Returns the last paragraph of the report.
+fn end(driver: &Driver<Form>) -> String {
+    let told = Form::result(&driver.run.data).expect("a report");
+    told.rsplit_once("\n\n").map(|(_, end)| end.into()).expect("an end")
+}
+
+#[test]
+fn a_next_that_sent_the_form_is_told_as_pressed() {
+    // A script sends the form; a control that the page made for sending does.
+    for (sends, next) in [(false, script("Next")), (true, script("Next")), (true, control("Next"))]
+    {
+        let mut driver = filled(sends);
+        driver.report(surveyed("one", "d1", vec![next]));
+        driver.report(moved("thanks", "d2"));
+        driver.report(settled("thanks", "d2"));
+        driver.report(Report::Fields(vec![]));
+        driver.report(surveyed("thanks", "d2", vec![]));
+        assert_eq!(driver.state(), "complete");
+        let wanted = format!(
+            "There is no control to press.\n\
+             `Next` was pressed: the site may have what was filled in before. {LOOK}"
+        );
+        assert_eq!(end(&driver), wanted);
+        let report = Form::report(&driver.run.data).expect("a report");
+        assert_eq!((&report["pressed"], &report["by_itself"]), (&json!(["Next"]), &json!(false)));
+    }
+}
+
+#[test]
+fn a_control_that_was_not_pressed_is_told_as_that_and_no_more() {
+    // Whether a page sent by itself what it was given (on leaving a field) nobody can see.
+    let mut driver = filled(false);
+    driver.report(surveyed("one", "d1", vec![control("Next")]));
+    assert_eq!(end(&driver), "`Next` was not pressed, as you asked.");
+    assert!(!driver.run.data.by_itself);
+}
+
+#[test]
+fn a_page_that_went_on_by_itself_is_told() {
+    let by_itself = format!(
+        "The page went on by itself while it was filled: the site may have what was filled in. \
+         {LOOK}"
+    );
+    // It was sent while the last field was left, and the page thanks.
+    let mut driver = filled(false);
+    driver.report(surveyed("thanks", "d2", vec![]));
+    driver.report(settled("thanks", "d2"));
+    driver.report(Report::Fields(vec![]));
+    assert_eq!(driver.state(), "error");
+    let wanted = "Stopped at page 1: the page went on by itself, and shows no form any more.";
+    assert_eq!(end(&driver), format!("{by_itself}\n{wanted}"));
+    assert!(driver.run.data.next.is_none(), "the form need not be looked for");
+    // It shows the same form again.
+    let mut driver = filled(false);
+    driver.report(surveyed("one", "d2", vec![control("Send")]));
+    let wanted = format!("`Send` was not pressed, as you asked.\n{by_itself}");
+    assert_eq!(end(&driver), wanted);
+    // It was loaded anew once more, after the controls were listed.
+    let mut driver = filled(false);
+    driver.report(surveyed("more", "d1", vec![control("Send")]));
+    driver.report(settled("more", "d2"));
+    assert!(driver.run.data.by_itself);
+    // Fields that come in the same document, and a page that was asked for, are no such.
+    let mut driver = filled(true);
+    driver.report(surveyed("more", "d1", vec![control("Next")]));
+    driver.report(settled("more", "d1"));
+    driver.report(Report::Fields(vec![Field { holds_value: true, ..name() }]));
+    driver.report(surveyed("more", "d1", vec![control("Next")]));
+    driver.report(moved("two", "d2"));
+    driver.report(settled("two", "d3"));
+    assert!(!driver.run.data.by_itself);
+}
+
+#[test]
+fn a_press_of_which_nothing_is_known_is_told_as_that() {
+    let fault = |class| {
+        let message = "the page did not stand still".into();
+        Answer::Fault(Fault { class, repeatable: false, hint_ms: None, message })
+    };
+    let pressing = || {
+        let mut driver = filled(true);
+        driver.report(surveyed("one", "d1", vec![script("Next")]));
+        assert!(matches!(driver.order(), Order::Own { task: Task::Press { .. }, .. }));
+        driver
+    };
+    let mut driver = pressing();
+    driver.answer_last(fault(FaultClass::Timeout));
+    let wanted = format!(
+        "Whether `Next` was pressed is not known: the site may have what was filled in. {LOOK}"
+    );
+    assert!(end(&driver).starts_with(&wanted), "{}", end(&driver));
+    // A host that touches no other site has pressed nothing.
+    let mut driver = pressing();
+    driver.answer_last(fault(FaultClass::Forbidden));
+    assert!(!end(&driver).contains("pressed"), "{}", end(&driver));
+}
+
+#[test]
+fn a_form_that_the_page_refused_may_be_there_all_the_same() {
+    let mut driver = filled(true);
+    driver.report(surveyed("one", "d1", vec![control("Send")]));
+    driver.tool(false, "the site answered with HTTP 500");
+    let wanted = "`Send` was pressed, and the page does not look as if it took the form: \
+                  look there before you send it again.\n\
+                  The page says: the site answered with HTTP 500\n";
+    assert!(end(&driver).starts_with(wanted), "{}", end(&driver));
+}
+
+/// What may be answered to whatever the agent has asked for.
+fn answers() -> impl Strategy<Value = Answer<Report>> {
+    let page = || prop_oneof![Just("one"), Just("two"), Just("three")];
+    let document = || prop_oneof![Just(""), Just("d1"), Just("d2")];
+    let label =
+        prop_oneof![Just("Next"), Just("Send"), Just("Pay now"), Just("Back"), Just("Wibble")];
+    let found = (label, any::<bool>())
+        .prop_map(|(label, made)| if made { control(label) } else { script(label) });
+    let class = prop_oneof![
+        Just(FaultClass::Invalid),
+        Just(FaultClass::Timeout),
+        Just(FaultClass::Gone),
+        Just(FaultClass::Forbidden),
+    ];
+    prop_oneof![
+        4 => (page(), document()).prop_map(|(page, at)| Answer::Own(settled(page, at))),
+        4 => prop_oneof![Just(vec![]), Just(vec![name()]), Just(vec![name(), mail()])]
+            .prop_map(|fields| Answer::Own(Report::Fields(fields))),
+        6 => Just(Answer::Own(INSERTED)),
+        6 => Just(Answer::Own(KEPT)),
+        6 => (page(), document(), prop::collection::vec(found, 0..3))
+            .prop_map(|(page, at, found)| Answer::Own(surveyed(page, at, found))),
+        6 => (page(), document()).prop_map(|(page, at)| Answer::Own(moved(page, at))),
+        1 => class.prop_map(|class| {
+            let message = "it failed".into();
+            Answer::Fault(Fault { class, repeatable: false, hint_ms: None, message })
+        }),
+    ]
+}
+
+/// Whether an answer is one to what was asked for.
+fn fits(order: &Order<Task>, answer: &Answer<Report>) -> bool {
+    let Order::Own { task, .. } = order else { return false };
+    let Answer::Own(report) = answer else { return true };
+    matches!(
+        (task, report),
+        (Task::Settle { .. }, Report::Settled { .. })
+            | (Task::Extract, Report::Fields(_))
+            | (Task::Insert { .. }, Report::Inserted { .. })
+            | (Task::Verify { .. }, Report::Verified { .. })
+            | (Task::Survey, Report::Controls { .. })
+            | (Task::Press { .. }, Report::Moved { .. })
+    )
+}
+
+proptest! {
+    #[test]
+    fn no_report_says_that_a_form_was_not_sent_after_a_press(
+        answers in prop::collection::vec(answers(), 1..120),
+        taken in any::<bool>(),
+        level in prop_oneof![Just(Level::Allow), Just(Level::Refuse)],
+    ) {
+        let mut driver = Driver::<Form>::new(CHART, &[SUBMIT_TOOL]);
+        driver.permissions =
+            Permissions { otherwise: level, attended: false, ..Permissions::allow_all() };
+        driver.begin(config());
+        driver.give("activate", json!({}));
+        let mut pressed = false;
+        for answer in answers {
+            if driver.ended().is_some() {
+                break;
+            }
+            if matches!(driver.order(), Order::Tool(_)) {
+                pressed = true;
+                driver.tool(taken, "it says something");
+                continue;
+            }
+            if fits(driver.order(), &answer) {
+                let forbidden =
+                    matches!(&answer, Answer::Fault(it) if it.class == FaultClass::Forbidden);
+                let press = matches!(driver.order(), Order::Own { task: Task::Press { .. }, .. });
+                pressed |= press && !forbidden;
+                driver.answer_last(answer);
+            }
+        }
+        let told = Form::result(&driver.run.data).expect("a report").to_lowercase();
+        for lie in ["not sent", "unsent", "nothing was pressed", "nothing was sent", "not taken"] {
+            prop_assert!(!told.contains(lie), "{told}");
+        }
+        let over = driver.ended().is_some();
+        if pressed && over && !told.contains("sent by") {
+            prop_assert!(told.contains("look there before you send it again"), "{told}");
+        }
+    }
+}

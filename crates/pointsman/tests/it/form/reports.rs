@@ -1,0 +1,58 @@
+//! Pages that send in their own way: a report says only what is known.
+
+use super::rig::{ADA, Rig};
+
+const PRESSED: &str = "`Next` was pressed: the site may have what was filled in before. \
+                       Look there before you send it again.";
+const BY_ITSELF: &str = "the site may have what was filled in";
+const REACH: &str = "[answers]\n\"How may we reach you?\" = \"By mail\"\n";
+
+#[test]
+#[ignore = "needs Chromium: cargo xtask test --only browser"]
+fn a_next_that_sends_is_told_as_pressed() {
+    for (page, mode, sends) in [
+        ("sends?script", "never", true),
+        ("sends?script", "ask", true),
+        ("sends?script", "yes", true),
+        ("sends?next", "never", false),
+        ("sends?next", "ask", true),
+        ("sends?next", "yes", true),
+    ] {
+        let rig = Rig::new("next", ADA);
+        let ran = rig.fill(page, &["--submit", mode]);
+        let told = rig.told(&ran);
+        assert_eq!(ran.code, Some(0), "{page} {mode}: {told}");
+        assert_eq!(rig.site.posted("/sent").len(), usize::from(sends), "{page} {mode}: {told}");
+        assert_eq!(ran.out.contains(PRESSED), sends, "{page} {mode}: {told}");
+        assert_eq!(ran.out.contains("`Next` was not pressed"), !sends, "{page} {mode}: {told}");
+        assert!(!ran.out.contains("Not sent"), "{page} {mode}: {told}");
+    }
+}
+
+#[test]
+#[ignore = "needs Chromium: cargo xtask test --only browser"]
+fn a_page_that_sends_by_itself_is_told() {
+    for page in ["sends?change", "sends?choice"] {
+        let rig = Rig::new("itself", &format!("{ADA}{REACH}"));
+        let ran = rig.fill(page, &["--submit", "never"]);
+        let told = rig.told(&ran);
+        assert_eq!(rig.site.posted("/sent").len(), 1, "{page}: {told}");
+        assert!(ran.out.contains(BY_ITSELF), "{page}: {told}");
+        assert!(!ran.out.contains("Not sent"), "{page}: {told}");
+    }
+}
+
+#[test]
+#[ignore = "needs Chromium: cargo xtask test --only browser"]
+fn what_nobody_can_see_is_not_denied() {
+    // A timer may fire after the last look, and a script sends without leaving the page.
+    for page in ["sends?timer", "sends?blur"] {
+        let rig = Rig::new("unseen", ADA);
+        let ran = rig.fill(page, &["--submit", "never"]);
+        let told = rig.told(&ran);
+        assert!(!rig.site.posted("/sent").is_empty(), "{page}: {told}");
+        let known = ["`Send` was not pressed, as you asked.", BY_ITSELF];
+        assert!(known.iter().any(|it| ran.out.contains(it)), "{page}: {told}");
+        assert!(!ran.out.contains("Not sent"), "{page}: {told}");
+    }
+}
