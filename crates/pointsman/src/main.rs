@@ -11,6 +11,7 @@ mod die;
 mod draw;
 mod drive;
 mod ending;
+mod entry;
 mod error;
 mod line;
 mod lines;

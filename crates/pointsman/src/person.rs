@@ -8,6 +8,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    time::Instant,
 };
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -28,6 +29,8 @@ use crate::{
 /// Reasons where no other is given.
 pub(crate) const GRANTED: &str = "granted at the terminal";
 pub(crate) const DENIED: &str = "denied at the terminal";
+/// Characters of a line that are shown again when it is no answer.
+const SHOWN: usize = 200;
 /// What is said of a question that was taken back.
 pub(crate) const ELSEWHERE: &str = "  answered elsewhere, or no longer asked";
 
@@ -105,27 +108,28 @@ impl Person {
     fn ask(&self, asking: &Asking<'_>) -> io::Result<Reply> {
         let mut screen = Screen::take()?;
         let question = asking.question.clone();
+        let now = Instant::now();
         let mut dialogue = match self.waits {
-            Waits::Yes => Dialogue::new(question, &self.folder),
-            Waits::No => Dialogue::now(question, &self.folder, filled(asking.report.as_ref())),
+            Waits::Yes => Dialogue::new(question, &self.folder, now),
+            Waits::No => Dialogue::now(question, &self.folder, filled(asking.report.as_ref()), now),
         };
         screen.say(&dialogue.page())?;
         loop {
-            let (lines, cursor) = dialogue.choices();
-            screen.draw(&lines, cursor)?;
+            let (lines, cursor) = dialogue.view(Instant::now());
+            screen.draw(&lines, Some(cursor))?;
             let came = match next(&self.ending)? {
                 _ if !asking.is_open() => {
                     screen.say(&[Line::of(Ink::Dim, ELSEWHERE)])?;
                     return Ok(Reply::Later);
                 }
                 Some(Event::Key(key)) if key.kind != KeyEventKind::Release => {
-                    match self.gone(key) {
+                    match self.gone(key, dialogue.entry().is_empty()) {
                         Some(reply) => return leave(&mut screen, reply),
-                        None => dialogue.key(key),
+                        None => dialogue.key(key, Instant::now()),
                     }
                 }
                 Some(Event::Paste(text)) => {
-                    dialogue.paste(&text);
+                    dialogue.paste(&text, Instant::now());
                     Came::More
                 }
                 None if self.ending.load(Ordering::Relaxed) => {
@@ -137,6 +141,12 @@ impl Person {
             match came {
                 Came::More => {}
                 Came::Show(rows) => drop(screen.say(&rows)?),
+                Came::Message(text) => {
+                    let text = words::line(&text, SHOWN);
+                    screen.say(&[
+                        Line::of(Ink::Warning, "  not an answer: ").and(Ink::Plain, &text)
+                    ])?;
+                }
                 Came::Later => return leave(&mut screen, Reply::Later),
                 Came::Decided(decision, kept) => {
                     let kept = kept.as_ref().map(keep);
@@ -149,8 +159,11 @@ impl Person {
     }
 
     /// Returns what is meant by a key that no question takes: Ctrl-C or Ctrl-D.
-    fn gone(&self, key: KeyEvent) -> Option<Reply> {
-        if !key.modifiers.contains(KeyModifiers::CONTROL) {
+    /// Ctrl-D ends the input only where nothing was typed.
+    fn gone(&self, key: KeyEvent, empty: bool) -> Option<Reply> {
+        if (key.code == KeyCode::Char('d') && !empty)
+            || !key.modifiers.contains(KeyModifiers::CONTROL)
+        {
             return None;
         }
         match (key.code, self.waits) {

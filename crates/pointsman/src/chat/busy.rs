@@ -5,6 +5,7 @@ use std::{
     collections::VecDeque,
     io,
     sync::{atomic::Ordering, mpsc::TryRecvError},
+    time::Instant,
 };
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -17,7 +18,8 @@ use super::{
 };
 use crate::{
     dialogue::{Came, Dialogue},
-    line::{Ink, Line, width},
+    entry::{Begun, Entered, Entry},
+    line::{Ink, Line},
     person,
     screen::Screen,
     words,
@@ -42,7 +44,8 @@ pub(super) struct Busy<'a> {
     talk: &'a mut Talk,
     screen: Screen,
     turn: Turn,
-    typed: String,
+    /// What is being typed; a question that is put takes it over.
+    typed: Entry,
     questions: VecDeque<Question>,
     dialogue: Option<Dialogue>,
     cancelled: bool,
@@ -59,7 +62,7 @@ impl<'a> Busy<'a> {
         let questions = VecDeque::new();
         let screen = Screen::take()?;
         let turn = Turn::new();
-        let (dialogue, cancelled, left) = (None, false, false);
+        let (dialogue, cancelled, left, typed) = (None, false, false, Entry::of(typed));
         let mut busy =
             Self { room, talk, screen, turn, typed, questions, dialogue, cancelled, left };
         loop {
@@ -72,7 +75,7 @@ impl<'a> Busy<'a> {
                     continue;
                 }
                 busy.screen.say(&[Line::default()])?;
-                return Ok(After::Listens(std::mem::take(&mut busy.typed)));
+                return Ok(After::Listens(busy.typed.take()));
             }
             busy.ask()?;
             busy.draw()?;
@@ -124,7 +127,8 @@ impl<'a> Busy<'a> {
     }
 
     fn over(&mut self) -> After {
-        After::Over(std::mem::take(&mut self.typed))
+        self.close();
+        After::Over(self.typed.take())
     }
 
     /// The run has heard the oldest message: a turn begins. One that waited is shown now.
@@ -144,7 +148,18 @@ impl<'a> Busy<'a> {
     /// Takes questions back; returns whether one was being put.
     fn withdraw(&mut self, gone: impl Fn(&Question) -> bool) -> bool {
         self.questions.retain(|question| !gone(question));
-        self.dialogue.take_if(|dialogue| gone(dialogue.question())).is_some()
+        let was_put = self.dialogue.as_ref().is_some_and(|dialogue| gone(dialogue.question()));
+        if was_put {
+            self.close();
+        }
+        was_put
+    }
+
+    /// Ends the question that is being put; the line that was not sent stays.
+    fn close(&mut self) {
+        if let Some(dialogue) = self.dialogue.take() {
+            self.typed = dialogue.into_entry();
+        }
     }
 
     /// Puts the next question, unless one is being put.
@@ -152,7 +167,8 @@ impl<'a> Busy<'a> {
         if self.dialogue.is_none()
             && let Some(question) = self.questions.pop_front()
         {
-            let mut dialogue = Dialogue::new(question, &self.room.folder);
+            let dialogue = Dialogue::new(question, &self.room.folder, Instant::now());
+            let mut dialogue = dialogue.in_chat(std::mem::take(&mut self.typed));
             self.screen.say(&dialogue.page())?;
             self.dialogue = Some(dialogue);
         }
@@ -168,16 +184,12 @@ impl<'a> Busy<'a> {
             let text = words::line(&unheard.text, QUEUED);
             lines.push(Line::of(Ink::Dim, &format!("  {how}: {text}")));
         }
-        if let Some(dialogue) = self.dialogue.as_ref().filter(|_| self.typed.is_empty()) {
-            let (choices, column) = dialogue.choices();
-            lines.extend(choices);
-            cursor = column;
+        if let Some(dialogue) = &self.dialogue {
+            let (view, column) = dialogue.view(Instant::now());
+            lines.extend(view);
+            cursor = Some(column);
         } else if !self.typed.is_empty() {
-            if self.dialogue.is_some() {
-                let first = "Enter sends this line, Ctrl-U clears it; then the question is put:";
-                lines.push(Line::of(Ink::Warning, first));
-            }
-            let (line, column) = typing(&self.typed, Screen::columns());
+            let (line, column) = self.typed.row(Screen::columns());
             lines.push(line);
             cursor = Some(column);
         }
@@ -188,9 +200,9 @@ impl<'a> Busy<'a> {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => self.key(key),
             Event::Paste(text) => {
-                match self.dialogue.as_mut().filter(|_| self.typed.is_empty()) {
-                    Some(dialogue) => dialogue.paste(&text),
-                    None => self.typed.push_str(&text.replace('\r', "\n")),
+                match &mut self.dialogue {
+                    Some(dialogue) => dialogue.paste(&text, Instant::now()),
+                    None => self.typed.paste(&text, Begun::Before),
                 }
                 Ok(())
             }
@@ -198,33 +210,18 @@ impl<'a> Busy<'a> {
         }
     }
 
-    /// Takes a key. A line that was begun before a question was put goes on.
     fn key(&mut self, key: KeyEvent) -> io::Result<()> {
-        if self.typed.is_empty() {
-            return self.press(key);
-        }
-        if let Some(dialogue) = &mut self.dialogue {
-            dialogue.disturbed();
-        }
-        self.press(key)
-    }
-
-    fn press(&mut self, key: KeyEvent) -> io::Result<()> {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        let typed = self.dialogue.as_ref().map_or(&self.typed, Dialogue::entry);
         match key.code {
             KeyCode::Char('c') if control => self.cancel(),
-            KeyCode::Char('d') if control && self.typed.is_empty() => self.left = true,
-            _ if self.dialogue.is_some() && self.typed.is_empty() => return self.answer(key),
-            KeyCode::Enter if key.modifiers.contains(KeyModifiers::ALT) => self.typed.push('\n'),
-            KeyCode::Enter if self.typed.ends_with('\\') => {
-                self.typed.pop();
-                self.typed.push('\n');
+            KeyCode::Char('d') if control && typed.is_empty() => self.left = true,
+            _ if self.dialogue.is_some() => return self.answer(key),
+            _ => {
+                if let Some(Entered { text, .. }) = self.typed.key(key, Begun::Before) {
+                    return self.send(&text);
+                }
             }
-            KeyCode::Enter => return self.send(),
-            KeyCode::Backspace => drop(self.typed.pop()),
-            KeyCode::Char('u') if control => self.typed.clear(),
-            KeyCode::Char(c) if !control => self.typed.push(c),
-            _ => {}
         }
         Ok(())
     }
@@ -240,17 +237,16 @@ impl<'a> Busy<'a> {
     }
 
     /// Sends what was typed. It waits until the run listens.
-    fn send(&mut self) -> io::Result<()> {
-        let typed = std::mem::take(&mut self.typed);
-        match Slash::read(&typed) {
+    fn send(&mut self, typed: &str) -> io::Result<()> {
+        match Slash::read(typed) {
             Some(Slash::Cancel) => self.cancel(),
             Some(Slash::Quit) => self.left = true,
             Some(_) => {
-                let note = "while a turn goes on there are /cancel and /quit";
+                let note = "only /cancel and /quit work while the agent is busy";
                 self.screen.say(&[Line::of(Ink::Dim, note)])?;
             }
             None if typed.trim().is_empty() => {}
-            None => self.talk.say(&typed, false),
+            None => self.talk.say(typed, false),
         }
         Ok(())
     }
@@ -258,8 +254,10 @@ impl<'a> Busy<'a> {
     /// Gives a key to the question that is being put.
     fn answer(&mut self, key: KeyEvent) -> io::Result<()> {
         let Some(dialogue) = &mut self.dialogue else { return Ok(()) };
-        match dialogue.key(key) {
+        match dialogue.key(key, Instant::now()) {
             Came::More => {}
+            // The question stays open.
+            Came::Message(text) => return self.send(&text),
             Came::Show(rows) => drop(self.screen.say(&rows)?),
             Came::Later => {
                 self.screen.say(&[Line::of(Ink::Dim, "  left for later")])?;
@@ -275,7 +273,7 @@ impl<'a> Busy<'a> {
                     self.turn.calling().denied(call, &decision.reason);
                 }
                 self.talk.speaker.decide(question.effect, decision);
-                self.dialogue = None;
+                self.close();
             }
         }
         Ok(())
@@ -288,19 +286,4 @@ fn message(text: &str) -> Vec<Line> {
         Line::of(Ink::Accent, if at == 0 { "› " } else { "· " }).and(Ink::Plain, line)
     });
     std::iter::once(Line::default()).chain(lines).collect()
-}
-
-/// Returns the end of what is being typed, and where the cursor stands.
-fn typing(typed: &str, columns: usize) -> (Line, usize) {
-    let last = typed.rsplit('\n').next().unwrap_or_default();
-    let sign = if typed.contains('\n') { "· " } else { "› " };
-    let mut shown = last;
-    while width(shown) + 3 > columns {
-        let mut rest = shown.chars();
-        rest.next();
-        shown = rest.as_str();
-    }
-    let line = Line::of(Ink::Accent, sign).and(Ink::Plain, shown);
-    let column = line.width();
-    (line, column)
 }

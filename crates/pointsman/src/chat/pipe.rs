@@ -6,14 +6,13 @@ use std::{
     io::{self, IsTerminal, Write as _},
     process::ExitCode,
     sync::mpsc::{self, RecvTimeoutError, TryRecvError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use pointsman_kernel::{governor::Level, id::EffectId};
 use pointsman_runtime::{
     driver::Standing,
     observe::{Notice, Question},
-    session::Decision,
     store::RunRow,
 };
 
@@ -22,10 +21,11 @@ use super::{
     room::{Room, Talk, reader},
 };
 use crate::{
-    calls,
+    dialogue::{Came, Dialogue},
     ending::conclude,
+    entry::Entry,
     line::Line,
-    person::{DENIED, GRANTED},
+    person,
     report::{self, Error},
     tell::{note, told},
     words,
@@ -35,6 +35,8 @@ use crate::{
 const LOOK: Duration = Duration::from_millis(40);
 /// Lines that may wait to be said: more are read when these were.
 const AHEAD: usize = 64;
+/// Characters of a queued message that are shown.
+const QUEUED: usize = 200;
 
 /// Says lines until there are no more, and prints what is answered.
 pub(crate) fn lines(
@@ -45,7 +47,7 @@ pub(crate) fn lines(
 ) -> Result<ExitCode, Error> {
     let typed = io::stdin().is_terminal() && !json;
     let calls = BTreeSet::new();
-    let mut pipe = Pipe { room, held: None, question: None, typed, json, calls };
+    let mut pipe = Pipe { room, held: None, question: None, offered: false, typed, json, calls };
     if let Some(row) = resumed {
         let (talk, recalled) = room.rejoin(row)?;
         if !json {
@@ -76,6 +78,7 @@ pub(crate) fn lines(
         if pipe.hear(None)? {
             return pipe.end(&read);
         }
+        pipe.offer();
     }
     // Nothing more will be said, and nobody is there who could answer a question.
     pipe.typed = false;
@@ -90,7 +93,10 @@ pub(crate) fn lines(
 struct Pipe<'a> {
     room: &'a Room<'a>,
     held: Option<Talk>,
-    question: Option<Question>,
+    /// The question that is open. Where nobody types, it is not put.
+    question: Option<Dialogue>,
+    /// Whether it was said what can be answered.
+    offered: bool,
     /// Whether somebody types the lines.
     typed: bool,
     json: bool,
@@ -101,21 +107,51 @@ struct Pipe<'a> {
 impl Pipe<'_> {
     /// Takes a line: an answer where one is wanted, else a message.
     fn line(&mut self, line: &str) -> Result<(), Error> {
-        if let Some(question) = self.question.take_if(|_| self.typed) {
-            match decision(&question, line) {
-                Some(decision) => {
-                    if let Some(talk) = &self.held {
-                        talk.speaker.decide(question.effect, decision);
-                    }
-                }
-                None => self.asked(question),
+        let Some(dialogue) = self.question.as_mut().filter(|_| self.typed) else {
+            return if line.trim().is_empty() { Ok(()) } else { self.say(line) };
+        };
+        self.offered = false;
+        match dialogue.line(line, Instant::now()) {
+            Came::More => Ok(()),
+            Came::Show(rows) => {
+                tell(&rows);
+                Ok(())
             }
-            return Ok(());
+            Came::Message(text) => {
+                note(&format!("queued: {}", words::line(&text, QUEUED)));
+                self.say(&text)
+            }
+            // Whoever goes on with the run is asked again.
+            Came::Later => {
+                self.typed = false;
+                if let Some(talk) = &self.held {
+                    talk.speaker.unattended();
+                }
+                Ok(())
+            }
+            Came::Decided(decision, kept) => {
+                let kept = kept.as_ref().map(person::keep);
+                let lines: Vec<Line> =
+                    std::iter::once(person::told(&decision)).chain(kept).collect();
+                tell(&lines);
+                if let (Some(talk), Some(dialogue)) = (&self.held, self.question.take()) {
+                    talk.speaker.decide(dialogue.question().effect, decision);
+                }
+                Ok(())
+            }
         }
-        if !line.trim().is_empty() {
-            self.say(line)?;
+    }
+
+    /// Says what can be answered, once that counts.
+    fn offer(&mut self) {
+        let Some(dialogue) = self.question.as_ref().filter(|_| self.typed && !self.offered) else {
+            return;
+        };
+        let now = Instant::now();
+        if dialogue.counts(now) {
+            tell(&dialogue.choices(now));
+            self.offered = true;
         }
-        Ok(())
     }
 
     fn say(&mut self, text: &str) -> Result<(), Error> {
@@ -198,6 +234,12 @@ impl Pipe<'_> {
         match notice {
             Notice::Ended(_) => return Ok(true),
             Notice::Asked(question) => self.asked(question),
+            Notice::Unsaid(effect) => {
+                let gone = self.question.take_if(|it| it.question().effect == effect);
+                if gone.is_some() && self.typed {
+                    note(person::ELSEWHERE);
+                }
+            }
             Notice::Listens { .. } => {
                 self.question = None;
                 let said = self.held.as_mut().map(|talk| {
@@ -220,16 +262,15 @@ impl Pipe<'_> {
         Ok(false)
     }
 
-    /// Puts a question to somebody who types.
+    /// Puts a question to somebody who types, whole: they can scroll.
     fn asked(&mut self, question: Question) {
+        let dialogue = Dialogue::new(question, &self.room.folder, Instant::now());
+        let mut dialogue = dialogue.in_chat(Entry::default());
+        let rows = dialogue.rest();
         if self.typed {
-            if let Some(call) = question.call() {
-                let lines = calls::whole(call, Some(&self.room.folder));
-                note(&lines.iter().map(Line::text).collect::<Vec<_>>().join("\n"));
-            }
-            note("Type `y`, or `n` and a reason:");
+            tell(&rows);
         }
-        self.question = Some(question);
+        (self.question, self.offered) = (Some(dialogue), false);
     }
 
     fn prompt(&self) {
@@ -268,17 +309,9 @@ impl Pipe<'_> {
     }
 }
 
-/// Reads an answer; nothing if it is none.
-fn decision(question: &Question, line: &str) -> Option<Decision> {
-    let line = line.trim();
-    let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-    let granted = match word.to_ascii_lowercase().as_str() {
-        "y" | "yes" => true,
-        "n" | "no" => false,
-        _ => return None,
-    };
-    let unsaid = if granted { GRANTED } else { DENIED };
-    let rest = rest.trim();
-    let reason = if rest.is_empty() && question.call().is_some() { unsaid } else { rest };
-    Some(Decision { granted, reason: reason.into(), remember: None })
+/// Writes lines without colours.
+fn tell(lines: &[Line]) {
+    for line in lines {
+        note(&line.text());
+    }
 }

@@ -24,7 +24,7 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 use crate::home::Home;
 
 /// How long something may take to appear.
-const SOON: Duration = Duration::from_secs(30);
+const SOON: Duration = Duration::from_mins(2);
 
 const ROWS: u16 = 40;
 const COLUMNS: u16 = 100;
@@ -135,6 +135,12 @@ impl Terminal {
     #[track_caller]
     pub(crate) fn shows(&self, text: &str) -> String {
         self.until(text, |screen| screen.contents().contains(text))
+    }
+
+    /// Waits until a question can be answered, and returns the screen.
+    #[track_caller]
+    pub(crate) fn asks(&self) -> String {
+        self.shows("type y or yes and Enter")
     }
 
     /// Waits until the cursor stands at an empty prompt, which is the last row.

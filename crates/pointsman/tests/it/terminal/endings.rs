@@ -39,7 +39,7 @@ fn a_request_to_end_is_heard_where_no_conversation_is_held() {
 fn a_request_to_end_is_heard_while_a_run_asks() {
     let home = Home::new("term-asks");
     let terminal = Terminal::start(&home, &["run", "note.toml", "Hello", "--set", "tone=dry"]);
-    terminal.shows("[y]es, once");
+    terminal.asks();
     terminal.signal("TERM");
     let (code, shown) = terminal.ends();
     assert_eq!(code, 3, "{shown}");
@@ -65,8 +65,8 @@ fn a_run_that_ends_by_itself_reports_and_says_what_it_did_not_hear() {
          [[turn]]\ntext = 'All is told.'\n",
     );
     let terminal = Terminal::start(&home, &[&MODEL[..], &["--resume"]].concat());
-    terminal.shows("[y]es, once");
-    terminal.keys("y");
+    terminal.asks();
+    terminal.keys("y\r");
     terminal.shows("asks script");
     terminal.keys("and then rest\r");
     terminal.shows("queued: and then rest");
@@ -89,7 +89,7 @@ fn a_question_ends_lines_that_were_typed() {
         "[[turn]]\ncalls = [{ tool = 'write', arguments = { path = 'a.txt', content = 'x' } }]\n",
     );
     let terminal = Terminal::piped(&home, &[&MODEL[..], &["Write"]].concat());
-    terminal.shows("Type `y`");
+    terminal.asks();
     terminal.keys(CTRL_D);
     let shown = terminal.shows("exit 3");
     assert!(shown.contains("+ x"), "what is written is shown:\n{shown}");

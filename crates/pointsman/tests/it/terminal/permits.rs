@@ -23,7 +23,7 @@ fn asked(name: &str) -> (Home, Terminal) {
     let home = Home::new(name);
     home.write("script.toml", WRITES);
     let terminal = Terminal::start(&home, &[&MODEL[..], &["Write"]].concat());
-    let shown = terminal.shows("[y]es, once");
+    let shown = terminal.asks();
     assert!(shown.contains("May this call run?") && shown.contains("a.txt"), "{shown}");
     assert!(!home.path("a.txt").exists(), "it must not have been written");
     (home, terminal)
@@ -32,15 +32,15 @@ fn asked(name: &str) -> (Home, Terminal) {
 #[test]
 fn yes_is_for_one_call() {
     let (home, terminal) = asked("permit-yes");
-    terminal.keys("y");
+    terminal.keys("y\r");
     terminal.shows("✓ write a.txt");
     let shown = terminal.until("the second question", |screen| {
         screen.contents().matches("May this call run?").count() == 2
     });
     assert!(shown.contains("Again."), "{shown}");
     assert_eq!(fs::read_to_string(home.path("a.txt")).expect("it is there"), "one");
-    terminal.shows("[y]es, once");
-    terminal.keys("y");
+    terminal.asks();
+    terminal.keys("y\r");
     terminal.shows("That is all.");
     terminal.prompts();
     assert!(home.path("b.txt").exists());
@@ -49,15 +49,17 @@ fn yes_is_for_one_call() {
 #[test]
 fn no_has_a_reason_that_the_model_is_told() {
     let (home, terminal) = asked("permit-no");
-    terminal.keys("n");
+    terminal.keys("n\r");
     terminal.shows("Because");
     terminal.keys("not in this folder\r");
     terminal.shows("✗ write a.txt · denied: not in this folder");
     terminal.until("the second question", |screen| {
         screen.contents().matches("May this call run?").count() == 2
     });
-    terminal.shows("[y]es, once");
-    terminal.keys("n\r");
+    terminal.asks();
+    terminal.keys("no\r");
+    terminal.shows("Because");
+    terminal.keys("\r");
     terminal.shows("That is all.");
     terminal.prompts();
     terminal.keys(CTRL_D);
@@ -70,13 +72,13 @@ fn no_has_a_reason_that_the_model_is_told() {
 #[test]
 fn a_question_that_is_left_for_later_is_put_again() {
     let (home, terminal) = asked("permit-later");
-    terminal.keys("l");
+    terminal.keys("later\r");
     let (code, shown) = terminal.ends();
     assert_eq!(code, 3, "{shown}");
     assert!(shown.contains("pointsman approve"), "{shown}");
     let terminal = Terminal::start(&home, &[&MODEL[..], &["--resume"]].concat());
-    terminal.shows("[y]es, once");
-    terminal.keys("y");
+    terminal.asks();
+    terminal.keys("y\r");
     terminal.shows("✓ write a.txt");
     assert!(home.path("a.txt").exists());
 }
@@ -85,15 +87,15 @@ fn a_question_that_is_left_for_later_is_put_again() {
 fn always_is_for_the_calls_and_the_time_that_are_chosen() {
     for (key, runs) in [("r", "this run"), ("e", "every run")] {
         let (home, terminal) = asked(&format!("permit-always-{key}"));
-        terminal.keys("a");
+        terminal.keys("a\r");
         let shown = terminal.shows("Always, for which calls?");
         assert!(shown.contains("[1] write with path = a.txt"), "{shown}");
         // Back to the question, and on again.
-        terminal.keys("b");
+        terminal.keys("b\r");
         terminal.until("the question", |screen| !screen.contents().contains("for which calls"));
-        terminal.keys("a2");
+        terminal.keys("always\r2\r");
         terminal.shows("in this [r]un");
-        terminal.keys(key);
+        terminal.keys(&format!("{key}\r"));
         let shown = terminal.shows("That is all.");
         assert_eq!(shown.matches("May this call run?").count(), 1, "{shown}");
         assert!(shown.contains(&format!("always in {runs}")), "{shown}");
@@ -119,10 +121,10 @@ fn a_run_without_a_conversation_asks_too() {
     );
     let run = ["run", "code", "Write it", "--model", "script:script.toml"];
     let terminal = Terminal::start(&home, &run);
-    let shown = terminal.shows("[y]es, once");
+    let shown = terminal.asks();
     assert!(shown.contains("May this call run?") && shown.contains("a.txt"), "{shown}");
     assert!(!home.path("a.txt").exists(), "it must not have been written");
-    terminal.keys("y");
+    terminal.keys("y\r");
     let (code, shown) = terminal.ends();
     assert_eq!((code, home.path("a.txt").exists()), (0, true), "{shown}");
     assert_eq!(shown.matches("May this call run?").count(), 1, "{shown}");
@@ -131,20 +133,29 @@ fn a_run_without_a_conversation_asks_too() {
 #[test]
 fn a_dumb_terminal_is_asked_in_plain_lines() {
     let home = Home::new("permit-dumb");
-    home.write("script.toml", WRITES);
+    home.write("script.toml", &format!("{WRITES}[[turn]]\nwhen = 'why'\ntext = 'You ask why.'\n"));
     let terminal = Terminal::of_kind("dumb", &home, &MODEL);
     terminal.shows("> ");
     terminal.keys("Write\r");
-    let shown = terminal.shows("Type `y`, or `n` and a reason:");
-    assert!(shown.contains("a.txt") && !shown.contains("[y]es"), "{shown}");
-    terminal.keys("perhaps\r");
-    terminal
-        .until("the question again", |screen| screen.contents().matches("Type `y`").count() == 2);
+    let shown = terminal.asks();
+    assert!(shown.contains("a.txt"), "{shown}");
+    let asked = |count: usize| {
+        terminal.until("what can be answered", |screen| {
+            screen.contents().matches("type y or yes and Enter").count() == count
+        })
+    };
+    terminal.keys("yes, but why?\r");
+    let shown = asked(2);
+    assert!(shown.contains("queued: yes, but why?"), "{shown}");
     assert!(!home.path("a.txt").exists(), "that was no answer");
     terminal.keys("y\r");
-    terminal.until("the other one", |screen| screen.contents().matches("Type `y`").count() == 3);
-    terminal.keys("n not that one\r");
+    asked(3);
+    terminal.keys("n\r");
+    terminal.shows("Because");
+    terminal.keys("not that one\r");
     terminal.shows("That is all.");
+    // The line that was no answer is the next message.
+    terminal.shows("You ask why.");
     terminal.keys(CTRL_D);
     let (code, shown) = terminal.ends();
     assert_eq!((code, home.path("a.txt").exists()), (0, true), "{shown}");
@@ -154,13 +165,13 @@ fn a_dumb_terminal_is_asked_in_plain_lines() {
 #[test]
 fn whoever_joins_on_a_dumb_terminal_is_asked_once() {
     let (home, terminal) = asked("permit-dumb-joins");
-    terminal.keys("l");
+    terminal.keys("later\r");
     assert_eq!(terminal.ends().0, 3);
     home.write("script.toml", "[[turn]]\ntext = 'Well.'\n");
     let terminal = Terminal::of_kind("dumb", &home, &[&MODEL[..], &["--resume"]].concat());
-    terminal.shows("Type `y`");
+    terminal.asks();
     terminal.keys("y\r");
     let shown = terminal.shows("Well.");
-    assert_eq!(shown.matches("Type `y`").count(), 1, "{shown}");
+    assert_eq!(shown.matches("May this call run?").count(), 1, "{shown}");
     terminal.keys(CTRL_D);
 }

@@ -1,0 +1,106 @@
+//! What a question shows: what it is about, and what can be answered.
+
+use std::{path::Path, time::Instant};
+
+use pointsman_runtime::observe::{AGAIN, Asked, Question};
+
+use super::{At, Dialogue};
+use crate::{
+    calls,
+    drive::Waits,
+    line::{Ink, Line},
+    place,
+    screen::Screen,
+    words,
+};
+
+impl Dialogue {
+    /// Returns what can be answered.
+    pub(crate) fn choices(&self, now: Instant) -> Vec<Line> {
+        let keys = |text: &str| Line::of(Ink::Accent, text);
+        let hint = |text: &str| Line::of(Ink::Dim, text);
+        let asks_call = self.question.call().is_some();
+        let later = if self.waits == Waits::Yes { "  [l]ater" } else { "" };
+        let other = if self.talks { "; any other line is your next message" } else { "" };
+        let mut lines = match &self.at {
+            At::Choice if !self.left.is_empty() => {
+                let left = words::counted(self.left.len().try_into().unwrap_or(u64::MAX), "row");
+                let line = keys("[m]ore  [w]hole").and(Ink::Dim, &format!(" ({left} not shown)"));
+                let no = if asks_call { "[n]o, because…" } else { "[n]o" };
+                let line = line.and(Ink::Accent, &format!("  {no}{later}"));
+                vec![line, hint(&format!("Enter shows more, or type m or more and Enter{other}"))]
+            }
+            At::Choice => {
+                let line = if asks_call {
+                    let always = if self.rules.is_empty() { "" } else { "  [a]lways…" };
+                    format!("[y]es, once{always}  [n]o, because…{later}")
+                } else {
+                    format!("[y]es  [n]o  [s]ay something with it{later}")
+                };
+                vec![keys(&line), hint(&format!("type y or yes and Enter{other}"))]
+            }
+            At::Rule => {
+                let mut lines = vec![Line::of(Ink::Warning, "Always, for which calls?")];
+                for (number, rule) in (1..).zip(&self.rules) {
+                    let key = keys(&format!("  [{number}] "));
+                    lines.push(key.and(Ink::Plain, &calls::rule(rule)));
+                }
+                lines.push(keys("[b]ack").and(Ink::Dim, "  type a number and Enter"));
+                lines
+            }
+            At::Scope(rule) => {
+                let head = Line::of(Ink::Warning, "Always ").and(Ink::Plain, &calls::rule(rule));
+                let file = place::user_file().map(|file| file.display().to_string());
+                let file = file.map_or_else(String::new, |file| {
+                    format!("  in [e]very run, by {}", words::line(&file, 60))
+                });
+                let choices = keys(&format!("in this [r]un{file}  [b]ack"));
+                vec![head, choices, hint("type r or run and Enter")]
+            }
+            At::Words(_) => {
+                let head = "Because (Enter sends it, Esc goes back):";
+                let head = if asks_call { head } else { "Say it in a line:" };
+                vec![Line::of(Ink::Warning, head)]
+            }
+            At::WithWords(_) => {
+                vec![keys("[y]es  [n]o  [b]ack"), hint("type y or yes and Enter")]
+            }
+        };
+        if self.waits == Waits::No {
+            let now = "Ctrl-C cancels the run, Ctrl-D says no; the browser does not wait.";
+            lines.insert(0, hint(now));
+        }
+        if !self.counts(now)
+            && let Some(last) = lines.last_mut()
+        {
+            *last = hint("read it first: answers count after a second without keys");
+        }
+        lines
+    }
+
+    /// Returns what can be answered with the line that is being typed below it, and the
+    /// column of the cursor.
+    pub(crate) fn view(&self, now: Instant) -> (Vec<Line>, usize) {
+        let mut lines = self.choices(now);
+        let (row, column) = self.entry.row(Screen::columns());
+        lines.push(row);
+        (lines, column)
+    }
+}
+
+/// Returns what a question is about.
+pub(super) fn about(question: &Question, folder: &Path) -> Vec<Line> {
+    let blank = Line::default();
+    match &question.asks {
+        Asked::Call { call, again, .. } => {
+            let asks = if *again { "May this call run again?" } else { "May this call run?" };
+            let again = again.then(|| Line::of(Ink::Warning, AGAIN));
+            let call = calls::whole(call, Some(folder)).into_iter().map(|line| line.indented(2));
+            [blank, Line::of(Ink::Warning, asks)].into_iter().chain(again).chain(call).collect()
+        }
+        Asked::Plain(text) => {
+            let lines = text.lines().map(|line| Line::of(Ink::Warning, line));
+            std::iter::once(blank).chain(lines).collect()
+        }
+    }
+}
