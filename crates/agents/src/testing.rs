@@ -108,6 +108,7 @@ where
             seed: 7,
             permissions: self.permissions.clone(),
             tools: self.tools.clone(),
+            checks: false,
             config: raw(&config),
             place: None,
         })));

@@ -121,6 +121,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         seed: 7,
         permissions: Permissions::default(),
         tools: Vec::new(),
+        checks: false,
         config: body(&())?,
         place: None,
     }))]);

@@ -27,7 +27,8 @@ pub struct Effect<T> {
 pub enum EffectKind<T> {
     /// Do it; answered by exactly one `Answered`, a failure included.
     Start(Order<T>),
-    /// Ask a person; answered by `ApprovalAnswered`, or by time.
+    /// Ask a person; answered by `ApprovalAnswered`, or by time. A host that finds that the
+    /// call cannot run asks nobody: it answers with the failed result, by `Answered`.
     AskPerson(ToolCall),
     /// Stop an effect that nobody waits for any more; not answered.
     Stop(EffectId),

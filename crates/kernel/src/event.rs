@@ -124,6 +124,11 @@ pub struct Begun {
     /// What the tools declare of themselves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolDecl>,
+    /// Whether the host looks at every call that needs a person's yes before it asks, so that
+    /// a call which cannot run fails at once. Where it does, even a run that nobody attends
+    /// leaves such a call to the host first. Journals from before that have no such field.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub checks: bool,
     /// The agent's own configuration.
     pub config: Box<RawValue>,
     /// Where the run works and with what, for whoever goes on with it. No step looks at it.

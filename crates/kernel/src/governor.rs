@@ -128,15 +128,23 @@ pub struct Governor {
     pub permissions: Permissions,
     /// What the tools declare, by name.
     tools: Vec<ToolDecl>,
+    /// Whether the host looks at calls before a person is asked.
+    checks: bool,
     memory: memory::Memory,
 }
 
 impl Governor {
     /// Starts afresh for a run, in the rooms that it has.
-    pub(crate) fn begin(&mut self, permissions: Permissions, mut tools: Vec<ToolDecl>) {
+    pub(crate) fn begin(
+        &mut self,
+        permissions: Permissions,
+        mut tools: Vec<ToolDecl>,
+        checks: bool,
+    ) {
         tools.sort_by(|left, right| left.name.cmp(&right.name));
         self.permissions = permissions;
         self.tools = tools;
+        self.checks = checks;
         self.memory.forget();
     }
 
@@ -190,6 +198,21 @@ impl Governor {
             self.permissions.judge(call, self.tool(&call.tool), now),
         ];
         rules.into_iter().flatten().max_by_key(|verdict| verdict.level)
+    }
+
+    /// Returns whether the host looks at a call first that this verdict refuses: nobody is
+    /// there to be asked, and a call that cannot run is no call that a person has to allow.
+    pub(crate) fn leaves_to_host(&self, verdict: &Verdict) -> bool {
+        self.checks && verdict.rule == Rule::Unattended
+    }
+
+    /// Judges a call again for which nobody is there to be asked; nothing where a person
+    /// answers.
+    pub(crate) fn unattended(&self, call: &ToolCall, now: At) -> Option<Verdict> {
+        if !self.checks || self.permissions.attended {
+            return None;
+        }
+        self.permissions.judge(call, self.tool(&call.tool), now)
     }
 
     /// Judges whether a proposed call is a repetition.

@@ -109,7 +109,7 @@ struct Stepping<'a, A: Agent> {
 impl<'a, A: Agent> Stepping<'a, A> {
     fn begin(&mut self, begun: Begun) -> Flow {
         self.run.core.seed = begun.seed;
-        self.run.core.governor.begin(begun.permissions, begun.tools);
+        self.run.core.governor.begin(begun.permissions, begun.tools, begun.checks);
         self.enter(self.chart.start(), Cause::Began, None)
     }
 
@@ -131,11 +131,16 @@ impl<'a, A: Agent> Stepping<'a, A> {
             return Flow::Wait;
         };
         self.charge_usage(usage);
-        if let Some(item) = self.run.core.items.get_mut(usize::from(at))
-            && let Doing::Working { deadline, .. } = item.doing
-        {
-            item.left = deadline.since(self.at);
-            item.doing = Doing::Queued;
+        match self.run.core.items.get_mut(usize::from(at)) {
+            Some(item) => match item.doing {
+                Doing::Working { deadline, .. } => {
+                    item.left = deadline.since(self.at);
+                    item.doing = Doing::Queued;
+                }
+                Doing::Asking { .. } => self.drop_question(at),
+                Doing::Queued | Doing::BackingOff { .. } | Doing::Done => {}
+            },
+            None => return Flow::Wait,
         }
         let visit = self.visit(work.job, at);
         let from_model = matches!(answer, Answer::Model(_)) && A::is_turn(&self.run.data, &visit);
@@ -152,8 +157,11 @@ impl<'a, A: Agent> Stepping<'a, A> {
 
     fn approval(&mut self, effect: EffectId, granted: bool, reason: String) -> Flow {
         match self.item_of(effect) {
-            Some(at) if granted => self.grant(at),
-            Some(at) => self.deny(at, reason),
+            Some(at) => match self.unattended(at) {
+                Some(flow) => flow,
+                None if granted => self.grant(at),
+                None => self.deny(at, reason),
+            },
             None => Flow::Wait,
         }
     }

@@ -11,6 +11,8 @@ use crate::{calls, line::Ink, words};
 
 /// Characters of a line about a call or its answer.
 const MOST: usize = 160;
+/// Characters of a line about what went wrong: the remedy may stand at its end.
+const WRONG: usize = 1000;
 
 /// How a line is meant.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -43,6 +45,7 @@ impl Tone {
 /// Tells a notice in a line; some are not worth one.
 pub(crate) fn told(notice: &Notice) -> Option<(Tone, String)> {
     let line = |text: &str| words::line(text, MOST);
+    let wrong = |text: &str| words::line(text, WRONG);
     Some(match notice {
         Notice::StateChanged { from, to, reason, .. } => {
             let to = to.as_deref().unwrap_or("the end");
@@ -56,14 +59,14 @@ pub(crate) fn told(notice: &Notice) -> Option<(Tone, String)> {
         Notice::Answered { ok: true, what, .. } if !what.is_empty() => {
             (Tone::Good, format!("  ✓ {}", line(what)))
         }
-        Notice::Answered { ok: false, what, .. } => (Tone::Bad, format!("  ✗ {}", line(what))),
-        Notice::Failed(why) => (Tone::Warning, format!("  ✗ {}", line(why))),
+        Notice::Answered { ok: false, what, .. } => (Tone::Bad, format!("  ✗ {}", wrong(what))),
+        Notice::Failed(why) => (Tone::Warning, format!("  ✗ {}", wrong(why))),
         Notice::Retrying { attempt, wait_ms } => {
             let wait = words::duration(*wait_ms);
             (Tone::Warning, format!("  tries again in {wait} (attempt {attempt})"))
         }
         Notice::Listens { error: Some(error) } => {
-            (Tone::Bad, format!("  no answer: {}", line(&error.message)))
+            (Tone::Bad, format!("  no answer: {}", wrong(&error.message)))
         }
         Notice::Warned(verdict) => {
             (Tone::Warning, format!("  governor: {} ({})", line(&verdict.reason), verdict.advice))
@@ -88,10 +91,10 @@ pub(crate) fn told(notice: &Notice) -> Option<(Tone, String)> {
             (Tone::Warning, format!("  {asks} {}", asked(question)))
         }
         Notice::Stage(stage) => (Tone::Step, format!("● {}", line(stage))),
-        Notice::Paused(why) => (Tone::Warning, format!("  paused: {}", line(why))),
+        Notice::Paused(why) => (Tone::Warning, format!("  paused: {}", wrong(why))),
         Notice::Resumed => (Tone::Aside, "  goes on".into()),
-        Notice::Refused(why) => (Tone::Warning, format!("  refused: {}", line(why))),
-        Notice::Delayed(why) => (Tone::Warning, format!("  delayed: {}", line(why))),
+        Notice::Refused(why) => (Tone::Warning, format!("  refused: {}", wrong(why))),
+        Notice::Delayed(why) => (Tone::Warning, format!("  delayed: {}", wrong(why))),
         _ => return None,
     })
 }

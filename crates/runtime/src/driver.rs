@@ -196,7 +196,8 @@ impl Driver {
     }
 
     /// Waits for one event. Dropping the future loses nothing, unlike that of [`give`]:
-    /// whoever has other things to wait for waits for this beside them.
+    /// whoever has other things to wait for waits for this beside them. `null` is no event:
+    /// something that is not the run's to hear has changed how it stands.
     ///
     /// [`give`]: Self::give
     pub async fn next(&mut self) -> Value {
@@ -216,6 +217,11 @@ impl Driver {
                 Moved::Said { effect, text } => {
                     self.tell(&Notice::Said { effect, text: text.into() });
                 }
+                Moved::Checked(effect) => {
+                    self.put(effect);
+                    // Whoever asks people looks how the run stands, so the wait is over.
+                    return Value::Null;
+                }
             }
         }
     }
@@ -223,6 +229,9 @@ impl Driver {
     /// Applies one event; a refused one is told to those who watch. A driver whose
     /// future is dropped here may be ahead of its journal: drop it too.
     pub async fn give(&mut self, event: &Value) -> Result<(), DriveError> {
+        if event.is_null() {
+            return Ok(());
+        }
         self.hold_or_release(event);
         if let Err(refused) = self.apply(event, None).await? {
             self.tell(&Notice::Refused(refused.to_string().into()));
@@ -289,7 +298,7 @@ impl Driver {
         let core = self.run.core();
         let seq = Seq(core.next.0.saturating_sub(1));
         let asks = orders.iter().any(|ordered| ordered.order.question().is_some());
-        let rests = asks || !self.is_under_way();
+        let rests = asks || !self.works();
         let due = rests || seq.0.is_multiple_of(SNAPSHOT_EVERY);
         Append {
             run: self.id.clone(),

@@ -7,6 +7,7 @@ mod hook;
 mod instructions;
 mod pauses;
 mod place;
+mod precheck;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -36,7 +37,7 @@ use crate::{
     browser::{self, Left},
     mcp::{self, McpError, McpLimits, Servers},
     model::{self, Model, ModelError, Question},
-    perform::{Doing, Done, Errand, Farewell, Perform, Shown, Task},
+    perform::{Checking, Doing, Done, Errand, Farewell, Perform, Shown, Task},
     session::talks,
     store::{RunId, Store},
     tool::{self, ToolError, ToolSpec, Tools, plan},
@@ -338,6 +339,11 @@ impl Perform for Host {
                 },
             },
         }
+    }
+
+    fn check(&self, run: &RunId, call: &ToolCall) -> Option<Checking> {
+        let (host, run, call) = (self.clone(), run.clone(), call.clone());
+        Some(Box::pin(async move { host.cannot_run(&run, &call).await }))
     }
 
     fn paused(&self, run: &RunId, paused: bool) {

@@ -136,6 +136,9 @@ impl Done {
 /// A future that a driver can hold.
 pub type Doing = Pin<Box<dyn Future<Output = Done> + Send>>;
 
+/// A look at a call that a person is to decide over: why it cannot run, if that is known.
+pub type Checking = Pin<Box<dyn Future<Output = Option<String>> + Send>>;
+
 /// What is done when a run has ended.
 pub type Farewell = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -146,6 +149,14 @@ pub trait Perform: Send + Sync {
 
     /// Starts a task.
     fn perform(&self, errand: Errand, task: Task, shown: Shown) -> Doing;
+
+    /// Looks whether a call could run at all, before a person is asked for it. Must change
+    /// nothing, and tell nothing that the run may not read unasked: the reason goes to the
+    /// model. A host that cannot tell returns nothing.
+    fn check(&self, run: &RunId, call: &ToolCall) -> Option<Checking> {
+        let _ = (run, call);
+        None
+    }
 
     /// Learns that starts of a run are stopped, or go on: its children keep to that.
     fn paused(&self, run: &RunId, paused: bool) {

@@ -188,6 +188,7 @@ impl Session {
             seed: seed.unwrap_or_else(entropy),
             permissions,
             tools: host.decls_for(chart.jobs()),
+            checks: true,
             config: body(&config)?,
             place: Some(body(host.place())?),
         };

@@ -17,6 +17,7 @@ mod limits;
 mod look;
 mod own;
 pub(crate) mod plan;
+mod precheck;
 mod process;
 pub mod sandbox;
 mod schema;

@@ -25,13 +25,14 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Memory and disk. Busy processors are no danger to one run of one person, so they
+    /// Memory and disk: little enough that a small disk does not slow every run down, and
+    /// enough for a journal to be written to its end. Busy processors are no danger to one run of one person, so they
     /// are watched only where somebody asks for it.
     fn default() -> Self {
         Self {
             processor: None,
             memory: Some(85),
-            disk_free: Some(5_000_000_000),
+            disk_free: Some(200_000_000),
             every: Duration::from_secs(5),
             longest: Duration::from_mins(10),
         }
@@ -56,6 +57,14 @@ pub enum Call {
     Pause(String),
     /// Let them go on.
     Resume,
+}
+
+/// What a machine is short of.
+struct Shortage {
+    /// The setting that says when.
+    setting: &'static str,
+    /// What was seen.
+    why: String,
 }
 
 /// A watch over one machine.
@@ -100,7 +109,7 @@ impl Watch {
         match (short, self.paused) {
             (Some(why), None) => {
                 self.paused = Some(Duration::ZERO);
-                Some(Call::Pause(why))
+                Some(Call::Pause(self.told(why)))
             }
             (Some(_), Some(paused)) => {
                 let paused = paused.saturating_add(self.limits.every);
@@ -117,19 +126,39 @@ impl Watch {
         }
     }
 
+    /// Says why a run is paused, when it goes on, and what else helps.
+    fn told(&self, Shortage { setting, why }: Shortage) -> String {
+        let longest = self.limits.longest.as_secs();
+        let longest = match longest {
+            0..60 => format!("{longest} s"),
+            60..7200 => format!("{} min", longest / 60),
+            _ => format!("{} h", longest / 3600),
+        };
+        format!(
+            "{why}; the run goes on when that has changed, at the latest after {longest}. Ctrl-C \
+             stops it now; `{setting}` in `[watch]` of the settings changes the limit"
+        )
+    }
+
     /// Returns what the machine is short of.
-    fn shortage(&self, now: &Vitals) -> Option<String> {
+    fn shortage(&self, now: &Vitals) -> Option<Shortage> {
+        let short = |setting, why| Some(Shortage { setting, why });
         let percent = |part: u64, whole: u64| part.saturating_mul(100).checked_div(whole);
         if let (Some(limit), Some(free)) = (self.limits.disk_free, now.disk_free)
             && free < limit
         {
             let (free, limit) = (free / 1_000_000, limit / 1_000_000);
-            return Some(format!("{free} MB are free on the disk, and {limit} MB are wanted"));
+            let folder = self.folder.display();
+            let why = format!(
+                "{free} MB are free on the disk of {folder}, below the limit of {limit} MB"
+            );
+            return short("disk_free", why);
         }
         if let (Some(limit), Some((used, all))) = (self.limits.memory, now.memory)
             && let Some(used) = percent(used, all).filter(|used| *used > u64::from(limit))
         {
-            return Some(format!("{used} % of the memory are in use, and {limit} % are the limit"));
+            let why = format!("{used} % of the memory is in use, above the limit of {limit} %");
+            return short("memory", why);
         }
         let last = self.last.and_then(|last| last.processor);
         if let (Some(limit), Some((busy, all)), Some((busy_before, all_before))) =
@@ -137,9 +166,8 @@ impl Watch {
         {
             let (busy, all) = (busy.saturating_sub(busy_before), all.saturating_sub(all_before));
             if let Some(busy) = percent(busy, all).filter(|busy| *busy > u64::from(limit)) {
-                return Some(format!(
-                    "{busy} % of the processors are busy, and {limit} % are the limit"
-                ));
+                let why = format!("the processors are {busy} % busy, above the limit of {limit} %");
+                return short("cpu", why);
             }
         }
         None
@@ -204,8 +232,11 @@ mod tests {
     fn a_full_disk_pauses() {
         let mut watch = watch(Limits::default());
         let disk = |free| Vitals { disk_free: Some(free), ..Vitals::default() };
-        assert_eq!(watch.judge(disk(5_000_000_000)), None);
-        assert!(matches!(watch.judge(disk(4_999_999_999)), Some(Call::Pause(_))));
+        assert_eq!(watch.judge(disk(200_000_000)), None);
+        let Some(Call::Pause(why)) = watch.judge(disk(199_999_999)) else { panic!("it pauses") };
+        for part in ["199 MB", "200 MB", "after 10 min", "Ctrl-C", "`disk_free` in `[watch]`"] {
+            assert!(why.contains(part), "{part}: {why}");
+        }
     }
 
     #[test]

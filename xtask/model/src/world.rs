@@ -34,6 +34,7 @@ pub(crate) fn begun(chart: &Chart) -> Observed<()> {
             ToolDecl::write(TOOL, &["path"]),
             ToolDecl { name: "context.fts_search".into(), ..query },
         ],
+        checks: false,
         config: raw(BODY),
         place: None,
     }));

@@ -124,6 +124,7 @@ fn begun(chart: &Chart, draws: &mut SplitMix64) -> Result<Event<()>> {
         seed: draws.next(),
         permissions: Permissions::allow_all(),
         tools: pointsman_agents::tools(),
+        checks: false,
         config: RawValue::from_string(draws.next().to_string())?,
         place: None,
     })))

@@ -86,6 +86,7 @@ pub(super) fn begun(chart: &Chart, config: serde_json::Value) -> Result<Begun> {
         seed: 7,
         permissions: Permissions::allow_all(),
         tools: Vec::new(),
+        checks: false,
         config: body(&config)?,
         place: None,
     })

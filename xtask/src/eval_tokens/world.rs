@@ -67,6 +67,7 @@ impl World {
             seed: 7,
             permissions: Permissions::allow_all(),
             tools: self.tools.decls(),
+            checks: false,
             config: body(&json!({ "goal": case.goal }))?,
             place: None,
         };

@@ -294,6 +294,7 @@ fn a_configuration_that_cannot_be_read_is_refused() {
         seed: 0,
         permissions: Permissions::allow_all(),
         tools: vec![],
+        checks: false,
         config: raw(&json!({"question": "Where?"})),
         place: None,
     };

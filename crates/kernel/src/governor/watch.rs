@@ -25,7 +25,7 @@ impl Watch {
     /// Watches for repetition by these rules, over tools that declare this.
     pub fn new(stuck: Stuck, tools: Vec<ToolDecl>) -> Self {
         let mut governor = Governor::default();
-        governor.begin(Permissions::allow_all(), tools);
+        governor.begin(Permissions::allow_all(), tools, false);
         Self { stuck, governor, last: Seq(0) }
     }
 

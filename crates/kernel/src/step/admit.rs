@@ -5,7 +5,7 @@ use alloc::string::String;
 use thiserror::Error;
 
 use crate::{
-    agent::{BadBody, OrderKind},
+    agent::{Answer, BadBody, OrderKind, ToolResult},
     chart::{Chart, Does},
     event::{Event, Observed, Scope, UnderWay},
     id::{At, Digest, EffectId, Seq},
@@ -124,6 +124,9 @@ pub(super) fn admit<R>(
         Event::Given { event, .. } => awaited(chart, core, *event),
         Event::Answered { effect, answer, .. } => match find(core, *effect)? {
             Some(Doing::Working { kind, .. }) if answer.fits(kind) => Ok(None),
+            // The host found that the call cannot run. One that may have run is a person's
+            // to decide over.
+            Some(Doing::Asking { again: false, .. }) if has_done_nothing(answer) => Ok(None),
             Some(_) => Err(Rejected::WrongAnswer(*effect)),
             None => Ok(Some(Late::Answer)),
         },
@@ -146,6 +149,11 @@ pub(super) fn admit<R>(
             Ok(None)
         }
     }
+}
+
+/// Returns whether an answer is a tool's failure that changed nothing.
+const fn has_done_nothing<R>(answer: &Answer<R>) -> bool {
+    matches!(answer, Answer::Tool(ToolResult { ok: false, mutated: false, .. }))
 }
 
 /// Refuses what was not under way, and a call that is not the one that was.

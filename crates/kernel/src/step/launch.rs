@@ -69,6 +69,9 @@ impl<A: Agent> Stepping<'_, A> {
             if !approved {
                 let (proposed, when) = ((call, &compared), (self.at, self.seq));
                 let verdict = self.run.core.governor.judge(self.chart, self.state, proposed, when);
+                if verdict.as_ref().is_some_and(|it| self.run.core.governor.leaves_to_host(it)) {
+                    return self.ask(at, order, false);
+                }
                 match self.ruling(at, verdict) {
                     Ruling::Start => {}
                     Ruling::Ask => return self.ask(at, order, false),
@@ -149,6 +152,33 @@ impl<A: Agent> Stepping<'_, A> {
             self.run.held.push(Held { item: at, order, approved: false });
         }
         Flow::Wait
+    }
+
+    /// The host found that the call which a person was to decide over cannot run: its failed
+    /// result is taken as that of any call. Nothing was started, so nothing is paid.
+    pub(super) fn drop_question(&mut self, at: u16) {
+        let held = self.run.held.iter().position(|held| held.item == at);
+        let order = held.map(|place| self.run.held.remove(place).order);
+        if let Some(item) = self.run.core.items.get_mut(usize::from(at)) {
+            item.doing = Doing::Queued;
+            if let Some(Order::Tool(call)) = &order {
+                item.call = Some(self.run.core.governor.key(call));
+            }
+        }
+    }
+
+    /// Rules over a call for which nobody is there to be asked, once the host has looked at
+    /// it; nothing where a person decides. Only the rules count, whatever the answer says.
+    pub(super) fn unattended(&mut self, at: u16) -> Option<Flow> {
+        let item = self.run.core.items.get(usize::from(at))?;
+        let Doing::Asking { again: false, .. } = item.doing else { return None };
+        let held = self.run.held.iter().find(|held| held.item == at)?;
+        let Order::Tool(call) = &held.order else { return None };
+        let verdict = self.run.core.governor.unattended(call, self.at)?;
+        match self.ruling(at, Some(verdict)) {
+            Ruling::Stop(flow) => Some(flow),
+            Ruling::Start | Ruling::Ask => None,
+        }
     }
 
     /// A person said yes: the held call starts as soon as there is a place.

@@ -97,6 +97,7 @@ impl<'c, 'g> Drive<'c, 'g> {
             seed: u64::from(self.genes.take()),
             permissions,
             tools: Vec::new(),
+            checks: false,
             config: self.body(),
             place: None,
         };

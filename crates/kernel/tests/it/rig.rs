@@ -207,6 +207,15 @@ impl<'c> Rig<'c> {
                 reason: "no".into(),
                 remember: None,
             },
+            "cannot" => Event::Answered {
+                effect: effect(words[0]),
+                answer: Answer::Tool(ToolResult {
+                    ok: false,
+                    output: words[1].into(),
+                    mutated: words.contains(&"changed"),
+                }),
+                usage: Usage::default(),
+            },
             "woke" => Event::Woke,
             "cancel" => scope(Scope::Run),
             "cancel_turn" => scope(Scope::Turn),
@@ -317,7 +326,7 @@ fn body(words: &[&str]) -> Box<RawValue> {
 }
 
 /// Reads `begin [may=allow|ask|refuse|unattended] [items=N] [choose=…] [tools=…]
-/// [after=retry|fail] [within=MS]`.
+/// [after=retry|fail] [within=MS] [checks]`.
 pub(crate) fn begun(digest: Digest, words: &[&str]) -> Event<Report> {
     let permissions = match value(words, "may").unwrap_or("allow") {
         "ask" => Permissions::ask_all(),
@@ -334,6 +343,7 @@ pub(crate) fn begun(digest: Digest, words: &[&str]) -> Event<Report> {
         seed: 7,
         permissions,
         tools: declared(words),
+        checks: words.contains(&"checks"),
         config,
         place: None,
     }))

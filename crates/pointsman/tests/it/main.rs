@@ -14,6 +14,7 @@ mod home;
 mod journals;
 mod kept;
 mod places;
+mod precheck;
 mod profiles;
 mod run;
 mod schema;

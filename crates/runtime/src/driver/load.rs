@@ -16,7 +16,7 @@ use serde_json::{Value, json, value::RawValue};
 use super::{
     DriveError, Driver, Site, row,
     stand::{is_under_way, listens},
-    work::{Order, Ordered, Start, Working},
+    work::{Order, Ordered, Start},
 };
 use crate::{
     clock::Clock,
@@ -180,7 +180,7 @@ impl Driver {
         why: &str,
     ) -> Result<Self, DriveError> {
         let mut driver = Self::reopen(site, chart, id)?;
-        if driver.run.core().ended.is_none() && driver.is_under_way() {
+        if driver.run.core().ended.is_none() && driver.works() {
             driver.give(&json!({ "interrupted": { "under_way": [] } })).await?;
         }
         driver.give(&json!({ "paused": { "why": why } })).await?;
@@ -195,7 +195,7 @@ impl Driver {
         let mut driver = Self::around(id, chart, run, site, link, clock);
         for (effect, order) in open {
             if let Ok(order) = serde_json::from_str::<Order>(order.get()) {
-                driver.open.insert(effect, Working::idle(order));
+                driver.reopen_order(effect, order);
             }
         }
         for question in driver.questions() {
@@ -209,7 +209,7 @@ impl Driver {
     /// Tells the kernel what was under way, and does again what it leaves under way. A
     /// question was not under way: it is still open, and its time has gone on.
     async fn recover(&mut self) -> Result<(), DriveError> {
-        if self.run.core().ended.is_some() || !self.is_under_way() {
+        if self.run.core().ended.is_some() || !self.works() {
             return Ok(());
         }
         let under_way: Vec<UnderWay> = self

@@ -13,6 +13,8 @@ use super::work::{Order, Start};
 
 /// Characters of an answer that are shown.
 const SHOWN: usize = 120;
+/// Characters of what went wrong that are shown.
+const FAILED: usize = 1000;
 
 /// What an entry of a journal is about.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -68,8 +70,18 @@ pub(super) fn answer(answer: &Value, aside: bool) -> Came<'_> {
     let ok = ok && form.as_ref().is_none_or(|(ok, _)| *ok);
     let done = aside.then_some("summarised what was said");
     let what = output.or(said).or(hook.as_deref()).or(done).unwrap_or("");
-    let what = what.lines().next().unwrap_or("").chars().take(SHOWN).collect();
+    // Why something failed is worth its room: the remedy may stand at its end.
+    let room = if ok { SHOWN } else { FAILED };
+    let what = shortened(what.lines().next().unwrap_or(""), room);
     Came { ok, what, output }
+}
+
+/// Returns the start of a text, with a sign where the rest is left out.
+pub(super) fn shortened(text: &str, room: usize) -> String {
+    if text.chars().nth(room).is_none() {
+        return text.to_owned();
+    }
+    text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// Says what an event of a journal is about, with the orders that were open before it;

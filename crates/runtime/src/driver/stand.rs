@@ -6,7 +6,7 @@ use pointsman_kernel::{
     run::{Core, Doing, Item},
 };
 
-use super::{Driver, load};
+use super::{Driver, load, work::Working};
 use crate::observe::Question;
 
 /// How a run stands between two events.
@@ -48,6 +48,12 @@ impl Driver {
     /// Returns whether something is being done, or is to be tried again. Where nothing is,
     /// the run can be put away until an event comes or its time does.
     pub fn is_under_way(&self) -> bool {
+        self.works() || self.open.values().any(Working::is_checked)
+    }
+
+    /// The same, but for calls that are looked at before a person is asked: that can be left
+    /// at any time, and done anew.
+    pub(super) fn works(&self) -> bool {
         let asks = |effect| self.open.get(&effect).is_some_and(|it| it.order.question().is_some());
         is_under_way(self.run.core(), asks)
     }
@@ -72,14 +78,20 @@ impl Driver {
     /// Returns until when a question can be answered, in milliseconds since 1970; nothing for
     /// one that is not open.
     pub(crate) fn due(&self, question: EffectId) -> Option<u64> {
-        let questions = self.questions();
+        let questions = self.open_questions(|_| true);
         let open = questions.iter().find(|it| it.effect == question)?;
         Some(self.clock.wall(open.expires))
     }
 
-    /// Returns what a person must answer.
+    /// Returns what a person must answer. A call that is still looked at is not among it.
     pub fn questions(&self) -> Vec<Question> {
-        load::questions(self.run.core(), |effect| Some(self.open.get(effect)?.order.clone()))
+        self.open_questions(|working| !working.is_checked())
+    }
+
+    fn open_questions(&self, wanted: impl Fn(&Working) -> bool) -> Vec<Question> {
+        load::questions(self.run.core(), |effect| {
+            Some(self.open.get(effect).filter(|it| wanted(it))?.order.clone())
+        })
     }
 }
 

@@ -166,6 +166,10 @@ impl Driver {
             Some(Order::Start(start)) => start.is_aside(self.chart.jobs()),
             _ => false,
         };
+        // Of a call that a person was to be asked for, nobody has heard so far.
+        if let Some(Order::AskPerson(call)) = self.open.get(&effect).map(|it| &it.order) {
+            self.tell_attempt(effect, &Start::Tool(call.clone()));
+        }
         let Came { ok, what, output } = say::answer(answer, aside);
         let output = output.map(Into::into);
         self.tell(&Notice::Answered { effect, ok, what: what.into(), output });

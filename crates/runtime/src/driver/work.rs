@@ -13,7 +13,7 @@ use pointsman_kernel::{
     event::Usage,
     id::EffectId,
     prompt::Prompt,
-    run::Item,
+    run::{Doing as Asks, Item},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json, value::RawValue};
@@ -21,8 +21,8 @@ use tokio::sync::mpsc;
 
 use super::{Driver, say};
 use crate::{
-    observe::{Notice, Question},
-    perform::{Doing, Done, Errand, Shown, Task},
+    observe::{Asked, Notice, Question},
+    perform::{Checking, Doing, Done, Errand, Shown, Task},
     session::talks,
     store::{Committed, KeptPrompt},
 };
@@ -104,12 +104,31 @@ pub(super) struct Working {
     pieces: Option<mpsc::UnboundedReceiver<String>>,
     /// What came of it. It is told after the last piece.
     done: Option<Done>,
+    /// A look at the call, which comes before a person is asked for it.
+    check: Option<Checking>,
 }
 
 impl Working {
     /// An order that nobody works on: a question, or what was under way before a crash.
     pub(super) const fn idle(order: Order) -> Self {
-        Self { order, doing: None, pieces: None, done: None }
+        Self { order, doing: None, pieces: None, done: None, check: None }
+    }
+
+    /// Returns whether the call is looked at before a person is asked for it.
+    pub(super) const fn is_checked(&self) -> bool {
+        self.check.is_some()
+    }
+
+    /// Moves the look at a call on; returns what it came to.
+    fn look(&mut self, context: &mut Context<'_>) -> Poll<Option<String>> {
+        let Some(check) = &mut self.check else { return Poll::Pending };
+        // A look that breaks off has found nothing against the call.
+        let looked = catch_unwind(AssertUnwindSafe(|| check.as_mut().poll(context)));
+        let looked = looked.unwrap_or(Poll::Ready(None));
+        if looked.is_ready() {
+            self.check = None;
+        }
+        looked
     }
 
     fn move_on(&mut self, context: &mut Context<'_>) {
@@ -135,6 +154,8 @@ pub(super) enum Moved {
     Answered(Value),
     /// A model has written more.
     Said { effect: EffectId, text: String },
+    /// Nothing was found against a call: a person can be asked for it.
+    Checked(EffectId),
 }
 
 /// Moves on everything that is under way, until something comes of it.
@@ -151,6 +172,14 @@ pub(super) fn poll(
             && let Poll::Ready(Some(text)) = pieces.poll_recv(context)
         {
             return Poll::Ready(Moved::Said { effect: *effect, text });
+        }
+        match working.look(context) {
+            // Nobody is asked for a call that cannot run: it has failed.
+            Poll::Ready(Some(why)) => {
+                return Poll::Ready(Moved::Answered(event(*effect, Done::tool(false, &why))));
+            }
+            Poll::Ready(None) => return Poll::Ready(Moved::Checked(*effect)),
+            Poll::Pending => {}
         }
         if let Some(done) = working.done.take() {
             return Poll::Ready(Moved::Answered(event(*effect, done)));
@@ -207,20 +236,54 @@ impl Driver {
     }
 
     fn ask(&mut self, id: EffectId, order: Order) {
-        self.open.insert(id, Working::idle(order));
-        if let Some(question) = self.questions().into_iter().find(|it| it.effect == id) {
-            self.tell(&Notice::Asked(question.clone()));
-            self.decline(&question);
+        self.reopen_order(id, order);
+        self.put(id);
+    }
+
+    /// Takes up an order that nobody works on. A call that a person is to be asked for is
+    /// looked at first: the world may have changed since it was ordered.
+    pub(super) fn reopen_order(&mut self, id: EffectId, order: Order) {
+        let check = self.check(id, &order);
+        self.open.insert(id, Working { check, ..Working::idle(order) });
+    }
+
+    /// Returns a look at the call that a person is to be asked for. One that may have been
+    /// done already is theirs to decide over.
+    fn check(&self, id: EffectId, order: &Order) -> Option<Checking> {
+        let Order::AskPerson(call) = order else { return None };
+        let waits = |item: &&Item| super::load::waits_for(item, id);
+        let item = self.run.core().items.iter().find(waits)?;
+        let again = matches!(item.doing, Asks::Asking { again: true, .. });
+        if again { None } else { self.site.performer.check(&self.id, call) }
+    }
+
+    /// Puts a question, unless its call is still looked at.
+    pub(super) fn put(&self, id: EffectId) {
+        if let Some(question) = self.questions().into_iter().find(|it| it.effect == id)
+            && !self.decline(&question)
+        {
+            self.tell(&Notice::Asked(question));
         }
     }
 
-    /// Says no to a plain question of a run that was begun for nobody to attend. Calls
-    /// are denied by the kernel itself.
-    pub(super) fn decline(&self, question: &Question) {
-        if question.call().is_none() && !self.run.core().governor.permissions.attended {
-            // The other end is the driver's own.
-            drop(self.outbox.send(answered(question.effect, false, "nobody is there to be asked")));
+    /// Says no to a question of a run that was begun for nobody to attend; the kernel rules
+    /// over the call. Returns whether nobody is to be asked.
+    pub(super) fn decline(&self, question: &Question) -> bool {
+        if self.run.core().governor.permissions.attended {
+            return false;
         }
+        let (effect, why) = (question.effect, "nobody is there to be asked");
+        let no = match &question.asks {
+            // Whoever goes on with the run decides whether it is made again.
+            Asked::Call { again: true, .. } => return false,
+            Asked::Call { identity, .. } => json!({ "approval_answered": {
+                "effect": effect, "call": identity, "granted": false, "reason": why,
+            } }),
+            Asked::Plain(_) => answered(effect, false, why),
+        };
+        // The other end is the driver's own.
+        drop(self.outbox.send(no));
+        question.call().is_some()
     }
 
     /// Starts a task of which the entry is on disk, or starts it again.
@@ -231,17 +294,7 @@ impl Driver {
         (start, task): (Start, Task),
         again: bool,
     ) {
-        if !self.site.observers.is_empty() {
-            let said = say::start(&start, self.chart.jobs(), self.site.performer.model());
-            let what: String = said.chars().take(SHOWN).collect();
-            let waits = |item: &&Item| super::load::waits_for(item, id);
-            let attempt = self.run.core().items.iter().find(waits).map_or(1, |item| item.attempt);
-            let call = match &start {
-                Start::Tool(call) => Some(Box::new(call.clone())),
-                Start::Model(_) | Start::Child(_) | Start::Own { .. } => None,
-            };
-            self.tell(&Notice::Attempted { effect: id, attempt, what: what.into(), call });
-        }
+        self.tell_attempt(id, &start);
         let errand = Errand { run: self.id.clone(), effect: id, again };
         // Models and tools show how far they have come, and only to those who watch.
         let may_be_seen = match &task {
@@ -259,7 +312,24 @@ impl Driver {
             (Shown::nobody(), None)
         };
         let doing = Some(self.site.performer.perform(errand, task, shown));
-        self.open.insert(id, Working { order: Order::Start(start), doing, pieces, done: None });
+        let order = Order::Start(start);
+        self.open.insert(id, Working { order, doing, pieces, done: None, check: None });
+    }
+
+    /// Tells those who watch what is started.
+    pub(super) fn tell_attempt(&self, effect: EffectId, start: &Start) {
+        if self.site.observers.is_empty() {
+            return;
+        }
+        let what = say::start(start, self.chart.jobs(), self.site.performer.model());
+        let waits = |item: &&Item| super::load::waits_for(item, effect);
+        let attempt = self.run.core().items.iter().find(waits).map_or(1, |item| item.attempt);
+        let call = match start {
+            Start::Tool(call) => Some(Box::new(call.clone())),
+            Start::Model(_) | Start::Child(_) | Start::Own { .. } => None,
+        };
+        let what = say::shortened(&what, SHOWN);
+        self.tell(&Notice::Attempted { effect, attempt, what: what.into(), call });
     }
 
     /// Puts orders away that no item waits for any more. Whoever puts a question learns that
@@ -269,7 +339,7 @@ impl Driver {
         let mut closed = Vec::new();
         self.open.retain(|id, working| {
             let waits = items.iter().any(|item| super::load::waits_for(item, *id));
-            if !waits && working.order.asks() {
+            if !waits && working.order.asks() && !working.is_checked() {
                 closed.push(*id);
             }
             waits

@@ -88,6 +88,7 @@ async fn to_its_end(
                 seed: u64::from_le_bytes(seed(&id)),
                 permissions: permissions(host, &errand.run).await?,
                 tools: host.decls_for(chart.jobs()),
+                checks: true,
                 config: body(&json!({ "goal": child.goal }))?,
                 place: Some(body(host.place())?),
             };

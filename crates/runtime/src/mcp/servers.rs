@@ -13,7 +13,10 @@ use pointsman_kernel::{
     agent::FaultClass,
     tool::{Recovery, ToolDecl, ToolEffect},
 };
-use rmcp::{ServiceError, model::CallToolResponse};
+use rmcp::{
+    ServiceError,
+    model::{CallToolResponse, JsonObject},
+};
 use serde_json::value::RawValue;
 use tokio::{sync::Mutex, time::timeout};
 
@@ -118,18 +121,32 @@ impl Servers {
         join_all(asked).await.into_iter().flatten().collect()
     }
 
+    /// Returns why a call would be refused before its server hears of it.
+    pub(crate) fn refused(&self, name: &str, arguments: &RawValue) -> Option<String> {
+        self.fitting(name, arguments).err()
+    }
+
+    /// Returns a call's server, tool and arguments, if there are such and they fit.
+    fn fitting(
+        &self,
+        name: &str,
+        arguments: &RawValue,
+    ) -> Result<(&Server, &Offered, JsonObject), String> {
+        let found = self.tools().find(|(_, tool)| &*tool.spec.name == name);
+        let (server, tool) = found.ok_or_else(|| format!("there is no tool `{name}` here"))?;
+        let arguments = serde_json::from_str(arguments.get())
+            .map_err(|_| "the arguments must be a JSON object".to_owned())?;
+        tool.check(&arguments)?;
+        Ok((server, tool, arguments))
+    }
+
     /// Calls a tool. Arguments that do not fit its schema, and a tool that is not there,
     /// are results that a model can read; a server that cannot be reached is a fault.
     pub async fn call(&self, name: &str, arguments: &RawValue) -> Done {
-        let Some((server, tool)) = self.tools().find(|(_, tool)| &*tool.spec.name == name) else {
-            return answered(false, &format!("there is no tool `{name}` here"), false);
+        let (server, tool, arguments) = match self.fitting(name, arguments) {
+            Ok(fitting) => fitting,
+            Err(why) => return answered(false, &why, false),
         };
-        let Ok(arguments) = serde_json::from_str(arguments.get()) else {
-            return answered(false, "the arguments must be a JSON object", false);
-        };
-        if let Err(why) = tool.check(&arguments) {
-            return answered(false, &why, false);
-        }
         let connection = match server.connection(&self.limits).await {
             Ok(connection) => connection,
             Err(error) => {

@@ -38,54 +38,70 @@ pub(super) fn edit(
     arguments: &Edit,
     going: &dyn Fn() -> bool,
 ) -> Said {
+    let path = &arguments.path;
+    let Planned { before, edited, line, places } = match planned(folder, limits, arguments) {
+        Ok(planned) => planned,
+        Err(said) => return said,
+    };
+    let replaced = folder.inside(path).and_then(|inside| folder.replace(&inside, &edited, going));
+    let holds = holds(Some(&before), &digest(&edited));
+    match (replaced, places) {
+        (Err(error), _) => Said::unwritten(&error),
+        (Ok(_), 1) => {
+            Said::changed(format!("replaced 1 place in `{path}`, at line {line}\n{holds}"))
+        }
+        (Ok(_), places) => Said::changed(format!("replaced {places} places in `{path}`\n{holds}")),
+    }
+}
+
+/// An edit that can be made.
+pub(super) struct Planned {
+    /// The digest of the file as it is.
+    before: String,
+    /// The file as it will be.
+    edited: Vec<u8>,
+    /// The first line at which something is replaced.
+    line: usize,
+    /// How many places are replaced.
+    places: usize,
+}
+
+/// Works out what a file becomes, or why it cannot be edited so. Nothing is written.
+pub(super) fn planned(folder: &Folder, limits: &Limits, arguments: &Edit) -> Result<Planned, Said> {
     let Edit { path, all, .. } = arguments;
     let (old, new) = (ends::plain(&arguments.old), ends::plain(&arguments.new));
     if old == new {
-        return Said::no("`old` and `new` are the same but for line ends, and those are kept");
+        return Err(Said::no("`old` and `new` are the same but for line ends, and those are kept"));
     }
-    let (bytes, text) = match text(folder, limits, path) {
-        Ok(read) => read,
-        Err(said) => return said,
-    };
+    let (bytes, text) = text(folder, limits, path)?;
     let before = digest(&bytes);
     if let Some(said) = changed_since(path, arguments.digest.as_deref(), Some(&before)) {
-        return said;
+        return Err(said);
     }
     let plain = Plain::of(&text.text);
     let places: Vec<usize> = plain.text.match_indices(&*old).map(|(at, _)| at).collect();
     match places.len() {
-        0 => return Said::no(near::not_found(path, &plain.text, &old)),
+        0 => return Err(Said::no(near::not_found(path, &plain.text, &old))),
         1 => {}
         _ if *all => {}
-        count => return Said::no(several(path, &plain.text, &places, count)),
+        count => return Err(Said::no(several(path, &plain.text, &places, count))),
     }
-    let edited = match text.encode(&plain.replaced(&places, &old, &new)) {
-        Ok(edited) => edited,
-        Err(letter) => {
-            let encoding = text.encoding();
-            return Said::no(format!(
-                "`{path}` is stored in {encoding}, in which `{letter}` cannot be written; use \
-                 another letter, or `write` the whole file anew in UTF-8"
-            ));
-        }
-    };
+    let edited = text.encode(&plain.replaced(&places, &old, &new)).map_err(|letter| {
+        let encoding = text.encoding();
+        Said::no(format!(
+            "`{path}` is stored in {encoding}, in which `{letter}` cannot be written; use \
+             another letter, or `write` the whole file anew in UTF-8"
+        ))
+    })?;
     let size = u64::try_from(edited.len()).unwrap_or(u64::MAX);
     if size > limits.file_bytes {
         let limit = limits.file_bytes;
-        return Said::no(format!("`{path}` would have {size} bytes, and the limit is {limit}"));
+        return Err(Said::no(format!(
+            "`{path}` would have {size} bytes, and the limit is {limit}"
+        )));
     }
-    let replaced = folder.inside(path).and_then(|inside| folder.replace(&inside, &edited, going));
-    let holds = holds(Some(&before), &digest(&edited));
-    match (replaced, places.as_slice()) {
-        (Err(error), _) => Said::unwritten(&error),
-        (Ok(_), [at]) => {
-            let line = line_of(&plain.text, *at);
-            Said::changed(format!("replaced 1 place in `{path}`, at line {line}\n{holds}"))
-        }
-        (Ok(_), places) => {
-            Said::changed(format!("replaced {} places in `{path}`\n{holds}", places.len()))
-        }
-    }
+    let line = places.first().map_or(1, |at| line_of(&plain.text, *at));
+    Ok(Planned { before, edited, line, places: places.len() })
 }
 
 /// Says whether a file is as an `edit` would leave it; nothing if that cannot be told.

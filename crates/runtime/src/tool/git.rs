@@ -17,7 +17,7 @@ use super::{
     sandbox::{self, Confined, Sandbox},
     shell::refused,
 };
-use verb::{VERBS, allowed, names_git};
+use verb::{VERBS, Verb, allowed, names_git};
 
 /// Settings that hold for every call, whatever the repository says.
 const SETTINGS: &[&str] = &[
@@ -67,6 +67,22 @@ impl Git {
         Self { args: arguments.iter().map(|it| (*it).to_owned()).collect() }
     }
 
+    /// Returns why the arguments are refused, before anything is run.
+    pub(super) fn refused(&self, folder: &Folder) -> Option<String> {
+        self.permitted(folder).err().map(|said| said.output)
+    }
+
+    /// Returns the verb, if the arguments are among those that are allowed here.
+    fn permitted(&self, folder: &Folder) -> Result<&'static Verb, Said> {
+        let asked = allowed(&self.args).map_err(Said::no)?;
+        if let Some(path) = asked.places.iter().find(|path| is_gits(folder.root(), path)) {
+            return Err(Said::no(format!(
+                "`{path}` belongs to git's own files, which are not named here"
+            )));
+        }
+        Ok(asked.verb)
+    }
+
     /// Returns the command, ready to run.
     pub(super) fn confined(
         &self,
@@ -74,13 +90,7 @@ impl Git {
         settings: &Settings,
         sandbox: &Sandbox,
     ) -> Result<Confined, Said> {
-        let asked = allowed(&self.args).map_err(Said::no)?;
-        let verb = asked.verb;
-        if let Some(path) = asked.places.iter().find(|path| is_gits(folder.root(), path)) {
-            return Err(Said::no(format!(
-                "`{path}` belongs to git's own files, which are not named here"
-            )));
-        }
+        let verb = self.permitted(folder)?;
         let mut program = vec!["git", "--no-pager"];
         for setting in SETTINGS {
             program.extend(["-c", setting]);

@@ -58,8 +58,8 @@ enum HttpError {
 /// An address that is this machine's or its neighbours'.
 #[derive(Clone, Debug, Error)]
 #[error(
-    "{0} leads to {1}, which is this machine or its own network; `private_addresses` of \
-     `[sandbox]` in the settings allows it"
+    "not fetched without `private_addresses = true` in `[sandbox]` of the settings: {0} leads to \
+     {1}, which is this machine or its own network"
 )]
 struct Private(String, IpAddr);
 
@@ -129,20 +129,34 @@ impl Http {
 
     /// Refuses what must not be asked for; names are looked at once they are resolved.
     fn check(&self, url: &Url) -> Result<(), HttpError> {
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(HttpError::Scheme(url.scheme().into()));
-        }
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err(HttpError::Login);
-        }
-        let host = url.host_str().unwrap_or_default();
-        let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-        match literal {
-            Ok(address) if !self.private && !is_public(address) => {
-                Err(Private(host.into(), address).into())
-            }
-            _ => Ok(()),
-        }
+        check(url, self.private)
+    }
+}
+
+impl HttpGet {
+    /// Returns why the address is refused, as far as its text tells.
+    pub(super) fn refused(&self, private: bool) -> Option<String> {
+        let shown: String = self.url.chars().take(200).collect();
+        let url = Url::parse(&self.url).map_err(|error| HttpError::Url(shown, error.to_string()));
+        url.and_then(|url| check(&url, private)).err().map(|error| error.to_string())
+    }
+}
+
+fn check(url: &Url, private: bool) -> Result<(), HttpError> {
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(HttpError::Scheme(url.scheme().into()));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(HttpError::Login);
+    }
+    let host = url.host_str().unwrap_or_default();
+    let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    let own = host == "localhost" || host.ends_with(".localhost");
+    match literal {
+        _ if private => Ok(()),
+        Ok(address) if !is_public(address) => Err(Private(host.into(), address).into()),
+        Err(_) if own => Err(Private(host.into(), Ipv4Addr::LOCALHOST.into()).into()),
+        _ => Ok(()),
     }
 }
 

@@ -196,6 +196,7 @@ fn begin(journal: &std::path::Path, id: RunId, source: &str) {
         seed: 7,
         permissions: Permissions { attended: false, ..Permissions::allow_all() },
         tools: pointsman_agents::tools(),
+        checks: false,
         config: body(&json!({ "goal": "When is the oven lit?" })).expect("it is JSON"),
         place: None,
     };

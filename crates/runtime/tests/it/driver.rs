@@ -82,6 +82,7 @@ fn begun(chart: &Chart, permissions: Permissions) -> Begun {
         seed: 7,
         permissions,
         tools: pointsman_agents::tools(),
+        checks: false,
         config: body(&json!({ "goal": "Where is main?" })).expect("it is JSON"),
         place: None,
     }

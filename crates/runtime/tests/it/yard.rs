@@ -98,6 +98,7 @@ fn beginning(chart: &Arc<Chart>, source: &str, id: RunId) -> Beginning {
         seed: 7,
         permissions: Permissions::default(),
         tools: Vec::new(),
+        checks: false,
         config: body(&json!({ "goal": "" })).expect("it is JSON"),
         place: None,
     };

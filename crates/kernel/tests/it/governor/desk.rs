@@ -143,6 +143,7 @@ impl<'c> Desk<'c> {
             seed: 7,
             permissions,
             tools: tools(),
+            checks: false,
             config: RawValue::from_string("{}".into()).unwrap(),
             place: None,
         })));

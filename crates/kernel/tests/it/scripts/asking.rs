@@ -234,3 +234,65 @@ fn a_label_says_what_is_seen() {
     }
     assert_eq!(seen, ["call", "waiting", "call", "asking", "call"].map(Box::from));
 }
+
+#[test]
+fn a_call_that_the_host_finds_impossible_has_failed_and_nobody_is_asked() {
+    check(
+        CALL,
+        "
+        begin may=ask => -> call; start 1.0 own 0.1; wake 100
+        +30 answer 1.0 more => ask 2.0 read; Ask by Permission; time 970; wake 60030
+        +5 cannot 2.0 1 => call -b-> end; 0: settled; ended succeeded
+        ",
+    );
+}
+
+#[test]
+fn an_open_question_takes_no_result_of_a_call_that_has_done_something() {
+    check(
+        CALL,
+        "
+        begin may=ask => -> call; start 1.0 own 0.1; wake 100
+        +30 answer 1.0 more => ask 2.0 read; Ask by Permission; time 970; wake 60030
+        +5 cannot 2.0 1 changed => rejected: effect 2.0 cannot be answered in this way
+        +5 answer 2.0 a as tool => rejected: effect 2.0 cannot be answered in this way
+        ",
+    );
+}
+
+#[test]
+fn whether_a_call_is_made_again_is_not_the_hosts_to_decide() {
+    check(
+        CALL,
+        "
+        begin may=allow => -> call; start 1.0 own 0.1; wake 100
+        +30 answer 1.0 more => start 2.0 read; time 970; calls 1
+        interrupt 2.0 => ask 3.0 read; wake 60030
+        +5 cannot 3.0 1 => rejected: effect 3.0 cannot be answered in this way
+        ",
+    );
+}
+
+#[test]
+fn unattended_the_host_looks_first_and_then_the_call_is_denied_whatever_is_answered() {
+    check(
+        CALL,
+        "
+        begin may=unattended checks => -> call; start 1.0 own 0.1; wake 100
+        +30 answer 1.0 more => ask 2.0 read; time 970; wake 60030
+        +5 grant 2.0 => call -denied-> stopped; Refuse by Unattended; 0: denied; ended cancelled
+        ",
+    );
+}
+
+#[test]
+fn unattended_a_call_that_is_impossible_is_not_denied() {
+    check(
+        CALL,
+        "
+        begin may=unattended checks => -> call; start 1.0 own 0.1; wake 100
+        +30 answer 1.0 more => ask 2.0 read; time 970; wake 60030
+        +5 cannot 2.0 1 => call -b-> end; 0: settled; ended succeeded
+        ",
+    );
+}

@@ -134,7 +134,7 @@ fn this_machine_and_its_network_are_out_of_reach() {
     }
     for host in ["10.0.0.1", "192.168.0.1", "169.254.169.254", "[fe80::1]"] {
         let said = desk.refuses("http_get", json!({ "url": format!("https://{host}/") }));
-        assert!(said.contains("`private_addresses` of `[sandbox]`"), "{host}: {said}");
+        assert!(said.contains("`private_addresses = true` in `[sandbox]`"), "{host}: {said}");
     }
 }
 
