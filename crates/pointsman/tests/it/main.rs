@@ -10,6 +10,7 @@ mod decode;
 mod faulty;
 mod fields;
 mod form;
+mod hidden;
 mod home;
 mod journals;
 mod kept;
