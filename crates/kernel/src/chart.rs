@@ -280,6 +280,22 @@ pub enum Charge {
     Money,
 }
 
+impl Charge {
+    /// Returns the name that charts have for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Step => "step",
+            Self::ModelCall => "model_call",
+            Self::ToolCall => "tool_call",
+            Self::Token => "token",
+            Self::Interaction => "interaction",
+            Self::OutsideApp => "outside_app",
+            Self::Time => "time",
+            Self::Money => "money",
+        }
+    }
+}
+
 /// What refills a budget.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]

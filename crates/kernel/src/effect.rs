@@ -70,6 +70,9 @@ pub enum Cause {
     Cancelled(Scope),
     /// An agent broke its declaration.
     Broken,
+    /// The calls that the certificate permits are used up: some were made again after an
+    /// interruption.
+    Bound,
 }
 
 /// What a step puts out. The driver owns and reuses one, so that a step allocates

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     agent::{Answer, ToolCall},
+    chart::Charge,
     governor::{Grant, Permissions},
     id::{At, Digest, EffectId},
     tool::ToolDecl,
@@ -78,6 +79,20 @@ pub enum Event<R> {
     Interrupted {
         /// What was started and not answered: nobody knows whether it was done.
         under_way: Vec<UnderWay>,
+        /// Whether calls that are made again count towards the certificate. Journals of
+        /// builds that did not count them lack it.
+        #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+        counted: bool,
+    },
+    /// The run shares all entries before this one with another run and goes its own way from
+    /// here: what a person allowed the other one counts no more.
+    Forked,
+    /// A person permits more than the chart does.
+    Granted {
+        /// More of what.
+        charge: Charge,
+        /// How much more.
+        amount: u64,
     },
 }
 
@@ -104,6 +119,8 @@ impl<R> Event<R> {
             Self::Paused { .. } => "paused",
             Self::Resumed => "resumed",
             Self::Interrupted { .. } => "interrupted",
+            Self::Forked => "forked",
+            Self::Granted { .. } => "granted",
         }
     }
 }

@@ -126,6 +126,9 @@ impl Verdict {
 pub struct Governor {
     /// What may run unasked.
     pub permissions: Permissions,
+    /// What was permitted before a person added to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    begun: Option<Box<Permissions>>,
     /// What the tools declare, by name.
     tools: Vec<ToolDecl>,
     /// Whether the host looks at calls before a person is asked.
@@ -143,6 +146,7 @@ impl Governor {
     ) {
         tools.sort_by(|left, right| left.name.cmp(&right.name));
         self.permissions = permissions;
+        self.begun = None;
         self.tools = tools;
         self.checks = checks;
         self.memory.forget();
@@ -269,7 +273,15 @@ impl Governor {
 
     /// Remembers what a person wants for calls like this one.
     pub(crate) fn remember(&mut self, grant: Grant) {
+        self.begun.get_or_insert_with(|| Box::new(self.permissions.clone()));
         self.permissions.remember(grant);
+    }
+
+    /// Forgets what a person has added to the permissions: that was for another run.
+    pub(crate) fn part_ways(&mut self) {
+        if let Some(begun) = self.begun.take() {
+            self.permissions = *begun;
+        }
     }
 }
 

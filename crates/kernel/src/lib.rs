@@ -51,4 +51,4 @@ pub mod tool;
 pub mod turn;
 pub mod view;
 
-pub use step::{Late, Rejected, Took, step};
+pub use step::{Late, Rejected, Short, Took, short, step};

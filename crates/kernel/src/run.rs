@@ -45,6 +45,12 @@ pub struct Core {
     pub paused: bool,
     /// What is left of each budget, in file order.
     pub purses: Vec<Purse>,
+    /// Calls of models so far, in the run or the turn that the certificate holds for.
+    #[serde(default)]
+    pub model_calls: Calls,
+    /// The same of tools.
+    #[serde(default)]
+    pub tool_calls: Calls,
     /// What is under way: one item in a `run` state, one per list item in a `fan_out`.
     pub items: Vec<Item>,
     /// What the governor remembers.
@@ -62,6 +68,32 @@ pub struct Purse {
     pub left: u64,
     /// Whether it was overspent once: the next time ends the run.
     pub closed: bool,
+}
+
+/// Calls that were made, in the run or the turn that the certificate holds for.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Calls {
+    /// How many were started, those of child runs included.
+    pub made: u64,
+    /// How many of them were started again after an interruption.
+    pub repeated: u64,
+    /// How many a person permitted beyond the certificate.
+    pub granted: u64,
+}
+
+impl Calls {
+    pub(crate) const fn add(&mut self, made: u64) {
+        self.made = self.made.saturating_add(made);
+    }
+
+    /// Returns how many more the certificate permits. Without a repetition no run comes to the
+    /// end of them, so nothing is left to watch over.
+    pub(crate) const fn left(&self, bound: u64) -> u64 {
+        match self.repeated {
+            0 => u64::MAX,
+            _ => bound.saturating_add(self.granted).saturating_sub(self.made),
+        }
+    }
 }
 
 /// One job under way.
@@ -159,6 +191,8 @@ impl<A: Agent> Run<A> {
                 wake: None,
                 paused: false,
                 purses: chart.budgets().iter().map(purse).collect(),
+                model_calls: Calls::default(),
+                tool_calls: Calls::default(),
                 items: Vec::new(),
                 governor: Governor::default(),
                 phase: 0,

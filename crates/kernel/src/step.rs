@@ -25,6 +25,7 @@ use crate::{
 };
 
 pub use admit::{Late, Rejected};
+pub use recover::{Short, short};
 use travel::{Exit, Flow};
 
 /// What became of an event that was not rejected.
@@ -62,8 +63,11 @@ pub fn step<A: Agent>(
         A::receive(&mut run.data, *event, body)?;
     }
     let mut stepping = Stepping { chart, state, run, out, seq, at: seen.at, overdrawn: None };
-    // While nobody drove the run it did nothing, so that time is not charged.
-    if !matches!(seen.event, Event::Interrupted { .. }) {
+    // While nobody drove the run it did nothing, so that time is not charged. A grant and a fork
+    // come before the run goes on.
+    let stood_still =
+        matches!(seen.event, Event::Interrupted { .. } | Event::Granted { .. } | Event::Forked);
+    if !stood_still {
         stepping.elapse();
     }
     let flow = match seen.event {
@@ -86,7 +90,15 @@ pub fn step<A: Agent>(
             stepping.run.core.paused = false;
             Flow::Wait
         }
-        Event::Interrupted { under_way } => stepping.recover(under_way),
+        Event::Interrupted { under_way, counted } => stepping.recover(under_way, counted),
+        Event::Forked => {
+            stepping.part_ways();
+            Flow::Wait
+        }
+        Event::Granted { charge, amount } => {
+            stepping.grant_more(charge, amount);
+            Flow::Wait
+        }
     };
     stepping.follow(flow);
     stepping.finish();
@@ -123,6 +135,7 @@ impl<'a, A: Agent> Stepping<'a, A> {
             self.run.core.governor.hear_person();
         }
         self.refill_on_event();
+        self.begin_turn();
         Flow::Leave(Exit::By(outcome))
     }
 
@@ -175,6 +188,7 @@ impl<'a, A: Agent> Stepping<'a, A> {
         };
         let Some(to) = to else { return Flow::Wait };
         self.abandon(&Forgone::Cancelled);
+        self.begin_turn();
         self.enter_free(to, Cause::Cancelled(scope), None)
     }
 

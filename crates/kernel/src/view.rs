@@ -191,6 +191,7 @@ fn why_hop(chart: &Chart, hop: &Hop) -> WhyHop {
             (because, None)
         }
         Cause::Cancelled(scope) => (scope.name().into(), None),
+        Cause::Bound => (String::from("the calls that the certificate permits are used up"), None),
         Cause::Broken => (String::from("the agent broke its declaration"), None),
     };
     let ways =

@@ -280,7 +280,7 @@ impl Error {
                 _ => inner.exit_code(),
             },
             Self::Session(
-                SessionError::Drive(DriveError::NotBegun(_))
+                SessionError::Drive(DriveError::NotBegun(_) | DriveError::NotGranted { .. })
                 | SessionError::Host(_)
                 | SessionError::NoSuchEntry { .. }
                 | SessionError::ForkOfTheEnd { .. }
@@ -294,6 +294,8 @@ impl Error {
                 | BrowserError::Folder { .. }
                 | BrowserError::NotReady { .. },
             ) => 2,
+            // The same code as for a run that ended with an empty budget.
+            Self::Session(SessionError::Drive(DriveError::Short { .. })) => 4,
             Self::Browser(BrowserError::Interrupted) => 6,
             Self::Acp(_) | Self::Browser(_) => 1,
             Self::Store(_) | Self::Session(_) | Self::Export(_) => 10,

@@ -23,8 +23,8 @@ pub(crate) use work::{Order, Start, answered};
 use std::{collections::BTreeMap, future::poll_fn, sync::Arc};
 
 use pointsman_kernel::{
-    Took,
-    chart::Chart,
+    Short, Took,
+    chart::{Charge, Chart},
     erased::{AgentRow, AnyRun, NotStepped, Stepped},
     event::Begun,
     id::{Digest, EffectId, Seq},
@@ -77,9 +77,41 @@ pub enum DriveError {
         /// Why.
         source: NotStepped,
     },
+    /// What was under way would have to be paid for again, and nothing is left to pay with.
+    #[error("{}", in_short(.run, .short))]
+    Short {
+        /// The run.
+        run: RunId,
+        /// What is missing.
+        short: Short,
+    },
+    /// A grant was refused.
+    #[error("run {run} takes no such grant: {source}")]
+    NotGranted {
+        /// The run.
+        run: RunId,
+        /// Why.
+        source: NotStepped,
+    },
     /// No agent of this build has these jobs.
     #[error("no agent is called `{0}`")]
     NoAgent(String),
+}
+
+fn in_short(run: &RunId, short: &Short) -> String {
+    let calls = match short.charge {
+        Charge::ModelCall => "model calls",
+        _ => "tool calls",
+    };
+    let by = match &short.budget {
+        Some(budget) => format!("budget `{budget}`"),
+        None => "certificate".into(),
+    };
+    format!(
+        "run {run} was interrupted in a call that would be made again, and its {by} permits no \
+         more than {} {calls}",
+        short.permits
+    )
 }
 
 /// Where runs are driven: what keeps them, what acts for them, who watches them.

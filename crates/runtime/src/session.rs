@@ -3,7 +3,7 @@
 use std::{path::Path, path::PathBuf, sync::Arc, time::Duration};
 
 use pointsman_kernel::{
-    chart::{Chart, verify},
+    chart::{Charge, Chart, verify},
     event::Begun,
     governor::Permissions,
     id::{Digest, Seq},
@@ -204,13 +204,26 @@ impl Session {
         observers: Vec<Arc<dyn Observer>>,
         attendant: &mut dyn Attend,
     ) -> Result<Outcome, SessionError> {
+        self.resume_granting(host, id, &[], observers, attendant)
+    }
+
+    /// The same, with more of what is charged than the chart permits.
+    pub fn resume_granting(
+        &self,
+        host: &Host,
+        id: &RunId,
+        grants: &[(Charge, u64)],
+        observers: Vec<Arc<dyn Observer>>,
+        attendant: &mut dyn Attend,
+    ) -> Result<Outcome, SessionError> {
         let chart = Arc::new(self.chart(id)?);
         let site = self.site(host, observers);
         self.threads.block_on(async {
             let signals = Signals::listen()?;
             let _hold = self.hold(id).await?;
             self.unpaused(id).await?;
-            let mut driver = Driver::resume(site, chart, id.clone()).await?;
+            let resumed = Driver::resume_granting(site, chart, id.clone(), grants).await;
+            let mut driver = resumed?;
             let company = Company::Attendant(attendant);
             drive::drive(&mut driver, &self.store, host.watch(), company, signals).await
         })

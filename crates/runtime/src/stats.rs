@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 
 use pointsman_kernel::{
+    agent::OrderKind,
     chart::{Chart, verify},
     event::Usage,
     governor::Level,
-    id::{At, Seq},
+    id::{At, EffectId, Seq},
+    run::{Core, Doing},
     view::{Why, why},
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     driver::{DriveError, Loaded, Order, Said, Start, fold_each, say},
@@ -119,6 +122,9 @@ fn story_after(
             spent.tool_calls += u64::from(own && matches!(order, Order::Start(Start::Tool(_))));
             open.insert(*effect, order);
         }
+        let (models, tools) = repeated(&event, core);
+        spent.model_calls += if own { models } else { 0 };
+        spent.tool_calls += if own { tools } else { 0 };
         let usage = event.pointer("/answered/usage").filter(|_| own);
         let usage = usage.and_then(|usage| Usage::deserialize(usage).ok()).unwrap_or_default();
         spent.tokens = spent.tokens.saturating_add(usage.tokens);
@@ -127,6 +133,24 @@ fn story_after(
     })?;
     let questions = loaded.questions();
     Ok(Story { steps, said, history, spent, questions, loaded })
+}
+
+/// Returns how many calls of models and of tools an interruption had made again: what is still
+/// under way after it.
+fn repeated(event: &Value, core: &Core) -> (u64, u64) {
+    let under_way = event.pointer("/interrupted/under_way").and_then(Value::as_array);
+    let again = under_way.into_iter().flatten().filter_map(|unsure| {
+        let waited = EffectId::deserialize(unsure.get("effect")?).ok()?;
+        core.items.iter().find_map(|item| match item.doing {
+            Doing::Working { effect, kind, .. } if effect == waited => Some(kind),
+            _ => None,
+        })
+    });
+    again.fold((0, 0), |(models, tools), kind| match kind {
+        OrderKind::Model => (models + 1, tools),
+        OrderKind::Tool => (models, tools + 1),
+        _ => (models, tools),
+    })
 }
 
 /// Returns the state that a verdict had a run leave: a step may have come to it from

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::{
     agent::{Answer, BadBody, OrderKind, ToolResult},
-    chart::{Chart, Does},
+    chart::{Charge, Chart, Does},
     event::{Event, Observed, Scope, UnderWay},
     id::{At, Digest, EffectId, Seq},
     run::{Core, Doing, Item},
@@ -83,6 +83,9 @@ pub enum Rejected {
     /// The chart does not offer this.
     #[error("the chart's `[any]` has no `{}`", .0.name())]
     NotOffered(Scope),
+    /// The chart has no budget of this kind.
+    #[error("the chart has no budget with `charge = \"{}\"`", .0.name())]
+    Unlimited(Charge),
     /// The agent cannot read the body.
     #[error("the body cannot be read: {0}")]
     Body(#[from] BadBody),
@@ -106,9 +109,12 @@ pub(super) fn admit<R>(
     }
     if core.ended.is_some() {
         return match seen.event {
-            Event::Begun(_) | Event::Given { .. } | Event::Paused { .. } | Event::Resumed => {
-                Err(Rejected::Ended)
-            }
+            Event::Begun(_)
+            | Event::Given { .. }
+            | Event::Forked
+            | Event::Granted { .. }
+            | Event::Paused { .. }
+            | Event::Resumed => Err(Rejected::Ended),
             Event::Answered { .. }
             | Event::ApprovalAnswered { .. }
             | Event::Woke
@@ -144,7 +150,11 @@ pub(super) fn admit<R>(
         },
         Event::Paused { .. } => Ok(core.paused.then_some(Late::Already)),
         Event::Resumed => Ok((!core.paused).then_some(Late::Already)),
-        Event::Interrupted { under_way } => {
+        Event::Granted { charge, .. } if !is_limited(chart, *charge) => {
+            Err(Rejected::Unlimited(*charge))
+        }
+        Event::Forked | Event::Granted { .. } => Ok(None),
+        Event::Interrupted { under_way, .. } => {
             under_way.iter().try_for_each(|unsure| interrupted(core, unsure))?;
             Ok(None)
         }
@@ -154,6 +164,12 @@ pub(super) fn admit<R>(
 /// Returns whether an answer is a tool's failure that changed nothing.
 const fn has_done_nothing<R>(answer: &Answer<R>) -> bool {
     matches!(answer, Answer::Tool(ToolResult { ok: false, mutated: false, .. }))
+}
+
+/// Returns whether anything limits what is charged: a budget, or the certificate.
+fn is_limited(chart: &Chart, charge: Charge) -> bool {
+    matches!(charge, Charge::ModelCall | Charge::ToolCall)
+        || chart.budgets().iter().any(|budget| budget.charge() == Some(charge))
 }
 
 /// Refuses what was not under way, and a call that is not the one that was.

@@ -79,7 +79,7 @@ impl<A: Agent> Stepping<'_, A> {
                 self.set(at, Doing::Done);
                 Flow::Leave(exit)
             }
-            Exit::Beyond(_) | Exit::Broken => {
+            Exit::Beyond(_) | Exit::Bound | Exit::Broken => {
                 self.breach(at, "the job ended in a way that it does not declare")
             }
         }

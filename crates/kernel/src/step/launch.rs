@@ -53,6 +53,9 @@ impl<A: Agent> Stepping<'_, A> {
             return self.breach(at, "the job orders more than it declares");
         }
         // Budgets come before the governor: what cannot be paid is not judged.
+        if !self.is_within_bound(&order) {
+            return Flow::Leave(Exit::Bound);
+        }
         if let Err(budget) = self.affords(&order) {
             return Flow::Leave(Exit::Beyond(budget));
         }
@@ -111,6 +114,17 @@ impl<A: Agent> Stepping<'_, A> {
             && used.interactions <= work.worst.interactions
     }
 
+    /// Returns whether the certificate permits one more call. Only calls that were made again
+    /// can use it up.
+    fn is_within_bound(&self, order: &Order<A::Task>) -> bool {
+        let (core, bound) = (&self.run.core, self.chart.certificate());
+        match order {
+            Order::Model(_) => core.model_calls.left(bound.model_calls) > 0,
+            Order::Tool(_) => core.tool_calls.left(bound.tool_calls) > 0,
+            Order::Child(_) | Order::Own { .. } => true,
+        }
+    }
+
     fn affords(&self, order: &Order<A::Task>) -> Result<(), BudgetId> {
         match order {
             Order::Model(_) | Order::Child(_) => {
@@ -138,6 +152,11 @@ impl<A: Agent> Stepping<'_, A> {
             }
         };
         debug_assert!(paid.is_ok(), "an order was started that could not be paid");
+        match order {
+            Order::Model(_) => self.run.core.model_calls.add(1),
+            Order::Tool(_) => self.run.core.tool_calls.add(1),
+            Order::Child(_) | Order::Own { .. } => {}
+        }
     }
 
     /// Holds a call until a person has decided; its attempt's clock stands still. Whether it

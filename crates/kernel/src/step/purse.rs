@@ -2,11 +2,11 @@
 
 use super::Stepping;
 use crate::{
-    agent::Agent,
-    chart::{Budget, Charge, Reset},
+    agent::{Agent, OrderKind},
+    chart::{Budget, Charge, Per, Reset},
     event::Usage,
     id::BudgetId,
-    run::{Doing, Purse},
+    run::{Calls, Doing, Purse},
 };
 
 impl<A: Agent> Stepping<'_, A> {
@@ -74,6 +74,62 @@ impl<A: Agent> Stepping<'_, A> {
         Ok(())
     }
 
+    /// Permits more of what is charged, as a person has said. A budget that is closed opens.
+    pub(super) fn grant_more(&mut self, charge: Charge, amount: u64) {
+        for (budget, purse) in self.chart.budgets().iter().zip(&mut self.run.core.purses) {
+            if budget.charge() == Some(charge) {
+                *purse = Purse { left: purse.left.saturating_add(amount), closed: false };
+            }
+        }
+        if let Some(calls) = self.calls(charge) {
+            calls.granted = calls.granted.saturating_add(amount);
+        }
+    }
+
+    /// Returns the calls that the certificate bounds, where it bounds them.
+    pub(super) const fn calls(&mut self, charge: Charge) -> Option<&mut Calls> {
+        match charge {
+            Charge::ModelCall => Some(&mut self.run.core.model_calls),
+            Charge::ToolCall => Some(&mut self.run.core.tool_calls),
+            Charge::Step
+            | Charge::Token
+            | Charge::Interaction
+            | Charge::OutsideApp
+            | Charge::Time
+            | Charge::Money => None,
+        }
+    }
+
+    /// Begins a run of its own that shares another's past. What is under way was paid for and
+    /// made there, so that here it is made for the first time.
+    pub(super) fn part_ways(&mut self) {
+        let core = &mut self.run.core;
+        core.governor.part_ways();
+        core.model_calls = Calls::default();
+        core.tool_calls = Calls::default();
+        for item in &core.items {
+            let Doing::Working { kind, .. } = item.doing else { continue };
+            let paid = match kind {
+                OrderKind::Model => Charge::ModelCall,
+                OrderKind::Tool => Charge::ToolCall,
+                OrderKind::Child | OrderKind::Own => continue,
+            };
+            for (budget, purse) in self.chart.budgets().iter().zip(&mut core.purses) {
+                if budget.charge() == Some(paid) {
+                    purse.left = purse.left.saturating_add(1);
+                }
+            }
+        }
+    }
+
+    /// Begins a new turn, where the certificate holds for turns.
+    pub(super) fn begin_turn(&mut self) {
+        if self.chart.certificate().per == Per::Turn {
+            self.run.core.model_calls = Calls::default();
+            self.run.core.tool_calls = Calls::default();
+        }
+    }
+
     /// Charges what is known only with the answer. Tokens and money may overdraw:
     /// the next call then does not start.
     pub(super) fn charge_usage(&mut self, usage: Usage) {
@@ -89,6 +145,8 @@ impl<A: Agent> Stepping<'_, A> {
                 }
             }
         }
+        self.run.core.model_calls.add(usage.model_calls);
+        self.run.core.tool_calls.add(usage.tool_calls);
         if usage.outside_app > 0 {
             self.overdrawn = self.charge(Charge::OutsideApp, usage.outside_app).err();
         }

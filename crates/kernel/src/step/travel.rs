@@ -21,6 +21,8 @@ pub(super) enum Exit {
     By(Outcome),
     /// A budget is used up.
     Beyond(BudgetId),
+    /// The calls that the certificate permits are used up.
+    Bound,
     /// The agent broke its declaration, and the chart has no way for that.
     Broken,
 }
@@ -69,6 +71,10 @@ impl<A: Agent> Stepping<'_, A> {
                 }
             }
             Exit::Beyond(budget) => self.beyond(*budget, None),
+            Exit::Bound => {
+                self.abandon(&Forgone::Budget);
+                self.end(Cause::Bound, Disposition::Budget)
+            }
             Exit::Broken => {
                 self.abandon(&Forgone::Cancelled);
                 self.end(Cause::Broken, Disposition::Failed)

@@ -6,11 +6,11 @@ use pointsman_kernel::{
     agent::{Answer, Fault, FaultClass, Order, OrderKind, Reply, ToolResult},
     chart::{Chart, Does, State},
     effect::{EffectKind, Out},
-    event::{Begun, Event, Observed, Usage},
+    event::{Begun, Event, Observed, UnderWay, Usage},
     governor::Permissions,
     id::{At, EffectId},
     run::{Doing, Run},
-    step,
+    short, step,
 };
 use serde_json::value::RawValue;
 
@@ -71,6 +71,26 @@ impl<'c, 'g> Drive<'c, 'g> {
                 _ => {}
             }
         }
+    }
+
+    /// Has the run go on after an interruption in all that can be made again, if that can be
+    /// paid, and counts what is made again. Returns whether it did.
+    pub(crate) fn interrupt(&mut self) -> bool {
+        let working = self.run.core.items.iter().filter_map(|item| match item.doing {
+            Doing::Working { effect, kind: OrderKind::Model, .. } => Some(effect),
+            _ => None,
+        });
+        let under_way: Vec<UnderWay> =
+            working.map(|effect| UnderWay { effect, call: None }).collect();
+        if under_way.is_empty() || short(self.chart, &self.run.core, &under_way).is_some() {
+            return false;
+        }
+        let calls = u64::try_from(under_way.len()).unwrap();
+        let event = Event::Interrupted { under_way, counted: true };
+        self.apply(Observed { at: self.run.core.now, event });
+        assert!(self.run.core.ended.is_none(), "what can be paid ends nothing");
+        self.cost.model_calls += calls;
+        true
     }
 
     /// Applies an event, or finds out why it is not taken.

@@ -89,6 +89,38 @@ proptest! {
     }
 
     #[test]
+    fn calls_stay_within_the_certificate_however_often_a_run_is_interrupted(
+        plan in genes(160), answers in genes(256), kills in genes(256), world in worlds(),
+    ) {
+        let Ok(chart) = random(&mut Genes(&plan), Shape::WHOLE) else { return Ok(()) };
+        let mut drive = Drive::new(&chart, Genes(&answers), world);
+        let mut kills = Genes(&kills);
+        let begun = drive.begin();
+        drive.apply(begun);
+        let assert_calls = |cost: Cost| {
+            let proved = chart.certificate();
+            let within = cost.model_calls <= proved.model_calls && cost.tool_calls <= proved.tool_calls;
+            assert!(within, "{cost:?} is beyond {proved:?} in\n{}", sketch(&chart));
+        };
+        for events in 0.. {
+            assert!(events < ENDLESS, "the run does not end: {}", sketch(&chart));
+            if drive.run.core.ended.is_some() || events > 400 {
+                break;
+            }
+            if kills.is_one_in(2) && drive.interrupt() {
+                continue;
+            }
+            let seen = drive.next();
+            if chart.certificate().per == Per::Turn && matches!(seen.event, Event::Given { .. }) {
+                assert_calls(drive.cost);
+                drive.cost = Cost::default();
+            }
+            drive.apply(seen);
+        }
+        assert_calls(drive.cost);
+    }
+
+    #[test]
     fn a_replay_is_the_run_to_the_last_byte(
         plan in genes(160), answers in genes(512), halfway in 0..64_usize,
     ) {

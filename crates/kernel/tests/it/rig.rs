@@ -170,6 +170,7 @@ impl<'c> Rig<'c> {
             }
             Cause::Beyond { budget, outcome: None } => format!("{} used up", name(budget)),
             Cause::Cancelled(scope) => scope.name().to_owned(),
+            Cause::Bound => "certificate used up".to_owned(),
             Cause::Broken => "broken".to_owned(),
             _ => unreachable!(),
         };
@@ -222,13 +223,21 @@ impl<'c> Rig<'c> {
             "shutdown" => scope(Scope::Shutdown),
             "pause" => Event::Paused { why: "tea".into() },
             "resume" => Event::Resumed,
+            "fork" => Event::Forked,
+            "more" => Event::Granted {
+                charge: serde_json::from_value(words[0].into()).unwrap(),
+                amount: words[1].parse().unwrap(),
+            },
             "interrupt" => {
                 let unsure = |word: &&str| {
                     let effect = effect(word);
                     let asked = self.asked.iter().find(|(asked, ..)| *asked == effect);
                     UnderWay { effect, call: asked.and_then(|(.., call)| call.clone()) }
                 };
-                Event::Interrupted { under_way: words.iter().map(unsure).collect() }
+                Event::Interrupted {
+                    under_way: words.iter().filter(|it| **it != "counted").map(unsure).collect(),
+                    counted: words.contains(&"counted"),
+                }
             }
             _ => panic!("no such verb: {verb}"),
         }

@@ -52,6 +52,12 @@ impl Drive<'_, '_> {
             15 if self.genes.is_one_in(4) => self.begin().event,
             15 if self.genes.is_one_in(2) => Event::Interrupted {
                 under_way: vec![UnderWay { effect: self.effect(), call: None }],
+                counted: self.genes.is_one_in(2),
+            },
+            15 if self.genes.is_one_in(8) => Event::Forked,
+            15 if self.genes.is_one_in(2) => Event::Granted {
+                charge: pointsman_kernel::chart::Charge::ModelCall,
+                amount: self.genes.number(3),
             },
             _ => Event::Answered {
                 effect: self.effect(),

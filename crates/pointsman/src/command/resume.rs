@@ -3,12 +3,13 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use pointsman_kernel::id::Seq;
+use pointsman_kernel::{chart::Charge, id::Seq};
 use pointsman_runtime::{
     session::{Session, SessionError},
     store::RunId,
 };
-use serde_json::json;
+use serde::Deserialize as _;
+use serde_json::{Value, json};
 
 use super::{answer::say, run::json_line};
 use crate::{
@@ -29,12 +30,32 @@ model, unless `--dir` or `--model` says otherwise.
 
 Examples:
   pointsman resume last
+  pointsman resume last --grant model_calls=1
   pointsman resume RUN --dir ~/src/project --model openai:gpt-5-mini")]
 pub(crate) struct Resume {
     /// The run: its id or the beginning of it, or `last`.
     run: Which,
+    /// Permit more than the chart does: model_calls, tool_calls, tokens, money (in millionths),
+    /// interactions, steps or time (in milliseconds). May be repeated.
+    #[arg(long, value_name = "KEY=N", value_parser = grant)]
+    grant: Vec<(Charge, u64)>,
     #[command(flatten)]
     drive: Drive,
+}
+
+/// Reads what a person grants.
+fn grant(typed: &str) -> Result<(Charge, u64), String> {
+    let (key, amount) = typed.split_once('=').ok_or("write KEY=N, for example model_calls=1")?;
+    // Charts count in the singular, people in the plural.
+    let name = Value::String(key.strip_suffix('s').unwrap_or(key).into());
+    let charge = Charge::deserialize(name).map_err(|_| {
+        format!(
+            "nothing is counted as `{key}`; write model_calls, tool_calls, tokens, money, \
+             interactions, steps, outside_app or time"
+        )
+    })?;
+    let amount = amount.parse().ok().filter(|amount| *amount > 0);
+    Ok((charge, amount.ok_or_else(|| format!("`{key}` needs a whole number above 0"))?))
 }
 
 /// Make a new run that shares another's entries up to one, and go on from there.
@@ -65,9 +86,11 @@ impl Resume {
         let session = globals.session()?;
         let row = self.run.find(session.store())?;
         let drive = self.drive.going_on(&session, &row.id)?;
-        match go_on(&session, &drive, &row.id) {
+        match go_on(&session, &drive, &row.id, &self.grant) {
             // Whoever drives it only has to hear that the pause is over.
-            Err(Error::Session(SessionError::Held { .. })) if is_paused(&session, &row.id)? => {
+            Err(Error::Session(SessionError::Held { .. }))
+                if self.grant.is_empty() && is_paused(&session, &row.id)? =>
+            {
                 let posted = session.unpause(&row.id).map_err(Error::Session)?;
                 say(&row, posted, "resumed", drive.json)
             }
@@ -86,7 +109,7 @@ impl Fork {
             let drive = self.drive.going_on(&session, &row.id)?;
             let child = fork()?;
             note(&format!("forked {} as {child}", row.id));
-            return go_on(&session, &drive, &child);
+            return go_on(&session, &drive, &child, &[]);
         }
         let child = fork()?;
         if self.drive.json {
@@ -104,13 +127,19 @@ fn is_paused(session: &Session, run: &RunId) -> Result<bool, Error> {
     Ok(recalled.loaded.run.core().paused)
 }
 
-fn go_on(session: &Session, drive: &Drive, run: &RunId) -> Result<ExitCode, Error> {
+fn go_on(
+    session: &Session,
+    drive: &Drive,
+    run: &RunId,
+    grants: &[(Charge, u64)],
+) -> Result<ExitCode, Error> {
     let settled = place::settled(drive.dir())?;
     let host = drive.host(session, &settled)?;
     let row = session.store().run(run).map_err(Error::Store)?;
     let mut audience = drive.audience(session, false, Waits::of(&row.agent))?;
     let observers = audience.observers.clone();
-    let outcome =
-        session.resume(&host, run, observers, &mut *audience.attendant).map_err(Error::Session)?;
+    let attendant = &mut *audience.attendant;
+    let outcome = session.resume_granting(&host, run, grants, observers, attendant);
+    let outcome = outcome.map_err(Error::Session)?;
     finish(session, &host, &outcome, audience, drive.json)
 }

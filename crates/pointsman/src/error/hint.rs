@@ -90,6 +90,11 @@ fn session_hint(error: &SessionError) -> Option<String> {
         SessionError::Drive(DriveError::Diverged { source, .. }) => {
             Some(format!("{source}; replay with the build that wrote the journal"))
         }
+        SessionError::Drive(DriveError::Short { run, short }) => Some(format!(
+            "`pointsman resume {run} --grant {}s={}` permits it; `pointsman cancel {run}` ends the run",
+            short.charge.name(),
+            short.missing
+        )),
         SessionError::Drive(DriveError::NotBegun(_)) => {
             Some("look at the goal and at what `--set` says".into())
         }

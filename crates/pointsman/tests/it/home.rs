@@ -5,7 +5,7 @@ use std::{
     fs,
     io::Write as _,
     path::PathBuf,
-    process::{Command, Output, Stdio},
+    process::{Child, Command, Output, Stdio},
 };
 
 use serde_json::Value;
@@ -115,6 +115,21 @@ impl Home {
             .output()
             .expect("it starts");
         Shown::of(output)
+    }
+
+    /// Starts the command, to be waited for or killed.
+    pub(crate) fn start(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Child {
+        Command::new(env!("CARGO_BIN_EXE_pointsman"))
+            .args(arguments)
+            .current_dir(self.path(""))
+            .env_clear()
+            .envs(self.variables())
+            .envs(variables.iter().copied())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts")
     }
 
     /// Returns the variables that every command has here.

@@ -217,9 +217,9 @@ fn what_a_fork_shares_is_counted_once() {
         edges.iter().find(|it| it["to"] == "analyzing").expect("it was taken")["count"].clone()
     };
     assert_eq!((searches(&before), searches(&after)), (1.into(), 1.into()));
-    let (code, _, told) = home.pointsman(&["fork", "last", "--at", "6"]);
-    assert!(code == 2 && told.contains("has ended with entry 6"), "{told}");
-    assert!(told.contains("`--at 5` or less"), "{told}");
+    let (code, _, told) = home.pointsman(&["fork", "last", "--at", "7"]);
+    assert!(code == 2 && told.contains("has ended with entry 7"), "{told}");
+    assert!(told.contains("`--at 6` or less"), "{told}");
 }
 
 #[test]

@@ -1,6 +1,12 @@
 //! What holds whatever becomes of the program or of its journal while a run is under way.
 
-use std::fs;
+use std::{
+    fs,
+    sync::{Mutex, mpsc},
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
 
 use crate::{home::Home, served::Served};
 
@@ -65,4 +71,104 @@ fn a_run_whose_journal_is_taken_away_stops_before_its_next_effect() {
         assert!(shown.err.contains("was deleted or replaced while it was in use"), "{}", shown.err);
         assert_eq!(served.asked(), 1, "{way}{ending}: the second question was asked");
     }
+}
+
+/// Says what a run has spent, as `show` counts it.
+fn model_calls(home: &Home) -> u64 {
+    let shown = home.pointsman(&["show", "last", "--json"]).1;
+    let shown: Value = serde_json::from_str(&shown).expect("it is JSON");
+    shown["spent"]["model_calls"].as_u64().expect("it is counted")
+}
+
+fn certified(home: &Home, chart: &str) -> usize {
+    let checked = home.pointsman(&["check", chart, "--json"]).1;
+    let checked: Value = serde_json::from_str(&checked).expect("it is JSON");
+    let calls = checked["certificate"]["model_calls"].as_u64();
+    usize::try_from(calls.unwrap_or_else(|| panic!("{checked}"))).expect("it fits")
+}
+
+#[test]
+fn kills_and_resumes_never_ask_a_model_more_often_than_the_certificate_says() {
+    let budget =
+        "[budget]\nasking = { max = 3, charge = \"model_call\", else = \"failed\" }\n[any]";
+    let retried = TWICE.replace("timeout = \"10m\"", "timeout = \"10m\"\nattempts = 2");
+    let charts = [
+        ("bare", TWICE.to_owned(), 2),
+        ("attempts", retried.clone(), 4),
+        ("budget", retried.replace("[any]", budget), 3),
+    ];
+    for (name, chart, permits) in charts {
+        let home = Home::new(&format!("bounded-{name}"));
+        home.write("twice.toml", &chart);
+        assert_eq!(certified(&home, "twice.toml"), permits, "{name}");
+        let model = ["--model", "openai-compatible:any"];
+        // The first six requests are not answered before the program was killed.
+        let (killed, kill) = mpsc::channel::<()>();
+        let kill = Mutex::new(kill);
+        let served = Served::new(move |asked| {
+            if asked <= 6 {
+                let _: Result<_, _> = kill.lock().expect("nobody panicked").recv();
+            }
+        });
+        let variables = [("OPENAI_BASE_URL", served.url.as_str())];
+        let mut arguments = vec!["run", "twice.toml", "it"];
+        let mut refused = None;
+        for time in 1..=6 {
+            arguments.extend(model);
+            let asked = served.asked();
+            let mut child = home.start(&variables, &arguments);
+            let gone = waited(|| {
+                served.asked() > asked || child.try_wait().expect("it is known").is_some()
+            });
+            assert!(gone, "{name}: neither did it ask nor end");
+            drop(child.kill());
+            let ended = child.wait_with_output().expect("it ends");
+            if let Some(code) = ended.status.code() {
+                refused = Some((time, code, String::from_utf8(ended.stderr).expect("it is text")));
+                break;
+            }
+            let _: Result<_, _> = killed.send(());
+            arguments = vec!["resume", "last"];
+        }
+        let (time, code, told) = refused.expect("the calls come to an end");
+        assert_eq!((time, code), (permits + 1, 4), "{name}: {told}");
+        assert_eq!(served.asked(), permits, "{name}: {told}");
+        assert_eq!(model_calls(&home), permits as u64, "{name}");
+        assert!(told.contains("resume 0") && told.contains("--grant model_calls=1"), "{told}");
+        // It is not lost: more can be granted, and the rest is done.
+        for _ in 0..6 {
+            let _: Result<_, _> = killed.send(());
+        }
+        let granted = ["resume", "last", "--grant", "model_calls=2", model[0], model[1]];
+        let shown = home.with(&variables, &granted);
+        assert_eq!(shown.code, Some(0), "{name}: {}{}", shown.out, shown.err);
+        assert_eq!(served.asked(), permits + 2, "{name}");
+        assert_eq!(model_calls(&home), permits as u64 + 2, "{name}");
+        assert_eq!(home.pointsman(&["replay", "last"]).0, 0, "{name}");
+        let stats = home.pointsman(&["stats"]).1;
+        assert!(stats.contains(&format!("{} model calls", permits + 2)), "{name}: {stats}");
+    }
+}
+
+#[test]
+fn a_grant_names_something_that_is_counted() {
+    let home = Home::new("grants");
+    let (code, _, told) = home.pointsman(&["resume", "last", "--grant", "luck=3"]);
+    assert!(code == 2 && told.contains("model_calls, tool_calls"), "{told}");
+    for wrong in ["model_calls", "model_calls=0", "model_calls=-1", "model_calls=many"] {
+        let (code, _, told) = home.pointsman(&["resume", "last", "--grant", wrong]);
+        assert_eq!(code, 2, "{told}");
+    }
+}
+
+/// Waits until something is so, for minutes if it must be.
+fn waited(mut is: impl FnMut() -> bool) -> bool {
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_mins(5) {
+        if is() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    false
 }

@@ -4,11 +4,12 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use pointsman_kernel::{
     agent::OrderKind,
-    chart::Chart,
+    chart::{Charge, Chart},
     erased::{AnyRun, Stepped},
     event::UnderWay,
     id::{Digest, EffectId, Seq},
     run::{Core, Doing, Item},
+    short,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
@@ -22,7 +23,7 @@ use crate::{
     clock::Clock,
     entry,
     observe::{Asked, Question},
-    store::RunId,
+    store::{RunId, RunRow},
 };
 
 /// What decides in this build, by which snapshots are told from those of another.
@@ -151,10 +152,49 @@ impl Driver {
     ///
     /// What was started and not answered is ambiguous. The kernel is told, each tool's
     /// declaration says what to do with it, and nothing is repeated silently.
+    ///
+    /// Calls that are made again are paid for again. Where nothing is left to pay with, this is
+    /// refused and the run stays as it is: somebody must [grant](Self::resume_granting) more.
     pub async fn resume(site: Site, chart: Arc<Chart>, id: RunId) -> Result<Self, DriveError> {
-        let mut driver = Self::reopen(site, chart, id)?;
+        Self::resume_granting(site, chart, id, &[]).await
+    }
+
+    /// The same, with more of what is charged than the chart permits.
+    pub async fn resume_granting(
+        site: Site,
+        chart: Arc<Chart>,
+        id: RunId,
+        grants: &[(Charge, u64)],
+    ) -> Result<Self, DriveError> {
+        let mut driver = Self::reopen(site, chart, id).await?;
+        for (charge, amount) in grants {
+            let event = json!({ "granted": { "charge": charge, "amount": amount } });
+            let granted = driver.apply(&event, None).await?;
+            let run = || driver.id.clone();
+            granted.map_err(|source| DriveError::NotGranted { run: run(), source })?;
+        }
         driver.recover().await?;
         Ok(driver)
+    }
+
+    /// Opens a run that nobody drives, only to end it or its turn. Nothing that was under way
+    /// is done again, and the time until now counts for nothing.
+    pub(crate) async fn take_up(
+        site: Site,
+        chart: Arc<Chart>,
+        id: RunId,
+    ) -> Result<Self, DriveError> {
+        let mut driver = Self::reopen(site, chart, id).await?;
+        driver.leave_under_way().await?;
+        Ok(driver)
+    }
+
+    /// Writes down that nobody drove the run, and leaves what was under way as it is.
+    async fn leave_under_way(&mut self) -> Result<(), DriveError> {
+        if self.run.core().ended.is_none() && self.works() {
+            self.give(&json!({ "interrupted": { "under_way": [] } })).await?;
+        }
+        Ok(())
     }
 
     /// The same for somebody who joins, and is told first what the run waits for. `heard`
@@ -165,7 +205,7 @@ impl Driver {
         id: RunId,
         heard: bool,
     ) -> Result<Self, DriveError> {
-        let mut driver = Self::reopen(site, chart, id)?;
+        let mut driver = Self::reopen(site, chart, id).await?;
         driver.tell_waiting(heard);
         driver.recover().await?;
         Ok(driver)
@@ -179,16 +219,14 @@ impl Driver {
         id: RunId,
         why: &str,
     ) -> Result<Self, DriveError> {
-        let mut driver = Self::reopen(site, chart, id)?;
-        if driver.run.core().ended.is_none() && driver.works() {
-            driver.give(&json!({ "interrupted": { "under_way": [] } })).await?;
-        }
+        let mut driver = Self::reopen(site, chart, id).await?;
+        driver.leave_under_way().await?;
         driver.give(&json!({ "paused": { "why": why } })).await?;
         Ok(driver)
     }
 
-    fn reopen(site: Site, chart: Arc<Chart>, id: RunId) -> Result<Self, DriveError> {
-        let created_ms = site.store.run(&id)?.created_ms;
+    async fn reopen(site: Site, chart: Arc<Chart>, id: RunId) -> Result<Self, DriveError> {
+        let RunRow { created_ms, forked, seq, .. } = site.store.run(&id)?;
         let loaded = load(&site, &chart, &id)?;
         let clock = Clock::new(created_ms, loaded.run.core().now);
         let Loaded { run, link, open } = loaded;
@@ -203,6 +241,10 @@ impl Driver {
         }
         // Somebody else may have let it go on, or paused it, since this host last heard of it.
         driver.site.performer.paused(&driver.id, driver.run.core().paused);
+        // The first entry of its own says that nothing which was allowed before is.
+        if forked.is_some_and(|(_, shared)| shared == seq) {
+            driver.give(&json!("forked")).await?;
+        }
         Ok(driver)
     }
 
@@ -227,7 +269,10 @@ impl Driver {
                 Some(UnderWay { effect: *effect, call })
             })
             .collect();
-        let event = json!({ "interrupted": { "under_way": under_way } });
+        if let Some(short) = short(&self.chart, self.run.core(), &under_way) {
+            return Err(DriveError::Short { run: self.id.clone(), short });
+        }
+        let event = json!({ "interrupted": { "under_way": under_way, "counted": true } });
         let committed = self
             .commit(&event, None)
             .await?

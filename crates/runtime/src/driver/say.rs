@@ -115,6 +115,15 @@ pub(crate) fn event(event: &Value, open: &BTreeMap<EffectId, Order>, agent: &str
             Said { did: format!("{said} {call}"), ok: granted, came }
         }
         "given" => Said { did: text("/body/text")?, ok: true, came: String::new() },
+        "granted" => {
+            let amount = body.get("amount")?.as_u64()?;
+            let charge = text("/charge")?.replace('_', " ");
+            Said {
+                did: format!("a person grants {amount} more: {charge}"),
+                ok: true,
+                came: String::new(),
+            }
+        }
         "paused" => Said { did: text("/why")?, ok: true, came: String::new() },
         _ => return None,
     })

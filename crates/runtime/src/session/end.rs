@@ -36,7 +36,7 @@ pub(super) async fn settle(store: &Arc<Store>, id: &RunId) -> Result<(), Session
 
 async fn taken_up(store: &Arc<Store>, id: &RunId) -> Result<Driver, SessionError> {
     let chart = Arc::new(chart(store, id)?);
-    Ok(Driver::resume(site(store), chart, id.clone()).await?)
+    Ok(Driver::take_up(site(store), chart, id.clone()).await?)
 }
 
 fn site(store: &Arc<Store>) -> Site {

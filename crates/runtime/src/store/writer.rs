@@ -6,6 +6,8 @@
 
 mod apply;
 mod fork;
+mod shared;
+mod shrink;
 mod transaction;
 
 use std::{
@@ -28,6 +30,8 @@ use super::{
     book::OpenBook, gone, mark::Mark, options::Fault, ready::Ready, schema,
 };
 pub(super) use fork::Forking;
+use shared::Shared;
+use shrink::shrink;
 use transaction::Transaction;
 
 /// Something for the writer to do, and who is to be told.
@@ -370,44 +374,4 @@ fn answer(batch: impl IntoIterator<Item = Job>, answers: Answers) {
         // Who has stopped waiting need not be told.
         drop(job.reply.send(answer));
     }
-}
-
-/// An error that many are to be told of, which cannot be cloned.
-struct Shared {
-    error: ffi::Error,
-    text: String,
-}
-
-impl Shared {
-    fn of(source: &rusqlite::Error) -> Self {
-        let error = source.sqlite_error().copied();
-        let error = error.unwrap_or_else(|| ffi::Error::new(ffi::SQLITE_CORRUPT));
-        Self { error, text: source.to_string() }
-    }
-
-    fn again(&self) -> rusqlite::Error {
-        rusqlite::Error::SqliteFailure(self.error, Some(self.text.clone()))
-    }
-}
-
-/// Gives free pages back to the disk, some at a time, so that no other process waits for
-/// long. It waits for nobody itself: what a reader still needs is given back at a later
-/// checkpoint.
-fn shrink(connection: &Connection) -> rusqlite::Result<()> {
-    let free = |connection: &Connection| -> rusqlite::Result<i64> {
-        connection.query_row("PRAGMA freelist_count", [], |row| row.get(0))
-    };
-    let mut left = free(connection)?;
-    while left > 0 {
-        let mut vacuum = connection.prepare("PRAGMA incremental_vacuum(2000)")?;
-        let mut pages = vacuum.query([])?;
-        // Each step frees one page.
-        while pages.next()?.is_some() {}
-        let now = free(connection)?;
-        if now >= left {
-            break;
-        }
-        left = now;
-    }
-    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }

@@ -79,8 +79,9 @@ fn what_was_under_way_is_left_to_whoever_goes_on_with_a_paused_run() {
     let run = desk.session.fork(&whole.run, Some(Seq(1))).unwrap_or_else(|e| panic!("{e}"));
     desk.session.pause(&run, "tea").unwrap_or_else(|e| panic!("{e}"));
     let lines = desk.session.store().lines(&run, Seq(0)).expect("readable");
-    assert_eq!(lines.len(), 3, "{lines:#?}");
-    assert!(lines[1].contains(r#""under_way":[]"#) && lines[2].contains("tea"), "{lines:#?}");
+    assert_eq!(lines.len(), 4, "{lines:#?}");
+    assert!(lines[1].contains("forked"), "{lines:#?}");
+    assert!(lines[2].contains(r#""under_way":[]"#) && lines[3].contains("tea"), "{lines:#?}");
     let resumed = desk.resume(&run, &mut Nobody);
     assert_eq!(resumed.standing, Standing::Ended(Disposition::Succeeded));
 }

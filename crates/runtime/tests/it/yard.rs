@@ -40,6 +40,8 @@ on.input_closed = "done"
 run     = "model.reply"
 with    = { prompt = "{input}", into = "reply" }
 timeout = "10s"
+# One that is interrupted can be made again.
+attempts = 2
 on.completed = "waiting"
 on.failed    = "failed"
 

@@ -121,3 +121,119 @@ fn what_was_not_under_way_is_refused() {
         ",
     );
 }
+
+const ONCE: &str = r#"
+[state.think]
+run = "think"
+attempts = 2
+timeout = "100ms"
+on.a = "end"
+on.b = "end"
+on.failed = "bad"
+"#;
+
+#[test]
+fn calls_that_are_made_again_use_up_the_certificate_and_a_grant_adds_to_it() {
+    // The certificate says two model calls: two attempts.
+    check(
+        ONCE,
+        "
+        begin => -> think; start 1.0 Model; wake 100
+        +10 interrupt 1.0 counted => wake 110
+        +10 interrupt 1.0 counted => think -certificate used up->; stop 1.0; 0: budget; ended budget
+        ",
+    );
+    check(
+        ONCE,
+        "
+        begin => -> think; start 1.0 Model; wake 100
+        +10 interrupt 1.0 counted => wake 110
+        +10 more model_call 1 =>
+        +10 interrupt 1.0 counted => wake 130
+        +10 answer 1.0 a => think -a-> end; 0: settled; ended succeeded
+        ",
+    );
+}
+
+#[test]
+fn a_new_attempt_does_not_pass_the_certificate_after_a_repetition() {
+    check(
+        ONCE,
+        "
+        begin => -> think; start 1.0 Model; wake 100
+        +10 interrupt 1.0 counted => wake 110
+        +10 answer 1.0 fault => think -certificate used up->; 0: budget; ended budget
+        ",
+    );
+}
+
+#[test]
+fn what_an_older_build_repeated_does_not_count() {
+    check(
+        ONCE,
+        "
+        begin => -> think; start 1.0 Model; wake 100
+        +10 interrupt 1.0 => wake 110
+        +10 interrupt 1.0 => wake 120
+        +10 interrupt 1.0 => wake 130
+        +10 answer 1.0 a => think -a-> end; 0: settled; ended succeeded
+        ",
+    );
+}
+
+#[test]
+fn a_grant_adds_to_a_budget_and_only_to_one_that_there_is() {
+    check(
+        THINK,
+        "
+        begin => -> think; start 1.0 Model; models 1; wake 100
+        more token 5 => rejected: the chart has no budget with `charge = \"token\"`
+        +9000 more model_call 3 => models 4
+        +10 interrupt 1.0 counted => models 3; wake 9110
+        +10 answer 1.0 a => think -a-> end; 0: settled; ended succeeded
+        more model_call 1 => rejected: the run has ended; going on is a fork
+        ",
+    );
+}
+
+#[test]
+fn a_fork_makes_what_was_under_way_for_the_first_time() {
+    check(
+        THINK,
+        "
+        begin => -> think; start 1.0 Model; models 1; wake 100
+        +10 fork => models 2
+        +10 interrupt 1.0 counted => models 1; wake 120
+        +10 answer 1.0 a => think -a-> end; 0: settled; ended succeeded
+        fork => rejected: the run has ended; going on is a fork
+        ",
+    );
+    check(
+        ONCE,
+        "
+        begin => -> think; start 1.0 Model; wake 100
+        +10 interrupt 1.0 counted => wake 110
+        +10 fork =>
+        +10 interrupt 1.0 counted => wake 130
+        +10 interrupt 1.0 counted => wake 140
+        +10 answer 1.0 fault => think -certificate used up->; 0: budget; ended budget
+        ",
+    );
+}
+
+#[test]
+fn a_yes_to_a_repetition_permits_it_beyond_the_certificate() {
+    let calls = "calls = { max = 2, charge = \"tool_call\", else = \"bad\" }\n";
+    let chart = CALL.replace(calls, "");
+    assert_ne!(chart, CALL);
+    check(
+        &chart,
+        "
+        begin => -> call; start 1.0 own 0.1; wake 100
+        +30 answer 1.0 more => start 2.0 read; time 970
+        +9000 interrupt 2.0 counted => ask 3.0 read; wake 69030
+        +10 grant 3.0 => start 4.0 read; wake 9140
+        +10 answer 4.0 a => call -a-> end; 0: settled; time 960; ended succeeded
+        ",
+    );
+}

@@ -1,0 +1,21 @@
+//! An error of SQLite that several jobs are told of.
+
+use rusqlite::ffi;
+
+/// An error that many are to be told of, which cannot be cloned.
+pub(super) struct Shared {
+    error: ffi::Error,
+    text: String,
+}
+
+impl Shared {
+    pub(super) fn of(source: &rusqlite::Error) -> Self {
+        let error = source.sqlite_error().copied();
+        let error = error.unwrap_or_else(|| ffi::Error::new(ffi::SQLITE_CORRUPT));
+        Self { error, text: source.to_string() }
+    }
+
+    pub(super) fn again(&self) -> rusqlite::Error {
+        rusqlite::Error::SqliteFailure(self.error, Some(self.text.clone()))
+    }
+}
