@@ -126,7 +126,7 @@ pub(super) fn admit<R>(
         Event::Begun(begun) if begun.digest != chart.digest() => {
             Err(Rejected::ChartDiffers { wants: begun.digest, has: chart.digest() })
         }
-        Event::Begun(_) => Ok(None),
+        Event::Begun(_) | Event::Forked => Ok(None),
         Event::Given { event, .. } => awaited(chart, core, *event),
         Event::Answered { effect, answer, .. } => match find(core, *effect)? {
             Some(Doing::Working { kind, .. }) if answer.fits(kind) => Ok(None),
@@ -150,10 +150,10 @@ pub(super) fn admit<R>(
         },
         Event::Paused { .. } => Ok(core.paused.then_some(Late::Already)),
         Event::Resumed => Ok((!core.paused).then_some(Late::Already)),
-        Event::Granted { charge, .. } if !is_limited(chart, *charge) => {
-            Err(Rejected::Unlimited(*charge))
+        Event::Granted { charge, .. } => {
+            let limited = is_limited(chart, *charge);
+            if limited { Ok(None) } else { Err(Rejected::Unlimited(*charge)) }
         }
-        Event::Forked | Event::Granted { .. } => Ok(None),
         Event::Interrupted { under_way, .. } => {
             under_way.iter().try_for_each(|unsure| interrupted(core, unsure))?;
             Ok(None)

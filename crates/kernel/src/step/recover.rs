@@ -54,9 +54,10 @@ pub fn short(chart: &Chart, core: &Core, under_way: &[UnderWay]) -> Option<Short
         let asked = under_way.iter().filter(|unsure| recovery(core, unsure) == Some(Recovery::Ask));
         let asked = u64::try_from(asked.count()).unwrap_or(u64::MAX);
         by_budget.or_else(|| {
-            let (bound, calls) = match charge {
-                Charge::ModelCall => (chart.certificate().model_calls, core.model_calls),
-                _ => (chart.certificate().tool_calls, core.tool_calls),
+            let (bound, calls) = if charge == Charge::ModelCall {
+                (chart.certificate().model_calls, core.model_calls)
+            } else {
+                (chart.certificate().tool_calls, core.tool_calls)
             };
             let permits = bound.saturating_add(calls.granted);
             let asked = if charge == Charge::ToolCall { asked } else { 0 };
@@ -83,9 +84,9 @@ fn recovery(core: &Core, unsure: &UnderWay) -> Option<Recovery> {
 }
 
 fn kind(core: &Core, waited: EffectId) -> Option<OrderKind> {
-    core.items.iter().find_map(|item| match item.doing {
-        Doing::Working { effect, kind, .. } if effect == waited => Some(kind),
-        _ => None,
+    core.items.iter().find_map(|item| {
+        let Doing::Working { effect, kind, .. } = item.doing else { return None };
+        (effect == waited).then_some(kind)
     })
 }
 
@@ -135,10 +136,9 @@ impl<A: Agent> Stepping<'_, A> {
             return Flow::Leave(Exit::Beyond(budget));
         }
         self.note_repetition(charge, counted);
-        let bound = match charge {
-            Charge::ModelCall => self.chart.certificate().model_calls,
-            _ => self.chart.certificate().tool_calls,
-        };
+        let certificate = self.chart.certificate();
+        let models = charge == Charge::ModelCall;
+        let bound = if models { certificate.model_calls } else { certificate.tool_calls };
         let Some(calls) = self.calls(charge).filter(|_| counted) else { return Flow::Wait };
         if calls.left(bound) == 0 {
             return Flow::Leave(Exit::Bound);
