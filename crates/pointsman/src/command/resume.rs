@@ -35,7 +35,7 @@ Examples:
 pub(crate) struct Resume {
     /// The run: its id or the beginning of it, or `last`.
     run: Which,
-    /// Permit more than the chart does: model_calls, tool_calls, tokens, money (in millionths),
+    /// Permit more than the chart does: `model_calls`, `tool_calls`, tokens, money (in millionths),
     /// interactions, steps or time (in milliseconds). May be repeated.
     #[arg(long, value_name = "KEY=N", value_parser = grant)]
     grant: Vec<(Charge, u64)>,
