@@ -18,16 +18,17 @@ use pointsman_runtime::{
     mcp::{self, McpError, McpLimits},
     model::{self, Prices, Proposals, Spec},
     observe::{Log, Observer},
-    session::{Attend, Nobody, Session},
+    session::{self, Attend, Nobody, Session},
     store::RunId,
-    tool, watch,
+    tool::{self, Author},
+    watch,
 };
 
 use crate::{
     lines::Lines,
     live::Live,
     person::{self, Absent, Person},
-    place::{Settled, variable},
+    place::{self, Settled, variable},
     report::Error,
     tell::{Plain, note},
     words,
@@ -60,6 +61,9 @@ pub(crate) struct Drive {
     /// Print JSON: an object per line for what happens, the last one for the end.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Commit the agent's changes to git after each step; `[hooks] commit` does it always.
+    #[arg(long)]
+    pub(crate) commit: bool,
     /// Whether the model is that of a run that goes on: then so is its address.
     #[arg(skip)]
     recorded: bool,
@@ -192,7 +196,11 @@ impl Drive {
     }
 
     /// Returns what the tools over the folder keep to.
-    pub(crate) fn tools(&self, index: PathBuf, config: &Config) -> tool::Settings {
+    pub(crate) fn tools(
+        &self,
+        (index, toolchains): (PathBuf, PathBuf),
+        config: &Config,
+    ) -> tool::Settings {
         let mut settings = tool::Settings::over(self.dir(), index);
         limit(&mut settings.limits, &config.limits);
         let (policy, wanted) = (&mut settings.sandbox, &config.sandbox);
@@ -203,23 +211,36 @@ impl Drive {
         policy.bubblewrap = wanted.bubblewrap.clone();
         policy.landlock = wanted.landlock.unwrap_or(policy.landlock);
         policy.helper = std::env::current_exe().ok();
+        policy.toolchains = wanted.toolchains.unwrap_or(true).then_some(toolchains);
+        settings.author = Author::of_person(self.dir());
         settings.http_private = wanted.private_addresses.unwrap_or(settings.http_private);
         settings
+    }
+
+    /// Returns where commands keep the caches of toolchains.
+    pub(crate) fn toolchains(&self) -> Result<PathBuf, Error> {
+        Ok(session::toolchains(&place::cache()?, self.dir()))
+    }
+
+    /// Returns what happens after tools.
+    pub(crate) fn hooks(&self, config: &Config) -> host::Hooks {
+        let hooks = config.hooks.hooks();
+        host::Hooks { commit: hooks.commit || self.commit, ..hooks }
     }
 
     /// Returns what a host is set up with.
     pub(crate) fn settings(
         &self,
-        index: PathBuf,
+        caches: (PathBuf, PathBuf),
         settled: &Settled,
     ) -> Result<host::Settings, Error> {
         let config = &settled.config;
         Ok(host::Settings {
             model: self.model(&config.model)?,
-            tools: self.tools(index, config),
+            tools: self.tools(caches, config),
             mcp: self.servers(config)?,
             watch: Some(watched(config)),
-            hooks: config.hooks.hooks(),
+            hooks: self.hooks(config),
             instructions: config.instructions(),
             browser: config.form.browser(),
         })
@@ -227,7 +248,8 @@ impl Drive {
 
     /// Sets the host up.
     pub(crate) fn host(&self, session: &Session, settled: &Settled) -> Result<Host, Error> {
-        let settings = self.settings(session.index(self.dir()), settled)?;
+        let caches = (session.index(self.dir()), session.toolchains(self.dir()));
+        let settings = self.settings(caches, settled)?;
         let host = session.host(settings).map_err(Error::Session)?;
         for (name, why) in host.refused() {
             let hint = why.hint().map_or_else(String::new, |hint| format!(" ({hint})"));
@@ -302,6 +324,8 @@ fn limit(limits: &mut tool::Limits, wanted: &LimitsConfig) {
     limits.http_bytes = wanted.http_bytes.map_or(limits.http_bytes, count);
     limits.redirects = wanted.redirects.map_or(limits.redirects, count);
     limits.sandbox_ms = wanted.sandbox_ms.unwrap_or(limits.sandbox_ms);
+    limits.repository_entries = wanted.repository_entries.map_or(limits.repository_entries, count);
+    limits.repository_ms = wanted.repository_ms.unwrap_or(limits.repository_ms);
 }
 
 /// Returns when runs pause.

@@ -95,13 +95,13 @@ pub(crate) fn conclude(
         if let (Some(report), Some(fields)) = (&outcome.report, said.as_object_mut()) {
             fields.insert("report".into(), report.clone());
         }
-        report::json(&said)?;
+        report::data(&format!("{said}\n"))?;
     } else {
         let result = outcome.result.as_ref().filter(|_| with_result);
         let written = result.map_or(Ok(()), |result| {
             // What a document holds must not steer the terminal that shows it.
             let steered = io::stdout().is_terminal();
-            let result = if steered { words::prose(result) } else { result.clone() };
+            let result = if steered { words::harmless(result) } else { result.clone() };
             report::data(&format!("{result}\n"))
         });
         told(session, outcome, ended, let_go);

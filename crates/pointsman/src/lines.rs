@@ -20,7 +20,7 @@ impl Observer for Lines {
                 map.insert("run".into(), run.as_str().into());
             }
             // The command's own end tells of a full disk behind a pipe.
-            drop(report::json(&fields));
+            drop(report::data(&format!("{fields}\n")));
         }
     }
 }

@@ -5,6 +5,7 @@ mod calls;
 mod chart;
 mod chat;
 mod command;
+mod commits;
 mod dialogue;
 #[cfg(debug_assertions)]
 mod die;

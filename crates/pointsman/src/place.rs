@@ -58,6 +58,11 @@ fn folder(variable: &str, under_home: &str) -> Result<PathBuf, Error> {
     }
 }
 
+/// Returns the folder for what can be made anew.
+pub(crate) fn cache() -> Result<PathBuf, Error> {
+    folder("XDG_CACHE_HOME", ".cache")
+}
+
 /// Returns where the user's own settings are looked for.
 pub(crate) fn user_file() -> Option<PathBuf> {
     Some(folder("XDG_CONFIG_HOME", ".config").ok()?.join(FILE))
@@ -108,7 +113,7 @@ impl Globals {
 
     /// Opens the journals that some settings name.
     pub(crate) fn session_with(&self, config: &Config) -> Result<Session, Error> {
-        let cache = folder("XDG_CACHE_HOME", ".cache")?;
+        let cache = cache()?;
         let (journal, options) = (self.journal(config)?, config.journal.options());
         Session::open_with(&journal, &cache, &options).map_err(Error::Session)
     }

@@ -126,9 +126,7 @@ pub(crate) fn open_question(question: &Question) -> String {
             format!("question {effect}: {may} this?{}", lines.concat())
         }
         Asked::Call { .. } => format!("question {effect}: {may} {}?", asked(question)),
-        Asked::Plain(text) => {
-            format!("question {effect}: {}", words::folded(&words::visible(text)))
-        }
+        Asked::Plain(text) => format!("question {effect}: {}", words::harmless(text)),
     }
 }
 

@@ -31,7 +31,7 @@ pub use form::{FormConfig, Submit};
 pub use hooks::{HooksConfig, TalkConfig};
 pub(crate) use keys::document;
 pub use keys::milliseconds;
-pub use remember::remember;
+pub use remember::{remember, remember_commit};
 
 use crate::{host::Instructions, store};
 
@@ -83,8 +83,8 @@ pub enum ConfigError {
         #[source]
         source: io::Error,
     },
-    /// A rule cannot be remembered in a file.
-    #[error("the rule is not written to {}: {why}", path.display())]
+    /// An answer cannot be remembered in a file.
+    #[error("the answer is not written to {}: {why}", path.display())]
     Rule {
         /// The file.
         path: PathBuf,
@@ -178,6 +178,10 @@ pub struct LimitsConfig {
     pub redirects: Option<u64>,
     /// Milliseconds for finding out which sandbox works.
     pub sandbox_ms: Option<u64>,
+    /// Files and folders that a search for repositories looks at.
+    pub repository_entries: Option<u64>,
+    /// Milliseconds for such a search.
+    pub repository_ms: Option<u64>,
 }
 
 /// `[permissions]`: what may run unasked.
@@ -228,6 +232,8 @@ pub struct SandboxConfig {
     pub landlock: Option<bool>,
     /// Whether `http_get` may reach private addresses.
     pub private_addresses: Option<bool>,
+    /// Whether commands see the toolchains of the home directory.
+    pub toolchains: Option<bool>,
 }
 
 /// `[mcp]`: servers that offer tools.

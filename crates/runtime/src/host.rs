@@ -8,6 +8,7 @@ mod instructions;
 mod pauses;
 mod place;
 mod precheck;
+mod records;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -27,10 +28,12 @@ use thiserror::Error;
 
 use form::Forms;
 pub(crate) use form::{forget, remove};
+pub(crate) use hook::went_well;
 pub use hook::{AfterTools, Hooks};
 pub use instructions::Instructions;
 use pauses::Pauses;
 pub use place::Place;
+use records::Records;
 use rules::Rules;
 
 use crate::{
@@ -113,6 +116,7 @@ struct Inner {
     forms: Forms,
     place: Place,
     pauses: Pauses,
+    records: Records,
     rules: Rules,
 }
 
@@ -148,6 +152,7 @@ impl Host {
             forms,
             place,
             pauses: Pauses::default(),
+            records: Records::default(),
             rules: Rules::default(),
         })))
     }
@@ -288,6 +293,9 @@ impl Host {
         if let Some(servers) = self.0.servers.as_ref().filter(|_| call.tool.starts_with("mcp.")) {
             return servers.call(&call.tool, &call.arguments).await;
         }
+        if ["git", "shell"].contains(&call.tool.as_str()) {
+            self.heed_record(&errand.run).await;
+        }
         if errand.again
             && let Some(done) = self.0.tools.probe(call).await
             && done.answer.pointer("/tool/ok") == Some(&Value::Bool(true))
@@ -353,6 +361,7 @@ impl Perform for Host {
     fn ended(&self, run: &RunId, how: Disposition) -> Farewell {
         self.0.pauses.forget(run);
         self.0.rules.forget(run);
+        self.0.records.forget(run);
         let (host, run) = (self.clone(), run.clone());
         Box::pin(async move { host.0.forms.end(&run, how).await })
     }

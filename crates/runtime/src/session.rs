@@ -181,6 +181,7 @@ impl Session {
     fn beginning(host: &Host, start: Start) -> Result<Beginning, SessionError> {
         let Start { chart, source, config, goal, permissions, seed, .. } = start;
         let config = host.configure(chart.jobs(), config, &permissions)?;
+        let id = new_run_id();
         let begun = Begun {
             chart: chart.name().into(),
             version: chart.version(),
@@ -190,9 +191,9 @@ impl Session {
             tools: host.decls_for(chart.jobs()),
             checks: true,
             config: body(&config)?,
-            place: Some(body(host.place())?),
+            place: Some(body(&host.place_of(&id, chart.jobs()))?),
         };
-        let (id, chart, words) = (new_run_id(), Arc::new(chart), Vec::new());
+        let (chart, words) = (Arc::new(chart), Vec::new());
         Ok(Beginning { id, chart, source, goal, words, begun })
     }
 
@@ -373,15 +374,30 @@ impl Session {
 
     /// Returns where the search index of a workspace is kept.
     pub fn index(&self, folder: &Path) -> PathBuf {
-        let name = folder.canonicalize().unwrap_or_else(|_| folder.into());
-        let digest = Digest::of(name.as_os_str().as_encoded_bytes());
-        self.cache.join(format!("search-{}.db", &digest.to_string()[..16]))
+        self.cache.join(format!("search-{}.db", tag(folder)))
+    }
+
+    /// Returns where [`toolchains`] keep their caches.
+    pub fn toolchains(&self, folder: &Path) -> PathBuf {
+        toolchains(&self.cache, folder)
     }
 
     /// Returns where the journals are.
     pub fn journal(&self) -> &Path {
         &self.journal
     }
+}
+
+/// Returns where commands in a workspace keep the caches of toolchains.
+pub fn toolchains(cache: &Path, folder: &Path) -> PathBuf {
+    cache.join(format!("toolchains-{}", tag(folder)))
+}
+
+/// Returns a name for a workspace.
+fn tag(folder: &Path) -> String {
+    let name = folder.canonicalize().unwrap_or_else(|_| folder.into());
+    let digest = Digest::of(name.as_os_str().as_encoded_bytes());
+    digest.to_string()[..16].to_owned()
 }
 
 /// Returns the chart that a run was started with.

@@ -19,12 +19,15 @@ mod own;
 pub(crate) mod plan;
 mod precheck;
 mod process;
+mod repositories;
 pub mod sandbox;
 mod schema;
 mod shared;
 mod shell;
 mod text;
+mod toolchains;
 mod veil;
+mod watched;
 
 use std::{
     fmt::Display,
@@ -50,13 +53,19 @@ use thiserror::Error;
 
 pub(crate) use describe::Now;
 pub use describe::{describe, describe_whole};
+pub use git::Author;
+pub(crate) use git::{TRAILER, unfiltered};
 pub use grant::{grants, is_once};
 pub use limits::Limits;
+pub(crate) use repositories::NOTICE;
+pub use repositories::Recorded;
 pub use sandbox::SandboxPolicy;
+pub use toolchains::ToolchainTrial;
 
 use crate::perform::{Done, Shown};
 pub(crate) use files::digest;
 use folder::{Folder, FolderError};
+use repositories::Repositories;
 use shared::{Shared, Stop};
 use veil::Veil;
 
@@ -87,6 +96,8 @@ pub struct Settings {
     pub sandbox: SandboxPolicy,
     /// Whether `http_get` may ask this machine and its own network.
     pub http_private: bool,
+    /// Who commits where the repository does not say.
+    pub author: Author,
 }
 
 impl Settings {
@@ -98,6 +109,7 @@ impl Settings {
             limits: Limits::default(),
             sandbox: SandboxPolicy::default(),
             http_private: false,
+            author: Author::default(),
         }
     }
 }
@@ -171,8 +183,10 @@ impl Tools {
         let specs = schema::specs(&settings.limits);
         let schemas = schema::Schemas::of(&specs).map_err(ToolError::Schema)?;
         let index = Mutex::new(fts::Index::open(&settings.index)?);
-        let (sandbox, http) = (OnceLock::new(), OnceLock::new());
-        let shared = Shared { settings, folder, index, specs, schemas, sandbox, http };
+        let (sandbox, policy, http) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let repositories = Repositories::default();
+        let shared =
+            Shared { settings, folder, index, specs, schemas, sandbox, policy, repositories, http };
         Ok(Self(Arc::new(shared), Arc::new(Permissions::allow_all())))
     }
 
@@ -240,10 +254,9 @@ impl Tools {
                     Err(done) => return done,
                 };
                 let limit = shell.limit(limits);
-                self.command(limit, shown, move |on| {
-                    shell.confined(&on.folder, &on.settings, on.sandbox())
-                })
-                .await
+                let running = self.command(limit, shown, move |on| shell.confined(on));
+                let (said, notes) = self.watched(running).await;
+                done(said.with(&notes))
             }
             "git" => {
                 let git: git::Git = match fitting(arguments) {
@@ -251,10 +264,7 @@ impl Tools {
                     Err(done) => return done,
                 };
                 let limit = Duration::from_millis(limits.shell_ms);
-                self.command(limit, shown, move |on| {
-                    git.confined(&on.folder, &on.settings, on.sandbox())
-                })
-                .await
+                done(self.git(git, limit, shown).await)
             }
             _ => self.page(arguments, key, shown).await,
         }
@@ -323,13 +333,13 @@ impl Tools {
         limit: Duration,
         shown: &Shown,
         ready: impl FnOnce(&Shared) -> Result<sandbox::Confined, Said> + Send + 'static,
-    ) -> Done {
+    ) -> Said {
         match self.ready(ready).await {
             Ok(confined) => {
                 let bytes = self.0.settings.limits.output_bytes;
-                done(shell::run(confined, limit, bytes, shown).await)
+                shell::run(confined, limit, bytes, shown).await
             }
-            Err(said) => done(said),
+            Err(said) => said,
         }
     }
 

@@ -116,6 +116,7 @@ impl Course {
     /// Makes the change in a repository of its own.
     pub(super) fn go(&self, kills: Kills) -> Result<Done> {
         let home = Home::sharing(&self.folder.file(""), &self.folder.file("cache"))?;
+        home.configure("[hooks]\ncommit = true\n")?;
         let project = Project::make(home.file("project"))?;
         let lap = Lap { home, project, replies: &self.replies };
         lap.go(kills)

@@ -210,9 +210,7 @@ impl Pipe<'_> {
                 } else if let Some(output) = output.as_deref() {
                     let text = Some(output.trim()).filter(|text| !text.is_empty());
                     return text.map_or(Ok(()), |text| {
-                        let steered = io::stdout().is_terminal();
-                        let text = if steered { words::prose(text) } else { text.into() };
-                        report::data(&format!("{text}\n"))
+                        report::data(&format!("{}\n", words::harmless(text)))
                     });
                 } else {
                     told(notice)

@@ -79,10 +79,10 @@ fn furnished(
     let config = &settled.config;
     let host = host::Settings {
         model: drive.model(&config.model)?,
-        tools: drive.tools(session.index(folder), config),
+        tools: drive.tools((session.index(folder), session.toolchains(folder)), config),
         mcp: drive.servers(config)?,
         watch: Some(watched(config)),
-        hooks: config.hooks.hooks(),
+        hooks: drive.hooks(config),
         instructions: config.instructions(),
         browser: config.form.browser(),
     };

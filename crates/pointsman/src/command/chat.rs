@@ -28,6 +28,7 @@ use super::{
 };
 use crate::{
     chat::{self, Room},
+    commits,
     drive::{Drive, others},
     lines::Lines,
     person,
@@ -104,7 +105,8 @@ impl Chat {
             Some(row) => self.drive.going_on(&session, &row.id)?,
             None => self.drive,
         };
-        let settled = place::settled(drive.dir())?;
+        let mut settled = place::settled(drive.dir())?;
+        commits::settle(&drive, &mut settled, &self.agent, !self.rules.unattended);
         let json = drive.json;
         let on_screen = person::is_there() && io::stdout().is_terminal() && !json;
         let on_screen = on_screen && variable("TERM").is_none_or(|term| term != "dumb");

@@ -1,6 +1,7 @@
 //! `pointsman doctor`: what works on this machine, what does not, and what to do.
 
 mod reach;
+mod sandbox;
 
 use std::{fmt::Write as _, path::Path, process::ExitCode, time::Duration};
 
@@ -13,7 +14,6 @@ use pointsman_runtime::{
     model::Provider,
     session::{Session, sqlite_version},
     store::Listed,
-    tool::Tools,
     watch,
 };
 use serde::Serialize;
@@ -135,23 +135,6 @@ impl Doctor {
                 }
             });
         }
-    }
-
-    fn sandbox(&self, config: &Config, checks: &mut Vec<Check>) {
-        checks.push(match Tools::open(self.drive.tools(":memory:".into(), config)) {
-            Ok(tools) if tools.tool_sandbox() == "none" => Check::warn(
-                "sandbox",
-                "none works here, so no command can be run",
-                "install bubblewrap, or use a Linux kernel with landlock",
-            ),
-            Ok(tools) if tools.tool_sandbox() == "landlock" => Check::warn(
-                "sandbox",
-                "landlock: no network but sockets in files; commands can write in `.git`",
-                "install bubblewrap to keep commands from both",
-            ),
-            Ok(tools) => Check::ok("sandbox", tools.tool_sandbox()),
-            Err(error) => Check::fail("sandbox", &Error::Tools(error)),
-        });
     }
 
     fn servers(&self, config: &Config, checks: &mut Vec<Check>) {

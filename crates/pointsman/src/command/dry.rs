@@ -30,7 +30,7 @@ pub(super) fn show(
     (phases, form): (&[Phase], &[(&str, String)]),
 ) -> Result<ExitCode, Error> {
     // The index is kept in memory: a plan leaves no file behind.
-    let settings = drive.settings(":memory:".into(), settled)?;
+    let settings = drive.settings((":memory:".into(), drive.toolchains()?), settled)?;
     let model = settings.model.clone();
     let servers = settings.mcp.as_ref();
     let approved: Vec<String> = servers.map(|servers| servers.names.clone()).unwrap_or_default();

@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 use super::dry;
 use crate::{
     chart::Source,
+    commits,
     drive::{Drive, Waits},
     ending::finish,
     person,
@@ -132,6 +133,7 @@ impl Run {
             let told = plan.as_ref().map_or(&[][..], |plan| &plan.told);
             return dry::show(start, &self.drive, &settled, (&phases, told));
         }
+        commits::settle(&self.drive, &mut settled, start.chart.jobs(), attended);
         let session = globals.session_with(&settled.config)?;
         let host = self.drive.host(&session, &settled)?;
         self.rules.tell_void(&settled.config.permissions, &host);
@@ -221,5 +223,5 @@ fn missing(chart: &Chart) -> Option<&'static str> {
 
 /// Prints JSON as a line.
 pub(super) fn json_line(value: &Value) -> Result<(), Error> {
-    report::json(value)
+    report::data(&format!("{value}\n"))
 }

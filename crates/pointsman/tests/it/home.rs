@@ -104,7 +104,12 @@ impl Home {
         self.from(folder, &[], arguments)
     }
 
-    fn from(&self, folder: &str, variables: &[(&str, &str)], arguments: &[&str]) -> Shown {
+    pub(crate) fn from(
+        &self,
+        folder: &str,
+        variables: &[(&str, &str)],
+        arguments: &[&str],
+    ) -> Shown {
         let output = Command::new(env!("CARGO_BIN_EXE_pointsman"))
             .args(arguments)
             .current_dir(self.path(folder))

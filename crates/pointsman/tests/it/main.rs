@@ -10,7 +10,6 @@ mod decode;
 mod faulty;
 mod fields;
 mod form;
-mod hidden;
 mod home;
 mod journals;
 mod kept;
@@ -25,6 +24,7 @@ mod stops;
 mod svg;
 mod terminal;
 mod tidy;
+mod tool;
 
 use std::{
     path::{Path, PathBuf},

@@ -3,6 +3,7 @@
 
 mod asks;
 mod chats;
+mod commits;
 mod endings;
 mod permits;
 mod returns;

@@ -24,16 +24,16 @@ use serde_json::Value;
 use super::{
     due::Due,
     error,
+    show::line,
     tell::{Teller, heard},
 };
 use crate::{
     config::day::written,
-    driver::{Order, Start, fold_each, listens},
+    driver::{Order, Start, fold_each, listens, say::after_tools},
     entry::event,
     observe::Notice,
     session::{Session, SessionError},
     store::{RunId, RunRow},
-    visible::line,
 };
 
 /// How the goal of a run begins that an editor began; its folder follows.
@@ -108,7 +108,9 @@ fn happened(
         let output = output.or(reply).map(Into::into);
         let said = answered.pointer("/answer/tool/ok").and_then(Value::as_bool);
         let ok = said.unwrap_or_else(|| fault.is_none());
-        let what = Box::default();
+        let hook = answered.get("answer").and_then(after_tools);
+        let ok = ok && hook.as_ref().is_none_or(|(ok, _)| *ok);
+        let what = hook.map_or_else(Box::default, |(_, report)| report.into());
         updates.extend(teller.tell(&Notice::Answered { effect, ok, what, output }));
     }
     if let Some(approval) = event.get("approval_answered")

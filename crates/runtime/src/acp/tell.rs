@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, mem};
 
 use agent_client_protocol::v1::schema::{
     ContentBlock, ContentChunk, MessageId, SessionUpdate, TextContent, ToolCall as Shown,
-    ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
+    ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields, ToolKind,
 };
 use pointsman_kernel::{
     agent::ToolCall,
@@ -15,8 +15,11 @@ use pointsman_kernel::{
     turn::{TurnError, TurnErrorKind},
 };
 
-use super::show::{Workspace, said, shows_change};
-use crate::observe::{Asked, Notice, Question};
+use super::show::{Workspace, shows_change};
+use crate::{
+    driver::say::SUMMARISED,
+    observe::{Asked, Notice, Question},
+};
 
 /// Text that was shown cannot be taken back; this stands behind what came to nothing.
 const CUT_OFF: &str = "\n\n*(The reply was cut off; trying again.)*\n\n";
@@ -74,8 +77,8 @@ impl Teller {
         match notice {
             Notice::Attempted { effect, call: Some(call), .. } => vec![self.started(*effect, call)],
             Notice::Attempted { call: None, .. } => self.cut_off().into_iter().collect(),
-            Notice::Answered { effect, ok, output, .. } => {
-                self.answered(*effect, *ok, output.as_deref()).into_iter().collect()
+            Notice::Answered { effect, ok, what, output } => {
+                self.answered(*effect, *ok, what, output.as_deref()).into_iter().collect()
             }
             Notice::Said { effect, text } => {
                 let told = self.progress(*effect, text).or_else(|| self.piece(*effect, text));
@@ -128,6 +131,7 @@ impl Teller {
         &mut self,
         effect: EffectId,
         ok: bool,
+        what: &str,
         output: Option<&str>,
     ) -> Option<SessionUpdate> {
         if let Some(Running { id, tool, .. }) = self.calls.remove(&effect) {
@@ -135,6 +139,9 @@ impl Teller {
         }
         if self.waits_for(effect) {
             return self.decided(effect, true, "");
+        }
+        if output.is_none() && !what.is_empty() && what != SUMMARISED {
+            return Some(self.report(effect, ok, what));
         }
         let whole = output.filter(|_| ok)?;
         // What is known of the whole and was not shown as it was written.
@@ -145,6 +152,14 @@ impl Teller {
         let update = self.piece(effect, &rest);
         self.said.remove(&effect);
         update
+    }
+
+    /// Shows what was done after tools: commits, and commands of the person's.
+    fn report(&mut self, effect: EffectId, ok: bool, what: &str) -> SessionUpdate {
+        self.last = None;
+        let status = if ok { ToolCallStatus::Completed } else { ToolCallStatus::Failed };
+        let shown = Shown::new(call_id(effect), self.workspace.line(what)).kind(ToolKind::Other);
+        SessionUpdate::ToolCall(shown.status(status).content(vec![content(what)]))
     }
 
     fn finished(&self, id: ToolCallId, ok: bool, tool: &str, output: &str) -> SessionUpdate {
@@ -208,7 +223,7 @@ impl Teller {
     pub(super) fn asks(&mut self, effect: EffectId, question: &str) -> SessionUpdate {
         let id = self.waits(effect, None);
         let shown = Shown::new(id, self.workspace.line(question));
-        let shown = shown.status(ToolCallStatus::Pending).content(vec![said(question)]);
+        let shown = shown.status(ToolCallStatus::Pending).content(vec![content(question)]);
         SessionUpdate::ToolCall(shown)
     }
 
@@ -228,7 +243,7 @@ impl Teller {
             Asked::Plain(text) => ToolCallUpdateFields::new()
                 .title(self.workspace.line(text))
                 .status(ToolCallStatus::Pending)
-                .content(vec![said(text)]),
+                .content(vec![content(text)]),
         };
         ToolCallUpdate::new(id, fields)
     }

@@ -124,7 +124,10 @@ fn prices(keys: &mut Keys<'_, '_>, found: &mut Found) -> Option<(u64, u64)> {
     input.zip(output)
 }
 
-fn limits(keys: &mut Keys<'_, '_>, _: Origin, found: &mut Found) -> LimitsConfig {
+fn limits(keys: &mut Keys<'_, '_>, origin: Origin, found: &mut Found) -> LimitsConfig {
+    // Lower ones would keep repositories from being found.
+    own(keys, "repository_entries", origin, found);
+    own(keys, "repository_timeout", origin, found);
     LimitsConfig {
         output_bytes: keys.read("output", keys::size, found),
         file_bytes: keys.read("file", keys::size, found),
@@ -136,6 +139,8 @@ fn limits(keys: &mut Keys<'_, '_>, _: Origin, found: &mut Found) -> LimitsConfig
         http_bytes: keys.read("http_page", keys::size, found),
         redirects: keys.read("http_redirects", keys::count_or_none, found),
         sandbox_ms: keys.read("sandbox_timeout", keys::duration, found),
+        repository_entries: keys.read("repository_entries", keys::count, found),
+        repository_ms: keys.read("repository_timeout", keys::duration, found),
     }
 }
 
@@ -238,6 +243,7 @@ fn sandbox(keys: &mut Keys<'_, '_>, _: Origin, found: &mut Found) -> SandboxConf
         bubblewrap: keys.read("bubblewrap", keys::path, found),
         landlock: keys.read("landlock", keys::flag, found),
         private_addresses: keys.read("private_addresses", keys::flag, found),
+        toolchains: keys.read("toolchains", keys::flag, found),
     }
 }
 

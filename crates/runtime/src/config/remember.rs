@@ -1,4 +1,4 @@
-//! A rule that a person has given once, added to the file that they write themselves.
+//! What a person has answered once, added to the file that they write themselves.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -34,6 +34,29 @@ pub fn remember(file: &Path, grant: &Grant, lasts: Option<Duration>) -> Result<(
         // Whole seconds are written, and none of them is lost.
         now_ms().saturating_add(lasts).div_ceil(1000).saturating_mul(1000)
     });
+    rewrite(file, |text, config| add(text, &config.permissions.rules, grant, until))
+}
+
+/// Writes to `[hooks]` of the user's file whether changes are committed to git. Comments and
+/// order stay; the file and its folder are made if they are not there, and a file with
+/// mistakes is left as it is.
+pub fn remember_commit(file: &Path, commit: bool) -> Result<(), ConfigError> {
+    rewrite(file, |text, config| {
+        (config.hooks.commit != Some(commit)).then(|| {
+            let mut document: DocumentMut = text.parse().map_err(|error| format!("{error}"))?;
+            let hooks = document.entry("hooks").or_insert_with(|| Item::Table(Table::new()));
+            let hooks = hooks.as_table_like_mut().ok_or("`hooks` is not a table")?;
+            hooks.insert("commit", toml_edit::value(commit));
+            Ok(document.to_string())
+        })
+    })
+}
+
+/// Changes a file, unless `edit` finds nothing to change.
+fn rewrite(
+    file: &Path,
+    edit: impl Fn(&str, &Config) -> Option<Result<String, String>>,
+) -> Result<(), ConfigError> {
     let fails = |source| ConfigError::Write { path: file.into(), source };
     // A link stays a link: what it names is written.
     let real = file.canonicalize().unwrap_or_else(|_| file.into());
@@ -42,9 +65,7 @@ pub fn remember(file: &Path, grant: &Grant, lasts: Option<Duration>) -> Result<(
         let config = Config::parse(&text, Origin::User).map_err(|problems| {
             ConfigError::Mistakes { path: file.into(), text: text.clone(), problems }
         })?;
-        let Some(added) = add(&text, &config.permissions.rules, grant, until) else {
-            return Ok(());
-        };
+        let Some(added) = edit(&text, &config) else { return Ok(()) };
         let added = added.and_then(|added| match Config::parse(&added, Origin::User) {
             Ok(_) => Ok(added),
             Err(_) => Err("it cannot be put into this file; add it by hand".into()),

@@ -61,6 +61,8 @@ fn lower(user: LimitsConfig, repository: &LimitsConfig) -> LimitsConfig {
         http_bytes: least(user.http_bytes, repository.http_bytes, size(usual.http_bytes)),
         redirects: least(user.redirects, repository.redirects, size(usual.redirects)),
         sandbox_ms: least(user.sandbox_ms, repository.sandbox_ms, usual.sandbox_ms),
+        repository_entries: user.repository_entries,
+        repository_ms: user.repository_ms,
     }
 }
 

@@ -10,11 +10,15 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::work::{Order, Start};
+use crate::{host::went_well, tool::NOTICE};
 
 /// Characters of an answer that are shown.
 const SHOWN: usize = 120;
-/// Characters of what went wrong that are shown.
+/// Characters of what went wrong, was reported or was done after tools.
 const FAILED: usize = 1000;
+
+/// What is said of an answer that only serves the agent.
+pub(crate) const SUMMARISED: &str = "summarised what was said";
 
 /// What an entry of a journal is about.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -62,17 +66,22 @@ pub(super) fn answer(answer: &Value, aside: bool) -> Came<'_> {
     let said = person.map(|yes| if yes { "yes" } else { "no" });
     let reply = text("/model/text").filter(|_| !aside);
     let output = fault.or_else(|| text("/tool/output")).or(reply);
-    let hook = answer.pointer("/own/post_tools/actions").and_then(Value::as_array);
-    let hook = hook.map(|actions| actions.iter().filter_map(Value::as_str).collect::<Vec<_>>());
-    let hook = hook.map(|actions| actions.join("; "));
+    let hook = after_tools(answer);
+    let ok = ok && hook.as_ref().is_none_or(|(ok, _)| *ok);
+    let hook = hook.map(|(_, report)| report);
     let form = answer.get("own").and_then(form::report);
     let said = said.or_else(|| form.as_ref().map(|(_, said)| said.as_str()));
     let ok = ok && form.as_ref().is_none_or(|(ok, _)| *ok);
-    let done = aside.then_some("summarised what was said");
+    let done = aside.then_some(SUMMARISED);
     let what = output.or(said).or(hook.as_deref()).or(done).unwrap_or("");
-    // Why something failed is worth its room: the remedy may stand at its end.
-    let room = if ok { SHOWN } else { FAILED };
-    let what = shortened(what.lines().next().unwrap_or(""), room);
+    // Why something failed is worth its room: the remedy may stand at its end. A report is
+    // short, and a commit stands at its end.
+    let mut lines = what.lines();
+    let first = lines.next().unwrap_or("");
+    let notice = lines.next().filter(|line| line.starts_with(NOTICE));
+    let short = ok && hook.is_none() && notice.is_none();
+    let first = notice.map_or_else(|| first.to_owned(), |notice| format!("{first} {notice}"));
+    let what = shortened(&first, if short { SHOWN } else { FAILED });
     Came { ok, what, output }
 }
 
@@ -82,6 +91,13 @@ pub(super) fn shortened(text: &str, room: usize) -> String {
         return text.to_owned();
     }
     text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// Says what was done after tools, and whether it went well.
+pub(crate) fn after_tools(answer: &Value) -> Option<(bool, String)> {
+    let actions = answer.pointer("/own/post_tools/actions")?.as_array()?;
+    let actions: Vec<&str> = actions.iter().filter_map(Value::as_str).collect();
+    Some((went_well(&actions), actions.join("; ")))
 }
 
 /// Says what an event of a journal is about, with the orders that were open before it;

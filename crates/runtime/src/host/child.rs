@@ -90,7 +90,7 @@ async fn to_its_end(
                 tools: host.decls_for(chart.jobs()),
                 checks: true,
                 config: body(&json!({ "goal": child.goal }))?,
-                place: Some(body(host.place())?),
+                place: Some(body(&host.place_of(&id, chart.jobs()))?),
             };
             let (source, goal) = ((*source).into(), child.goal.as_str().into());
             Driver::begin(

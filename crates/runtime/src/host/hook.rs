@@ -28,13 +28,16 @@ const TOLD: usize = 300;
 /// that failed.
 const RAN: &str = "ran `";
 const FAILED: &str = " failed: ";
+/// What can fail beside a command.
+const COMMIT: &str = "the commit";
+const LOOKING: &str = "looking for what to commit";
 /// What the line says of files that are left out, behind their names.
 const LEFT_OUT: &str = "not committed, because it also holds changes that this run did not make";
 
 /// What happens after tools.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Hooks {
-    /// Whether what `edit` and `write` have changed is committed to git.
+    /// Whether what `edit` and `write` have changed is committed to git. A person decides that.
     pub commit: bool,
     /// Bytes of the difference that a model is shown for a message.
     pub diff_bytes: usize,
@@ -46,7 +49,7 @@ pub struct Hooks {
 
 impl Default for Hooks {
     fn default() -> Self {
-        Self { commit: true, diff_bytes: 32 << 10, message_ms: 20_000, after_tools: Vec::new() }
+        Self { commit: false, diff_bytes: 32 << 10, message_ms: 20_000, after_tools: Vec::new() }
     }
 }
 
@@ -84,19 +87,22 @@ struct Batch {
 pub(super) async fn after_tools(host: Host, errand: Errand, batch: Value) -> Done {
     let completed = Batch::deserialize(batch).map(|it| it.completed_tools).unwrap_or_default();
     let hooks = &host.0.hooks;
+    if hooks.commit || !hooks.after_tools.is_empty() {
+        host.heed_record(&errand.run).await;
+    }
     let (mut acted, mut actions) = (false, Vec::new());
     // Before the commands: what they change is theirs, and goes into the commit.
     let changes =
         if hooks.commit { commit::changes(&host, &errand.run).await } else { Ok(Vec::new()) };
     let changes = changes.unwrap_or_else(|why| {
-        actions.push(failed("looking for what to commit", &why));
+        actions.push(failed(LOOKING, &why));
         Vec::new()
     });
     let mut commanded = false;
     let known = serde_json::to_string(&completed).unwrap_or_default();
     for command in hooks.after_tools.iter().filter(|it| it.follows(&completed)) {
         let limit = Duration::from_millis(command.timeout_ms.unwrap_or(COMMAND_MS));
-        let ran = host.0.tools.own_command(&command.run, (COMPLETED, &known), limit).await;
+        let (ran, notes) = host.0.tools.own_command(&command.run, (COMPLETED, &known), limit).await;
         let name = &command.run;
         commanded = true;
         match ran {
@@ -106,6 +112,7 @@ pub(super) async fn after_tools(host: Host, errand: Errand, batch: Value) -> Don
             }
             Err(why) => actions.push(failed(&format!("`{name}`"), &why)),
         }
+        actions.extend(notes);
     }
     let mut usage = pointsman_kernel::event::Usage::default();
     if !changes.is_empty() {
@@ -126,9 +133,45 @@ fn failed(what: &str, why: &str) -> String {
     format!("{what}{FAILED}{why}")
 }
 
+/// Returns whether the lines of a report say that all went well: nothing failed, and something
+/// was done or nothing was left out.
+pub(crate) fn went_well(lines: &[&str]) -> bool {
+    let failed = |line: &&&str| {
+        let what = line.split(FAILED).next().unwrap_or_default();
+        let ours = what == COMMIT || what == LOOKING;
+        line.contains(FAILED) && (ours || (line.starts_with('`') && is_command(line)))
+    };
+    let left_out = |line: &&&str| line.ends_with(LEFT_OUT);
+    !lines.iter().any(|line| failed(&line))
+        && (lines.is_empty() || !lines.iter().all(|line| left_out(&line)))
+}
+
 /// Returns whether a line of a report tells of a command of the user's. Files can have any
 /// name, and the line that tells of those begins with it.
 fn is_command(line: &str) -> bool {
     let failed = line.starts_with('`') && line.contains(&format!("`{FAILED}"));
     (line.starts_with(RAN) || failed) && !line.ends_with(LEFT_OUT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_goes_well_where_nothing_failed_and_something_was_done() {
+        let left = format!("a.txt: {LEFT_OUT}");
+        let committed = "committed 1 file as 1234567: Say why a test failed: it is slow";
+        for (lines, well) in [
+            (&[][..], true),
+            (&[committed], true),
+            (&["ran `cargo fmt`", committed], true),
+            (&[committed, &left], true),
+            (&[left.as_str()], false),
+            (&["the commit failed: locked"], false),
+            (&["looking for what to commit failed: why"], false),
+            (&["`cargo fmt` failed: exit code 1", committed], false),
+        ] {
+            assert_eq!(went_well(lines), well, "{lines:?}");
+        }
+    }
 }

@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{self, Provider, Spec};
+use crate::{
+    model::{self, Provider, Spec},
+    tool::Recorded,
+};
 
 /// Where a run works, and with what. No key is ever part of it.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -17,6 +20,9 @@ pub struct Place {
     /// The model server's address, where it is not the provider's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<Box<str>>,
+    /// The git repositories that were there when the run began, where commands may run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<Recorded>,
 }
 
 impl Place {
@@ -31,6 +37,7 @@ impl Place {
             dir: Some(whole(dir)).filter(|dir| dir.to_str().is_some()),
             model: written(spec).into(),
             base_url: base_url.map(Into::into),
+            git: None,
         }
     }
 }

@@ -30,6 +30,13 @@ pub(super) struct WriteFile {
     digest: Option<String>,
 }
 
+impl WriteFile {
+    /// Returns the file as the model named it.
+    pub(super) fn path(&self) -> &str {
+        &self.path
+    }
+}
+
 /// Returns a file's lines with their numbers; where they are too many, the ones that
 /// fit, and where to go on.
 pub(super) fn read(folder: &Folder, limits: &Limits, arguments: &ReadLines) -> Said {

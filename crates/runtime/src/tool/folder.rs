@@ -215,7 +215,7 @@ impl Folder {
     }
 
     /// Goes down to a folder, one name at a time and through no link.
-    fn walk(&self, path: &Path, make: bool) -> Result<OwnedFd, FolderError> {
+    pub(super) fn walk(&self, path: &Path, make: bool) -> Result<OwnedFd, FolderError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let open = |at: &OwnedFd, name: &std::ffi::OsStr| openat(at, name, flags, Mode::empty());
         let mut at = self.descriptor.try_clone().map_err(|source| failed(path, source))?;

@@ -2,22 +2,28 @@
 //!
 //! What could lose work, run a program or reach the network is left out. Git's settings
 //! can name programs too: hooks, filters, pagers. Those of the system and of the person
-//! are not read, the rest are turned off, and whatever is left runs in the sandbox.
-//! Nothing is left behind that a person's own git would run later.
+//! are not read, and the rest are turned off. Git itself runs in the sandbox.
 
+mod author;
+mod drivers;
 mod verb;
 
-use std::{ffi::OsStr, path::Path};
+use std::{ffi::OsStr, path::Path, time::Duration};
 
 use serde::Deserialize;
 
 use super::{
-    Said, Settings,
+    Said, Tools,
     folder::Folder,
-    sandbox::{self, Confined, Sandbox},
+    sandbox::{self, Confined},
+    shared::Shared,
     shell::refused,
 };
-use verb::{VERBS, Verb, allowed, names_git};
+use crate::perform::Shown;
+pub use author::Author;
+use drivers::Drivers;
+pub(crate) use drivers::unfiltered;
+use verb::{Asked, VERBS, allowed, names_git};
 
 /// Settings that hold for every call, whatever the repository says.
 const SETTINGS: &[&str] = &[
@@ -32,21 +38,27 @@ const SETTINGS: &[&str] = &[
     "commit.gpgSign=false",
     "credential.helper=",
     "diff.external=",
+    "diff.ignoreSubmodules=dirty",
     "gc.auto=0",
+    "gpg.openpgp.program=false",
     "gpg.program=false",
     "gpg.ssh.program=false",
     "gpg.x509.program=false",
     "maintenance.auto=false",
     "log.showSignature=false",
     "protocol.allow=never",
+    "safe.bareRepository=explicit",
+    "status.submoduleSummary=false",
     "submodule.recurse=false",
 ];
 
-/// Who commits where the settings pass nobody else's name on.
-const AUTHOR: (&str, &str) = ("Pointsman", "pointsman@localhost");
+/// How long reading a repository's settings may take, and how many bytes they may have.
+const READING: (Duration, usize) = (Duration::from_secs(15), 1 << 20);
+/// The paragraph that marks a commit.
+pub(crate) const TRAILER: &str = "Assisted-by: Pointsman";
 
 /// The arguments of `git`.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub(super) struct Git {
     args: Vec<String>,
 }
@@ -69,56 +81,134 @@ impl Git {
 
     /// Returns why the arguments are refused, before anything is run.
     pub(super) fn refused(&self, folder: &Folder) -> Option<String> {
-        self.permitted(folder).err().map(|said| said.output)
+        self.asked(folder.root()).err().map(|said| said.output)
     }
 
-    /// Returns the verb, if the arguments are among those that are allowed here.
-    fn permitted(&self, folder: &Folder) -> Result<&'static Verb, Said> {
+    fn asked(&self, root: &Path) -> Result<Asked<'_>, Said> {
         let asked = allowed(&self.args).map_err(Said::no)?;
-        if let Some(path) = asked.places.iter().find(|path| is_gits(folder.root(), path)) {
-            return Err(Said::no(format!(
+        match asked.places.iter().find(|path| is_gits(root, path)) {
+            Some(path) => Err(Said::no(format!(
                 "`{path}` belongs to git's own files, which are not named here"
-            )));
+            ))),
+            None => Ok(asked),
         }
-        Ok(asked.verb)
     }
 
     /// Returns the command, ready to run.
-    pub(super) fn confined(
-        &self,
-        folder: &Folder,
-        settings: &Settings,
-        sandbox: &Sandbox,
-    ) -> Result<Confined, Said> {
-        let verb = self.permitted(folder)?;
-        let mut program = vec!["git", "--no-pager"];
-        for setting in SETTINGS {
-            program.extend(["-c", setting]);
-        }
-        program.push(verb.name);
+    pub(super) fn confined(&self, on: &Shared, drivers: &Drivers) -> Result<Confined, Said> {
+        let asked = self.asked(on.folder.root())?;
+        let verb = asked.verb;
+        let off = drivers.settings(asked.stages);
+        let mut program = vec![verb.name];
         program.extend(verb.first);
-        program.extend(self.args.iter().skip(1).map(String::as_str));
-        let program: Vec<&OsStr> = program.into_iter().map(OsStr::new).collect();
-        let place = (folder.root(), "".as_ref());
-        let git = if verb.looks { sandbox::Git::Looks } else { sandbox::Git::Writes };
-        let mut confined =
-            sandbox.command(&settings.sandbox, place, git, &program).map_err(refused)?;
-        let passed = |name: &str| settings.sandbox.env.iter().any(|known| known == name);
-        for who in ["AUTHOR", "COMMITTER"] {
-            for (what, value) in [("NAME", AUTHOR.0), ("EMAIL", AUTHOR.1)] {
-                let name = format!("GIT_{who}_{what}");
-                if !passed(&name) || std::env::var_os(&name).is_none() {
-                    confined.command.env(name, value);
-                }
-            }
+        let marked = self.args.iter().any(|argument| argument.contains(TRAILER));
+        let (options, files) = self.args.split_at(asked.options.min(self.args.len()));
+        program.extend(options.iter().skip(1).map(String::as_str));
+        if asked.has_message && !marked {
+            program.extend(["-m", TRAILER]);
         }
-        confined
-            .command
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_TERMINAL_PROMPT", "0")
-            .env("GIT_OPTIONAL_LOCKS", "0");
+        program.extend(files.iter().map(String::as_str));
+        let git = if verb.looks { sandbox::Git::Looks } else { sandbox::Git::Writes };
+        let mut confined = ready(on, git, &off, &program)?;
+        for (name, value) in author::variables(&on.settings, drivers) {
+            confined.command.env(name, value);
+        }
         Ok(confined)
+    }
+}
+
+/// Returns git with our settings and some more, ready to run.
+fn ready(
+    on: &Shared,
+    git: sandbox::Git,
+    off: &[String],
+    arguments: &[&str],
+) -> Result<Confined, Said> {
+    let mut program = vec!["git", "--no-pager"];
+    for setting in SETTINGS.iter().copied().chain(off.iter().map(String::as_str)) {
+        program.extend(["-c", setting]);
+    }
+    program.extend(arguments);
+    let program: Vec<&OsStr> = program.into_iter().map(OsStr::new).collect();
+    let root = on.folder.root();
+    let place = (root, "".as_ref());
+    let mut confined = on.sandbox().command(on.policy(), place, git, &program).map_err(refused)?;
+    confined
+        .command
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        // A repository may allow a protocol by its name, and this wins over it.
+        .env("GIT_ALLOW_PROTOCOL", "none")
+        .env("GIT_NO_LAZY_FETCH", "1")
+        // Nothing above the workspace is its repository.
+        .env("GIT_CEILING_DIRECTORIES", root.parent().unwrap_or(root));
+    Ok(confined)
+}
+
+impl Tools {
+    /// Runs a call of git that a model makes.
+    pub(super) async fn git(&self, git: Git, limit: Duration, shown: &Shown) -> Said {
+        if let Err(said) = git.asked(self.0.folder.root()) {
+            return said;
+        }
+        let drivers = match self.may_run(&git).await {
+            Ok(drivers) => drivers,
+            Err(said) => return said,
+        };
+        let ready = || {
+            let (git, drivers) = (git.clone(), drivers.clone());
+            move |on: &Shared| git.confined(on, &drivers)
+        };
+        if git.args.first().is_some_and(|verb| verb == "init") {
+            let (said, notes) = self.watched(self.command(limit, shown, ready())).await;
+            return said.with(&notes);
+        }
+        let lacks_filter = |said: &Said| unfiltered(&said.output).filter(|_| !said.ok);
+        let mut said = self.command(limit, shown, ready()).await;
+        if lacks_filter(&said).is_some() {
+            self.refresh(&drivers).await;
+            said = self.command(limit, shown, ready()).await;
+        }
+        if let Some(why) = lacks_filter(&said) {
+            said.output.push_str(&why);
+        }
+        said
+    }
+
+    /// Has git note which files it has to compare again. One that was put into the index just
+    /// before the index was written is compared by way of its filter, whichever files a call
+    /// names.
+    pub(super) async fn refresh(&self, drivers: &Drivers) {
+        let (git, drivers) = (Git::of(&["add", "--refresh", "--", "."]), drivers.clone());
+        let (limit, bytes) = READING;
+        drop(self.own_run(move |on| git.confined(on, &drivers), limit, bytes).await);
+    }
+
+    /// Makes sure that no repository that is not trusted is in the way, and reads which
+    /// programs are to be turned off.
+    pub(super) async fn may_run(&self, git: &Git) -> Result<Drivers, Said> {
+        let git = git.clone();
+        let refused = self.look(move |on| {
+            let asked = git.asked(on.folder.root()).ok()?;
+            on.repositories.refusal(&on.folder, on.limits(), |path| asked.covers(path))
+        });
+        match refused.await.flatten() {
+            Some(why) => Err(Said::no(why)),
+            None => self.drivers().await,
+        }
+    }
+
+    /// Reads which programs the repository's settings name. This runs none of them.
+    async fn drivers(&self) -> Result<Drivers, Said> {
+        let (limit, bytes) = READING;
+        let list = |on: &Shared| ready(on, sandbox::Git::Looks, &[], &["config", "--list", "-z"]);
+        let ran = self.own_run(list, limit, bytes).await?;
+        let listed = super::own::worked(ran, limit)
+            .map_err(|why| Said::no(format!("the repository's settings cannot be read: {why}")))?;
+        let large = || Said::no(format!("the repository's settings have more than {bytes} bytes"));
+        Drivers::read(&listed.whole().ok_or_else(large)?).map_err(Said::no)
     }
 }
 

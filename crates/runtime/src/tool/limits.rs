@@ -28,6 +28,10 @@ pub struct Limits {
     pub redirects: usize,
     /// Milliseconds that finding out what sandbox works may take.
     pub sandbox_ms: u64,
+    /// Files and folders that a search for repositories looks at.
+    pub repository_entries: usize,
+    /// Milliseconds that such a search may take.
+    pub repository_ms: u64,
 }
 
 impl Default for Limits {
@@ -43,6 +47,8 @@ impl Default for Limits {
             http_bytes: 2 << 20,
             redirects: 5,
             sandbox_ms: 5_000,
+            repository_entries: 200_000,
+            repository_ms: 2_000,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::{path::Path, time::Duration};
 use super::{
     Said, Tools,
     files::digest,
-    git::Git,
+    git::{Git, unfiltered},
     limits::Kept,
     process::{self, Ran},
     sandbox::Confined,
@@ -26,9 +26,8 @@ impl Tools {
         limit: Duration,
         bytes: usize,
     ) -> Result<Vec<u8>, String> {
-        let ran = self.own_run(git(arguments), limit, bytes).await?;
-        let cut = format!("git wrote more than {bytes} bytes");
-        worked(ran, limit)?.whole().ok_or(cut)
+        let written = self.run_git(arguments, limit, bytes).await?;
+        written.whole().ok_or_else(|| format!("git wrote more than {bytes} bytes"))
     }
 
     /// Runs git and returns what it wrote as text; of more, the head and the tail.
@@ -38,26 +37,49 @@ impl Tools {
         limit: Duration,
         bytes: usize,
     ) -> Result<String, String> {
-        let ran = self.own_run(git(arguments), limit, bytes).await?;
-        Ok(worked(ran, limit)?.text(bytes))
+        Ok(self.run_git(arguments, limit, bytes).await?.text(bytes))
     }
 
-    /// Runs a command line with a variable set, and says why it failed.
+    async fn run_git(
+        &self,
+        arguments: &[&str],
+        limit: Duration,
+        bytes: usize,
+    ) -> Result<Kept, String> {
+        let git = Git::of(arguments);
+        let drivers = self.may_run(&git).await.map_err(|said| said.output)?;
+        let once = async || {
+            let (git, drivers) = (git.clone(), drivers.clone());
+            let ran = self.own_run(move |on| git.confined(on, &drivers), limit, bytes).await;
+            worked(ran.map_err(|said| said.output)?, limit)
+        };
+        match once().await {
+            Err(why) if unfiltered(&why).is_some() => {
+                self.refresh(&drivers).await;
+                once().await
+            }
+            done => done,
+        }
+    }
+
+    /// Runs a command line with a variable set, and says why it failed, and which
+    /// repositories it has left behind.
     pub(crate) async fn own_command(
         &self,
         command: &str,
         (name, value): (&str, &str),
         limit: Duration,
-    ) -> Result<(), String> {
+    ) -> (Result<(), String>, Vec<String>) {
         let shell = Shell::line(command);
         let (name, value) = (name.to_owned(), value.to_owned());
         let ready = move |on: &Shared| {
-            let mut confined = shell.confined(&on.folder, &on.settings, on.sandbox())?;
+            let mut confined = shell.confined(on)?;
             confined.command.env(name, value);
             Ok(confined)
         };
-        let ran = self.own_run(ready, limit, KEPT).await?;
-        worked(ran, limit).map(drop)
+        let (ran, notes) = self.watched(self.own_run(ready, limit, KEPT)).await;
+        let ran = ran.map_err(|said| said.output).and_then(|ran| worked(ran, limit).map(drop));
+        (ran, notes)
     }
 
     /// Returns the digest of a file of the workspace, if it can be read.
@@ -80,30 +102,23 @@ impl Tools {
         self.0.folder.root()
     }
 
-    async fn own_run(
+    pub(super) async fn own_run(
         &self,
         ready: impl FnOnce(&Shared) -> Result<Confined, Said> + Send + 'static,
         limit: Duration,
         bytes: usize,
-    ) -> Result<Ran, String> {
-        let confined = self.ready(ready).await.map_err(|said| said.output)?;
+    ) -> Result<Ran, Said> {
+        let confined = self.ready(ready).await?;
         let ran = process::run(confined, limit, bytes, &Shown::nobody()).await;
-        ran.map_err(|error| format!("it cannot be started: {error}"))
+        ran.map_err(|error| Said::no(format!("it cannot be started: {error}")))
     }
 }
 
 /// Returns what a process wrote, if it ended well.
-fn worked(ran: Ran, limit: Duration) -> Result<Kept, String> {
+pub(super) fn worked(ran: Ran, limit: Duration) -> Result<Kept, String> {
     match ran.status {
         Some(status) if status.success() => Ok(ran.stdout),
         Some(status) => Err(format!("{}: {}", ended(status), ran.output(KEPT))),
         None => Err(format!("it was stopped after {} ms, its time limit", limit.as_millis())),
     }
-}
-
-fn git(
-    arguments: &[&str],
-) -> impl FnOnce(&Shared) -> Result<Confined, Said> + Send + 'static + use<> {
-    let git = Git::of(arguments);
-    move |on| git.confined(&on.folder, &on.settings, on.sandbox())
 }

@@ -51,6 +51,12 @@ pub struct SandboxPolicy {
     pub landlock: bool,
     /// The program whose `main` hands over to [`helper_main`]; landlock needs it.
     pub helper: Option<PathBuf>,
+    /// A folder for the caches of toolchains, of this workspace alone. With it, the toolchains
+    /// of the person's home directory are shown to commands.
+    pub toolchains: Option<PathBuf>,
+    /// Variables that are set, whatever the environment says.
+    #[serde(skip)]
+    pub variables: Vec<(String, OsString)>,
 }
 
 impl Default for SandboxPolicy {
@@ -64,6 +70,8 @@ impl Default for SandboxPolicy {
             bubblewrap: None,
             landlock: true,
             helper: None,
+            toolchains: None,
+            variables: Vec::new(),
         }
     }
 }
@@ -210,6 +218,7 @@ impl Sandbox {
         };
         let temporary = scratch.as_ref().map_or_else(|| Path::new("/tmp"), Scratch::path);
         command.args(program).env_clear().envs(passed(&policy.env));
+        command.envs(policy.variables.iter().map(|(name, value)| (name, value)));
         command.env("HOME", temporary).env("TMPDIR", temporary);
         Ok(Confined { command, scratch })
     }

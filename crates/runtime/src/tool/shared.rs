@@ -11,8 +11,15 @@ use std::{
 use serde::Deserialize;
 
 use super::{
-    Said, Settings, ToolSpec, edit, files, folder::Folder, fts, http, limits::Limits, look,
-    sandbox::Sandbox, schema, veil::Veil,
+    Said, Settings, ToolSpec, edit, files,
+    folder::Folder,
+    fts, http,
+    limits::Limits,
+    look,
+    repositories::Repositories,
+    sandbox::{Sandbox, SandboxPolicy},
+    schema, toolchains,
+    veil::Veil,
 };
 
 /// One workspace with everything over it.
@@ -24,6 +31,9 @@ pub(super) struct Shared {
     pub(super) specs: Vec<ToolSpec>,
     pub(super) schemas: schema::Schemas,
     pub(super) sandbox: OnceLock<Sandbox>,
+    /// What commands may reach, with the person's toolchains.
+    pub(super) policy: OnceLock<SandboxPolicy>,
+    pub(super) repositories: Repositories,
     pub(super) http: OnceLock<Result<http::Http, String>>,
 }
 
@@ -41,6 +51,12 @@ impl Shared {
     pub(super) fn sandbox(&self) -> &Sandbox {
         let limit = std::time::Duration::from_millis(self.settings.limits.sandbox_ms);
         self.sandbox.get_or_init(|| Sandbox::find(&self.settings.sandbox, limit))
+    }
+
+    /// Returns what commands may reach. The person's toolchains are looked for once.
+    pub(super) fn policy(&self) -> &SandboxPolicy {
+        let root = self.folder.root();
+        self.policy.get_or_init(|| toolchains::joined(&self.settings.sandbox, root))
     }
 
     pub(super) fn read(&self, arguments: files::ReadLines, _: &dyn Fn() -> bool) -> Said {
@@ -66,7 +82,13 @@ impl Shared {
     }
 
     pub(super) fn write(&self, arguments: files::WriteFile, going: &dyn Fn() -> bool) -> Said {
-        files::write(&self.folder, self.limits(), &arguments, going)
+        let said = files::write(&self.folder, self.limits(), &arguments, going);
+        if !said.ok {
+            return said;
+        }
+        let path = Path::new(arguments.path());
+        let note = self.repositories.written(&self.folder, self.limits(), path);
+        said.with(note.as_slice())
     }
 
     pub(super) fn edit(&self, arguments: edit::Edit, going: &dyn Fn() -> bool) -> Said {

@@ -6,11 +6,12 @@ use pointsman_agents::{EXITED, SIGNALLED};
 use serde::Deserialize;
 
 use super::{
-    Said, Settings,
-    folder::Folder,
+    Said,
     limits::Limits,
     process::{self, Ran},
-    sandbox::{Confined, Git, Sandbox, SandboxError},
+    sandbox::{Confined, Git, SandboxError},
+    shared::Shared,
+    toolchains,
 };
 use crate::perform::Shown;
 
@@ -35,17 +36,13 @@ impl Shell {
     }
 
     /// Returns the command, ready to run.
-    pub(super) fn confined(
-        &self,
-        folder: &Folder,
-        settings: &Settings,
-        sandbox: &Sandbox,
-    ) -> Result<Confined, Said> {
+    pub(super) fn confined(&self, on: &Shared) -> Result<Confined, Said> {
+        let folder = &on.folder;
         let cwd = folder.named(&self.cwd).map_err(Said::no)?;
         folder.folder(&cwd).map_err(Said::no)?;
         let program = ["sh", "-c", &self.command].map(OsStr::new);
-        sandbox
-            .command(&settings.sandbox, (folder.root(), &cwd), Git::Looks, &program)
+        on.sandbox()
+            .command(on.policy(), (folder.root(), &cwd), Git::Looks, &program)
             .map_err(refused)
     }
 }
@@ -72,8 +69,11 @@ fn said(ran: Ran, limit: Duration, bytes: usize) -> Said {
         Some(status) => (status.success(), ended(status)),
         None => (false, format!("stopped after {} ms, its time limit", limit.as_millis())),
     };
+    let code = ran.status.and_then(|status| status.code());
     let output = ran.output(bytes);
-    Said { ok, ..Said::changed(format!("{how}\n{output}")) }
+    let missing = toolchains::hint(code, &output);
+    let said = Said { ok, ..Said::changed(format!("{how}\n{output}")) };
+    said.with(missing.as_slice())
 }
 
 /// Says how a process ended.

@@ -1,4 +1,5 @@
-//! A rule that is remembered: in the file that people write, and for as long as it holds.
+//! Answers that are remembered in the file that people write: rules, for as long as they
+//! hold, and whether changes are committed.
 
 use std::{
     fs,
@@ -7,7 +8,7 @@ use std::{
 };
 
 use pointsman_kernel::governor::{Grant, Level};
-use pointsman_runtime::config::{Config, ConfigError, Origin, remember, rule};
+use pointsman_runtime::config::{Config, ConfigError, Origin, remember, remember_commit, rule};
 
 use crate::store::Folder;
 
@@ -64,6 +65,24 @@ rules = [
 [watch]
 cpu = 80 # percent
 ";
+
+#[test]
+fn the_answer_about_commits_is_kept_with_the_rest() {
+    let (_folder, file) = file("commits");
+    let committed = || Config::read(&file, Origin::User).expect("it is read");
+    let committed = || committed().expect("it is there").hooks.commit;
+    remember_commit(&file, true).expect("it is written");
+    assert_eq!(committed(), Some(true));
+    fs::write(&file, format!("{WRITTEN}[hooks]\ndiff = \"1KiB\" # small\n"))
+        .expect("it is written");
+    remember_commit(&file, false).expect("it is written");
+    assert_eq!(committed(), Some(false));
+    let text = fs::read_to_string(&file).expect("it is there");
+    assert!(text.starts_with(WRITTEN) && text.contains("diff = \"1KiB\" # small\n"), "{text}");
+    fs::write(&file, "[hooks").expect("it is written");
+    remember_commit(&file, true).expect_err("it has mistakes");
+    assert_eq!(fs::read_to_string(&file).expect("it is there"), "[hooks");
+}
 
 #[test]
 fn comments_and_order_stay_and_what_denies_comes_first() {

@@ -164,3 +164,23 @@ fn what_the_governor_says_stands_beside_the_answer() {
     let told = told(&mut teller(), &notices);
     assert_eq!(told, [r#"agent_thought_chunk "Governor: seen before (look elsewhere)\n""#]);
 }
+
+#[test]
+fn commits_are_shown_and_summaries_are_not() {
+    let answered = |ok: bool, what: &str| Notice::Answered {
+        effect: CALL,
+        ok,
+        what: what.into(),
+        output: None,
+    };
+    let mut teller = teller();
+    let updates = teller.tell(&answered(true, "committed 1 file as 1234567: Count to two"));
+    let update = serde_json::to_value(&updates).expect("it is plain data");
+    assert_eq!(update[0]["sessionUpdate"], "tool_call");
+    assert_eq!(update[0]["title"], "committed 1 file as 1234567: Count to two");
+    assert_eq!(update[0]["status"], "completed");
+    let failed = [answered(false, "the commit failed: locked")];
+    assert_eq!(told(&mut teller, &failed), ["tool_call failed"]);
+    let nothing = [answered(true, ""), answered(true, SUMMARISED)];
+    assert!(told(&mut teller, &nothing).is_empty());
+}

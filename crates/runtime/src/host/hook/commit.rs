@@ -11,13 +11,14 @@ use serde::Deserialize;
 
 use super::{
     super::{Host, Inner},
-    LEFT_OUT, failed, index,
+    COMMIT, LEFT_OUT, failed, index,
     ledger::Account,
 };
 use crate::{
     model::{Question, Shown},
     perform::Errand,
     store::RunId,
+    tool::{TRAILER, unfiltered},
 };
 
 /// Characters of a message.
@@ -132,8 +133,9 @@ pub(super) async fn commit(
         }
         Ok(None) => {}
         Err(why) => {
-            let why = index::locked(&why).unwrap_or(why);
-            committed.actions.push(failed("the commit", &why));
+            let known = index::locked(&why).or_else(|| unfiltered(&why));
+            let why = known.unwrap_or(why);
+            committed.actions.push(failed(COMMIT, &why));
         }
     }
     committed
@@ -150,9 +152,12 @@ async fn make(
     let names: Vec<&str> = own.iter().map(|it| it.path.as_str()).collect();
     // What this hook staged before a stop is its own; the rest is a person's.
     if index::read(host).await?.keys().any(|path| !names.contains(&path.as_str())) {
-        let count = names.len();
+        let left = match names.len() {
+            1 => "1 file is".to_owned(),
+            count => format!("{count} files are"),
+        };
         return Err(format!(
-            "the index holds changes that are not this run's, so {count} files are left to you"
+            "the index holds changes that are not this run's, so {left} left to you"
         ));
     }
     // A command may have put them back since.
@@ -172,7 +177,8 @@ async fn make(
         }
         let message = message(host, errand, &names, usage).await;
         staged.check(host).await?;
-        git(host, &["commit", "--quiet", "-m", &message]).await?;
+        let trailer = format!("{TRAILER}\nPointsman-Run: {}", errand.run);
+        git(host, &["commit", "--quiet", "-m", &message, "-m", &trailer]).await?;
         Ok(message)
     };
     let message = match made.await {

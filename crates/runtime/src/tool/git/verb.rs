@@ -3,6 +3,8 @@
 //! Options are listed by what is allowed, because git has many, takes them shortened, and
 //! gets new ones. An argument counts as one wherever git could take it for one.
 
+use std::path::{Component, Path, PathBuf};
+
 /// A verb that may be used.
 pub(super) struct Verb {
     pub(super) name: &'static str,
@@ -20,6 +22,35 @@ pub(super) struct Asked<'a> {
     pub(super) verb: &'static Verb,
     /// The arguments that can name files.
     pub(super) places: Vec<&'a str>,
+    /// Whether it puts files into the index as they are now.
+    pub(super) stages: bool,
+    /// Whether it commits with a message among its arguments.
+    pub(super) has_message: bool,
+    /// The number of arguments before `--`, or of all.
+    pub(super) options: usize,
+}
+
+impl Asked<'_> {
+    /// Returns whether the call may put something into the index that lies in a folder, or
+    /// that folder itself. A pattern may match anything.
+    pub(super) fn covers(&self, folder: &Path) -> bool {
+        if !self.stages && self.verb.name != "mv" {
+            return false;
+        }
+        let named = |place: &&str| {
+            let literal = place.strip_prefix(":(literal)");
+            if literal.is_none() && place.contains(['*', '?', '[', ':', '\\']) {
+                return true;
+            }
+            let parts = Path::new(literal.unwrap_or(place)).components();
+            if parts.clone().any(|part| matches!(part, Component::ParentDir | Component::RootDir)) {
+                return true;
+            }
+            let plain: PathBuf = parts.filter(|part| *part != Component::CurDir).collect();
+            plain.starts_with(folder) || folder.starts_with(&plain)
+        };
+        self.places.is_empty() || self.places.iter().any(named)
+    }
 }
 
 const fn looks(name: &'static str, options: &'static [&'static str]) -> Verb {
@@ -30,10 +61,16 @@ const fn writes(name: &'static str, options: &'static [&'static str]) -> Verb {
     Verb { looks: false, ..looks(name, options) }
 }
 
-/// A verb that shows differences, for which git would run programs.
+/// A verb that shows differences, for which git would run programs. It does not look into
+/// submodules: git would run itself there, with the settings that it finds.
 const fn shows(name: &'static str, options: &'static [&'static str]) -> Verb {
-    Verb { first: &["--no-ext-diff", "--no-textconv", "--no-color"], ..looks(name, options) }
+    let first =
+        &["--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty", SHORT];
+    Verb { first, ..looks(name, options) }
 }
+
+/// Says what became of a submodule in a line, without running git in it.
+const SHORT: &str = "--submodule=short";
 
 const DIFF: &str = "-p -u --patch -s --no-patch -U= --unified= -W --function-context \
     --inter-hunk-context= --raw --patch-with-raw --patch-with-stat --stat? --compact-summary \
@@ -42,7 +79,7 @@ const DIFF: &str = "-p -u --patch -s --no-patch -U= --unified= -W --function-con
     --find-copies-harder --no-renames --diff-filter= -S= -G= --pickaxe-all --pickaxe-regex -R -a \
     --text -b -w --ignore-space-change --ignore-all-space --ignore-space-at-eol \
     --ignore-cr-at-eol --ignore-blank-lines --word-diff? --word-diff-regex= --minimal --patience \
-    --histogram --diff-algorithm= --no-prefix --relative? --ignore-submodules? --color? \
+    --histogram --diff-algorithm= --no-prefix --relative? --color? \
     --no-color --no-ext-diff --no-textconv --merge-base -r -m -c --cc";
 const LOG: &str = "--oneline -n= --max-count= -# --skip= --since= --after= --until= --before= \
     --author= --committer= --grep= --all-match --invert-grep -i --regexp-ignore-case -E \
@@ -104,12 +141,15 @@ pub(super) const VERBS: &[Verb] = &[
     ),
     writes("rm", &["--cached -r -n --dry-run -q --quiet --ignore-unmatch"]),
     shows("show", &[DIFF, LOG]),
-    looks(
-        "status",
-        &["-s --short -b --branch --porcelain? --long -u? --untracked-files? --ignored? -z \
-           --ahead-behind --no-ahead-behind --renames --no-renames --find-renames? \
-           --ignore-submodules? --show-stash -v --verbose"],
-    ),
+    Verb {
+        first: &["--ignore-submodules=dirty"],
+        ..looks(
+            "status",
+            &["-s --short -b --branch --porcelain? --long -u? --untracked-files? --ignored? -z \
+               --ahead-behind --no-ahead-behind --renames --no-renames --find-renames? \
+               --show-stash -v --verbose"],
+        )
+    },
     // A file that is ignored here and tracked there would be overwritten unasked.
     Verb {
         first: &["--no-overwrite-ignore"],
@@ -173,16 +213,23 @@ pub(super) fn allowed(arguments: &[String]) -> Result<Asked<'_>, String> {
         return Err(format!("`git {name}` is not allowed here; there are {}", names.join(", ")));
     };
     let (mut places, mut says, mut staged) = (Vec::new(), false, false);
+    let (mut takes, mut has_message, mut options) = (name == "add", false, arguments.len());
+    let mut refreshes = false;
     let mut rest = arguments.iter().skip(1).map(String::as_str);
     while let Some(argument) = rest.next() {
         if argument == "--" {
+            options = arguments.len().saturating_sub(rest.len()).saturating_sub(1);
             places.extend(rest.by_ref());
+            takes |= name == "commit";
             break;
         }
         if !argument.starts_with('-') || argument == "-" {
             places.push(argument);
+            takes |= name == "commit";
             continue;
         }
+        takes |= name == "commit" && takes_files(argument);
+        refreshes |= argument == "--refresh";
         let (option, mut value) = taken(verb, argument)?;
         let is_message = name == "commit" && matches!(option, "m" | "--message");
         if value == Some("") && !argument.ends_with('=') {
@@ -195,6 +242,7 @@ pub(super) fn allowed(arguments: &[String]) -> Result<Asked<'_>, String> {
             }
         }
         staged |= matches!(argument, "-S" | "-qS" | "-Sq" | "--staged");
+        has_message |= is_message;
         says |= is_message || (name == "commit" && matches!(option, "F" | "--file"));
         places.extend(value.filter(|_| !is_message));
     }
@@ -204,7 +252,16 @@ pub(super) fn allowed(arguments: &[String]) -> Result<Asked<'_>, String> {
     if name == "commit" && !says {
         return Err("`git commit` needs a message: add `-m` and the text".into());
     }
-    Ok(Asked { verb, places })
+    Ok(Asked { verb, places, stages: takes && !refreshes, has_message, options })
+}
+
+/// Returns whether an option of `commit` has it take files as they are now. Letters behind one
+/// that has a value belong to the value.
+fn takes_files(argument: &str) -> bool {
+    let letters = argument.strip_prefix('-').unwrap_or_default();
+    let mut flags = letters.chars().take_while(|it| !matches!(it, 'm' | 'F' | 'u'));
+    matches!(argument, "--all" | "--include" | "--only")
+        || (!letters.starts_with('-') && flags.any(|it| matches!(it, 'a' | 'i' | 'o')))
 }
 
 /// Returns the option with a value that an argument holds, or its last one, and the value:

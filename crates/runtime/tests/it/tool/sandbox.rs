@@ -4,7 +4,9 @@ mod git;
 mod hook;
 mod links;
 mod progress;
+mod repositories;
 mod stop;
+mod toolchains;
 
 use std::{
     env, fs,

@@ -1,5 +1,7 @@
 //! `git`, and what commands may do to its files.
 
+mod drivers;
+
 use std::{
     fs,
     os::unix::fs::{PermissionsExt, symlink},
@@ -164,24 +166,6 @@ fn git_leaves_no_hook_and_no_setting_behind() {
         assert!(said.contains("git's own files"), "{kind}: {said}");
         assert!(!hook.exists(), "{kind}");
     }
-    // A filter of the repository runs as part of git, and still cannot reach them.
-    let desk = repository("bubblewrap", "git-filter");
-    let config = desk.text(".git/config");
-    let filter = "sh -c 'echo x >> .git/config; echo x > .git/hooks/pre-commit; cat'";
-    let config = format!("{config}[filter \"x\"]\n\tclean = \"{filter}\"\n");
-    desk.put(".git/config", &config);
-    desk.put(".gitattributes", "*.txt filter=x\n");
-    desk.put("b.txt", "two\n");
-    desk.does("git", git(&["add", "b.txt"]));
-    assert_eq!(desk.text(".git/config"), config);
-    assert!(!desk.root.join(".git/hooks/pre-commit").exists());
-    // What only looks cannot write any of them.
-    let looks = config.replace(".git/hooks/pre-commit", ".git/looked");
-    desk.put(".git/config", &looks);
-    desk.put("b.txt", "six\n");
-    desk.does("git", git(&["diff"]));
-    desk.does("git", git(&["status"]));
-    assert!(!desk.root.join(".git/looked").exists());
 }
 
 #[test]

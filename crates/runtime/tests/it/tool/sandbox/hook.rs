@@ -1,6 +1,8 @@
 //! What happens after tools, in a real repository.
 
 mod race;
+mod resumed;
+mod signed;
 mod talk;
 
 use std::{fs, path::Path, process::Command};
@@ -111,7 +113,7 @@ impl Desk {
             permissions: Permissions::allow_all(),
             seed: Some(7),
         };
-        let host = self.host(Hooks::default(), Spec::quote());
+        let host = self.host(committing(), Spec::quote());
         let ran = self.session.run(&host, start, Vec::new(), &mut Nobody);
         ran.unwrap_or_else(|error| panic!("it runs: {error}")).run
     }
@@ -133,8 +135,13 @@ impl Desk {
     }
 
     fn commit(&self, run: &RunId) -> (bool, String) {
-        Self::hook(&self.host(Hooks::default(), Spec::quote()), run, &["edit"])
+        Self::hook(&self.host(committing(), Spec::quote()), run, &["edit"])
     }
+}
+
+/// The usual hooks, with commits: a person has turned them on.
+fn committing() -> Hooks {
+    Hooks { commit: true, ..Hooks::default() }
 }
 
 /// Writes arguments as a table of TOML, in one line. Their texts are written alike.
@@ -240,7 +247,7 @@ fn outside_a_repository_and_turned_off_nothing_happens() {
     assert_eq!(desk.commit(&run), (false, String::new()));
     let desk = Desk::with_git("off");
     let run = desk.run(&[edit("a.txt", "one", "two")]);
-    let off = Hooks { commit: false, ..Hooks::default() };
+    let off = Hooks { commit: false, ..committing() };
     let host = desk.host(off, Spec::quote());
     assert_eq!(Desk::hook(&host, &run, &["edit"]), (false, String::new()));
     assert_eq!(desk.log(), ["first"]);
@@ -262,7 +269,7 @@ fn a_model_writes_the_message_and_a_plain_one_stands_in() {
         let run = desk.run(&[edit("a.txt", "one", "two")]);
         let model = script(&desk.folder.0, &answer);
         let message_ms = if name == "slow" { 300 } else { 20_000 };
-        let hooks = Hooks { message_ms, ..Hooks::default() };
+        let hooks = Hooks { message_ms, ..committing() };
         let (acted, said) = Desk::hook(&desk.host(hooks, model), &run, &["edit"]);
         assert!(acted, "{name}: {said}");
         assert_eq!(desk.log(), [wanted, "first"], "{name}");
@@ -300,7 +307,7 @@ fn commands_run_after_the_tools_they_are_for() {
         command("echo broken >&2; exit 3", &[], None),
         command("sleep 60", &[], Some(200)),
     ];
-    let host = desk.host(Hooks { after_tools, ..Hooks::default() }, Spec::quote());
+    let host = desk.host(Hooks { after_tools, ..committing() }, Spec::quote());
     let (acted, said) = Desk::hook(&host, &run, &["edit", "read"]);
     assert!(acted, "{said}");
     assert!(said.contains("`echo broken >&2; exit 3` failed: exit code 3:"), "{said}");

@@ -2,16 +2,15 @@
 
 use std::{fs, thread, time::Duration};
 
-use pointsman_runtime::host::Hooks;
 use serde_json::json;
 
-use super::{Desk, edit, script};
+use super::{Desk, committing, edit, script};
 
 /// Runs the hook with a model that is slow, and something else once the file is staged.
 fn meanwhile(desk: &Desk, work: impl FnOnce() + Send) -> (bool, String) {
     let run = desk.run(&[edit("a.txt", "one", "two")]);
     let model = script(&desk.folder.0, &json!({ "text": "Count", "delay_ms": 10_000 }));
-    let host = desk.host(Hooks::default(), model);
+    let host = desk.host(committing(), model);
     thread::scope(|scope| {
         scope.spawn(|| {
             for _ in 0..2_000 {

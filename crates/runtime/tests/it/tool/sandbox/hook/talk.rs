@@ -19,7 +19,7 @@ use pointsman_runtime::{
 };
 use serde_json::json;
 
-use super::Desk;
+use super::{Desk, committing};
 
 /// Talks with the `chat` agent while an observer watches.
 fn talk(desk: &Desk, hooks: Hooks, script: &str, observer: Arc<dyn Observer>) {
@@ -70,7 +70,7 @@ fn what_a_person_changes_before_the_commit_is_not_swept_into_it() {
             }
             lines.lock().expect("nobody panics").extend(after_tools(notice).map(str::to_owned));
         };
-        talk(&desk, Hooks::default(), EDITS, Arc::new(observer));
+        talk(&desk, committing(), EDITS, Arc::new(observer));
         let told = told.lock().expect("nobody panics").join("\n");
         if mine {
             assert!(told.contains("a.txt: not committed"), "{told}");
@@ -106,7 +106,7 @@ fn what_a_command_changed_after_an_earlier_batch_is_the_runs() {
             drop(fs::remove_file(&lock));
         }
     };
-    let hooks = Hooks { after_tools: vec![command], ..Hooks::default() };
+    let hooks = Hooks { after_tools: vec![command], ..committing() };
     talk(&desk, hooks, script, Arc::new(observer));
     assert_eq!(desk.log(), ["Say less", "first"]);
     assert_eq!(desk.git(&["show", "HEAD:a.txt"]), "two\nless\n");

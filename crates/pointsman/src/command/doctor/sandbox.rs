@@ -1,0 +1,75 @@
+//! Whether commands run in a sandbox, and which toolchains work there.
+
+use std::time::Duration;
+
+use pointsman_runtime::{config::Config, tool::Tools};
+
+use super::{Check, Doctor};
+use crate::{report::Error, words};
+
+/// How long a toolchain has to say its version: some start slowly.
+const LIMIT: Duration = Duration::from_secs(20);
+
+impl Doctor {
+    /// Tries the sandbox, and in it every toolchain that is in `PATH`.
+    pub(super) fn sandbox(&self, config: &Config, checks: &mut Vec<Check>) {
+        let opened = self.drive.toolchains().and_then(|toolchains| {
+            let settings = self.drive.tools((":memory:".into(), toolchains), config);
+            Tools::open(settings).map_err(Error::Tools)
+        });
+        let tools = match opened {
+            Ok(tools) => tools,
+            Err(error) => return checks.push(Check::fail("sandbox", &error)),
+        };
+        checks.push(match tools.tool_sandbox() {
+            "none" => Check::warn(
+                "sandbox",
+                "none works here, so no command can be run",
+                "install bubblewrap, or use a Linux kernel with landlock",
+            ),
+            "landlock" => Check::warn(
+                "sandbox",
+                "landlock: no network but sockets in files; commands can write in `.git`",
+                "install bubblewrap to keep commands from both",
+            ),
+            name => Check::ok("sandbox", name),
+        });
+        if tools.tool_sandbox() == "none" {
+            return;
+        }
+        for tried in tools.try_toolchains(LIMIT) {
+            let program = tried.program;
+            // What holds for every command need not be said of each program.
+            if let Some(why) = tried.answer.as_ref().err().filter(|why| nowhere(why)) {
+                let hint = "toolchains are tried where commands can run";
+                return checks.push(Check::warn("toolchain", why.as_str(), hint));
+            }
+            checks.push(match tried.answer {
+                Ok(version) => {
+                    Check::ok("toolchain", format!("{program}: {}", words::line(&version, 100)))
+                }
+                Err(why) => {
+                    let path = tried.path.display();
+                    let real = tried.path.canonicalize().unwrap_or_else(|_| tried.path.clone());
+                    let folder = real.parent().unwrap_or(&real).display();
+                    Check::warn(
+                        "toolchain",
+                        format!(
+                            "{program} ({path}) does not run in the sandbox: {}",
+                            words::line(&why, 200)
+                        ),
+                        format!(
+                            "if agents need it, add to your own pointsman.toml: [sandbox] \
+                             read_only = [\"{folder}\"], and what it needs beside it"
+                        ),
+                    )
+                }
+            });
+        }
+    }
+}
+
+/// Returns whether no command at all can run, and not just this one.
+fn nowhere(why: &str) -> bool {
+    why.starts_with("no command runs")
+}

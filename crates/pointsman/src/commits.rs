@@ -1,0 +1,74 @@
+//! Whether changes are committed to git: asked once, before the first conversation or coding
+//! run in a repository, and kept in the person's own settings.
+
+use std::{
+    io::{self, Write as _},
+    path::Path,
+};
+
+use pointsman_runtime::{config, session::talks, tool::Author};
+
+use crate::{
+    drive::Drive,
+    person,
+    place::{Settled, user_file},
+    report,
+    tell::note,
+    words,
+};
+
+/// Asks whether changes are committed where nobody has said so, somebody is there, and there is
+/// a repository. Without an answer nothing is committed, and the next run asks again.
+pub(crate) fn settle(drive: &Drive, settled: &mut Settled, agent: &str, attended: bool) {
+    let settled = &mut settled.config.hooks.commit;
+    let open = settled.is_none() && !drive.commit && !drive.json;
+    if !open || !attended || !talks(agent) || !person::is_there() {
+        return;
+    }
+    if drive.dir().join(".git").symlink_metadata().is_err() {
+        return;
+    }
+    let Some(file) = user_file() else { return };
+    for line in question(&Author::of_person(drive.dir()), &file) {
+        note(&line);
+    }
+    // Where nobody can be asked, nobody has said yes.
+    let Some(answer) = answer() else { return };
+    *settled = Some(answer);
+    match config::remember_commit(&file, answer) {
+        Ok(()) => note(&format!("  written to {}", file.display())),
+        Err(error) => {
+            let why = report::whole(&report::Error::Config(error));
+            note(&format!("  this holds for this run only: {why}"));
+        }
+    }
+}
+
+fn question(author: &Author, file: &Path) -> [String; 4] {
+    let who = match (&author.name, &author.email) {
+        (Some(name), Some(email)) => words::line(&format!("{name} <{email}>"), 120),
+        _ => "Pointsman <pointsman@localhost>, because git does not know your name".into(),
+    };
+    [
+        "Commit the agent's changes to git after each step?".into(),
+        format!("  as {who}, with the line `Assisted-by: Pointsman`;"),
+        "  files that hold changes of yours are left out".into(),
+        format!("Type yes or no and Enter. The answer is kept in {}.", file.display()),
+    ]
+}
+
+/// Returns the person's yes or no; nothing where the line is neither.
+fn answer() -> Option<bool> {
+    drop(write!(io::stderr(), "commit? "));
+    let mut line = String::new();
+    io::stdin().read_line(&mut line).ok()?;
+    let said = match line.trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" => Some(true),
+        "n" | "no" => Some(false),
+        _ => None,
+    };
+    if said.is_none() {
+        note("  neither yes nor no: nothing is committed, and the next run asks again");
+    }
+    said
+}

@@ -1,0 +1,3 @@
+//! Tools as the command sets them up.
+
+mod sandbox;

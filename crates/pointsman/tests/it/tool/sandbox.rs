@@ -1,0 +1,148 @@
+//! Toolchains in the sandbox, from a home directory with secrets in it.
+
+use std::{env, fs, os::unix::fs::PermissionsExt, path::Path};
+
+use serde_json::Value;
+
+use crate::home::Home;
+
+/// What lies beside toolchains and must not be seen.
+const SECRETS: [&str; 16] = [
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".cargo/config.toml",
+    ".npmrc",
+    ".nvm/versions/node/v20/etc/npmrc",
+    ".config/pip/pip.conf",
+    ".pip/pip.conf",
+    ".pyenv/versions/3.12/pip.conf",
+    ".m2/settings.xml",
+    ".gradle/gradle.properties",
+    ".netrc",
+    ".config/gh/hosts.yml",
+    ".ssh/id_ed25519",
+    ".rustup/secret",
+    "go/secret",
+    ".sdkman/etc/config",
+];
+
+/// Programs of toolchains, in folders that are shown.
+const PROGRAMS: [(&str, &str); 4] = [
+    (".cargo/bin", "cargo-seen"),
+    (".nvm/versions/node/v20/bin", "node-seen"),
+    (".pyenv/versions/3.12/bin", "python-seen"),
+    (".sdkman/candidates/java/21/bin", "java"),
+];
+
+/// A chart that runs one command.
+fn chart(command: &str) -> String {
+    format!(
+        "chart = \"one\"\nversion = 1\nstart = \"runs\"\nauthority = \"propose\"\n\
+         [any]\ncancel = \"stopped\"\n\
+         [state.runs]\nrun = \"tool.call\"\ntools = [\"shell\"]\ntimeout = \"5m\"\n\
+         with = {{ tool = \"shell\", args = {{ command = '{command}' }} }}\n\
+         on.ok = \"done\"\non.failed = \"failed\"\non.denied = \"failed\"\non.stuck = \"failed\"\n\
+         [state.done]\nfinal = \"succeeded\"\n[state.failed]\nfinal = \"failed\"\n\
+         [state.stopped]\nfinal = \"cancelled\"\n"
+    )
+}
+
+fn kinds() -> [(&'static str, &'static str); 2] {
+    [("bubblewrap", ""), ("landlock", "bubblewrap = \"/nowhere/bwrap\"\n")]
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn no_secret_beside_a_toolchain_is_seen() {
+    for (kind, settings) in kinds() {
+        let home = Home::new(&format!("secrets-{kind}"));
+        home.settings(&format!("[sandbox]\n{settings}"));
+        for file in SECRETS {
+            home.write(file, "PLANTED-SECRET\n");
+        }
+        let mut path = env::var("PATH").expect("it is set");
+        for (folder, program) in PROGRAMS {
+            let file = home.path(folder).join(program);
+            home.write(
+                &format!("{folder}/{program}"),
+                &format!("#!/bin/sh\necho {program} runs\n"),
+            );
+            fs::set_permissions(file, fs::Permissions::from_mode(0o755)).expect("it is set");
+            path = format!("{path}:{}", home.path(folder).display());
+        }
+        fs::create_dir(home.path("work")).expect("it is made");
+        let root = home.path("").canonicalize().expect("it is there");
+        let look = format!(
+            "cargo-seen > ran; node-seen >> ran; python-seen >> ran; env > variables; \
+             for file in {}; do cat {}/$file; done > found 2>&1; \
+             grep -rs PLANTED-SECRET {} >> found; true",
+            SECRETS.join(" "),
+            root.display(),
+            root.display()
+        );
+        home.write("look.toml", &chart(&look));
+        let shown =
+            home.from("work", &[("PATH", &path)], &["run", "../look.toml", "--allow", "shell"]);
+        assert_eq!(shown.code, Some(0), "{kind}: {}", shown.err);
+        let read =
+            |name: &str| fs::read_to_string(home.path("work").join(name)).expect("it is there");
+        assert!(!read("found").contains("PLANTED-SECRET"), "{kind}: {}", read("found"));
+        assert_eq!(read("ran"), "cargo-seen runs\nnode-seen runs\npython-seen runs\n", "{kind}");
+        let caches = root.join("cache/pointsman").display().to_string();
+        for name in ["CARGO_HOME", "PIP_CACHE_DIR", "npm_config_cache", "GRADLE_USER_HOME"] {
+            let variables = read("variables");
+            let value = variables.lines().find_map(|it| it.strip_prefix(&format!("{name}=")));
+            assert!(value.is_some_and(|it| it.starts_with(&caches)), "{kind} {name}: {value:?}");
+        }
+        // The setting turns it off, and the way to turn it on is named.
+        home.settings(&format!("[sandbox]\ntoolchains = false\n{settings}"));
+        home.write("look.toml", &chart("cargo-seen"));
+        let shown =
+            home.from("work", &[("PATH", &path)], &["run", "../look.toml", "--allow", "shell"]);
+        assert!(
+            shown.err.contains("[notice] `cargo-seen` is installed in"),
+            "{kind}: {}",
+            shown.err
+        );
+        assert!(shown.err.contains("[sandbox] read_only = ["), "{kind}: {}", shown.err);
+    }
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn doctor_says_which_toolchains_work_by_trying_them() {
+    let person = env::var_os("HOME").expect("it is set");
+    let usual = |name: &str, folder: &str| {
+        let usual = Path::new(&person).join(folder).display().to_string();
+        env::var(name).unwrap_or(usual)
+    };
+    let (rustup, cargo) = (usual("RUSTUP_HOME", ".rustup"), usual("CARGO_HOME", ".cargo"));
+    for (kind, settings) in kinds() {
+        let home = Home::new(&format!("doctor-{kind}"));
+        fs::create_dir(home.path("work")).expect("it is made");
+        home.settings(&format!("[sandbox]\n{settings}"));
+        let checks = |variables: &[(&str, &str)]| -> Vec<(String, String)> {
+            let shown = home.from("work", variables, &["doctor", "--json"]);
+            let told: Value = serde_json::from_str(&shown.out).expect("it is JSON");
+            let text = |check: &Value, key: &str| check[key].as_str().unwrap_or("").to_owned();
+            let checks = told["checks"].as_array().expect("a list").iter();
+            let tried = checks.filter(|check| check["name"] == "toolchain");
+            tried.map(|check| (text(check, "status"), text(check, "detail"))).collect()
+        };
+        let tried = checks(&[("RUSTUP_HOME", &rustup), ("CARGO_HOME", &cargo)]);
+        let works = |it: &(String, String)| it.0 == "ok" && it.1.starts_with("cargo: cargo 1.");
+        assert!(tried.iter().any(works), "{kind}: {tried:?}");
+        // A program that cannot run is reported as such, with the reason.
+        home.write("bin/go", "#!/bin/sh\necho broken >&2\nexit 3\n");
+        let go = home.path("bin/go");
+        fs::set_permissions(go, fs::Permissions::from_mode(0o755)).expect("it is set");
+        let path = format!("{}:/usr/bin:/bin", home.path("bin").display());
+        let tried = checks(&[("PATH", &path)]);
+        let fails = |it: &(String, String)| {
+            it.0 == "warn"
+                && it.1.starts_with("go (")
+                && it.1.contains("does not run in the sandbox")
+        };
+        assert!(tried.iter().any(fails), "{kind}: {tried:?}");
+    }
+}

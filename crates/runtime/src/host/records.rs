@@ -1,0 +1,55 @@
+//! What runs found when they began: repositories that appear later are not trusted, not even
+//! after a stop.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use serde::Deserialize;
+
+use super::{Host, Place};
+use crate::{entry::begun, store::RunId, tool::Recorded};
+
+/// The runs whose records the tools know.
+#[derive(Debug, Default)]
+pub(super) struct Records(Mutex<BTreeSet<RunId>>);
+
+impl Records {
+    /// Returns whether a run was not known, and knows it from now on.
+    fn is_new(&self, run: &RunId) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(run.clone())
+    }
+
+    /// Forgets a run that has ended.
+    pub(super) fn forget(&self, run: &RunId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
+    }
+}
+
+impl Host {
+    /// Returns where a run works that begins now, with what it finds there. An agent that runs
+    /// no commands need not look.
+    pub(crate) fn place_of(&self, run: &RunId, agent: &str) -> Place {
+        let runs_commands = agent != "form";
+        let git = runs_commands.then(|| self.0.tools.record());
+        self.0.records.is_new(run);
+        Place { git, ..self.place().clone() }
+    }
+
+    /// Has the tools know what a run found that was begun earlier. Runs of older versions have
+    /// no record, and find what is there now.
+    pub(super) async fn heed_record(&self, run: &RunId) {
+        if !self.0.records.is_new(run) {
+            return;
+        }
+        let (store, id) = (Arc::clone(&self.0.store), run.clone());
+        let read = tokio::task::spawn_blocking(move || -> Option<Recorded> {
+            let place = begun(&store, &id).ok()??.place?;
+            Place::deserialize(&*place).ok()?.git
+        });
+        if let Ok(Some(recorded)) = read.await {
+            self.0.tools.compare(recorded).await;
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! A repository that a run's command makes is not trusted after a stop either.
+
+use std::fs;
+
+use pointsman_kernel::{
+    chart::verify,
+    governor::{Grant, Level, Permissions},
+};
+use pointsman_runtime::{
+    driver::Standing,
+    host::Hooks,
+    model::Spec,
+    session::{Asking, Attend, Decision, Nobody, Reply, Session, Start},
+};
+use serde_json::json;
+
+use super::Desk;
+
+/// Says yes to everything.
+struct Yes;
+
+impl Attend for Yes {
+    fn decide(&mut self, _: &Asking<'_>) -> Reply {
+        Reply::Decided(Decision { granted: true, reason: "yes".into(), remember: None })
+    }
+}
+
+/// A chart that runs a command, and then git, which a person is asked about.
+fn chart(command: &str) -> String {
+    let state = |name: &str, tool: &str, arguments: &str, next: &str| {
+        format!(
+            "[state.{name}]\nrun = \"tool.call\"\ntimeout = \"10m\"\ntools = [\"{tool}\"]\n\
+             with = {{ tool = \"{tool}\", args = {arguments}, into = \"x\" }}\n\
+             on.ok = \"{next}\"\non.failed = \"failed\"\non.denied = \"failed\"\n\
+             on.stuck = \"failed\"\n"
+        )
+    };
+    let makes = state("makes", "shell", &format!("{{ command = '''{command}''' }}"), "looks");
+    let looks = state("looks", "git", "{ args = [\"status\"] }", "done");
+    format!(
+        "chart = \"calls\"\nversion = 1\nstart = \"makes\"\nauthority = \"propose\"\n\
+         [any]\ncancel = \"stopped\"\n{makes}{looks}\
+         [state.done]\nfinal = \"succeeded\"\n[state.failed]\nfinal = \"failed\"\n\
+         [state.stopped]\nfinal = \"cancelled\"\n"
+    )
+}
+
+/// Runs the command, stops where a person is asked, goes on in a new session, and returns the
+/// state that the run ended in.
+fn stopped_and_resumed(desk: &mut Desk, command: &str) -> String {
+    let source = chart(command);
+    let verified = verify(&source, &pointsman_agents::registry());
+    let asks = Grant { tool: "git".into(), arguments: Vec::new(), level: Level::Ask, until: None };
+    let permissions = Permissions { otherwise: Level::Allow, rules: vec![asks], attended: true };
+    let start = Start {
+        chart: verified.unwrap_or_else(|it| panic!("{source}\n{:#?}", it.diagnostics)),
+        source: source.as_str().into(),
+        config: json!({ "goal": "x" }),
+        words: Vec::new(),
+        goal: "x".into(),
+        permissions,
+        seed: Some(7),
+    };
+    let host = desk.host(Hooks::default(), Spec::quote());
+    let ran = desk.session.run(&host, start, Vec::new(), &mut Nobody).expect("it runs");
+    assert!(matches!(ran.standing, Standing::Asking), "{:?}", ran.standing);
+    drop(host);
+    let (journal, cache) = (desk.folder.journal(), desk.folder.0.join("cache"));
+    desk.session = Session::open(&journal, &cache).expect("it opens");
+    let host = desk.host(Hooks::default(), Spec::quote());
+    let ran = desk.session.resume(&host, &ran.run, Vec::new(), &mut Yes).expect("it goes on");
+    ran.state.into()
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn what_appeared_before_a_stop_is_not_trusted_after_it() {
+    let mut desk = Desk::new("resumed");
+    let made = "git init -q . && git config core.fsmonitor 'touch /tmp/x; false'";
+    assert_eq!(stopped_and_resumed(&mut desk, made), "failed");
+    // The person removes what is not wanted, and another run trusts the rest.
+    fs::write(desk.folder.0.join("work/.git/config"), "[core]\n\tbare = false\n").expect("written");
+    assert_eq!(stopped_and_resumed(&mut desk, "true"), "done");
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn what_was_there_when_the_run_began_is_trusted_after_a_stop() {
+    let mut desk = Desk::with_git("resumed-own");
+    desk.git(&["config", "core.fsmonitor", "false"]);
+    assert_eq!(stopped_and_resumed(&mut desk, "true"), "done");
+}

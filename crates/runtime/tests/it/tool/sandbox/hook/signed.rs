@@ -1,0 +1,52 @@
+//! Whose name a commit bears, and what is left to the person.
+
+use pointsman_runtime::{host::Hooks, model::Spec};
+
+use super::{Desk, committing, edit, write};
+
+#[test]
+fn nothing_is_committed_unless_a_person_has_said_so() {
+    assert!(!Hooks::default().commit);
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn a_commit_names_the_person_of_the_repository_and_its_run() {
+    let desk = Desk::with_git("signed");
+    desk.git(&["config", "user.name", "Ada"]);
+    desk.git(&["config", "user.email", "ada@example.org"]);
+    let run = desk.run(&[edit("a.txt", "one", "two")]);
+    assert!(desk.commit(&run).0);
+    let format = "--format=%an <%ae> %cn|%s|%(trailers:separator=%x2C)";
+    assert_eq!(
+        desk.git(&["log", "-1", format]),
+        format!(
+            "Ada <ada@example.org> Ada|Change a.txt|Assisted-by: Pointsman,Pointsman-Run: {run}\n"
+        )
+    );
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn a_file_that_needs_a_filter_is_left_to_the_person() {
+    let desk = Desk::with_git("filter");
+    desk.put(".gitattributes", "*.bin filter=x\n");
+    desk.git(&["config", "filter.x.clean", "touch sprung; cat"]);
+    let run = desk.run(&[write("large.bin", "large\n")]);
+    let (acted, said) = Desk::hook(&desk.host(committing(), Spec::quote()), &run, &["write"]);
+    let wanted = "the commit failed: large.bin goes through the filter `x` of the repository";
+    assert!(!acted && said.starts_with(wanted), "{said}");
+    assert!(!desk.folder.0.join("work/sprung").exists());
+    assert_eq!(desk.log(), ["first"]);
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn one_file_is_counted_as_one() {
+    let desk = Desk::with_git("one-file");
+    desk.put("c.txt", "mine\n");
+    desk.git(&["add", "c.txt"]);
+    let run = desk.run(&[edit("a.txt", "one", "two")]);
+    let (_, said) = desk.commit(&run);
+    assert!(said.ends_with("so 1 file is left to you"), "{said}");
+}
