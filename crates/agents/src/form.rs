@@ -10,6 +10,7 @@ mod classify;
 mod config;
 mod data;
 mod ending;
+mod facts;
 mod field;
 mod forward;
 mod kind;
@@ -43,9 +44,10 @@ pub use chart::{CHART, chart_with};
 pub use config::{Config, OnOptional};
 pub use data::Data;
 pub use ending::Ending;
+pub use facts::Fact;
 pub use field::{Choice, Field, Fill, Limits, Shape};
 pub use forward::{Class as ControlClass, Control, Does};
-pub use kind::{Class, Kind};
+pub use kind::{Class, Kind, Secret};
 pub use plan::Why;
 pub use profile::{ANSWERS, Holds, Profile};
 pub use read::{Aside, Complaint, Reading, aside, pressable, read};
@@ -55,6 +57,7 @@ pub use sight::{
     What,
 };
 pub use task::{Report, Source, Task};
+pub use text::is_unseen;
 pub use value::{Unfit, fit, kept};
 
 use crate::answer;

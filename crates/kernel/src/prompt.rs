@@ -32,6 +32,10 @@ pub struct Private {
     pub file: String,
     /// Whether the reply is kept out of the journal too.
     pub redact: bool,
+    /// What the prompt is about, in the words by which facts are chosen: only those that are
+    /// for it are added.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub about: Vec<String>,
 }
 
 /// One message.

@@ -2,7 +2,7 @@
 //!
 //! A profile is TOML. At the top, or in `[values]`, stand values by what they are, in the
 //! words of HTML's `autocomplete`; `[answers]` has values by the label of their field,
-//! `[facts]` what a model may know, and `allow` the classes that are never filled without
+//! `[facts]` what a model may know for which field, and `allow` the classes that are never filled without
 //! it.
 
 mod blank;
@@ -13,10 +13,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pointsman_agents::form::{Class, Kind, Profile};
+use pointsman_agents::form::{Class, Fact, Kind, Profile};
 use pointsman_kernel::diagnostic::{Span, did_you_mean};
 use thiserror::Error;
-use toml::{Spanned, de::DeValue};
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
 
 use crate::config::{self, Problem};
 
@@ -163,7 +166,7 @@ pub fn parse(text: &str) -> Result<Written, Vec<Problem>> {
         match key {
             "values" => read.values(value, &mut found),
             "answers" => read.profile.answers = table(key, value, &mut found),
-            "facts" => read.profile.facts = table(key, value, &mut found),
+            "facts" => read.profile.facts = facts(key, value, &mut found),
             "allow" => {
                 read.places.insert(key.into(), place);
                 read.profile.allow = allow(value, &mut found).into_iter().collect();
@@ -241,6 +244,70 @@ fn table(
         }
     }
     read
+}
+
+/// Reads the facts: texts, or tables of a value and of the fields that it is for.
+fn facts(
+    key: &str,
+    value: &Spanned<DeValue<'_>>,
+    found: &mut Vec<Problem>,
+) -> BTreeMap<String, Fact> {
+    let mut read = BTreeMap::new();
+    let DeValue::Table(table) = value.get_ref() else {
+        found.push(Problem {
+            message: format!("`{key}` must be a table"),
+            hint: format!("write `[{key}]`, and under it `\"NAME\" = \"…\"`"),
+            span: span(value),
+        });
+        return read;
+    };
+    for (name, value) in table {
+        let fact = match value.get_ref() {
+            DeValue::Table(parts) => fact(name.get_ref(), value, parts, found),
+            other => plain(other).map(|text| Fact::from(text.as_str())),
+        };
+        match fact {
+            Some(fact) => drop(read.insert(name.get_ref().to_string(), fact)),
+            None if matches!(value.get_ref(), DeValue::Table(_)) => {}
+            None => found.push(wrong(name.get_ref(), value)),
+        }
+    }
+    read
+}
+
+/// Reads a fact with the fields that it is for.
+fn fact(
+    name: &str,
+    whole: &Spanned<DeValue<'_>>,
+    parts: &DeTable<'_>,
+    found: &mut Vec<Problem>,
+) -> Option<Fact> {
+    let hint = format!("write `{name} = {{ value = \"…\", for = [\"a word of the label\"] }}`");
+    let mut fact = Fact::default();
+    let mut sound = true;
+    for (key, part) in parts {
+        let text = plain(part.get_ref()).filter(|text| !text.trim().is_empty());
+        let message = match (&**key.get_ref(), text) {
+            ("value", Some(text)) => {
+                fact.value = text;
+                continue;
+            }
+            ("for", Some(text)) => {
+                fact.fields = text.lines().map(str::to_owned).collect();
+                continue;
+            }
+            (known @ ("value" | "for"), None) => format!("`{known}` of the fact `{name}` is empty"),
+            (other, _) => format!("a fact has no `{other}`"),
+        };
+        found.push(Problem { message, hint: hint.clone(), span: span(key) });
+        sound = false;
+    }
+    if sound && fact.value.is_empty() {
+        let message = format!("the fact `{name}` has no `value`");
+        found.push(Problem { message, hint, span: span(whole) });
+        return None;
+    }
+    sound.then_some(fact)
 }
 
 fn allow(value: &Spanned<DeValue<'_>>, found: &mut Vec<Problem>) -> Vec<Class> {

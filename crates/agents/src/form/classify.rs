@@ -10,6 +10,7 @@ mod options;
 mod parts;
 mod phrase;
 mod purpose;
+mod secrets;
 #[cfg(test)]
 mod tests;
 mod votes;
@@ -21,8 +22,9 @@ use alloc::{
     vec::Vec,
 };
 
-pub(super) use phrase::{Lexicon, Text};
+pub(super) use phrase::{Lexicon, Text, fold};
 pub(super) use purpose::Purpose;
+pub(super) use secrets::secrets;
 pub(super) use words::Aim;
 
 use super::{
@@ -30,6 +32,7 @@ use super::{
     kind::Kind,
     sight::{Seen, Sighting},
 };
+pub(super) use votes::Judge;
 use votes::Votes;
 
 /// A field before it has a kind: one control, or several that are one.
@@ -52,8 +55,11 @@ pub(super) struct Draft<'a> {
 }
 
 /// Types every field, in the order in which they came.
-pub(super) fn kinds(sighting: &Sighting, drafts: &[Draft<'_>]) -> (Vec<Kind>, Vec<Purpose>) {
-    let judge = votes::Judge::new();
+pub(super) fn kinds(
+    judge: &Judge,
+    sighting: &Sighting,
+    drafts: &[Draft<'_>],
+) -> (Vec<Kind>, Vec<Purpose>) {
     let votes: Vec<Votes> = drafts.iter().map(|draft| judge.votes(sighting, draft)).collect();
     let mut kinds: Vec<Kind> =
         drafts.iter().zip(&votes).map(|(draft, votes)| votes.pick(draft)).collect();

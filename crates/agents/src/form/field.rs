@@ -5,7 +5,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::kind::{Class, Kind};
+use super::kind::{Class, Kind, Secret};
 
 /// A field of a form.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -20,6 +20,9 @@ pub struct Field {
     pub shape: Shape,
     /// What it asks for.
     pub kind: Kind,
+    /// What it asks for that only the person may give, where its kind does not say so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub secret: Option<Secret>,
     /// What it is called.
     pub label: String,
     /// What stands around it.
@@ -169,10 +172,20 @@ impl Field {
         if matches!(self.shape, Shape::Codes) {
             return Some(Class::OneTimeCode);
         }
+        if let Some(secret) = self.secret
+            && let Some(class) = secret.class()
+        {
+            return Some(class);
+        }
         match self.kind.class() {
             None if matches!(self.shape, Shape::Password) => Some(Class::Password),
             class => class,
         }
+    }
+
+    /// Returns whether only an answer under its label may fill it.
+    pub const fn is_private(&self) -> bool {
+        matches!(self.secret, Some(secret) if secret.class().is_none())
     }
 
     /// Returns the choices that a fitted value names, one per line: by what the form

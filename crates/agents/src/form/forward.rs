@@ -2,7 +2,7 @@
 
 mod words;
 
-use alloc::{collections::BTreeMap, format, string::String};
+use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +36,9 @@ pub struct Control {
     /// `id`, `name` and every `data-*`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub attributes: BTreeMap<String, String>,
+    /// Whether words or prices beside it say that pressing it costs something.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub costs: bool,
 }
 
 /// What a control is.
@@ -88,9 +91,13 @@ impl Class {
 }
 
 impl Control {
-    /// Returns what it does to the form, by what is written on it.
+    /// Returns what it does to the form, by what is written on it and beside it.
     pub fn class(&self) -> Class {
-        words::class(&self.label)
+        let class = words::class(&self.label);
+        // What says nothing and is not made for sending is not taken for the way to pay.
+        let sends = matches!(class, Class::Onward | Class::Send)
+            || (class == Class::Unknown && self.does == Does::Submit);
+        if sends && self.costs { Class::Pay } else { class }
     }
 }
 
@@ -128,6 +135,7 @@ impl Missing<'_> {
             }
             Why::Unsupported | Why::TooMany => "`--visible`, to fill it yourself".into(),
             Why::NotInProfile
+            | Why::Private
             | Why::Consent
             | Why::HoldsValue
             | Why::Disabled
@@ -146,7 +154,12 @@ pub(super) fn choose<'a>(
     permitted: &dyn Fn(&str) -> bool,
     misses: Option<Missing<'_>>,
 ) -> Way<'a> {
-    let usable = || controls.iter().copied().filter(|control| !control.disabled);
+    let usable: Vec<Classed<'a>> = controls
+        .iter()
+        .copied()
+        .filter(|control| !control.disabled)
+        .map(|control| (control, control.class()))
+        .collect();
     let look = |why: String| Way::Persons(why, LOOK.into());
     if let Some(missing) = misses {
         return missing.way();
@@ -154,12 +167,12 @@ pub(super) fn choose<'a>(
     if controls.is_empty() {
         return Way::Nothing;
     }
-    let (control, class) = match pick(usable().filter(|it| it.class() == Class::Onward)) {
-        Pick::One(control) => (control, Class::Onward),
+    let (control, class) = match pick(&usable, |it| it.1 == Class::Onward) {
+        Pick::One(found) => found,
         Pick::Many(count) => return look(format!("{count} controls lead on")),
         Pick::None => match last(&usable) {
             Ok(Some(found)) => found,
-            Ok(None) if usable().next().is_none() => {
+            Ok(None) if usable.is_empty() => {
                 return look("no control can be pressed yet".into());
             }
             Ok(None) => return look("no control is known to lead on or to send".into()),
@@ -176,33 +189,31 @@ pub(super) fn choose<'a>(
     }
 }
 
+/// A control, and what it does to the form.
+type Classed<'a> = (&'a Control, Class);
+
 /// Returns the control that sends the form: the only one that says so, else the only one
 /// that is made to.
-fn last<'a, I>(usable: &dyn Fn() -> I) -> Result<Option<(&'a Control, Class)>, String>
-where
-    I: Iterator<Item = &'a Control>,
-{
-    let says = |it: &&Control| matches!(it.class(), Class::Send | Class::Pay | Class::Sign);
-    let made = |it: &&Control| it.does == Does::Submit && it.class() == Class::Unknown;
+fn last<'a>(usable: &[Classed<'a>]) -> Result<Option<Classed<'a>>, String> {
+    let says = |it: &Classed<'_>| matches!(it.1, Class::Send | Class::Pay | Class::Sign);
+    let made = |it: &Classed<'_>| it.0.does == Does::Submit && it.1 == Class::Unknown;
     // A link that says `sign up` leads to another form more often than it sends this one.
-    let buttons = pick(usable().filter(says).filter(|it| it.does != Does::Link));
-    let found = match buttons {
-        Pick::None => pick(usable().filter(made)),
+    let found = match pick(usable, |it| says(it) && it.0.does != Does::Link) {
+        Pick::None => pick(usable, made),
         found @ (Pick::One(_) | Pick::Many(_)) => found,
     };
     match found {
-        Pick::One(control) => {
-            let class = control.class();
+        Pick::One((control, class)) => {
             let class = if class == Class::Unknown { Class::Send } else { class };
             Ok(Some((control, class)))
         }
-        Pick::Many(_) => match pick(usable().filter(says).filter(|it| it.does == Does::Submit)) {
-            Pick::One(control) => Ok(Some((control, control.class()))),
+        Pick::Many(_) => match pick(usable, |it| says(it) && it.0.does == Does::Submit) {
+            Pick::One(found) => Ok(Some(found)),
             Pick::Many(count) => Err(format!("{count} controls would send something")),
             Pick::None => Err("several controls would send something".into()),
         },
-        Pick::None => match usable().find(|it| it.class() == Class::Delete) {
-            Some(control) => Err(format!("`{}` would undo or delete", label(control))),
+        Pick::None => match usable.iter().find(|it| it.1 == Class::Delete) {
+            Some((control, _)) => Err(format!("`{}` would undo or delete", label(control))),
             None => Ok(None),
         },
     }
@@ -210,15 +221,16 @@ where
 
 enum Pick<'a> {
     None,
-    One(&'a Control),
+    One(Classed<'a>),
     Many(usize),
 }
 
-fn pick<'a>(mut found: impl Iterator<Item = &'a Control>) -> Pick<'a> {
+fn pick<'a>(usable: &[Classed<'a>], wanted: impl Fn(&Classed<'a>) -> bool) -> Pick<'a> {
+    let mut found = usable.iter().filter(|it| wanted(it));
     let Some(first) = found.next() else { return Pick::None };
     // The same control may be shown twice, at the head and at the foot of a form.
-    let others = found.filter(|it| it.selector != first.selector).count();
-    if others == 0 { Pick::One(first) } else { Pick::Many(others.saturating_add(1)) }
+    let others = found.filter(|it| it.0.selector != first.0.selector).count();
+    if others == 0 { Pick::One(*first) } else { Pick::Many(others.saturating_add(1)) }
 }
 
 fn label(control: &Control) -> String {
@@ -229,6 +241,12 @@ fn label(control: &Control) -> String {
 pub(super) fn agrees(field: &Field) -> bool {
     let chosen = |option: &Choice| words::choice_agrees(&option.label);
     words::agrees(&field.label) || field.options.iter().any(chosen)
+}
+
+/// Returns whether pressing a control costs something, by the words beside it or by those of
+/// its whole form.
+pub(super) fn costs(near: &str, form: &str) -> bool {
+    words::costs(near) || words::form_costs(form)
 }
 
 /// Returns whether a control closes a box and does no more, by what is written on it.

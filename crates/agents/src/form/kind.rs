@@ -102,6 +102,38 @@ impl Class {
     }
 }
 
+/// What a field asks for that only the person may give, whatever else its page says of it.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Secret {
+    /// A password or a PIN.
+    Password,
+    /// A code that is good once.
+    OneTimeCode,
+    /// The number or the security code of a payment card.
+    Card,
+    /// The number by which a state knows a person.
+    NationalId,
+    /// The number of a bank account.
+    BankAccount,
+    /// The answer to a question by which people prove who they are.
+    SecurityAnswer,
+}
+
+impl Secret {
+    /// Returns the class that a profile must allow. What has none is filled from an answer
+    /// under its label, and from nothing else.
+    pub const fn class(self) -> Option<Class> {
+        match self {
+            Self::Password => Some(Class::Password),
+            Self::OneTimeCode => Some(Class::OneTimeCode),
+            Self::Card => Some(Class::Card),
+            Self::NationalId | Self::BankAccount | Self::SecurityAnswer => None,
+        }
+    }
+}
+
 /// Every kind but `none`, with its token.
 const TOKENS: &[(Kind, &str)] = &[
     (Kind::Name, "name"),

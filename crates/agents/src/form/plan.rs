@@ -44,6 +44,9 @@ pub enum Why {
     NoText,
     /// The page switched it off before it could be filled.
     SwitchedOff,
+    /// A number of the person or of an account, or a security answer: only an answer under
+    /// its label fills it.
+    Private,
 }
 
 impl Why {
@@ -67,6 +70,7 @@ impl fmt::Display for Why {
             Self::TooMany => "the page has too many fields",
             Self::NoText => "no text could be used",
             Self::SwitchedOff => "the page switched it off",
+            Self::Private => "private: filled only from an answer under its label",
         })
     }
 }
@@ -87,6 +91,7 @@ pub(super) fn kept_out(field: &Field, config: &Config) -> Option<Why> {
         }
         _ if field.holds_value && !config.overwrite => Some(Why::HoldsValue),
         _ if key.is_some() => None,
+        _ if field.is_private() => Some(Why::Private),
         _ if agrees(field) => Some(Why::Consent),
         _ if field.kind == Kind::None && config.writes && writable(field.shape) => None,
         _ => Some(Why::NotInProfile),
@@ -122,7 +127,10 @@ pub(super) fn key(field: &Field, holds: &Holds) -> Option<String> {
             return Some(format!("{ANSWERS}{answer}"));
         }
     }
-    let held = field.kind != Kind::None && holds.kinds.contains(&field.kind);
+    // Where something else says that it is secret, a value of its kind is not what it wants.
+    let trusted =
+        field.secret.is_none_or(|it| it.class().is_some() && it.class() == field.kind.class());
+    let held = trusted && field.kind != Kind::None && holds.kinds.contains(&field.kind);
     held.then(|| field.kind.token().to_string())
 }
 

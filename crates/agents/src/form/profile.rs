@@ -13,6 +13,7 @@ use alloc::{
 use serde::{Deserialize, Serialize};
 
 use super::{
+    facts::Fact,
     kind::{Class, Kind},
     value::{
         date::{self, Day},
@@ -32,8 +33,8 @@ pub struct Profile {
     pub values: BTreeMap<Kind, String>,
     /// Values by the label of the field that asks for them.
     pub answers: BTreeMap<String, String>,
-    /// What a model may know when it writes text.
-    pub facts: BTreeMap<String, String>,
+    /// What a model may know when it writes text for the fields that they are for.
+    pub facts: BTreeMap<String, Fact>,
     /// The classes that may be filled although they never are without this.
     pub allow: BTreeSet<Class>,
 }
@@ -80,12 +81,6 @@ impl Profile {
     /// Returns whether a kind's value is derived from others.
     pub fn derives(&self, kind: Kind) -> bool {
         self.given(kind).is_none() && self.derived(kind).is_some()
-    }
-
-    /// Renders the facts for a model, a line each.
-    pub fn told(&self) -> String {
-        let lines = self.facts.iter().map(|(name, fact)| format!("- {name}: {}", fact.trim()));
-        lines.collect::<Vec<_>>().join("\n")
     }
 
     fn given(&self, kind: Kind) -> Option<String> {

@@ -15,6 +15,7 @@ mod shape;
 mod submit;
 #[cfg(test)]
 pub(super) mod tests;
+mod trap;
 mod visible;
 
 use alloc::{
@@ -63,13 +64,18 @@ pub fn read(sighting: &Sighting) -> Reading {
     let logicals = draft::logicals(sighting, &lexicons);
     let container = container::choose(sighting, &logicals, &lexicons);
     let drafts = drafts(sighting, &logicals, &lexicons);
-    let (kinds, purposes) = classify::kinds(sighting, &drafts);
+    let judge = classify::Judge::new();
+    let (kinds, purposes) = classify::kinds(&judge, sighting, &drafts);
+    let secrets = classify::secrets(&judge, &drafts);
 
     let mut reading = Reading::default();
     let mut ids = Ids::default();
-    for ((logical, draft), kind) in logicals.iter().zip(&drafts).zip(kinds) {
+    let settled = kinds.into_iter().zip(secrets);
+    for ((logical, draft), (kind, secret)) in logicals.iter().zip(&drafts).zip(settled) {
         let mut field = field(sighting, logical, draft, &lexicons);
         field.kind = kind;
+        // What its kind says already need not be said twice.
+        field.secret = secret.filter(|it| it.class().is_none() || it.class() != kind.class());
         field.id = ids.take(&field.selector);
         field.fill = fill(logical, &field);
         complaint::of_field(logical, &field, &mut reading.complaints);
@@ -101,7 +107,7 @@ pub fn read(sighting: &Sighting) -> Reading {
 
 /// Phrases that are looked for in several places.
 struct Lexicons {
-    traps: classify::Lexicon<()>,
+    traps: trap::Traps,
     asides: classify::Lexicon<()>,
     sends: classify::Lexicon<()>,
     unsent: classify::Lexicon<()>,
@@ -118,7 +124,7 @@ impl Lexicons {
             .map(|(_, says)| ((), *says))
             .chain([((), words::SENDS)]);
         Self {
-            traps: list(words::TRAPS),
+            traps: trap::Traps::new(),
             asides: list(words::ASIDES),
             sends: classify::Lexicon::new(sends),
             unsent: list(words::UNSENT),
@@ -161,6 +167,7 @@ fn field(
         selector: seen.selector.clone(),
         shape: if asked && logical.shape == Shape::Text { Shape::Captcha } else { logical.shape },
         kind: super::Kind::None,
+        secret: None,
         label: draft.label.clone(),
         context: draft.context.clone(),
         placeholder: seen.names.placeholder.clone(),

@@ -95,6 +95,12 @@ pub struct Seen {
     pub label: String,
     /// Where pressing it leads: scheme, host and port.
     pub origin: Option<String>,
+    /// What is said beside it, if it is pressed: up to the nearest field.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub near: String,
+    /// Whether a style hides what is typed into it.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub masked: bool,
 }
 
 /// Whether an element is filled or pressed.

@@ -3,6 +3,8 @@
 mod advance;
 mod asides;
 mod boundary;
+mod facts;
+mod money;
 mod pages;
 mod plans;
 mod presses;

@@ -15,6 +15,38 @@ pub(super) const MAX_TYPED: usize = 20_000;
 /// Options that a model is shown at most.
 const MAX_OPTIONS: usize = 200;
 
+/// Returns whether a character draws nothing: a word with it reads like one without.
+pub const fn is_unseen(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// Returns whether a character is drawn on the one before it, such as an accent or a stroke.
+pub(super) const fn is_mark(c: char) -> bool {
+    matches!(
+        c,
+        '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5bd}' | '\u{64b}'..='\u{652}' | '\u{670}' | '\u{1ab0}'..='\u{1aff}' | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}'
+    )
+}
+
 /// Returns the first so many characters.
 pub(super) fn cut(text: &str, max: usize) -> String {
     text.chars().take(max).collect()
@@ -88,7 +120,11 @@ impl Data {
         Prompt {
             system: SYSTEM.into(),
             messages: alloc::vec![Message::User(question)],
-            private: told.then(|| Private { file: file.clone(), redact: self.config.redact }),
+            private: told.then(|| Private {
+                file: file.clone(),
+                redact: self.config.redact,
+                about: self.field().map(Field::called).unwrap_or_default(),
+            }),
             ..Prompt::default()
         }
     }

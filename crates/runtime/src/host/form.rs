@@ -4,6 +4,7 @@
 //! What a person's profile says goes from its file into the page. The journal is told what
 //! was done, and values only where the run's configuration has it so.
 
+mod hide;
 mod press;
 mod room;
 mod secrets;
@@ -140,14 +141,15 @@ pub(crate) fn remove(journal: &Path, run: &RunId) {
     }
 }
 
-/// Asks a model what needs the person's facts, which no kept prompt has. Where the run
+/// Asks a model what needs the person's facts, which no kept prompt has: those that are for
+/// the field which the question is about, and no other. Where the run
 /// keeps texts out of the journal, so is the reply.
 pub(super) async fn ask(host: &Host, run: &RunId, mut question: Question, shown: Shown) -> Done {
     let Some(private) = question.prompt.private.take() else {
         return host.0.model.ask(question, shown).await;
     };
     if !private.file.is_empty() {
-        match value::facts(Path::new(&private.file)) {
+        match value::facts(Path::new(&private.file), &private.about) {
             Ok(facts) => question.prompt.system.push_str(&facts),
             Err(trouble) => return failed(&trouble),
         }

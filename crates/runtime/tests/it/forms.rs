@@ -47,6 +47,33 @@ fn values_are_text_however_they_are_written() {
 }
 
 #[test]
+fn a_fact_names_the_fields_that_it_is_for() {
+    let text = r#"
+        [facts]
+        work = "engines"
+        years = 8
+        why = { value = "for the trains", for = ["motivation", "cover letter"] }
+        town = { value = "Whitby", for = "*" }
+    "#;
+    let profile = profile::parse(text).expect("it is a profile").profile;
+    let told = |label: &str| profile.told(&[label.into()]);
+    assert_eq!(told("Describe your work"), "- town: Whitby\n- work: engines");
+    assert_eq!(told("Cover letter"), "- town: Whitby\n- why: for the trains");
+    assert_eq!(told("Anything else"), "- town: Whitby");
+    assert_eq!(profile.facts["years"].value, "8");
+    for (wrong, says) in [
+        ("iban = { value = \"x\", form = \"y\" }", "a fact has no `form`"),
+        ("iban = { for = \"y\" }", "the fact `iban` has no `value`"),
+        ("iban = { value = \"\", for = \"y\" }", "`value` of the fact `iban` is empty"),
+        ("iban = { value = \"x\", for = [] }", "`for` of the fact `iban` is empty"),
+    ] {
+        let problems = profile::parse(&format!("[facts]\n{wrong}\n")).expect_err(wrong);
+        assert_eq!(problems[0].message, says);
+        assert!(problems[0].hint.contains("iban = { value"), "{problems:?}");
+    }
+}
+
+#[test]
 fn mistakes_of_a_profile_have_places_and_hints() {
     let text = "given_name = \"Ada\"\nemial = \"a@b.org\"\nallow = [\"pasword\", \"captcha\"]\n\
                 facts = 3\ntel = { a = 1 }\nwibble = \"x\"\n";

@@ -7,6 +7,8 @@ use alloc::{
 };
 use core::cmp::Reverse;
 
+use crate::form::text::{is_mark, is_unseen};
+
 /// A text without case, accents and gaps, which still knows where its words begin.
 #[derive(Clone, Debug, Default)]
 pub(in crate::form) struct Text {
@@ -23,8 +25,12 @@ impl Text {
         let mut before: Option<char> = None;
         let mut characters = raw.chars().peekable();
         while let Some(character) = characters.next() {
-            // Apostrophes join: `don't` is as good as `dont`.
-            if matches!(character, '\'' | '’' | 'ʼ' | '`') {
+            // Apostrophes join: `don't` is as good as `dont`. What draws nothing, or is drawn
+            // on a letter, parts no word either.
+            if matches!(character, '\'' | '’' | 'ʼ' | '`')
+                || is_unseen(character)
+                || is_mark(character)
+            {
                 continue;
             }
             if !character.is_alphanumeric() {
@@ -59,6 +65,16 @@ impl Text {
         &self.solid
     }
 
+    /// Returns its words with one gap around each.
+    pub(in crate::form) fn spaced(&self) -> String {
+        let mut spaced = String::from(" ");
+        for (from, to) in self.bounds.iter().zip(self.bounds.iter().skip(1)) {
+            spaced.push_str(self.solid.get(*from..*to).unwrap_or_default());
+            spaced.push(' ');
+        }
+        spaced
+    }
+
     /// Returns how many words it has.
     pub(in crate::form) fn words(&self) -> usize {
         self.bounds.len().saturating_sub(1)
@@ -90,29 +106,34 @@ fn parts(before: char, character: char, next: Option<char>) -> bool {
 }
 
 /// Writes a character without case and accent.
-fn fold(character: char, into: &mut String) {
-    // Full-width letters and digits are the same as narrow ones.
+pub(in crate::form) fn fold(character: char, into: &mut String) {
+    // Full-width letters and digits are the same as narrow ones, and so are the alphabets of
+    // mathematics, in which bold and slanted letters are characters of their own.
     let narrow = match u32::from(character) {
         wide @ 0xff01..=0xff5e => char::from_u32(wide.wrapping_sub(0xfee0)).unwrap_or(character),
+        math @ 0x1_d400..=0x1_d6a3 => {
+            let nth = math.wrapping_sub(0x1_d400).wrapping_rem(52).wrapping_rem(26);
+            char::from_u32(nth.wrapping_add(u32::from('a'))).unwrap_or(character)
+        }
         _ => character,
     };
     for lower in narrow.to_lowercase() {
         let plain = match lower {
-            'à'..='å' | 'ā' | 'ă' | 'ą' => 'a',
+            'à'..='å' | 'ā' | 'ă' | 'ą' | 'ạ'..='ặ' => 'a',
             'ç' | 'ć' | 'č' | 'ĉ' => 'c',
             'ď' | 'đ' | 'ð' => 'd',
-            'è'..='ë' | 'ē' | 'ė' | 'ę' | 'ě' => 'e',
+            'è'..='ë' | 'ē' | 'ė' | 'ę' | 'ě' | 'ẹ'..='ệ' => 'e',
             'ğ' | 'ģ' => 'g',
-            'ì'..='ï' | 'ī' | 'į' | 'ı' => 'i',
+            'ì'..='ï' | 'ī' | 'į' | 'ı' | 'ĩ' | 'ỉ'..='ị' => 'i',
             'ķ' => 'k',
             'ł' | 'ľ' | 'ĺ' | 'ļ' => 'l',
             'ñ' | 'ń' | 'ň' | 'ņ' => 'n',
-            'ò'..='ö' | 'ø' | 'ō' | 'ő' => 'o',
+            'ò'..='ö' | 'ø' | 'ō' | 'ő' | 'ơ' | 'ọ'..='ợ' => 'o',
             'ŕ' | 'ř' => 'r',
             'ś' | 'š' | 'ş' | 'ș' => 's',
             'ť' | 'ţ' | 'ț' => 't',
-            'ù'..='ü' | 'ū' | 'ů' | 'ű' | 'ų' => 'u',
-            'ý' | 'ÿ' => 'y',
+            'ù'..='ü' | 'ū' | 'ů' | 'ű' | 'ų' | 'ư' | 'ũ' | 'ụ'..='ự' => 'u',
+            'ý' | 'ÿ' | 'ỳ'..='ỹ' => 'y',
             'ź' | 'ż' | 'ž' => 'z',
             'ё' => 'е',
             'ά' => 'α',

@@ -1,6 +1,7 @@
 //! The word tables by example, and what make, neighbours and purpose decide.
 
 mod forms;
+mod secrets;
 
 use alloc::{
     collections::BTreeMap,

@@ -48,14 +48,14 @@ mod weight {
 /// A field is typed only if this much speaks for it.
 const ENOUGH: i32 = 120;
 /// A phrase so far into a text is about something else.
-const FAR: usize = 60;
+pub(super) const FAR: usize = 60;
 /// What an identifier's word for nothing in particular is worth at most.
 const QUIET: i32 = 5;
 /// A text so long explains rather than names.
-const LONG: usize = 90;
+pub(super) const LONG: usize = 90;
 
 /// Attributes by which frameworks and tests name fields.
-const MARKS: [&str; 12] = [
+pub(super) const MARKS: [&str; 12] = [
     "data-testid",
     "data-test",
     "data-qa",
@@ -81,19 +81,19 @@ pub(super) struct Votes {
 }
 
 /// Holds the phrases while a page is judged.
-pub(super) struct Judge {
+pub(in crate::form) struct Judge {
     lexicon: Lexicon<(Kind, i32)>,
 }
 
 /// Whether words come from an identifier or from what a person reads.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Voice {
+pub(super) enum Voice {
     Identifier,
     Prose,
 }
 
 impl Judge {
-    pub(super) fn new() -> Self {
+    pub(in crate::form) fn new() -> Self {
         let rows = words::rows().map(|row| ((row.kind, row.strength), row.says));
         Self { lexicon: Lexicon::new(rows) }
     }
@@ -153,10 +153,19 @@ impl Judge {
         if raw.is_empty() || weight == 0 {
             return;
         }
-        let text = Text::new(raw);
+        if let Some((kind, strength)) = self.best(&Text::new(raw), voice) {
+            let explicit =
+                matches!(kind, Kind::NewPassword | Kind::CurrentPassword) && strength > 8;
+            votes.says_which |= explicit;
+            votes.add(kind, weight.saturating_mul(strength));
+        }
+    }
+
+    /// Returns what a text speaks for most, and how strongly.
+    pub(super) fn best(&self, text: &Text, voice: Voice) -> Option<(Kind, i32)> {
         let long = text.solid().len() > LONG;
         let mut best: Option<(Kind, i32)> = None;
-        for found in self.lexicon.find(&text) {
+        for found in self.lexicon.find(text) {
             let (kind, strength) = found.meaning;
             // Identifiers say more of their surroundings: a search for a street by its
             // postal code still asks for the code.
@@ -174,12 +183,7 @@ impl Judge {
                 best = Some((kind, strength));
             }
         }
-        if let Some((kind, strength)) = best {
-            let explicit =
-                matches!(kind, Kind::NewPassword | Kind::CurrentPassword) && strength > 8;
-            votes.says_which |= explicit;
-            votes.add(kind, weight.saturating_mul(strength));
-        }
+        best
     }
 
     /// What the field's make says: its attribute, its type, its list.

@@ -10,14 +10,19 @@ mod address;
 mod identity;
 mod money;
 mod other;
+mod private;
 mod purposes;
 mod secret;
+mod traps;
 
 use crate::form::kind::Kind;
 
+pub(super) use private::PRIVATE;
+
 pub(in crate::form) use purposes::{
-    ASIDES, Aim, LOG_IN_HINTS, PURPOSES, SENDS, SIGN_UP_HINTS, TRAPS, UNSENT,
+    ASIDES, Aim, LOG_IN_HINTS, PURPOSES, SENDS, SIGN_UP_HINTS, UNSENT,
 };
+pub(in crate::form) use traps::{BAIT, HUMAN, MARKS, TRAPS};
 
 /// Phrases that speak for a kind.
 #[derive(Clone, Copy, Debug)]

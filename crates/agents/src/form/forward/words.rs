@@ -1,8 +1,14 @@
 //! What is written on controls, in many languages: data, read from left to right.
 
+mod money;
+
 use alloc::{string::String, vec::Vec};
 
 use super::Class;
+use crate::form::{
+    classify::{Text, fold},
+    text::is_unseen,
+};
 
 /// Words that say that a control only leads on.
 #[rustfmt::skip]
@@ -56,23 +62,6 @@ const SAVE: &[&str] = &[
     "save", "ok", "okay", "go", "speichern", "enregistrer", "guardar", "salva", "salvar", "gravar",
     "opslaan", "spara", "gem", "lagre", "tallenna", "zapisz", "uložit", "сохранить", "зберегти",
     "αποθήκευση", "kaydet", "حفظ", "保存", "저장", "确定",
-];
-
-/// Words that say that something is paid or ordered.
-#[rustfmt::skip]
-const PAY: &[&str] = &[
-    "pay", "payment", "buy", "purchase", "order", "checkout", "check out", "donate", "transfer",
-    "place order", "bezahlen", "zahlen", "zahlung", "kaufen", "bestellen", "spenden", "überweisen",
-    "kasse", "zahlungspflichtig", "payer", "paiement", "acheter", "commander", "commande", "don",
-    "virement", "pagar", "pago", "comprar", "pedido", "donar", "transferir", "pagamento",
-    "encomendar", "doar", "paga", "pagare", "acquista", "compra", "ordina", "ordine", "dona",
-    "betalen", "betaling", "kopen", "bestelling", "doneren", "afrekenen", "betala", "köp", "köpa",
-    "beställ", "beställning", "kassan", "donera", "betal", "køb", "bestil", "ordre", "kjøp",
-    "bestill", "doner", "maksa", "osta", "tilaa", "lahjoita", "zapłać", "płatność", "kup", "zamów",
-    "zamawiam", "kupuję", "zaplatit", "platba", "koupit", "objednat", "оплатить", "оплата",
-    "купить", "заказать", "заказ", "оплатити", "купити", "замовити", "πληρωμή", "αγορά",
-    "παραγγελία", "öde", "ödeme", "satın", "sipariş", "دفع", "شراء", "طلب", "支払", "購入", "注文", "결제",
-    "구매", "주문", "支付", "付款", "购买", "購買", "下单",
 ];
 
 /// Words that say that something is signed or agreed to.
@@ -168,25 +157,31 @@ const CROSSES: &[&str] = &["×", "✕", "✖", "✗", "✘", "⨯", "❌", "x"];
 /// Returns whether a label says that its control closes something, and says no more:
 /// `cancel my order` does.
 pub(super) fn closes(label: &str) -> bool {
-    let words = Words::of(label);
+    let words = Text::new(label).spaced();
     let plain = label.trim().to_lowercase();
-    CLOSES.contains(&words.0.trim()) || CROSSES.contains(&plain.as_str())
+    let same = |known: &&str| Text::new(known).spaced() == words;
+    CLOSES.iter().any(same) || CROSSES.contains(&plain.as_str())
 }
 
 /// Returns what a control does, by what is written on it: what is lost, paid or signed
 /// counts before what is sent, and all of them before what leads on.
-pub(super) fn class(label: &str) -> Class {
-    let label = Words::of(label);
+pub(super) fn class(written: &str) -> Class {
+    let label = Words::of(written);
+    if label.has(DELETE) {
+        return Class::Delete;
+    }
+    // `Continue to payment` and `submit and continue` are no mere ways on.
+    let subscribes = label.has(money::SUBSCRIBE) && !label.has(money::NEWS);
+    if label.has_any(money::PAY) || subscribes || has_price(written) {
+        return Class::Pay;
+    }
     // `Sign in` and `sign up` sign nothing.
     let enters = label.has(&["sign in", "sign up", "sign on"]);
-    let order =
-        [(Class::Delete, DELETE), (Class::Pay, PAY), (Class::Sign, SIGN), (Class::Send, SEND)];
-    // `Continue to payment` and `submit and continue` are no mere ways on.
-    for (class, words) in order {
-        let only_enters = class == Class::Sign && enters;
-        if !only_enters && label.has(words) {
-            return class;
-        }
+    if label.has(SIGN) && !enters {
+        return Class::Sign;
+    }
+    if label.has(SEND) {
+        return Class::Send;
     }
     match (label.has(ASIDE), label.has(ONWARD), label.has(SAVE)) {
         (true, ..) => Class::Aside,
@@ -207,38 +202,199 @@ pub(super) fn choice_agrees(label: &str) -> bool {
     Words::of(label).has(AGREES)
 }
 
+/// Returns whether words beside a control say that pressing it costs something.
+pub(super) fn costs(near: &str) -> bool {
+    !near.is_empty() && (has_price(near) || Words::of(near).has_any(money::COSTS))
+}
+
+/// Returns whether the words of a whole form do: they speak of much else, so a price alone
+/// says little, and so does a word.
+pub(super) fn form_costs(text: &str) -> bool {
+    has_price(text) && {
+        let words = Words::of(text);
+        words.has_any(money::COSTS) || words.has(money::TOTAL)
+    }
+}
+
+/// Returns whether a text names a price that is not nothing.
+fn has_price(text: &str) -> bool {
+    let mut before: Option<Piece> = None;
+    for piece in pieces(text) {
+        if matches!(
+            (&before, &piece),
+            (Some(Piece::Coin), Piece::Sum) | (Some(Piece::Sum), Piece::Coin)
+        ) {
+            return true;
+        }
+        before = Some(piece);
+    }
+    false
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Piece {
+    /// A number that is more than nothing.
+    Sum,
+    /// A currency.
+    Coin,
+    /// Anything else.
+    Other,
+}
+
+/// Takes a text apart into numbers, currencies and the rest.
+fn pieces(text: &str) -> Vec<Piece> {
+    #[derive(Clone, Copy, Eq, PartialEq)]
+    enum Sort {
+        Digit,
+        Sign,
+        Letter,
+        Gap,
+    }
+    let sort = |c: char| {
+        if money::SIGNS.contains(&c) {
+            Sort::Sign
+        } else if c.is_numeric() {
+            Sort::Digit
+        } else if c.is_alphabetic() {
+            Sort::Letter
+        } else {
+            Sort::Gap
+        }
+    };
+    let coin = |word: &str| {
+        let lower = word.to_lowercase();
+        money::CODES.contains(&word) || money::COINS.contains(&lower.as_str())
+    };
+    let mut found = Vec::new();
+    let mut word = String::new();
+    let mut at = Sort::Gap;
+    // A gap at the end closes the last word.
+    for c in text.chars().filter(|c| !is_unseen(*c)).chain([' ']) {
+        let now = sort(c);
+        if now != at {
+            match at {
+                Sort::Letter => found.push(if coin(&word) { Piece::Coin } else { Piece::Other }),
+                Sort::Digit => {
+                    let more = word.chars().any(|c| c.to_digit(10) != Some(0));
+                    found.push(if more { Piece::Sum } else { Piece::Other });
+                }
+                Sort::Sign | Sort::Gap => {}
+            }
+            word.clear();
+        }
+        match now {
+            Sort::Sign => found.push(Piece::Coin),
+            // `Room 5, EUR` and `0.00` part here as well, which does no harm.
+            Sort::Gap if matches!(c, '.' | ',' | ';' | '!' | '?' | '·' | '|') => {
+                if !matches!(c, '.' | ',') {
+                    found.push(Piece::Other);
+                }
+            }
+            Sort::Gap => {}
+            Sort::Digit | Sort::Letter => word.push(c),
+        }
+        at = now;
+    }
+    found
+}
+
 /// A label taken apart: its words in lower case, with one space around each.
 struct Words(String);
 
 impl Words {
     fn of(label: &str) -> Self {
-        let words: Vec<String> = label
-            .split(|c: char| !c.is_alphanumeric())
-            .filter(|word| !word.is_empty())
-            .map(str::to_lowercase)
-            .collect();
-        let mut text = String::from(" ");
-        for word in words {
-            text.push_str(&word);
-            text.push(' ');
+        let mut words = Text::new(label).spaced();
+        let mut more = String::new();
+        let mut letters = String::new();
+        for word in words.split(' ').chain([""]) {
+            // Letters that stand apart are read as one word.
+            if word.chars().count() == 1 && word.chars().all(char::is_alphabetic) {
+                letters.push_str(word);
+                continue;
+            }
+            if letters.chars().count() > 2 {
+                more.push_str(&letters);
+                more.push(' ');
+            }
+            letters.clear();
+            // So are words with letters of another script that look the same.
+            if word.chars().any(|c| looks_like(c).is_some()) {
+                more.extend(word.chars().map(|c| looks_like(c).unwrap_or(c)));
+                more.push(' ');
+            }
         }
-        Self(text)
+        words.push_str(&more);
+        Self(words)
     }
 
-    /// Returns whether one of the words or phrases is in it. Chinese, Japanese and Korean
-    /// do not part their words, so theirs are looked for anywhere.
+    /// Returns whether one of the words or phrases is in it. Chinese, Japanese, Korean and
+    /// Thai do not part their words, so theirs are looked for anywhere.
     fn has(&self, known: &[&str]) -> bool {
-        known.iter().any(|word| {
-            self.0.match_indices(word).any(|(at, found)| {
-                let end = at.saturating_add(found.len());
-                let before = self.0.get(..at).is_some_and(|head| head.ends_with(' '));
-                let after = self.0.get(end..).is_some_and(|tail| tail.starts_with(' '));
-                (before && after) || word.chars().all(unparted)
-            })
+        let mut folded = String::new();
+        known.iter().any(|phrase| self.holds(phrase, &mut folded))
+    }
+
+    /// Returns whether one of the phrases of any language is in it.
+    fn has_any(&self, tables: &[(&str, &str)]) -> bool {
+        let mut folded = String::new();
+        let phrases = || tables.iter().flat_map(|(_, says)| says.split(','));
+        phrases().any(|phrase| self.holds(phrase.trim(), &mut folded))
+    }
+
+    fn holds(&self, phrase: &str, folded: &mut String) -> bool {
+        folded.clear();
+        let mut signs = phrase.chars().filter(|c| *c == ' ' || c.is_alphanumeric());
+        // Most phrases begin with a letter that is not even there.
+        if let Some(first) = signs.next() {
+            fold(first, folded);
+        }
+        if folded.is_empty() || !self.0.contains(folded.as_str()) {
+            return false;
+        }
+        for sign in signs {
+            if sign == ' ' { folded.push(' ') } else { fold(sign, folded) }
+        }
+        let unparted = phrase.chars().all(|c| unparted(c) || c == ' ');
+        self.0.match_indices(folded.as_str()).any(|(at, found)| {
+            let end = at.saturating_add(found.len());
+            let before = self.0.get(..at).is_some_and(|head| head.ends_with(' '));
+            let after = self.0.get(end..).is_some_and(|tail| tail.starts_with(' '));
+            (before && after) || unparted
         })
     }
 }
 
 fn unparted(c: char) -> bool {
-    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
+    matches!(
+        c,
+        '\u{e00}'..='\u{e7f}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'
+    )
+}
+
+/// Returns the Latin letter that a Cyrillic or Greek one looks like.
+const fn looks_like(c: char) -> Option<char> {
+    Some(match c {
+        'а' | 'α' => 'a',
+        'в' | 'β' => 'b',
+        'с' | 'ϲ' => 'c',
+        'ԁ' => 'd',
+        'е' | 'є' | 'ε' => 'e',
+        'һ' => 'h',
+        'і' | 'ι' => 'i',
+        'ј' => 'j',
+        'к' | 'κ' => 'k',
+        'ӏ' => 'l',
+        'м' => 'm',
+        'п' | 'η' => 'n',
+        'о' | 'ο' => 'o',
+        'р' | 'ρ' => 'p',
+        'ѕ' => 's',
+        'т' | 'τ' => 't',
+        'υ' => 'u',
+        'ѵ' | 'ν' => 'v',
+        'ԝ' | 'ω' => 'w',
+        'х' | 'χ' => 'x',
+        'у' | 'γ' => 'y',
+        _ => return None,
+    })
 }

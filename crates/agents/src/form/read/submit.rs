@@ -4,7 +4,7 @@ use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
 use super::{Lexicons, container::Container, draft::Logical, visible};
 use crate::form::{
-    forward::{Control, Does},
+    forward::{self, Control, Does},
     sight::{Press, Seen, Sighting, What},
 };
 
@@ -14,7 +14,7 @@ pub(super) fn controls(sighting: &Sighting, container: &Container) -> Vec<Contro
     let shown = |place| all(place).filter(|seen| visible::is_seen(seen));
     let mut around = sighting.around(container.place).map(|(at, _)| Some(at)).chain([None]);
     let place = around.find(|place| shown(*place).any(|seen| seen.does != Press::Link));
-    shown(place.unwrap_or(container.place)).map(control).collect()
+    shown(place.unwrap_or(container.place)).map(|seen| control(sighting, seen)).collect()
 }
 
 /// Returns the control that sends the form or leads on: the one for which most speaks.
@@ -36,7 +36,7 @@ pub(super) fn choose(
                 best = Some((score, seen));
             }
         }
-        best.map(|(_, seen)| control(seen))
+        best.map(|(_, seen)| control(sighting, seen))
     })
 }
 
@@ -87,7 +87,9 @@ fn score(seen: &Seen, last_field: Option<u32>, lexicons: &Lexicons) -> i32 {
         .fold(made, |sum: i32, (_, point)| sum.saturating_add(point))
 }
 
-fn control(seen: &Seen) -> Control {
+fn control(sighting: &Sighting, seen: &Seen) -> Control {
+    let form = sighting.form_of(seen).and_then(|at| sighting.places.get(at));
+    let form = form.map_or("", |form| form.text.as_str());
     let known = |name: &str| matches!(name, "id" | "name") || name.starts_with("data-");
     let attributes: BTreeMap<String, String> = seen
         .attributes
@@ -106,5 +108,6 @@ fn control(seen: &Seen) -> Control {
         origin: seen.origin.clone(),
         disabled: seen.disabled,
         attributes,
+        costs: forward::costs(&seen.near, form),
     }
 }

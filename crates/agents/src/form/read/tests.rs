@@ -7,4 +7,5 @@ mod names;
 pub(in crate::form) mod page;
 mod properties;
 mod sends;
+mod traps;
 mod visible;

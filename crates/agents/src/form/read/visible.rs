@@ -35,7 +35,8 @@ const BAIT: [&str; 12] = [
 /// keyboard and from assistive technology although it has a name to bite on.
 pub(super) fn is_trap(sighting: &Sighting, seen: &Seen, lexicons: &Lexicons) -> bool {
     let names = &seen.names;
-    let texts = [
+    let traps = &lexicons.traps;
+    let said = [
         names.associated.as_str(),
         names.wrapping.as_str(),
         names.labelled_by.as_str(),
@@ -43,20 +44,20 @@ pub(super) fn is_trap(sighting: &Sighting, seen: &Seen, lexicons: &Lexicons) -> 
         names.title.as_str(),
         names.placeholder.as_str(),
         names.described.as_str(),
-        seen.attribute("name"),
-        seen.attribute("id"),
-        seen.attribute("class"),
     ];
-    if texts.into_iter().any(|text| lexicons.traps.is_in(text)) {
+    let marks = [seen.attribute("name"), seen.attribute("id"), seen.attribute("class")];
+    if said.into_iter().any(|text| traps.is_said(text))
+        || marks.into_iter().any(|text| traps.is_marked(text))
+    {
         return true;
     }
     let near = [&names.before, &names.after];
     let unlabelled = names.associated.is_empty() && names.wrapping.is_empty();
-    if unlabelled && near.into_iter().any(|text| text.len() < 120 && lexicons.traps.is_in(text)) {
+    if unlabelled && near.into_iter().any(|text| text.len() < 120 && traps.is_said(text)) {
         return true;
     }
     let around = sighting.around(seen.place).take(2);
-    let marked = |text: &str| lexicons.traps.is_in(text);
+    let marked = |text: &str| traps.is_marked(text);
     if around
         .into_iter()
         .any(|(_, place)| marked(place.attribute("class")) || marked(place.attribute("id")))

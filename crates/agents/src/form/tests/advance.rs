@@ -212,7 +212,7 @@ fn what_is_written_on_a_control_says_what_it_does() {
         ("Submit and continue", Send),
         ("Create account and continue", Send),
         ("Sign up and continue", Send),
-        ("Subscribe & continue", Send),
+        ("Subscribe & continue", Pay),
         ("Registrieren und weiter", Send),
         ("Valider et continuer", Send),
         ("提交并继续", Send),

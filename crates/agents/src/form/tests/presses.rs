@@ -204,6 +204,7 @@ fn fits(order: &Order<Task>, answer: &Answer<Report>) -> bool {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn no_report_says_that_a_form_was_not_sent_after_a_press(
         answers in prop::collection::vec(answers(), 1..120),

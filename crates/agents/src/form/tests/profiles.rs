@@ -81,7 +81,8 @@ fn an_agent_is_told_names_and_no_value() {
     assert_eq!(profile.value("answers.Why us"), Some((Kind::None, "the secret reason".into())));
     assert_eq!(profile.value("answers.Why them"), None);
     assert_eq!(profile.value("no-such-kind"), None);
-    assert_eq!(profile.told(), "- work: the secret work");
+    assert_eq!(profile.told(&["Your work".into()]), "- work: the secret work");
+    assert_eq!(profile.told(&["Your town".into()]), "");
 }
 
 #[test]

@@ -22,7 +22,53 @@
     return element.localName === "a" && attribute(element, "role") !== "button" ? "link" : "button";
   }
 
+  // What a style sheet writes before and after an element: text to those who see it.
+  function drawnBy(element) {
+    const view = element.ownerDocument.defaultView;
+    return ["::before", "::after"].map((part) => {
+      const { content, display } = view.getComputedStyle(element, part);
+      if (display === "none" || !content || /^(none|normal)$/.test(content)) return "";
+      const pieces = content.match(/"(?:[^"\\]|\\.)*"|attr\([^)\s]+/g) || [];
+      const text = pieces.map((piece) => piece[0] === '"' ? piece.slice(1, -1).replace(/\\(.)/g, "$1")
+        : attribute(element, piece.slice(5))).join(" ");
+      // The signs of icon fonts are no letters.
+      return /\p{L}/u.test(text) ? text : "";
+    }).join(" ");
+  }
+
+  // What stands beside a control, up to the nearest field on either side: prices are there.
+  function nearOf(element) {
+    const root = element.form || element.closest("form, [role=form], dialog, [role=dialog]")
+      || element.getRootNode().body || element.getRootNode();
+    const names = ["aria-label", "title", "alt"].map((name) => attribute(element, name)).join(" ");
+    const read = (forward, most) => {
+      const walker = element.ownerDocument.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+      walker.currentNode = element;
+      let text = "", steps = 0;
+      while (text.length < most && (steps += 1) < 400) {
+        const node = forward ? walker.nextNode() : walker.previousNode();
+        if (!node) break;
+        if (element.contains(node)) continue;
+        if (node.nodeType === 1) {
+          if (matches(node, NATIVE + "," + ROLES + "," + EDITABLE) && !isHiddenInput(node) && isShown(node)) break;
+          continue;
+        }
+        const parent = node.parentElement;
+        if (!parent || !/\S/.test(node.data) || parent.closest("script, style, noscript, template, option, button, label, legend")) continue;
+        if (!isShown(parent)) continue;
+        text = forward ? text + " " + node.data : node.data + " " + text;
+      }
+      return forward ? text.slice(0, most) : text.slice(-most);
+    };
+    return squeeze([names, read(false, 400), read(true, 200)].join(" "));
+  }
+
   function saysOf(element) {
+    const drawn = [element, ...[...element.querySelectorAll("*")].slice(0, 30)].map(drawnBy).join(" ");
+    return squeeze(writtenOn(element) + " " + drawn, 200);
+  }
+
+  function writtenOn(element) {
     const image = element.querySelector("img[alt], svg title");
     return words(element, 200) || squeeze(element.localName === "input" ? element.value : "", 200)
       || squeeze(attribute(element, "aria-label"), 200) || squeeze(attribute(element, "title"), 200)
@@ -54,6 +100,8 @@
       multiple: !!element.multiple || attribute(element, "aria-multiselectable") === "true",
       user_invalid: matches(element, ":user-invalid"),
       message: squeeze(element.validationMessage, 300), complaints: complaintsOf(element), ...slidOf(element),
+      masked: /^(disc|circle|square)$/.test(styleOf(element).webkitTextSecurity || "")
+        && (element.type || "").toLowerCase() !== "password",
     });
   }
 
@@ -63,7 +111,7 @@
     const own = element.hasAttribute("formaction") && element.form ? element.formAction : "";
     const target = own || (element.form ? element.form.getAttribute("action") : attribute(element, "href"));
     const origin = target && URL.canParse(target, location.href) ? new URL(target, location.href).origin : null;
-    controls.push({ ...base(element), what: "pressed", does: does(element), label, origin });
+    controls.push({ ...base(element), what: "pressed", does: does(element), label, origin, near: nearOf(element) });
   }
 
   function isField(element) {

@@ -25,8 +25,10 @@
   const placeOf = new Map();
   let order = 0;
 
-  const squeeze = (text, most = MOST_WORDS) =>
-    (text || "").replace(/[\s\u00a0\u200b\ufeff]+/g, " ").trim().slice(0, most);
+  // Characters that draw nothing would part words that people read as one.
+  const squeeze = (text, most = MOST_WORDS) => (text || "")
+    .replace(/[\u00ad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]/g, "")
+    .replace(/[\s\u00a0]+/g, " ").trim().slice(0, most);
   const matches = (element, selector) => element.matches(selector);
   const attribute = (element, name) => element.getAttribute(name) || "";
   const styleOf = (element) => element.ownerDocument.defaultView.getComputedStyle(element);

@@ -10,18 +10,20 @@ use std::{
 
 use pointsman_agents::form::{Config, Control, Field, Profile};
 
-use super::{trouble::Trouble, vault::Vault};
+use super::{hide::hidden, trouble::Trouble, vault::Vault};
 use crate::profile;
 
 /// The shortest value that is worth hiding; a shorter one would blot out ordinary words.
 const SHORTEST: usize = 3;
-/// What stands for a value that was typed.
-const HIDDEN: &str = "[hidden]";
 
 /// The private side of a run.
 pub(super) struct Secrets {
     redact: bool,
     vault: Vault,
+    /// The profile's path; empty where there is none.
+    file: PathBuf,
+    /// What the form is filled for, in the person's words.
+    goal: String,
     /// The profile that was read last, and what its file was then.
     profile: Mutex<Option<(Stamp, Arc<Profile>)>>,
     /// What the profile says, the longest first.
@@ -42,7 +44,8 @@ impl Secrets {
     pub(super) fn new(config: &Config, vault: Vault) -> Self {
         let redact = config.redact;
         let (profile, typed) = (Mutex::default(), Mutex::default());
-        let mut secrets = Self { redact, vault, profile, known: Vec::new(), typed };
+        let (file, goal) = (PathBuf::from(&config.profile.file), config.goal.clone());
+        let mut secrets = Self { redact, vault, file, goal, profile, known: Vec::new(), typed };
         if redact {
             // A page may repeat what was typed before this process took the run up. A
             // profile that cannot be read is told of where it is needed.
@@ -72,6 +75,19 @@ impl Secrets {
         } else {
             Ok(written.into())
         }
+    }
+
+    /// Returns the name of a fact that a text repeats, although it is not for the field and
+    /// nothing else in the question tells it.
+    pub(super) fn repeated(&self, field: &Field, text: &str) -> Result<Option<String>, Trouble> {
+        if self.file.as_os_str().is_empty() {
+            return Ok(None);
+        }
+        let options = field.options.iter().map(|it| it.label.as_str());
+        let said = [self.goal.as_str(), &field.label, &field.placeholder, &field.context];
+        let known = said.into_iter().chain(options).collect::<Vec<_>>().join("\n");
+        let profile = self.profile(&self.file)?;
+        Ok(profile.repeated(text, &field.called(), &known).map(String::from))
     }
 
     /// Returns a profile, which is read again when its file has changed.
@@ -140,52 +156,43 @@ impl Secrets {
     }
 }
 
-/// Returns words without these values: wherever they stand as they are, and as words of
-/// their own in whatever case they are written.
-fn hidden(words: &str, values: &[String]) -> String {
-    values.iter().fold(words.to_owned(), |words, value| {
-        without(&words.replace(value.as_str(), HIDDEN), value)
-    })
-}
-
-fn without(words: &str, value: &str) -> String {
-    let wanted: Vec<char> = value.chars().flat_map(char::to_lowercase).collect();
-    let mut left = String::with_capacity(words.len());
-    let mut rest = words;
-    while let Some(first) = rest.chars().next() {
-        let begins = !left.ends_with(char::is_alphanumeric);
-        let found = starts(rest, &wanted).filter(|_| begins).and_then(|it| rest.get(it..));
-        if let Some(after) = found.filter(|after| !after.starts_with(char::is_alphanumeric)) {
-            left.push_str(HIDDEN);
-            rest = after;
-        } else {
-            left.push(first);
-            rest = rest.get(first.len_utf8()..).unwrap_or_default();
-        }
-    }
-    left
-}
-
-/// Returns how many bytes at the start of a text are these signs, if they are.
-fn starts(text: &str, wanted: &[char]) -> Option<usize> {
-    let mut met = 0;
-    for (at, sign) in text.char_indices() {
-        if met == wanted.len() {
-            return Some(at);
-        }
-        for lower in sign.to_lowercase() {
-            if wanted.get(met) != Some(&lower) {
-                return None;
-            }
-            met += 1;
-        }
-    }
-    (met == wanted.len()).then_some(text.len())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_that_repeats_a_fact_of_another_field_is_not_typed() {
+        use super::super::value::{self, Value};
+        let file = std::env::temp_dir().join(format!("pointsman-facts-{}", std::process::id()));
+        let facts = "[facts]\niban = \"DE89 3704 0044 0532 0130 00\"\nwork = \"Built engines\"\n\
+                     town = { value = \"Whitby Harbour\", for = [\"*\"] }\n";
+        fs::write(&file, facts).unwrap_or_else(|error| panic!("{error}"));
+        let run: crate::store::RunId = "r1".parse().unwrap_or_else(|error| panic!("{error}"));
+        let profile = pointsman_agents::form::Holds {
+            file: file.display().to_string(),
+            ..pointsman_agents::form::Holds::default()
+        };
+        let goal = "a job".to_owned();
+        let config = Config { goal, profile, ..Config::default() };
+        let secrets = Secrets::new(&config, Vault::new(Path::new("/no/such/folder"), &run));
+        let typed = |label: &str, text: &str| {
+            let shape = pointsman_agents::form::Shape::Textarea;
+            let field = Field { label: label.into(), shape, ..Field::default() };
+            let from = pointsman_agents::form::Source::Written { text: text.into() };
+            match value::of(&secrets, &field, &from) {
+                Ok(Value::Unfit(why)) => why,
+                Ok(Value::Fits(_)) => String::new(),
+                other => panic!("{other:?}"),
+            }
+        };
+        let leak = "My account is de89-3704-0044-0532-0130-00.";
+        assert!(typed("Comment", leak).contains("repeats the fact `iban`"));
+        assert!(typed("Comment", "I built engines.").contains("repeats the fact `work`"));
+        assert_eq!(typed("Your work", "I built engines in Whitby Harbour."), "");
+        assert_eq!(typed("Why engines? Who built engines?", "I built engines."), "");
+        assert_eq!(typed("Comment", "Good day."), "");
+        drop(fs::remove_file(&file));
+    }
 
     #[test]
     fn a_text_stands_for_another_only_where_texts_are_kept() {
@@ -197,15 +204,5 @@ mod tests {
         };
         assert!(matches!(text(false).as_deref(), Ok("kept:0")));
         assert!(matches!(text(true), Err(Trouble::Vault(_))));
-    }
-
-    #[test]
-    fn values_are_hidden_in_any_case() {
-        let values = ["Ada Lovelace".to_owned(), "Größe".to_owned()];
-        let seen = "Dear ADA LOVELACE, your größe and ada lovelace: Ada";
-        assert_eq!(hidden(seen, &values), "Dear [hidden], your [hidden] and [hidden]: Ada");
-        assert_eq!(hidden("", &values), "");
-        let ada = ["Ada".to_owned()];
-        assert_eq!(hidden("ADA in Canada, xAdax", &ada), "[hidden] in Canada, x[hidden]x");
     }
 }

@@ -22,7 +22,15 @@ pub(super) enum Value {
 pub(super) fn of(secrets: &Secrets, field: &Field, from: &Source) -> Result<Value, Trouble> {
     let (kind, raw) = match from {
         Source::Nothing => return Ok(Value::None),
-        Source::Written { text } => (Kind::None, secrets.text(text)?),
+        Source::Written { text } => {
+            let text = secrets.text(text)?;
+            if let Some(name) = secrets.repeated(field, &text)? {
+                let why =
+                    format!("the text repeats the fact `{name}`, which is not for this field");
+                return Ok(Value::Unfit(why));
+            }
+            (Kind::None, text)
+        }
         Source::Profile { file, key } => {
             let profile = secrets.profile(Path::new(file))?;
             match profile.value(key) {
@@ -37,11 +45,12 @@ pub(super) fn of(secrets: &Secrets, field: &Field, from: &Source) -> Result<Valu
     })
 }
 
-/// Returns what a model may know of the person, as a part of the system's word.
-pub(super) fn facts(file: &Path) -> Result<String, Trouble> {
-    let profile = profile::read(file).map_err(Trouble::Profile)?;
-    if profile.facts.is_empty() {
+/// Returns what a model may know of the person to write for a field that is called so, as a
+/// part of the system's word.
+pub(super) fn facts(file: &Path, called: &[String]) -> Result<String, Trouble> {
+    let told = profile::read(file).map_err(Trouble::Profile)?.told(called);
+    if told.is_empty() {
         return Ok(String::new());
     }
-    Ok(format!("\n\nWhat is known of the person:\n{}", profile.told()))
+    Ok(format!("\n\nWhat is known of the person:\n{told}"))
 }

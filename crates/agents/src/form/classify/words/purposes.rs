@@ -1,4 +1,4 @@
-//! What forms are for, which buttons send them, and what lies in wait for robots.
+//! What forms are for, and which buttons send them.
 
 /// What a form is for.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -200,16 +200,3 @@ pub(in crate::form) const UNSENT: &str = "cancel, back, previous, close, reset, 
 pub(in crate::form) const ASIDES: &str = "header, nav, navbar, navigation, footer, aside, sidebar, search, *searchbar, \
      *searchform, cookie, *cookie, consent, *consent, gdpr, *onetrust, banner, \
      newsletter, *newsletter, topbar, site search, language selector, *langswitch";
-
-/// What is said of fields that are there to be left empty.
-pub(in crate::form) const TRAPS: &str = "honeypot, *honeypot, *honey, hp field, leave this field, leave this empty, \
-     leave this blank, leave blank, leave empty, should be left blank, if you are human, \
-     if you re human, do not fill, don t fill, not fill this, keep this field blank, \
-     keep empty, bot trap, *bottrap, *antispam, anti spam, *spamcheck, gotcha, \
-     nicht ausfullen, feld leer lassen, bitte leer lassen, bitte frei lassen, \
-     ne pas remplir, laisser vide, laissez ce champ vide, no rellenar, dejar vacio, \
-     deja este campo vacio, non compilare, lasciare vuoto, nao preencher, \
-     deixe em branco, niet invullen, laat leeg, skal ikke udfyldes, fyll inte i, \
-     ikke fyll ut, ala tayta, nie wypelniaj, nevyplnujte, не заполняйте, \
-     оставьте пустым, не заповнюйте, bos birakin, 入力しないでください, 비워두세요, 请勿填写, \
-     اترك هذا الحقل فارغا";

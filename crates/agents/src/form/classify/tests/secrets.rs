@@ -1,0 +1,157 @@
+//! One word for a secret wins over every harmless one.
+
+use alloc::{string::String, vec::Vec};
+
+use crate::form::{
+    Class, Field, Holds, Kind,
+    config::Config,
+    kind::Secret,
+    plan::{self, Why},
+    read::tests::page::Page,
+    sight::Seen,
+};
+
+fn read(label: &str, attributes: &str, change: impl FnOnce(&mut Seen)) -> Field {
+    let mut page = Page::new();
+    let form = page.place(0, "form", "");
+    page.field(form, attributes, |seen| {
+        seen.names.associated = label.into();
+        change(seen);
+    });
+    page.read().fields.remove(0)
+}
+
+fn config(answers: &[&str], allow: &[Class]) -> Config {
+    let kinds = Kind::all().filter(|kind| kind.class().is_none()).collect();
+    let answers = answers.iter().map(|it| String::from(*it)).collect();
+    let allow = allow.iter().copied().collect();
+    let profile = Holds { kinds, answers, allow, facts: true, ..Holds::default() };
+    Config { profile, writes: true, ..Config::default() }
+}
+
+#[test]
+fn a_field_that_lies_about_a_secret_is_left() {
+    for (label, attributes, why) in [
+        ("Nickname", "autocomplete=cc-number", Why::NeverFilled),
+        ("Comment", "name=ssn", Why::Private),
+        ("City", "autocomplete=cc-number", Why::NeverFilled),
+        ("City", "autocomplete=current-password", Why::NeverFilled),
+        ("City", "name=cvv", Why::NeverFilled),
+        ("City", "name=password", Why::NeverFilled),
+        ("Email", "autocomplete=one-time-code", Why::NeverFilled),
+        ("Card number", "autocomplete=email", Why::NeverFilled),
+        ("Card number", "name=email", Why::NeverFilled),
+        ("Password", "autocomplete=email", Why::NeverFilled),
+        ("Password", "type=password autocomplete=email", Why::NeverFilled),
+        ("Verification code", "autocomplete=given-name", Why::NeverFilled),
+        ("CVC", "autocomplete=address-level2", Why::NeverFilled),
+        ("IBAN", "autocomplete=email", Why::Private),
+        ("Social security number", "autocomplete=email", Why::Private),
+        ("PIN", "autocomplete=tel", Why::NeverFilled),
+        ("City", "type=password", Why::NeverFilled),
+        ("Hobby", "name=cardnumber", Why::NeverFilled),
+        ("Mother maiden name", "", Why::Private),
+        ("Security answer", "autocomplete=family-name", Why::Private),
+        ("Passwort", "", Why::NeverFilled),
+        ("Mot de passe", "", Why::NeverFilled),
+        ("暗証番号", "", Why::NeverFilled),
+        ("P\u{200b}assword", "autocomplete=email", Why::NeverFilled),
+    ] {
+        let field = read(label, attributes, |_| {});
+        let left = plan::kept_out(&field, &config(&[], &[]));
+        assert_eq!(left, Some(why), "{label} {attributes}: {field:?}");
+    }
+    let masked = read("City", "", |seen| seen.masked = true);
+    assert_eq!(plan::kept_out(&masked, &config(&[], &[])), Some(Why::NeverFilled));
+}
+
+#[test]
+fn numbers_of_persons_and_accounts_and_security_answers_are_a_class_of_their_own() {
+    let all = |secret: Secret, labels: &str| {
+        let wrong: Vec<&str> =
+            labels.split(", ").filter(|it| read(it, "", |_| {}).secret != Some(secret)).collect();
+        assert!(wrong.is_empty(), "not {secret:?}: {wrong:#?}");
+    };
+    all(
+        Secret::NationalId,
+        "SSN, National Insurance number, Passport number, Sozialversicherungsnummer, Steuer-ID, \
+         Numéro de sécurité sociale, Número de DNI, CPF, Codice fiscale, BSN, Personnummer, \
+         CPR-nummer, Fødselsnummer, Henkilötunnus, PESEL, Rodné číslo, Személyi szám, CNP, ЕГН, OIB, \
+         ЈМБГ, EMŠO, Isikukood, Personas kods, Asmens kodas, ΑΜΚΑ, T.C. Kimlik No, СНИЛС, ИПН, \
+         رقم الهوية, תעודת זהות, کد ملی, マイナンバー, 주민등록번호, 身份证号, Nomor KTP, เลขประจำตัวประชาชน",
+    );
+    all(
+        Secret::BankAccount,
+        "IBAN, BIC, Bank account number, Sort code, Routing number, Kontonummer, Numéro de compte, \
+         Número de cuenta, Numero di conto, Número de conta, Rekeningnummer, Bankkonto, Tilinumero, \
+         Numer konta, Číslo účtu, Bankszámlaszám, Номер счета, Номер рахунку, Αριθμός λογαριασμού, \
+         Hesap numarası, رقم الحساب, 口座番号, 계좌번호, 银行账号, Số tài khoản, Nomor rekening",
+    );
+    all(
+        Secret::SecurityAnswer,
+        "Security answer, Mother's maiden name, Name of your first pet, Your first car, \
+         Geheime Antwort, Mädchenname der Mutter, Réponse secrète, Respuesta secreta, \
+         Risposta segreta, Resposta secreta, Geheim antwoord, Mors flicknamn, Nazwisko panieńskie matki, \
+         Bezpečnostní otázka, Девичья фамилия матери, Дівоче прізвище матері, Gizli cevap, \
+         السؤال السري, שאלת אבטחה, 秘密の質問の答え, 보안 질문, 安全问题",
+    );
+}
+
+#[test]
+fn such_a_field_is_filled_from_an_answer_under_its_label_and_from_nothing_else() {
+    let iban = read("IBAN", "autocomplete=email", |_| {});
+    let key = |answers: &[&str]| plan::key(&iban, &config(answers, &[]).profile);
+    assert_eq!(key(&[]), None, "a mail address is not what it asks for");
+    assert_eq!(key(&["IBAN"]).as_deref(), Some("answers.IBAN"));
+    assert_eq!(plan::kept_out(&iban, &config(&["IBAN"], &[])), None);
+    assert_eq!(plan::kept_out(&iban, &config(&["City"], &[])), Some(Why::Private));
+    let said = alloc::string::ToString::to_string(&Why::Private);
+    assert_eq!(said, "private: filled only from an answer under its label");
+}
+
+#[test]
+fn an_allowed_class_takes_no_value_of_another_kind() {
+    let lying = read("Password", "autocomplete=email", |_| {});
+    assert_eq!((lying.kind, lying.class()), (Kind::Email, Some(Class::Password)));
+    assert_eq!(plan::kept_out(&lying, &config(&[], &[Class::Password])), Some(Why::NeverFilled));
+    assert_eq!(plan::kept_out(&lying, &config(&["Password"], &[Class::Password])), None);
+    assert_eq!(plan::kept_out(&lying, &config(&["Password"], &[])), Some(Why::NeverFilled));
+}
+
+#[test]
+fn harmless_fields_are_not_taken_for_secrets() {
+    for (label, attributes) in [
+        ("City", ""),
+        ("City", "autocomplete=new-password"),
+        ("E-mail address (never your password)", ""),
+        ("Postal code", "name=pin_code"),
+        ("Promo code", ""),
+        ("Customer ID", "name=cid"),
+        ("Years of Swift", ""),
+        ("Liczba dni", ""),
+        ("Coupon", "name=code"),
+        ("Name of the school", ""),
+        ("Message", ""),
+        ("Nie mam samochodu, bo", ""),
+    ] {
+        let field = read(label, attributes, |_| {});
+        assert_eq!((field.class(), field.secret), (None, None), "{label} {attributes}");
+    }
+    // A question in several lines may speak of such things.
+    let area = |label: &str| read(label, "", |seen| seen.tag = "textarea".into());
+    assert_eq!(area("Why do you want to open a bank account with us?").secret, None);
+    assert_eq!(area("Bank account").secret, Some(Secret::BankAccount));
+    // What is chosen is no secret.
+    let mut page = Page::new();
+    let form = page.place(0, "form", "");
+    page.list(form, "name=security_question", &["First pet?", "First car?"]);
+    assert_eq!(page.read().fields[0].secret, None);
+}
+
+#[test]
+fn what_a_kind_says_already_is_not_written_twice() {
+    let plain = read("Card number", "autocomplete=cc-number", |_| {});
+    assert_eq!((plain.kind, plain.secret), (Kind::CcNumber, None));
+    let written = serde_json::to_string(&plain).expect("plain data");
+    assert!(!written.contains("secret"), "{written}");
+}

@@ -1,0 +1,77 @@
+//! Whether words say that their field is there to catch robots.
+
+use alloc::vec::Vec;
+
+use crate::form::classify::{
+    Lexicon, Text,
+    words::{BAIT, HUMAN, MARKS, TRAPS},
+};
+
+/// Letters between a word for leaving and a word for empty that still go together, in bytes.
+const BETWEEN: usize = 40;
+
+/// What traps are known by. Phrases mean the language that they are in.
+pub(super) struct Traps {
+    marks: Lexicon<()>,
+    bait: Lexicon<()>,
+    says: Lexicon<&'static str>,
+    keeps: Lexicon<&'static str>,
+    empty: Lexicon<&'static str>,
+    unless: Lexicon<&'static str>,
+    human: Lexicon<()>,
+}
+
+impl Traps {
+    pub(super) fn new() -> Self {
+        let list = |says: &'static str| Lexicon::new(core::iter::once(((), says)));
+        Self {
+            marks: list(MARKS),
+            bait: list(BAIT),
+            says: Lexicon::new(TRAPS.iter().map(|trap| (trap.language, trap.says))),
+            keeps: Lexicon::new(TRAPS.iter().map(|trap| (trap.language, trap.keeps))),
+            empty: Lexicon::new(TRAPS.iter().map(|trap| (trap.language, trap.empty))),
+            unless: Lexicon::new(TRAPS.iter().map(|trap| (trap.language, trap.unless))),
+            human: list(HUMAN),
+        }
+    }
+
+    /// Returns whether a name, an id or a class marks a trap.
+    pub(super) fn is_marked(&self, identifier: &str) -> bool {
+        self.marks.is_in(identifier)
+    }
+
+    /// Returns whether words that people read say that the field is to be left empty. With a
+    /// condition they are advice, `leave blank if you have none`, unless the condition is to
+    /// be a person.
+    pub(super) fn is_said(&self, words: &str) -> bool {
+        let text = Text::new(words);
+        if !self.bait.find(&text).is_empty() {
+            return true;
+        }
+        let languages = self.languages(&text);
+        if languages.is_empty() {
+            return false;
+        }
+        let conditions = self.unless.find(&text);
+        let conditional = conditions.iter().any(|it| languages.contains(&it.meaning));
+        !conditional || !self.human.find(&text).is_empty()
+    }
+
+    /// Returns the languages in which a text says that something is to be left empty.
+    fn languages(&self, text: &Text) -> Vec<&'static str> {
+        let mut found: Vec<&'static str> =
+            self.says.find(text).iter().map(|it| it.meaning).collect();
+        let empty = self.empty.find(text);
+        for keep in self.keeps.find(text) {
+            let near = empty.iter().any(|empty| {
+                let gap =
+                    empty.start.saturating_sub(keep.end).max(keep.start.saturating_sub(empty.end));
+                empty.meaning == keep.meaning && gap <= BETWEEN
+            });
+            if near {
+                found.push(keep.meaning);
+            }
+        }
+        found
+    }
+}
