@@ -27,7 +27,7 @@ use serde_json::{Value, json, value::RawValue};
 use crate::{answer, catalogue};
 use decl::{
     ASK_ID, CHILD_FAILED, CHILD_ID, CHOOSE_ID, CHOSEN, COMPLETED, HTTP_ID, HTTP_OK, JOBS, NO,
-    NONZERO, OTHER, REPLY_ID, SHELL_ID, SHELL_OK, SUCCEEDED, TOOL_ID, TOOL_OK, YES,
+    NONZERO, OTHER, REPLY_ID, SHELL_ID, SHELL_OK, SLOTS, SUCCEEDED, TOOL_ID, TOOL_OK, YES,
 };
 use render::With;
 
@@ -98,8 +98,13 @@ impl Agent for Builtin {
     type Task = Task;
     type Report = Report;
 
-    const DECL: AgentDecl =
-        AgentDecl { name: "builtin", jobs: JOBS, events: &["input", "input_closed"], lists: &[] };
+    const DECL: AgentDecl = AgentDecl {
+        name: "builtin",
+        jobs: JOBS,
+        events: &["input", "input_closed"],
+        slots: SLOTS,
+        ..AgentDecl::NONE
+    };
 
     fn prompt(data: &Data, visit: &Visit<'_>) -> Prompt {
         let asked = Message::User(data.prompt(visit));

@@ -6,7 +6,11 @@ use pointsman_kernel::{
     agent::Agent,
     chart::{Certificate, Chart, Per, Refused, verify},
     erased::AgentRow,
-    job::{AgentDecl, Child, Registry},
+    job::{
+        AgentDecl, Argument,
+        ArgumentKind::{self, Any, Flag, Number, Text, Texts},
+        Child, Registry, ToolShape,
+    },
     tool::{Recovery, ToolDecl, ToolEffect},
 };
 
@@ -42,20 +46,44 @@ pub const ROWS: &[AgentRow] = &[
     AgentRow::of::<Builtin>(),
 ];
 
-/// The tools that a state may allow. Servers that a user configures add theirs.
-pub const TOOLS: &[&str] = &[
-    "context.fts_search",
-    "edit",
-    SUBMIT_TOOL,
-    "git",
-    "http_get",
-    "list",
-    PLAN_TOOL,
-    "read",
-    "search",
-    "shell",
-    "write",
+/// The tools that a state may allow, with their arguments. Servers that a user configures
+/// add theirs. A test of the runtime compares these with the schemas that models are given.
+pub const TOOLS: &[ToolShape<'static>] = &[
+    ToolShape::new("context.fts_search", &[must("query", Text)]),
+    ToolShape::new(
+        "edit",
+        &[must("path", Text), must("old", Text), must("new", Text), may("all", Flag), DIGEST],
+    ),
+    // Only the agent that fills forms calls it.
+    ToolShape::named(SUBMIT_TOOL),
+    ToolShape::new("git", &[must("args", Texts)]),
+    ToolShape::new("http_get", &[must("url", Text)]),
+    ToolShape::new("list", &[may("path", Text), may("depth", Number)]),
+    ToolShape::new(PLAN_TOOL, &[must("phases", Any)]),
+    ToolShape::new("read", &[must("path", Text), may("from", Number), may("to", Number)]),
+    ToolShape::new(
+        "search",
+        &[
+            must("query", Text),
+            may("literal", Flag),
+            may("ignore_case", Flag),
+            may("path", Text),
+            may("glob", Text),
+        ],
+    ),
+    ToolShape::new("shell", &[must("command", Text), may("timeout_ms", Number), may("cwd", Text)]),
+    ToolShape::new("write", &[must("path", Text), must("content", Text), DIGEST]),
 ];
+
+const DIGEST: Argument<'static> = may("digest", Text);
+
+const fn must(name: &'static str, kind: ArgumentKind) -> Argument<'static> {
+    Argument { name, required: true, kind }
+}
+
+const fn may(name: &'static str, kind: ArgumentKind) -> Argument<'static> {
+    Argument { name, required: false, kind }
+}
 
 /// The tool by which a plan is put to a person. It does nothing but be approved.
 pub const PLAN_TOOL: &str = "propose_plan";

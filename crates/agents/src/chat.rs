@@ -125,6 +125,7 @@ impl Agent for Chat {
         jobs: JOBS,
         events: &["user_input", "input_closed"],
         lists: &["tool_calls"],
+        ..AgentDecl::NONE
     };
 
     fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {

@@ -133,6 +133,7 @@ impl Agent for Code {
         jobs: JOBS,
         events: &["prompt", "input_closed"],
         lists: &["tool_calls"],
+        ..AgentDecl::NONE
     };
 
     fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {

@@ -116,7 +116,7 @@ impl Agent for Explore {
     type Task = Task;
     type Report = Report;
 
-    const DECL: AgentDecl = AgentDecl { name: "explore", jobs: JOBS, events: &[], lists: &[] };
+    const DECL: AgentDecl = AgentDecl { name: "explore", jobs: JOBS, ..AgentDecl::NONE };
 
     fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {
         *data = Data::new(serde_json::from_str(config.get())?)?;

@@ -149,7 +149,7 @@ impl Agent for Form {
     type Report = Report;
 
     const DECL: AgentDecl =
-        AgentDecl { name: "form", jobs: JOBS, events: &["activate"], lists: &[] };
+        AgentDecl { name: "form", jobs: JOBS, events: &["activate"], ..AgentDecl::NONE };
 
     fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {
         *data = Data::new(serde_json::from_str(config.get())?);

@@ -146,7 +146,7 @@ impl Agent for Research {
     type Task = Task;
     type Report = Report;
 
-    const DECL: AgentDecl = AgentDecl { name: "research", jobs: JOBS, events: &[], lists: &[] };
+    const DECL: AgentDecl = AgentDecl { name: "research", jobs: JOBS, ..AgentDecl::NONE };
 
     fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {
         data.configure(config)

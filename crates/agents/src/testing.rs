@@ -18,7 +18,7 @@ use pointsman_kernel::{
     event::{Begun, Event, Observed, Scope, Usage},
     governor::{Permissions, Rule, Verdict},
     id::{At, EffectId},
-    job::{AgentDecl, Child, Registry},
+    job::{AgentDecl, Child, Registry, ToolShape},
     prompt::Prompt,
     run::{Doing, Run},
     step,
@@ -56,7 +56,9 @@ where
     /// The same, for charts that start children.
     pub(crate) fn with_children(chart: &str, tools: &[&str], children: &[Child<'_>]) -> Self {
         let agents: [AgentDecl; 1] = [A::DECL];
-        let chart = match verify(chart, &Registry { agents: &agents, tools, children }) {
+        let tools: Vec<ToolShape<'_>> = tools.iter().map(|name| ToolShape::named(name)).collect();
+        let registry = Registry { agents: &agents, tools: &tools, children };
+        let chart = match verify(chart, &registry) {
             Ok(chart) => chart,
             Err(refused) => panic!("the chart is refused: {refused:#?}"),
         };

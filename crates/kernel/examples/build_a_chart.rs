@@ -24,7 +24,7 @@ const COMPARE: JobDecl = JobDecl {
     ..JobDecl::DECIDE
 };
 const WATCHER: AgentDecl =
-    AgentDecl { name: "watcher", jobs: &[FETCH, COMPARE], events: &[], lists: &[] };
+    AgentDecl { name: "watcher", jobs: &[FETCH, COMPARE], ..AgentDecl::NONE };
 
 fn main() -> Result<(), Box<dyn Error>> {
     let registry = Registry { agents: &[WATCHER], tools: &[], children: &[] };

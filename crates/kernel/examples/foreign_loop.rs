@@ -77,7 +77,7 @@ impl Agent for Dice {
     type Data = Thrown;
     type Task = Throw;
     type Report = u8;
-    const DECL: AgentDecl = AgentDecl { name: "dice", jobs: &[THROW], events: &[], lists: &[] };
+    const DECL: AgentDecl = AgentDecl { name: "dice", jobs: &[THROW], ..AgentDecl::NONE };
 
     fn begin(_: &mut Thrown, _: &RawValue) -> Result<(), BadBody> {
         Ok(())

@@ -12,10 +12,12 @@ mod levels;
 mod limits;
 mod loops;
 mod paced;
+mod parameters;
 mod reach;
 mod read;
 mod resolve;
 mod routes;
+mod slots;
 mod stuck;
 mod table;
 mod verify;
@@ -28,6 +30,7 @@ use serde_json::value::RawValue;
 pub use authority::{AuthorityReport, InfluencedEdge};
 pub use build::{ChartBuilder, StateBuilder};
 pub use certificate::{Certificate, Per};
+pub(crate) use draft::Sp;
 pub use stuck::{ScreenStall, Stuck};
 pub use verify::{Refused, verify};
 
@@ -49,6 +52,9 @@ pub struct Chart {
     pub(crate) budgets: Box<[Budget]>,
     pub(crate) any: Any,
     pub(crate) stuck: Stuck,
+    pub(crate) slots: Box<[Box<str>]>,
+    pub(crate) needs: Box<[Box<str>]>,
+    pub(crate) filled: Box<[(Box<str>, serde_json::Value)]>,
     pub(crate) certificate: Certificate,
     pub(crate) report: AuthorityReport,
 }
@@ -172,6 +178,8 @@ pub struct Work {
     pub worst: Charges,
     /// Limits of one visit, or of one item.
     pub attempts: Attempts,
+    /// Whether it waits for a person, which costs no time.
+    pub person: bool,
 }
 
 /// How often and how long a job is tried. Attempts count the first try.

@@ -52,7 +52,7 @@ state without its limit. docs/charts.md lists every key of every table.";
 "The key is known, but its value is of another type, such as a number where a name is
 expected. Durations are strings with a unit: `\"250ms\"`, `\"15s\"`, `\"5m\"`, `\"24h\"`.";
 
-    BadValue = "PM0105", "a value that cannot be meant",
+    BadValue = "PM0105", "an invalid value",
 "The value has the right type but cannot be used: a duration without a unit, an attempt
 count of zero (attempts count the first try), a cap below its base, more parallel places
 than items, a name that is not lower-case with underscores.";
@@ -79,7 +79,8 @@ chart can only name jobs that exist.";
 "An await state lists an event that the agent never receives, so it would wait for ever.";
 
     UnknownTool = "PM0206", "no registry has this tool",
-"`tools` lists a tool that is neither built in nor offered by a configured server.";
+"`tools`, or the `tool` of a job, names a tool that is not built in. Tools that servers offer
+are called `mcp.SERVER.TOOL`; whether one exists is known only when a run starts.";
 
     UnknownList = "PM0207", "no such list",
 "`fan_out.over` names a list in the agent's data, with one item per job to run.";
@@ -87,6 +88,12 @@ chart can only name jobs that exist.";
     UnknownChild = "PM0208", "no such child chart, or a recursive one",
 "The `agent` job starts another chart as a child run. The child must be known and must not
 be the chart itself: recursion has no bound.";
+
+    UnknownSlot = "PM0209", "a slot that nothing fills",
+"`{slot}` in a text, or the `slot` of a job, names a slot that no job fills with `into`. Every
+run has `goal`, `input` and `error`. A slot that `--set` fills is declared at the top of the
+chart, with its default: `slots = { tone = \"dry\" }`. Plain braces are written twice, as in
+`{{plain}}`.";
 
     NotOneThing = "PM0301", "a state does exactly one thing",
 "A state has exactly one of `run`, `decide`, `await`, `fan_out`, `final`,
@@ -98,7 +105,8 @@ be the chart itself: recursion has no bound.";
 
     NoTimeout = "PM0303", "a job without a time limit",
 "Every attempt of a job with effects ends: give the state a `timeout`, or the whole chart
-one in `[defaults]`. Without it no bound on time could be certified.";
+one in `[defaults]`. Without it no bound on time could be certified. `ask.person` has 24 hours
+where its state says nothing.";
 
     Misplaced = "PM0304", "a key that means nothing here",
 "The key belongs to another kind of state: `timeout`, `attempts` and `backoff` to states
@@ -119,6 +127,17 @@ nothing runs: to an end, or to an await.";
     NoTools = "PM0308", "a governed state must say which tools it allows",
 "States that start tool calls write `tools = \"all\"`, `\"none\"` or a list, so that nobody has
 to know a default.";
+
+    Arguments = "PM0309", "arguments that the tool does not take",
+"The chart gives a tool an argument that it does not have, leaves out one that it needs, or
+gives one of another type. The call would fail in every run.";
+
+    NotAllowed = "PM0310", "a state calls a tool that it does not allow",
+"`tools` of a state lists what its job may call. The job of this state always calls a tool
+that is not on the list, so every call would be denied.";
+
+    Choices = "PM0311", "a list from which nothing can be chosen",
+"`from` lists what a model may choose: one text at least, none of them empty or listed twice.";
 
     Unrouted = "PM0401", "an outcome leads nowhere",
 "The chart must route every outcome of a state's job. Those the kernel adds count too:

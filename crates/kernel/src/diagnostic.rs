@@ -1,10 +1,11 @@
 //! What is wrong with a chart, as data: the binary renders it, the kernel never prints.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
 use core::cmp::Ordering;
 
 use serde::Serialize;
 
+use crate::chart::Sp;
 pub use crate::code::Code;
 
 /// A range of bytes in the chart file.
@@ -40,9 +41,33 @@ pub struct Diagnostic {
     pub hint: String,
 }
 
-/// Collects diagnostics; checks go on after the first so that all are told at once.
+/// Findings that are shown; of the rest only the number is known.
+const SHOWN: usize = 100;
+
+/// What to do next about a finding.
+#[derive(Clone, Debug, Eq, PartialEq)]
+enum Hint {
+    Said(String),
+    /// The nearest of many names. It is looked for only where the finding is shown, so that
+    /// a chart with thousands of mistakes takes no longer than its length.
+    Nearest {
+        wrong: String,
+        known: Arc<[Box<str>]>,
+        what: &'static str,
+    },
+}
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct Finding {
+    code: Code,
+    span: Span,
+    message: String,
+    hint: Hint,
+}
+
+/// Collects findings; checks go on after the first so that all are reported at once.
 #[derive(Debug, Default)]
-pub(crate) struct Findings(Vec<Diagnostic>);
+pub(crate) struct Findings(Vec<Finding>);
 
 impl Findings {
     pub(crate) fn add(
@@ -52,36 +77,57 @@ impl Findings {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) {
-        self.0.push(Diagnostic { code, message: message.into(), span, hint: hint.into() });
+        let (message, hint) = (message.into(), Hint::Said(hint.into()));
+        self.0.push(Finding { code, span, message, hint });
+    }
+
+    /// Adds a finding about a name that is not known; the hint names the nearest one.
+    pub(crate) fn unknown(
+        &mut self,
+        code: Code,
+        wrong: &Sp<String>,
+        known: &Arc<[Box<str>]>,
+        what: &'static str,
+    ) {
+        let message = alloc::format!("no {what} is called `{}`", **wrong);
+        let (wrong, span) = (wrong.value.clone(), wrong.span);
+        let hint = Hint::Nearest { wrong, known: Arc::clone(known), what };
+        self.0.push(Finding { code, span, message, hint });
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns the findings in the order of the file, each once.
-    pub(crate) fn into_sorted(mut self) -> Vec<Diagnostic> {
+    /// Returns the first findings in the order of the file, each once, and how many more
+    /// there are.
+    pub(crate) fn into_sorted(mut self) -> (Vec<Diagnostic>, usize) {
         self.0.sort_by(|left, right| match left.span.cmp(&right.span) {
             Ordering::Equal => left.code.cmp(&right.code),
             order @ (Ordering::Less | Ordering::Greater) => order,
         });
         self.0.dedup();
-        self.0
+        let more = self.0.len().saturating_sub(SHOWN);
+        let shown = self.0.into_iter().take(SHOWN).map(|Finding { code, span, message, hint }| {
+            let hint = match hint {
+                Hint::Said(hint) => hint,
+                Hint::Nearest { wrong, known, what } => {
+                    did_you_mean(&wrong, known.iter().map(AsRef::as_ref), what)
+                }
+            };
+            Diagnostic { code, message, span, hint }
+        });
+        (shown.collect(), more)
     }
 }
 
-/// Returns a hint that names the nearest known name, or lists what there is.
+/// Returns a hint that names the nearest known name, or lists the known names.
 pub fn did_you_mean<'a>(
     wrong: &str,
     known: impl Iterator<Item = &'a str> + Clone,
     what: &str,
 ) -> String {
-    let near = known
-        .clone()
-        .map(|name| (distance(wrong, name), name))
-        .filter(|(far, name)| *far <= (wrong.len().max(name.len()) / 3).max(1))
-        .min();
-    if let Some((_, name)) = near {
+    if let Some(name) = nearest(wrong, known.clone()) {
         return alloc::format!("did you mean `{name}`?");
     }
     let mut names: Vec<&str> = known.collect();
@@ -96,8 +142,17 @@ pub fn did_you_mean<'a>(
     alloc::format!("known: {}{more}", listed.join(", "))
 }
 
+/// Returns the known name that was probably meant.
+pub fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let near = known.map(|name| (distance(wrong, name), name));
+    let near = near.filter(|(far, name)| *far <= (wrong.len().max(name.len()) / 3).max(1)).min();
+    near.map(|(_, name)| name)
+}
+
 /// The edit distance, where swapping two neighbours is one edit.
 fn distance(left: &str, right: &str) -> usize {
+    #[cfg(test)]
+    tests::count();
     let right: Vec<char> = right.chars().collect();
     let mut before: Vec<usize> = Vec::new();
     let mut above: Vec<usize> = (0..=right.len()).collect();
@@ -121,4 +176,55 @@ fn distance(left: &str, right: &str) -> usize {
         last = l;
     }
     above.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use alloc::{format, string::String};
+    use core::cell::Cell;
+    use std::thread_local;
+
+    use crate::{chart::verify, job::Registry};
+
+    thread_local! {
+        static COMPARED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// Counts a comparison of two names.
+    pub(super) fn count() {
+        COMPARED.set(COMPARED.get().saturating_add(1));
+    }
+
+    /// Returns how many names are compared for a chart with so many states, each of which
+    /// has three mistakes, and with so many outcomes in all.
+    fn compared(states: usize, ways: usize) -> usize {
+        let mut chart = String::from(
+            "chart = \"bad\"\nversion = 1\nstart = \"nowhere\"\nauthority = \"text\"\n\
+             [any]\ncancel = \"nobody\"\n",
+        );
+        for at in 0..states {
+            chart.push_str(&format!("[state.one_{at}]\nrunn = \"model.reply\"\n"));
+            for way in 0..ways {
+                chart.push_str(&format!(
+                    "on.way_{way} = {{ to = \"x_{at}_{way}\", spend = \"y\" }}\n"
+                ));
+            }
+        }
+        COMPARED.set(0);
+        let registry = Registry { agents: &[], tools: &[], children: &[] };
+        let refused = verify(&chart, &registry).expect_err("nothing in it is right");
+        assert_eq!(refused.diagnostics.len(), 100, "the first hundred are shown");
+        assert!(refused.more >= states, "{} more", refused.more);
+        COMPARED.get()
+    }
+
+    #[test]
+    fn the_work_for_mistakes_grows_no_faster_than_the_file() {
+        let (few, many) = (compared(500, 1), compared(5_000, 1));
+        assert!(many <= few.saturating_mul(10), "{few} comparisons, then {many}");
+        let (few, many) = (compared(20, 90), compared(200, 90));
+        assert!(many <= few.saturating_mul(10), "{few} comparisons, then {many}");
+    }
 }

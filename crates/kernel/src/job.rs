@@ -28,6 +28,29 @@ pub struct JobDecl {
     pub worst: Charges,
     /// The keys of the chart's `with` table, for jobs that take any.
     pub with: &'static [Param],
+    /// Whose words its result holds, and whose doing its outcomes are.
+    pub words: Words,
+    /// The tool that it always calls, if it calls one that `with` does not name.
+    pub calls: Option<&'static str>,
+    /// Milliseconds that an attempt has where the state says nothing. Jobs without it take
+    /// the chart's default.
+    pub usual_timeout: Option<u64>,
+    /// Whether it waits for a person, which costs no time.
+    pub person: bool,
+}
+
+/// Whose words a job's result holds.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Words {
+    /// A model's, or nobody knows.
+    #[default]
+    Model,
+    /// A model's where its parameters hold a model's words. Else neither the result nor the
+    /// way it ends is the model's doing.
+    Parameters,
+    /// Somebody else's, whatever the parameters hold: a person's answer.
+    Others,
 }
 
 /// In which kind of state a job may stand.
@@ -112,6 +135,20 @@ pub enum Shape {
     Texts,
     /// Anything.
     Any,
+    /// A text in which `{slot}` is filled.
+    Template,
+    /// A list of texts in which `{slot}` is filled, but for the first.
+    Command,
+    /// The name of a slot that the job reads.
+    Slot,
+    /// The name of the slot that the job fills.
+    Into,
+    /// A list of different texts, one at least.
+    Choices,
+    /// The name of the tool that the job calls.
+    Tool,
+    /// The arguments of that tool: a table, in whose texts `{slot}` is filled.
+    Arguments,
 }
 
 impl JobDecl {
@@ -126,6 +163,10 @@ impl JobDecl {
         tasks: 1,
         worst: Charges { model_calls: 0, tool_calls: 0, interactions: 0 },
         with: &[],
+        words: Words::Model,
+        calls: None,
+        usual_timeout: None,
+        person: false,
     };
     /// A `decide` job.
     pub const DECIDE: Self = Self { kind: JobKind::Decide, fails: None, tasks: 0, ..Self::RUN };
@@ -189,10 +230,83 @@ const fn same(left: &str, right: &str) -> bool {
 pub struct Registry<'a> {
     /// The agents whose jobs, events and data a chart can use.
     pub agents: &'a [AgentDecl],
-    /// Every tool that a state may allow.
-    pub tools: &'a [&'a str],
+    /// Every tool that a state may allow, beside those of [`SERVERS`].
+    pub tools: &'a [ToolShape<'a>],
     /// Charts that the `agent` job may start, with what each certifies.
     pub children: &'a [Child<'a>],
+}
+
+/// How the names of tools begin that servers offer. Which there are is known when a run
+/// starts, so `check` lets them pass.
+pub const SERVERS: &str = "mcp.";
+
+/// A tool as `check` knows it.
+#[derive(Clone, Copy, Debug)]
+pub struct ToolShape<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The arguments that it takes, and no others; nothing where that is not known.
+    pub takes: Option<&'a [Argument<'a>]>,
+}
+
+impl<'a> ToolShape<'a> {
+    /// A tool that takes these arguments and no others.
+    pub const fn new(name: &'a str, takes: &'a [Argument<'a>]) -> Self {
+        Self { name, takes: Some(takes) }
+    }
+
+    /// A tool of which only the name is known.
+    pub const fn named(name: &'a str) -> Self {
+        Self { name, takes: None }
+    }
+}
+
+/// An argument of a tool.
+#[derive(Clone, Copy, Debug)]
+pub struct Argument<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Whether every call must give it.
+    pub required: bool,
+    /// What it must be.
+    pub kind: ArgumentKind,
+}
+
+/// What an argument must be.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum ArgumentKind {
+    /// A text.
+    Text,
+    /// `true` or `false`.
+    Flag,
+    /// A whole number.
+    Number,
+    /// A list of texts.
+    Texts,
+    /// Anything.
+    Any,
+}
+
+/// A slot that every run of an agent has.
+#[derive(Clone, Copy, Debug)]
+pub struct Slot {
+    /// Its name.
+    pub name: &'static str,
+    /// What fills it.
+    pub filled: Filled,
+}
+
+/// What fills a slot that every run has.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Filled {
+    /// Whoever starts the run.
+    Start,
+    /// An event, with a person's words.
+    Event,
+    /// Whatever went wrong, also with a model's words.
+    Error,
 }
 
 /// The constants of an agent that `check` reads.
@@ -206,6 +320,18 @@ pub struct AgentDecl {
     pub events: &'static [&'static str],
     /// The lists that its fan-outs can run over.
     pub lists: &'static [&'static str],
+    /// The slots that every run has, for agents whose data is slots.
+    pub slots: &'static [Slot],
+}
+
+impl AgentDecl {
+    /// An agent without jobs.
+    pub const NONE: Self = Self { name: "", jobs: &[], events: &[], lists: &[], slots: &[] };
+
+    /// Returns the job of that name.
+    pub fn job(&self, name: &str) -> Option<&'static JobDecl> {
+        self.jobs.iter().find(|job| job.name == name)
+    }
 }
 
 /// A chart that can run as a child.

@@ -47,6 +47,7 @@ pub mod replay;
 pub mod run;
 pub mod simulate;
 mod step;
+pub mod template;
 pub mod tool;
 pub mod turn;
 pub mod view;

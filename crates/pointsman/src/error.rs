@@ -84,6 +84,16 @@ pub(crate) enum Error {
         /// The agent.
         agent: String,
     },
+    /// `--set` names a slot that the chart does not have.
+    #[error("`{agent}` has no slot `{key}`")]
+    NoSuchSlot {
+        /// The chart.
+        agent: String,
+        /// The slot.
+        key: String,
+        /// What to do next.
+        hint: String,
+    },
     /// The goal is given twice, or in the wrong place.
     #[error("the goal is not set with `--set goal=…`")]
     GoalSet {

@@ -25,11 +25,17 @@ pub(crate) fn error(error: &Error) {
         for diagnostic in &refused.diagnostics {
             text.push_str(&render(chart, diagnostic));
         }
-        let count = refused.diagnostics.len();
+        let shown = refused.diagnostics.len();
+        let count = shown + refused.more;
         let reasons = if count == 1 { "reason" } else { "reasons" };
         // Writing to a string cannot fail.
         let _: std::fmt::Result =
             writeln!(text, "{} was refused for {count} {reasons}.", chart.name);
+        if refused.more > 0 {
+            let (first, more) = (shown, refused.more);
+            let _: std::fmt::Result =
+                writeln!(text, "The first {first} are shown, and there are {more} more.");
+        }
         if let Some(first) = refused.diagnostics.first() {
             let _: std::fmt::Result =
                 writeln!(text, "hint: `pointsman explain {}` tells why", first.code);

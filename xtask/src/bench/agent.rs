@@ -103,7 +103,7 @@ fn one_of(job: &JobDecl, drawn: u64) -> Outcome {
 fn call(data: u64, visit: &Visit<'_>) -> Option<ToolCall> {
     let tool = match visit.state.tools() {
         Tools::Only(list) => list.first()?.to_string(),
-        _ => (*pointsman_agents::TOOLS.first()?).to_owned(),
+        _ => pointsman_agents::TOOLS.first()?.name.to_owned(),
     };
     let (attempt, item) = (visit.attempt, visit.item);
     let arguments = format!(r#"{{"attempt":{attempt},"item":{item},"path":"{data:x}"}}"#);

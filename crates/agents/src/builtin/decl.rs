@@ -2,20 +2,23 @@
 
 use pointsman_kernel::{
     id::{JobId, Outcome},
-    job::{Charges, Governed, Influence, JobDecl, Param, Shape, job_id},
+    job::{Charges, Filled, Governed, Influence, JobDecl, Param, Shape, Slot, Words, job_id},
 };
 
-const fn needed(name: &'static str) -> Param {
-    Param { name, required: true, shape: Shape::Text }
+const fn needed(name: &'static str, shape: Shape) -> Param {
+    Param { name, required: true, shape }
 }
 
-const fn optional(name: &'static str) -> Param {
-    Param { name, required: false, shape: Shape::Text }
+/// A text in which slots are filled.
+const fn template(name: &'static str) -> Param {
+    needed(name, Shape::Template)
 }
 
-const fn list(name: &'static str) -> Param {
-    Param { name, required: true, shape: Shape::Texts }
-}
+/// The slot that gets the result, for jobs that may keep it to themselves.
+const INTO: Param = Param { name: "into", required: false, shape: Shape::Into };
+
+/// A person has a day where the chart says nothing, as with every other question.
+const A_DAY: u64 = 24 * 60 * 60 * 1000;
 
 const ASKS_MODEL: Charges = Charges { model_calls: 1, tool_calls: 0, interactions: 0 };
 
@@ -25,6 +28,8 @@ const CALLS_TOOL: JobDecl = JobDecl {
     fails: Some(Influence::Proposal),
     governed: Governed::Calls,
     worst: Charges { model_calls: 0, tool_calls: 1, interactions: 0 },
+    // A call that the chart has fixed is the chart's own doing.
+    words: Words::Parameters,
     ..JobDecl::RUN
 };
 
@@ -32,7 +37,7 @@ const REPLY: JobDecl = JobDecl {
     name: "model.reply",
     outcomes: &[("completed", Influence::None)],
     worst: ASKS_MODEL,
-    with: &[needed("prompt"), optional("into")],
+    with: &[template("prompt"), INTO],
     ..JobDecl::RUN
 };
 const CHOOSE: JobDecl = JobDecl {
@@ -41,53 +46,66 @@ const CHOOSE: JobDecl = JobDecl {
     // A reply that names nothing on the list is a failed attempt.
     fails: Some(Influence::Choice),
     worst: ASKS_MODEL,
-    with: &[needed("prompt"), list("from"), needed("into")],
+    with: &[template("prompt"), needed("from", Shape::Choices), needed("into", Shape::Into)],
     ..JobDecl::RUN
 };
 const TOOL: JobDecl = JobDecl {
     name: "tool.call",
     outcomes: &[("ok", Influence::Proposal)],
     with: &[
-        needed("tool"),
-        Param { name: "args", required: false, shape: Shape::Any },
-        optional("into"),
+        needed("tool", Shape::Tool),
+        Param { name: "args", required: false, shape: Shape::Arguments },
+        INTO,
     ],
     ..CALLS_TOOL
 };
 const ASK: JobDecl = JobDecl {
     name: "ask.person",
     outcomes: &[("yes", Influence::None), ("no", Influence::None)],
-    with: &[needed("question"), optional("into")],
+    with: &[template("question"), INTO],
+    words: Words::Others,
+    usual_timeout: Some(A_DAY),
+    person: true,
     ..JobDecl::RUN
 };
 const SHELL: JobDecl = JobDecl {
     name: "shell",
     outcomes: &[("ok", Influence::Proposal), ("nonzero", Influence::Proposal)],
-    with: &[list("command"), optional("into")],
+    with: &[needed("command", Shape::Command), INTO],
+    calls: Some("shell"),
     ..CALLS_TOOL
 };
 const HTTP: JobDecl = JobDecl {
     name: "http",
     outcomes: &[("ok", Influence::Proposal)],
-    with: &[needed("url"), optional("into")],
+    with: &[template("url"), INTO],
+    calls: Some("http_get"),
     ..CALLS_TOOL
 };
 const CHILD: JobDecl = JobDecl {
     name: "agent",
     // How a child ends may be its own model's doing, as far as its chart lets it.
     outcomes: &[("succeeded", Influence::Proposal), ("child_failed", Influence::Proposal)],
-    with: &[needed("chart"), needed("goal"), optional("into")],
+    with: &[needed("chart", Shape::Text), template("goal"), INTO],
     ..JobDecl::RUN
 };
 const MATCH: JobDecl = JobDecl {
     name: "match",
     outcomes: &[("other", Influence::Choice)],
     open: Some(Influence::Choice),
-    with: &[needed("slot")],
+    with: &[needed("slot", Shape::Slot)],
+    words: Words::Parameters,
     ..JobDecl::DECIDE
 };
 
 pub(super) const JOBS: &[JobDecl] = &[REPLY, CHOOSE, TOOL, ASK, SHELL, HTTP, CHILD, MATCH];
+
+/// The slots that every run has.
+pub(super) const SLOTS: &[Slot] = &[
+    Slot { name: "goal", filled: Filled::Start },
+    Slot { name: "input", filled: Filled::Event },
+    Slot { name: "error", filled: Filled::Error },
+];
 
 pub(super) const REPLY_ID: JobId = job_id(JOBS, "model.reply");
 pub(super) const CHOOSE_ID: JobId = job_id(JOBS, "model.choose");

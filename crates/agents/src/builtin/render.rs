@@ -10,7 +10,11 @@ use alloc::{
     vec::Vec,
 };
 
-use pointsman_kernel::{agent::Visit, json};
+use pointsman_kernel::{
+    agent::Visit,
+    json,
+    template::{self, Piece},
+};
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{Data, words};
@@ -64,30 +68,20 @@ pub(super) fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), String::from)
 }
 
-/// Fills placeholders. A name that is no slot stays as it was written, so that a
+/// Fills placeholders. A slot that is not filled stays as it was written, so that a
 /// mistake is seen and never silently empty.
-pub(super) fn fill(template: &str, data: &Data) -> String {
-    let mut text = String::with_capacity(template.len());
-    let mut rest = template;
-    while let Some((before, brace, after)) = split(rest) {
-        text.push_str(before);
-        rest = after;
-        if let Some(after) = rest.strip_prefix(brace) {
-            text.push(brace);
-            rest = after;
-            continue;
-        }
-        let slot = (brace == '{').then(|| rest.split_once('}')).flatten();
-        match slot.and_then(|(name, after)| Some((data.slots.get(name.trim())?, after))) {
-            Some((value, after)) => {
-                text.push_str(&text_of(value));
-                rest = after;
-            }
-            None => text.push(brace),
+pub(super) fn fill(text: &str, data: &Data) -> String {
+    let mut filled = String::with_capacity(text.len());
+    for piece in template::pieces(text) {
+        match piece {
+            Piece::Text(text) => filled.push_str(text),
+            Piece::Slot { name, written } => match data.slots.get(name) {
+                Some(value) => filled.push_str(&text_of(value)),
+                None => filled.push_str(written),
+            },
         }
     }
-    text.push_str(rest);
-    text
+    filled
 }
 
 /// Returns the one of the list that a reply names, whatever its case, quotes and
@@ -101,12 +95,6 @@ pub(super) fn named(list: &[String], reply: &str) -> Option<String> {
     // Two that differ in case alone must be named exactly.
     let alike = alike.next().filter(|_| alike.next().is_none());
     exact.or(alike).cloned()
-}
-
-fn split(text: &str) -> Option<(&str, char, &str)> {
-    let (before, rest) = text.split_at_checked(text.find(['{', '}'])?)?;
-    let brace = rest.chars().next()?;
-    Some((before, brace, rest.strip_prefix(brace)?))
 }
 
 fn fill_all(value: Value, data: &Data) -> Value {

@@ -7,9 +7,11 @@ use pointsman_kernel::{
     chart::{Certificate, Disposition, verify},
     event::Scope,
     governor::Permissions,
-    job::{Child, Registry},
+    job::{Child, Registry, ToolShape},
 };
 use serde_json::{Value, json};
+
+mod checked;
 
 use super::{Builtin, Data, MAX_SLOTS, Report, Task, render};
 use crate::testing::{Driver, hostile_texts, raw};
@@ -22,6 +24,7 @@ fn chart(authority: &str, states: &str) -> String {
         version = 1
         start = "first"
         authority = "{authority}"
+        slots = {{ count = 1 }}
         [defaults]
         timeout = "10s"
         [any]
@@ -46,7 +49,7 @@ fn begun(authority: &str, states: &str) -> Driver<Builtin> {
 const REPLY: &str = r#"
     [state.first]
     run = "model.reply"
-    with = { prompt = "Do: {goal} {{x}} {count} {nobody}", into = "draft" }
+    with = { prompt = "Do: {goal} {{x}} {count}", into = "draft" }
     on.completed = "done"
     on.failed = "failed"
 "#;
@@ -156,7 +159,6 @@ fn a_tool_call_is_rendered_judged_and_kept() {
     assert!(driver.running().is_empty());
     driver.decide(false);
     assert_eq!(driver.state(), "cancelled");
-    assert!(refused("choose", TOOL), "a call needs the authority to propose");
 }
 
 #[test]
@@ -275,13 +277,7 @@ fn a_program_and_a_page_need_permission_and_the_states_leave() {
     assert!(driver.running().is_empty());
     driver.decide(false);
     assert_eq!(driver.state(), "cancelled");
-    let other = chart("propose", &SHELL.replace("tools = [\"shell\"]", "tools = \"none\""));
-    let mut driver = Driver::<Builtin>::new(&other, &["http_get"]);
-    driver.begin(json!({"goal": "x"}));
-    assert_eq!(driver.states(), ["first", "cancelled"]);
-    assert_eq!(driver.run.data.text("error"), "state `first` does not allow `shell`");
     assert!(refused("propose", &SHELL.replace("tools = [\"shell\"]", "")), "it must say which");
-    assert!(refused("text", SHELL), "a call needs the authority to propose");
 }
 
 #[test]
@@ -349,7 +345,7 @@ fn the_prompt_is_the_template_and_the_list() {
         let visit = Visit { state, job, item: 0, attempt: 1, held: false, entered: at, now: at };
         driver.run.data.prompt(&visit)
     };
-    assert_eq!(prompt(&begun("text", REPLY)), "Do: find it {x} 3 {nobody}");
+    assert_eq!(prompt(&begun("text", REPLY)), "Do: find it {x} 3");
     assert!(prompt(&begun("choose", CHOOSE)).ends_with("nothing else:\nsmall\nLarge"));
 }
 
@@ -375,6 +371,7 @@ fn a_configuration_that_cannot_be_read_changes_nothing() {
 }
 
 fn refused(authority: &str, states: &str) -> bool {
-    let registry = Registry { agents: &[Builtin::DECL], tools: &["search"], children: &[] };
+    let tools = &["search", "shell", "http_get"].map(ToolShape::named);
+    let registry = Registry { agents: &[Builtin::DECL], tools, children: &[] };
     verify(&chart(authority, states), &registry).is_err()
 }

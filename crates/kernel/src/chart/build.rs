@@ -1,6 +1,6 @@
 //! A chart written in Rust: the same draft that the TOML reader makes.
 
-use alloc::{borrow::ToOwned, boxed::Box, vec::Vec};
+use alloc::{borrow::ToOwned, boxed::Box, collections::BTreeMap, vec::Vec};
 
 use serde_json::value::RawValue;
 
@@ -104,6 +104,13 @@ impl ChartBuilder {
         self
     }
 
+    /// Declares a slot, with what it holds where the start of a run says nothing.
+    #[must_use]
+    pub fn slot(mut self, slot: &str, holds: &str) -> Self {
+        self.0.slots.push((name(slot), holds.into()));
+        self
+    }
+
     /// Adds the next state; the order is the rank.
     #[must_use]
     pub fn state(mut self, state: StateBuilder) -> Self {
@@ -125,6 +132,7 @@ impl StateBuilder {
             limits: Limits::default(),
             tools: None,
             with: None,
+            places: BTreeMap::new(),
             on: Vec::new(),
         })
     }

@@ -137,7 +137,9 @@ fn visit(state: &State, children: &[Child<'_>]) -> Cost {
         tools = tools.saturating_add(child.certificate.tool_calls);
     }
     let waits = limits.cap.max(limits.hint_cap).saturating_mul(tries.saturating_sub(1));
-    let time = limits.timeout.saturating_mul(tries).saturating_add(waits);
+    // A person's time is not the run's.
+    let attempt = if work.person { 0 } else { limits.timeout };
+    let time = attempt.saturating_mul(tries).saturating_add(waits);
     let times = |each: u64| each.saturating_mul(tries).saturating_mul(items);
     // An item that a person is asked about between its orders or its attempts gives
     // its place away, and then rounds say nothing: the last item to end has waited

@@ -4,7 +4,7 @@
 //! into a `Chart`. Its JSON form, which leaves the places out, is what the
 //! chart's digest is taken over.
 
-use alloc::{boxed::Box, string::String, vec::Vec};
+use alloc::{boxed::Box, collections::BTreeMap, string::String, vec::Vec};
 use core::ops::Deref;
 
 use serde::{Serialize, Serializer};
@@ -50,6 +50,11 @@ pub(crate) struct Draft {
     pub(crate) start: Option<Name>,
     /// Missing only where a finding says so.
     pub(crate) authority: Option<Authority>,
+    /// The slots that a run has from its start, beside those that every run has, and what
+    /// they hold unless it says otherwise. Left out of the digest where there are none, as
+    /// in charts that were written before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) slots: Vec<(Name, serde_json::Value)>,
     pub(crate) budgets: Vec<BudgetDraft>,
     pub(crate) stuck: Stuck,
     pub(crate) defaults: Limits,
@@ -97,6 +102,9 @@ pub(crate) struct StateDraft {
     pub(crate) limits: Limits,
     pub(crate) tools: Option<Sp<ToolsDraft>>,
     pub(crate) with: Option<Sp<Box<RawValue>>>,
+    /// Where the values of `with` are written, by their JSON pointers.
+    #[serde(skip)]
+    pub(crate) places: BTreeMap<String, Span>,
     pub(crate) on: Vec<EdgeDraft>,
 }
 

@@ -1,18 +1,13 @@
 //! The keys beside `on`: limits of attempts, tools, parameters, labels.
 
-use alloc::{format, string::String};
+use alloc::format;
 
 use super::{
     Attempts, Tools,
     draft::{DoesDraft, Draft, Limits, Name, Sp, StateDraft, ToolsDraft},
     resolve::Names,
 };
-use crate::{
-    code::Code,
-    diagnostic::{Findings, did_you_mean},
-    id::StateId,
-    job::{JobDecl, Shape},
-};
+use crate::{code::Code, diagnostic::Findings, id::StateId, job::JobDecl};
 
 pub(super) fn attempts(
     written: &StateDraft,
@@ -22,7 +17,9 @@ pub(super) fn attempts(
 ) -> Attempts {
     let own = &written.limits;
     let all = &draft.defaults;
-    let timeout = own.timeout.as_ref().or(all.timeout.as_ref()).map(|timeout| timeout.value);
+    // A person's time is another than a program's, so the chart's default is not for them.
+    let usual = job.usual_timeout.or_else(|| all.timeout.as_ref().map(|timeout| timeout.value));
+    let timeout = own.timeout.as_ref().map(|timeout| timeout.value).or(usual);
     if timeout.is_none() {
         let message = format!("state `{}` has no `timeout`", *written.name);
         let hint = "add `timeout = \"30s\"` here or in `[defaults]`";
@@ -78,54 +75,6 @@ pub(super) fn governed_tools(written: &StateDraft, job: &JobDecl, found: &mut Fi
         let hint = "add `tools = \"all\"`, `\"none\"` or a list";
         found.add(Code::NoTools, written.name.span, message, hint);
     }
-}
-
-/// Checks the `with` table against what the job takes.
-pub(super) fn parameters(
-    written: &StateDraft,
-    job: &JobDecl,
-    names: &Names<'_>,
-    found: &mut Findings,
-) {
-    let given: serde_json::Map<String, serde_json::Value> = written
-        .with
-        .as_ref()
-        .and_then(|with| serde_json::from_str(with.get()).ok())
-        .unwrap_or_default();
-    let span = written.with.as_ref().map_or(written.name.span, |with| with.span);
-    for key in given.keys().filter(|key| job.with.iter().all(|param| param.name != key.as_str())) {
-        let hint = did_you_mean(key, job.with.iter().map(|param| param.name), "parameter");
-        let message = format!("`{}` takes no parameter `{key}`", job.name);
-        found.add(Code::UnknownKey, span, message, hint);
-    }
-    for param in job.with.iter().filter(|param| param.required && !given.contains_key(param.name)) {
-        let message = format!("`{}` needs the parameter `{}`", job.name, param.name);
-        found.add(Code::MissingKey, span, message, format!("add `with.{} = …`", param.name));
-    }
-    for (param, value) in job.with.iter().filter_map(|param| Some((param, given.get(param.name)?)))
-    {
-        let (fits, expected) = match param.shape {
-            Shape::Text => (value.is_string(), "a text"),
-            Shape::Texts => (is_texts(value), "a list of texts"),
-            Shape::Any => (true, ""),
-        };
-        if !fits {
-            let message = format!("`with.{}` of `{}` must be {expected}", param.name, job.name);
-            found.add(Code::WrongType, span, message, format!("write {expected} here"));
-        }
-    }
-    // The one parameter that names something of the registry.
-    if let Some(child) = given.get("chart").and_then(serde_json::Value::as_str)
-        && names.registry.children.iter().all(|known| known.name != child)
-    {
-        let known = names.registry.children.iter().map(|known| known.name);
-        let message = format!("no chart `{child}` can run as a child");
-        found.add(Code::UnknownChild, span, message, did_you_mean(child, known, "child"));
-    }
-}
-
-fn is_texts(value: &serde_json::Value) -> bool {
-    value.as_array().is_some_and(|list| list.iter().all(serde_json::Value::is_string))
 }
 
 pub(super) fn no_limits(limits: &Limits, timeout: bool, what: &str, found: &mut Findings) {

@@ -41,7 +41,13 @@ pub(crate) fn read(source: &str, found: &mut Findings) -> Draft {
         authority: keys.required(found, "authority", one_of).map(|it| it.value),
         ..Draft::default()
     };
-    let any = keys.required(found, "any", keys::table);
+    if let Some(table) = keys.optional(found, "slots", keys::table) {
+        let slots = Keys::in_order(&table);
+        let slot = |(name, value)| Some((name, keys::value(&value, found)?));
+        draft.slots = slots.filter_map(slot).collect();
+    }
+    let hint = "add a table that says where cancelling leads:\n[any]\ncancel = \"STATE\"";
+    let any = keys.required_so(found, "any", hint, keys::table);
     if let Some(table) = keys.optional(found, "budget", keys::table) {
         draft.budgets =
             Keys::in_order(&table).filter_map(|(name, value)| budget(name, value, found)).collect();
@@ -63,7 +69,8 @@ pub(crate) fn read(source: &str, found: &mut Findings) -> Draft {
         };
         keys.finish(found);
     }
-    if let Some(table) = keys.required(found, "state", keys::table) {
+    let hint = "add a table for each state: `[state.NAME]`, the first in rank first";
+    if let Some(table) = keys.required_so(found, "state", hint, keys::table) {
         draft.states =
             Keys::in_order(&table).map(|(name, value)| state::read(name, value, found)).collect();
     }

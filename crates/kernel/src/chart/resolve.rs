@@ -1,17 +1,23 @@
 //! Names to ids, with a finding for every name that means nothing.
 
 use alloc::{
+    boxed::Box,
     collections::{BTreeMap, BTreeSet},
     format,
+    string::String,
+    sync::Arc,
     vec::Vec,
 };
 
-use super::draft::{DoesDraft, Draft, Name};
+use super::{
+    draft::{DoesDraft, Draft, Name},
+    slots::Slots,
+};
 use crate::{
     code::Code,
     diagnostic::{Findings, did_you_mean},
     id::{BudgetId, JobId, StateId},
-    job::{AgentDecl, JobDecl, JobKind, Registry},
+    job::{AgentDecl, JobDecl, JobKind, Registry, SERVERS, ToolShape},
 };
 
 /// Everything that a chart can name.
@@ -21,7 +27,13 @@ pub(super) struct Names<'a> {
     /// The agent of `jobs`, if it is known.
     pub(super) agent: Option<&'a AgentDecl>,
     states: BTreeMap<&'a str, StateId>,
+    /// States by what they should be called, where that is another name.
+    ill_named: BTreeMap<String, StateId>,
     budgets: BTreeMap<&'a str, BudgetId>,
+    /// The names of states and budgets, for hints.
+    state_names: Arc<[Box<str>]>,
+    budget_names: Arc<[Box<str>]>,
+    pub(super) slots: Slots<'a>,
 }
 
 impl<'a> Names<'a> {
@@ -41,13 +53,20 @@ impl<'a> Names<'a> {
             }
         }
         let states = (0..).map(StateId).zip(&draft.states);
+        let states = states.map(|(id, state)| (state.name.as_str(), id));
         let budgets = (0..).map(BudgetId).zip(&draft.budgets);
+        let ill_named = states.clone().filter(|(name, _)| !is_well_named(name));
+        let known = states.clone().map(|(name, _)| name).filter(|name| is_well_named(name));
         Self {
             draft,
             registry,
             agent,
-            states: states.map(|(id, state)| (state.name.as_str(), id)).collect(),
+            ill_named: ill_named.map(|(name, id)| (plain(name), id)).collect(),
+            state_names: known.map(Into::into).collect(),
+            states: states.collect(),
             budgets: budgets.map(|(id, budget)| (budget.name.as_str(), id)).collect(),
+            budget_names: draft.budgets.iter().map(|it| it.name.as_str().into()).collect(),
+            slots: Slots::of(draft, agent),
         }
     }
 
@@ -57,13 +76,11 @@ impl<'a> Names<'a> {
 
     /// Returns the state of that name, whatever it does.
     pub(super) fn state(&self, name: &Name, found: &mut Findings) -> Option<StateId> {
-        let id = self.states.get(name.as_str()).copied();
+        let id = self.states.get(name.as_str()).or_else(|| self.ill_named.get(name.as_str()));
         if id.is_none() {
-            let message = format!("no state is called `{}`", **name);
-            let hint = did_you_mean(name, self.states.keys().copied(), "state");
-            found.add(Code::UnknownState, name.span, message, hint);
+            found.unknown(Code::UnknownState, name, &self.state_names, "state");
         }
-        id
+        id.copied()
     }
 
     /// Returns the state of that name, if a run can go there.
@@ -92,9 +109,7 @@ impl<'a> Names<'a> {
     pub(super) fn budget(&self, name: &Name, found: &mut Findings) -> Option<BudgetId> {
         let id = self.budgets.get(name.as_str()).copied();
         if id.is_none() {
-            let message = format!("no budget is called `{}`", **name);
-            let hint = did_you_mean(name, self.budgets.keys().copied(), "budget");
-            found.add(Code::UnknownBudget, name.span, message, hint);
+            found.unknown(Code::UnknownBudget, name, &self.budget_names, "budget");
         }
         id
     }
@@ -142,13 +157,29 @@ impl<'a> Names<'a> {
         position(name, lists, Code::UnknownList, "list", found)
     }
 
-    pub(super) fn tool(&self, name: &Name, found: &mut Findings) {
-        if !self.registry.tools.contains(&name.as_str()) {
+    /// Returns what is known of a tool; nothing is known of those that servers offer.
+    pub(super) fn tool(&self, name: &Name, found: &mut Findings) -> Option<&'a ToolShape<'a>> {
+        let tools = self.registry.tools;
+        let tool = tools.iter().find(|tool| tool.name == name.as_str());
+        if tool.is_none() && !name.starts_with(SERVERS) {
             let message = format!("no tool is called `{}`", **name);
-            let hint = did_you_mean(name, self.registry.tools.iter().copied(), "tool");
-            found.add(Code::UnknownTool, name.span, message, hint);
+            let known = tools.iter().map(|tool| tool.name);
+            found.add(Code::UnknownTool, name.span, message, did_you_mean(name, known, "tool"));
         }
+        tool
     }
+}
+
+/// Returns whether a name is lower-case letters, digits and underscores, a letter first.
+pub(super) fn is_well_named(name: &str) -> bool {
+    let starts = name.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase());
+    let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+    starts && name.bytes().all(plain)
+}
+
+/// Returns a name as it should be written: lower case, with underscores.
+pub(super) fn plain(name: &str) -> String {
+    name.chars().flat_map(char::to_lowercase).map(|c| if c == '-' { '_' } else { c }).collect()
 }
 
 fn position(

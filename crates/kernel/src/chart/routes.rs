@@ -5,8 +5,10 @@ use alloc::{boxed::Box, format, string::String, vec::Vec};
 use super::{
     Added, Attempts, Does, Edge, State, Tools, Way, Work,
     draft::{DoesDraft, Draft, Name, Sp, StateDraft},
-    limits::{attempts, governed_tools, label, no_limits, parameters, tools},
+    limits::{attempts, governed_tools, label, no_limits, tools},
+    parameters::parameters,
     resolve::Names,
+    slots::influence,
 };
 use crate::{
     code::Code,
@@ -44,7 +46,7 @@ struct Plan {
     /// The kernel's outcomes that it can have.
     failed: Option<Influence>,
     timeout: bool,
-    stuck: bool,
+    stuck: Option<Influence>,
     denied: Option<Influence>,
     /// Whether the chart names further outcomes.
     open: Option<Influence>,
@@ -57,7 +59,7 @@ fn plan(written: &StateDraft, draft: &Draft, names: &Names<'_>, found: &mut Find
         ends: None,
         failed: None,
         timeout: false,
-        stuck: false,
+        stuck: None,
         denied: None,
         open: None,
         tools: tools(written, names, found),
@@ -72,7 +74,7 @@ fn plan(written: &StateDraft, draft: &Draft, names: &Names<'_>, found: &mut Find
             if let Some((id, job)) = names.job(&spanned(job), JobKind::Run, found) {
                 parameters(written, job, names, found);
                 let attempts = attempts(written, draft, job, found);
-                plan.run(job, true);
+                plan.run(job, true, names.slots.is_fixed(written));
                 plan.does = Does::Run(work(id, job, attempts));
                 governed_tools(written, job, found);
             }
@@ -81,7 +83,7 @@ fn plan(written: &StateDraft, draft: &Draft, names: &Names<'_>, found: &mut Find
             no_limits(&written.limits, false, "a `decide` state", found);
             if let Some((id, job)) = names.job(&spanned(job), JobKind::Decide, found) {
                 parameters(written, job, names, found);
-                plan.pure(job);
+                plan.pure(job, names.slots.is_fixed(written));
                 plan.does = Does::Decide(id);
             }
         }
@@ -96,8 +98,8 @@ fn plan(written: &StateDraft, draft: &Draft, names: &Names<'_>, found: &mut Find
             if let (Some((id, run)), Some((join_id, join))) = (run, join) {
                 parameters(written, run, names, found);
                 let attempts = attempts(written, draft, run, found);
-                plan.pure(join);
-                plan.run(run, false);
+                plan.pure(join, false);
+                plan.run(run, false, false);
                 plan.does = Does::FanOut {
                     work: work(id, run, attempts),
                     over: over.unwrap_or_default(),
@@ -140,30 +142,35 @@ fn plan(written: &StateDraft, draft: &Draft, names: &Names<'_>, found: &mut Find
 }
 
 impl Plan {
-    fn pure(&mut self, job: &JobDecl) {
-        let ends = job.outcomes.iter().map(|(name, influence)| ((*name).into(), *influence));
+    /// Takes a job's own outcomes; `fixed` is a job that is given no words of a model.
+    fn pure(&mut self, job: &JobDecl, fixed: bool) {
+        let ends =
+            job.outcomes.iter().map(|(name, it)| ((*name).into(), influence(*it, job, fixed)));
         self.ends = Some(ends.collect());
-        self.open = job.open;
+        self.open = job.open.map(|it| influence(it, job, fixed));
     }
 
     /// Adds what the kernel adds for a job with effects: on its own it ends the
     /// state, in a fan-out its failures are an item's result.
-    fn run(&mut self, job: &JobDecl, alone: bool) {
+    fn run(&mut self, job: &JobDecl, alone: bool, fixed: bool) {
         if alone {
-            self.pure(job);
-            self.failed = job.fails;
+            self.pure(job, fixed);
+            self.failed = job.fails.map(|it| influence(it, job, fixed));
             self.timeout = job.fails.is_some();
         }
-        self.stuck = matches!(job.governed, Governed::Turns | Governed::Calls);
+        let proposed = influence(Influence::Proposal, job, fixed);
+        let watched = matches!(job.governed, Governed::Turns | Governed::Calls);
+        self.stuck = watched.then_some(proposed);
         self.denied = (alone && job.governed.calls()).then_some(match job.governed {
             Governed::Own => Influence::None,
-            Governed::No | Governed::Turns | Governed::Calls => Influence::Proposal,
+            Governed::No | Governed::Turns | Governed::Calls => proposed,
         });
     }
 }
 
 const fn work(job: crate::id::JobId, decl: &JobDecl, attempts: Attempts) -> Work {
-    Work { job, governed: decl.governed, tasks: decl.tasks, worst: decl.worst, attempts }
+    let JobDecl { governed, tasks, worst, person, .. } = *decl;
+    Work { job, governed, tasks, worst, attempts, person }
 }
 
 /// Matches a state's `on` with the ways that it can end.
@@ -199,8 +206,8 @@ fn ways(
     } else {
         added.timeout = added.failed;
     }
-    if plan.stuck {
-        add("stuck", Influence::Proposal, &mut added.stuck);
+    if let Some(influence) = plan.stuck {
+        add("stuck", influence, &mut added.stuck);
     }
     if let Some(influence) = plan.denied {
         add("denied", influence, &mut added.denied);

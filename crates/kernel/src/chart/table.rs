@@ -1,5 +1,7 @@
 //! Reading a chart: what it is called, and where an outcome leads.
 
+use alloc::boxed::Box;
+
 use super::{
     Added, Any, Authority, AuthorityReport, Budget, Certificate, Charge, Chart, Does, Edge, Reset,
     State, Stuck, Tools, Way,
@@ -58,6 +60,21 @@ impl Chart {
     /// Returns the named rules of the governor.
     pub const fn stuck(&self) -> &Stuck {
         &self.stuck
+    }
+
+    /// Returns the slots that something fills, for charts whose data is slots.
+    pub const fn slots(&self) -> &[Box<str>] {
+        &self.slots
+    }
+
+    /// Returns what the chart's own slots hold where the start of a run says nothing.
+    pub const fn filled(&self) -> &[(Box<str>, serde_json::Value)] {
+        &self.filled
+    }
+
+    /// Returns the slots that a run cannot start without.
+    pub const fn needs(&self) -> &[Box<str>] {
+        &self.needs
     }
 
     /// Returns the proved bounds.

@@ -28,8 +28,10 @@ const MAX_WAYS: usize = 100;
 pub struct Refused {
     /// The name that the file gives, where it could be read.
     pub chart: String,
-    /// What is wrong.
+    /// What is wrong: the first hundred findings.
     pub diagnostics: Vec<Diagnostic>,
+    /// How many more findings there are.
+    pub more: usize,
 }
 
 /// The first reason, and how many more there are: for a line. Who has room for more shows
@@ -40,7 +42,10 @@ impl fmt::Display for Refused {
             return f.write_str("no reason is known");
         };
         write!(f, "{} ({})", first.message, first.code)?;
-        if rest.is_empty() { Ok(()) } else { write!(f, ", and {} more", rest.len()) }
+        match rest.len().saturating_add(self.more) {
+            0 => Ok(()),
+            more => write!(f, ", and {more} more"),
+        }
     }
 }
 
@@ -59,9 +64,9 @@ pub(crate) fn check(
     registry: &Registry<'_>,
     mut found: Findings,
 ) -> Result<Chart, Refused> {
-    let refuse = |found: Findings| Refused {
-        chart: draft.chart.value.clone(),
-        diagnostics: found.into_sorted(),
+    let refuse = |found: Findings| {
+        let (diagnostics, more) = found.into_sorted();
+        Refused { chart: draft.chart.value.clone(), diagnostics, more }
     };
     // Without any state there is nothing to say about routes.
     if draft.states.is_empty() {
@@ -71,8 +76,12 @@ pub(crate) fn check(
         }
         return Err(refuse(found));
     }
-    sizes(draft, &mut found);
+    // The rest takes time that grows faster than the chart, which these limits allow.
+    if !sizes(draft, &mut found) {
+        return Err(refuse(found));
+    }
     let names = Names::new(draft, registry, &mut found);
+    names.slots.check(&mut found);
     let (budgets, budgets_known) = budgets(draft, &names, &mut found);
     let any = any(draft, &names, &mut found);
     let start = draft.start.as_ref().and_then(|name| names.target(name, &mut found));
@@ -95,6 +104,9 @@ pub(crate) fn check(
         budgets: budgets.into_boxed_slice(),
         any,
         stuck: draft.stuck,
+        slots: names.slots.all(),
+        needs: names.slots.needed(),
+        filled: draft.slots.iter().map(|(it, value)| (it.as_str().into(), value.clone())).collect(),
         certificate: certificate::Certificate::default(),
         report: authority::AuthorityReport::default(),
     };
@@ -118,9 +130,12 @@ pub(crate) fn check(
     Ok(chart)
 }
 
-fn sizes(draft: &Draft, found: &mut Findings) {
+/// Returns whether the chart is small enough to be checked.
+fn sizes(draft: &Draft, found: &mut Findings) -> bool {
+    let mut fits = true;
     let mut limit = |count: usize, max: usize, what: &str, span| {
         if count > max {
+            fits = false;
             let message = alloc::format!("{count} {what}, where {max} is the limit");
             found.add(Code::TooMany, span, message, "move a part into a chart of its own");
         }
@@ -130,6 +145,7 @@ fn sizes(draft: &Draft, found: &mut Findings) {
     for state in &draft.states {
         limit(state.on.len(), MAX_WAYS, "outcomes", state.name.span);
     }
+    fits
 }
 
 fn budgets(draft: &Draft, names: &Names<'_>, found: &mut Findings) -> (Vec<Budget>, bool) {

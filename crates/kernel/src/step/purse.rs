@@ -152,13 +152,23 @@ impl<A: Agent> Stepping<'_, A> {
         }
     }
 
+    /// Returns whether no time is charged: nothing runs, or a person is waited for.
+    pub(super) fn is_idle(&self) -> bool {
+        let core = &self.run.core;
+        let asking = |doing: &Doing| match doing {
+            Doing::Asking { .. } => true,
+            Doing::Working { .. } => self.work().is_some_and(|work| work.person),
+            Doing::Queued | Doing::BackingOff { .. } | Doing::Done => false,
+        };
+        core.paused || core.items.is_empty() || core.items.iter().any(|it| asking(&it.doing))
+    }
+
     /// Lets the time since the last event pass, unless a person is waited for.
     pub(super) fn elapse(&mut self) {
-        let core = &mut self.run.core;
-        let asking = core.items.iter().any(|item| matches!(item.doing, Doing::Asking { .. }));
-        if core.paused || asking || core.items.is_empty() {
+        if self.is_idle() {
             return;
         }
+        let core = &mut self.run.core;
         let passed = self.at.since(core.now);
         for (budget, purse) in self.chart.budgets().iter().zip(&mut core.purses) {
             if budget.charge() == Some(Charge::Time) && !purse.closed {

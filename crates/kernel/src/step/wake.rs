@@ -59,21 +59,17 @@ impl<A: Agent> Stepping<'_, A> {
         if let Does::Await { timeout, .. } = self.state.does() {
             return timeout.map(|ms| core.entered.after(ms));
         }
-        let mut asking = false;
         let mut wake: Option<At> = None;
         let mut sooner = |at: At| wake = Some(wake.map_or(at, |known| known.min(at)));
         for item in &core.items {
             match item.doing {
                 Doing::Working { deadline, .. } => sooner(deadline),
                 Doing::BackingOff { until } => sooner(until),
-                Doing::Asking { expires, .. } => {
-                    asking = true;
-                    sooner(expires);
-                }
+                Doing::Asking { expires, .. } => sooner(expires),
                 Doing::Queued | Doing::Done => {}
             }
         }
-        if !core.paused && !asking && !core.items.is_empty() {
+        if !self.is_idle() {
             for (budget, purse) in self.chart.budgets().iter().zip(&core.purses) {
                 if budget.charge() == Some(Charge::Time) && !purse.closed {
                     sooner(self.at.after(purse.left));

@@ -12,14 +12,15 @@ use pointsman_kernel::{
     id::{Digest, EffectId, JobId, Outcome},
     job::{
         AgentDecl, Charges, Governed, Influence::None as Plain, JobDecl, Param, Registry, Shape,
-        job_id,
+        ToolShape, job_id,
     },
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 /// Every tool that charts of these tests may allow.
-pub(crate) const TOOLS: &[&str] = &["read", "write", "erase"];
+pub(crate) const TOOLS: &[ToolShape<'_>] =
+    &[ToolShape::named("read"), ToolShape::named("write"), ToolShape::named("erase")];
 
 /// What the charts of these tests may name.
 pub(crate) const REGISTRY: Registry<'_> =
@@ -189,7 +190,7 @@ impl Data {
 
     fn call(&self, item: u16) -> ToolCall {
         let tool = self.tools >> (4 * (u32::from(item) % 16)) & 15;
-        let tool = TOOLS.get(usize::try_from(tool).unwrap()).copied().unwrap_or("other");
+        let tool = TOOLS.get(usize::try_from(tool).unwrap()).map_or("other", |tool| tool.name);
         let arguments = RawValue::from_string(r#"{"n":1}"#.to_owned()).unwrap();
         ToolCall { id: format!("call {item}"), tool: tool.to_owned(), arguments }
     }
@@ -205,8 +206,13 @@ impl Agent for Toy {
     type Task = Task;
     type Report = Report;
 
-    const DECL: AgentDecl =
-        AgentDecl { name: "toy", jobs: JOBS, events: &["go", "stop", "tune"], lists: &["items"] };
+    const DECL: AgentDecl = AgentDecl {
+        name: "toy",
+        jobs: JOBS,
+        events: &["go", "stop", "tune"],
+        lists: &["items"],
+        ..AgentDecl::NONE
+    };
 
     fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {
         Self::receive(data, 0, config)

@@ -34,6 +34,9 @@ struct Verdict<'a> {
     chart: &'a str,
     ok: bool,
     errors: Vec<Finding<'a>>,
+    /// How many more there are.
+    #[serde(skip_serializing_if = "is_zero")]
+    more: usize,
     certificate: Option<Certificate>,
     authority: Option<&'a AuthorityReport>,
 }
@@ -47,6 +50,11 @@ struct Finding<'a> {
     hint: &'a str,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
 impl Check {
     pub(crate) fn run(self) -> Result<ExitCode, Error> {
         let source = Source::find(&self.chart)?;
@@ -56,6 +64,7 @@ impl Check {
                     chart: chart.name(),
                     ok: true,
                     errors: Vec::new(),
+                    more: 0,
                     certificate: Some(chart.certificate()),
                     authority: Some(chart.authority_report()),
                 };
@@ -67,6 +76,7 @@ impl Check {
                     chart: &refused.chart,
                     ok: false,
                     errors: findings(&source, &refused),
+                    more: refused.more,
                     certificate: None,
                     authority: None,
                 };

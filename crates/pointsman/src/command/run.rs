@@ -6,7 +6,10 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
 use pointsman_agents::code::Phase;
-use pointsman_kernel::chart::{Budget, Chart};
+use pointsman_kernel::{
+    chart::{Budget, Chart},
+    diagnostic::{did_you_mean, nearest},
+};
 use pointsman_runtime::{
     plan,
     session::{Start, talks},
@@ -188,8 +191,7 @@ impl Run {
             return Err(Error::GoalSet { agent: self.agent.clone() });
         }
         if chart.jobs() == "builtin" {
-            let goal = self.goal.as_deref().unwrap_or_default();
-            return Ok(json!({ "goal": goal, "slots": set }));
+            return self.slots(chart, set);
         }
         let Some(goal) = &self.goal else {
             return Err(Error::NoGoal { agent: self.agent.clone() });
@@ -203,6 +205,32 @@ impl Run {
         }
         config.insert("goal".into(), goal.as_str().into());
         Ok(Value::Object(config))
+    }
+}
+
+impl Run {
+    /// Returns the slots of a chart of one's own as the run starts with them.
+    fn slots(&self, chart: &Chart, set: Map<String, Value>) -> Result<Value, Error> {
+        let known = || chart.slots().iter().map(|slot| &**slot);
+        if let Some(key) = set.keys().find(|key| known().all(|slot| slot != key.as_str())) {
+            let others = known().filter(|slot| *slot != "goal");
+            let hint = match chart.filled().is_empty() {
+                true if nearest(key, others.clone()).is_none() => {
+                    format!("declare it in the chart: `slots = {{ {key} = \"…\" }}`")
+                }
+                _ => did_you_mean(key, others, "slot"),
+            };
+            return Err(Error::NoSuchSlot { agent: self.agent.clone(), key: key.clone(), hint });
+        }
+        let needs = chart.needs().iter().any(|slot| &**slot == "goal");
+        let goal = self.goal.as_deref().unwrap_or_default();
+        if needs && goal.trim().is_empty() {
+            return Err(Error::NoGoal { agent: self.agent.clone() });
+        }
+        let mut slots: Map<String, Value> =
+            chart.filled().iter().map(|(slot, holds)| (slot.to_string(), holds.clone())).collect();
+        slots.extend(set);
+        Ok(json!({ "goal": goal, "slots": slots }))
     }
 }
 

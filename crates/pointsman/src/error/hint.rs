@@ -34,6 +34,7 @@ impl Error {
                     .into()
             }
             Self::NoGoal { agent } | Self::GoalSet { agent } => format!("write `pointsman run {agent} \"GOAL\"`"),
+            Self::NoSuchSlot { hint, .. } => hint.clone(),
             Self::NoTalks => "begin one: `pointsman chat`".into(),
             Self::NoTalker { run, .. } => format!("`pointsman resume {run}` goes on with it"),
             Self::Plan(error) => error.hint().into(),

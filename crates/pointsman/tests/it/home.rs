@@ -18,6 +18,7 @@ chart     = "note"
 version   = 1
 start     = "writing"
 authority = "propose"
+slots     = { tone = "plain" }
 
 [any]
 cancel = "cancelled"

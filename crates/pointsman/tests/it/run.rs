@@ -38,7 +38,7 @@ fn a_plan_writes_nothing() {
     let home = Home::new("plan");
     let plan = ["run", "research", "x", "--dry-run", "--allow", "shell:command=cargo *"];
     assert_snapshot!(home.shown(&[&plan[..], &["--deny", "git", "--unattended"]].concat()));
-    let (code, out, _) = home.pointsman(&["run", "note.toml", "--dry-run", "--json"]);
+    let (code, out, _) = home.pointsman(&["run", "note.toml", "Hello", "--dry-run", "--json"]);
     assert_eq!(code, 0);
     let plan: Value = serde_json::from_str(&out).expect("it is JSON");
     assert_eq!(plan["tools"]["writing"][0], "write");
@@ -88,6 +88,8 @@ fn what_cannot_be_done_is_told() {
         ("set_goal", &["run", "research", "x", "--set", "goal=y"]),
         ("set_tool", &["run", "research", "x", "--set", r#"tools=["context.fts_search","nope"]"#]),
         ("bad_pair", &["run", "note.toml", "--set", "tone"]),
+        ("no_slot", &["run", "note.toml", "x", "--set", "tne=dry"]),
+        ("no_goal_for_a_chart", &["run", "note.toml", "--set", "tone=dry"]),
         ("no_run", &["show", "nosuchrun"]),
         ("no_id", &["show", "no such run"]),
         ("bad_log", &["runs", "--log", "a=b=c"]),

@@ -1,11 +1,14 @@
 //! A table that is read key by key; what is left over at the end is a mistake.
 
-use alloc::{borrow::ToOwned, boxed::Box, format, string::String, vec::Vec};
+use alloc::{borrow::ToOwned, boxed::Box, collections::BTreeMap, format, string::String, vec::Vec};
 
 use serde_json::{Map, Value, value::RawValue};
 use toml::de::{DeTable, DeValue};
 
-use super::super::draft::{Name, Sp};
+use super::super::{
+    draft::{Name, Sp},
+    resolve::{is_well_named, plain},
+};
 use crate::{
     code::Code,
     diagnostic::{Findings, Span, did_you_mean},
@@ -44,10 +47,21 @@ impl<'t, 'i> Keys<'t, 'i> {
         key: &'static str,
         read: Read<'t, 'i, T>,
     ) -> Option<T> {
+        self.required_so(found, key, &format!("add `{key} = …`"), read)
+    }
+
+    /// The same, with a hint of its own.
+    pub(super) fn required_so<T>(
+        &mut self,
+        found: &mut Findings,
+        key: &'static str,
+        hint: &str,
+        read: Read<'t, 'i, T>,
+    ) -> Option<T> {
         if !self.table.iter().any(|(name, _)| name.get_ref() == key) {
             self.asked.push(key);
             let message = format!("{} has no `{key}`", self.title);
-            found.add(Code::MissingKey, self.span, message, format!("add `{key} = …`"));
+            found.add(Code::MissingKey, self.span, message, hint);
             return None;
         }
         self.optional(found, key, read)
@@ -167,9 +181,14 @@ pub(super) fn small(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp
 
 /// Reads a duration such as `"15s"`, in milliseconds.
 pub(super) fn duration(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp<u64>> {
+    // Something was written, so nothing is reported as missing.
+    let written = Some(Sp::new(1, value.span));
     let Some(text) = value.as_str() else {
-        wrong_type(value, "a duration such as `\"15s\"`", found);
-        return None;
+        let message = format!("expected a duration, found {}", value.type_str());
+        let number = value.as_integer().map_or("15", |number| number.as_str());
+        let hint = format!("write a number and a unit in quotes: `\"{number}s\"`");
+        found.add(Code::WrongType, value.span, message, hint);
+        return written;
     };
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at_checked(digits).unwrap_or((text, ""));
@@ -185,9 +204,8 @@ pub(super) fn duration(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option
         return Some(Sp::new(ms, value.span));
     }
     let hint = "write a number and a unit: `\"250ms\"`, `\"15s\"`, `\"5m\"`, `\"24h\"`";
-    found.add(Code::BadValue, value.span, format!("`{text}` is no duration"), hint);
-    // Something was written, so nobody need be told that it is missing.
-    Some(Sp::new(1, value.span))
+    found.add(Code::BadValue, value.span, format!("`{text}` is not a valid duration"), hint);
+    written
 }
 
 /// Reads an amount of money such as `"2.50"`, in millionths.
@@ -205,19 +223,34 @@ pub(super) fn money(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp
         }
     }
     let hint = "write whole units and up to six decimals: `\"2.50\"`";
-    found.add(Code::BadValue, value.span, format!("`{text}` is no amount"), hint);
+    found.add(Code::BadValue, value.span, format!("`{text}` is not a valid amount"), hint);
     None
 }
 
-/// Reads a job's parameters and keeps them as canonical JSON.
-pub(super) fn json(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp<Box<RawValue>>> {
+/// A job's parameters as canonical JSON, and where each value of them is written.
+type Json = (Sp<Box<RawValue>>, BTreeMap<String, Span>);
+
+/// Reads a job's parameters.
+pub(super) fn json(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Json> {
     table(value, found)?;
-    let json = to_json(value, found)?;
+    let mut places = BTreeMap::new();
+    let json = to_json(value, "", &mut places, found)?;
     let text = crate::json::canonical(&json);
-    RawValue::from_string(text).ok().map(|raw| Sp::new(raw, value.span))
+    RawValue::from_string(text).ok().map(|raw| (Sp::new(raw, value.span), places))
 }
 
-fn to_json(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Value> {
+/// Reads what a slot holds.
+pub(super) fn value(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Value> {
+    to_json(value, "", &mut BTreeMap::new(), found)
+}
+
+fn to_json(
+    value: &Sp<&DeValue<'_>>,
+    pointer: &str,
+    places: &mut BTreeMap<String, Span>,
+    found: &mut Findings,
+) -> Option<Value> {
+    places.insert(pointer.to_owned(), value.span);
     match value.value {
         DeValue::String(text) => Some(Value::String(text.clone().into_owned())),
         DeValue::Boolean(flag) => Some(Value::Bool(*flag)),
@@ -229,11 +262,19 @@ fn to_json(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Value> {
             }
             number.map(Value::from)
         }
-        DeValue::Array(list) => list.iter().map(|item| to_json(&spanned(item), found)).collect(),
+        DeValue::Array(list) => {
+            let items = list.iter().enumerate();
+            let item =
+                |(at, item)| to_json(&spanned(item), &format!("{pointer}/{at}"), places, found);
+            items.map(item).collect()
+        }
         DeValue::Table(table) => table
             .iter()
             .map(|(key, value)| {
-                Some((key.get_ref().clone().into_owned(), to_json(&spanned(value), found)?))
+                let key = key.get_ref().clone().into_owned();
+                let pointer = format!("{pointer}/{key}");
+                let value = to_json(&spanned(value), &pointer, places, found)?;
+                Some((key, value))
             })
             .collect::<Option<Map<_, _>>>()
             .map(Value::Object),
@@ -247,11 +288,15 @@ fn to_json(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Value> {
 
 /// Complains about a name that is not in `snake_case`.
 pub(super) fn well_named(name: &Name, what: &str, found: &mut Findings) {
-    let starts = name.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase());
-    let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
-    if !starts || !name.bytes().all(plain) {
-        let message = format!("`{}` is no name for {what}", **name);
-        let hint = "use lower-case letters, digits and underscores, a letter first";
-        found.add(Code::BadValue, name.span, message, hint);
+    if is_well_named(name) {
+        return;
     }
+    let message = format!("`{}` is not a name for {what}", **name);
+    let plain = plain(name);
+    let hint = if is_well_named(&plain) {
+        format!("write `{plain}`: lower-case letters, digits and underscores, a letter first")
+    } else {
+        "use lower-case letters, digits and underscores, a letter first".into()
+    };
+    found.add(Code::BadValue, name.span, message, hint);
 }

@@ -1,6 +1,6 @@
 //! Reading one `[state.NAME]` table.
 
-use alloc::{format, string::String, vec::Vec};
+use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
 
 use toml::de::DeValue;
 
@@ -18,6 +18,7 @@ pub(super) fn read(name: Name, value: Sp<&DeValue<'_>>, found: &mut Findings) ->
         limits: Limits::default(),
         tools: None,
         with: None,
+        places: BTreeMap::new(),
         on: Vec::new(),
         name,
     };
@@ -27,7 +28,9 @@ pub(super) fn read(name: Name, value: Sp<&DeValue<'_>>, found: &mut Findings) ->
     state.does = does(&mut keys, &state.name, found);
     state.limits = limits(&mut keys, found);
     state.tools = keys.optional(found, "tools", tools);
-    state.with = keys.optional(found, "with", keys::json);
+    if let Some((with, places)) = keys.optional(found, "with", keys::json) {
+        (state.with, state.places) = (Some(with), places);
+    }
     if let Some(on) = keys.optional(found, "on", keys::table) {
         state.on =
             Keys::in_order(&on).map(|(outcome, value)| edge(outcome, &value, found)).collect();

@@ -7,7 +7,10 @@ use pointsman_kernel::{
     },
     governor::Verdict,
     id::{JobId, Outcome},
-    job::{AgentDecl, Charges, Governed, Influence::None as Plain, JobDecl, Registry, job_id},
+    job::{
+        AgentDecl, Charges, Governed, Influence::None as Plain, JobDecl, Registry, ToolShape,
+        job_id,
+    },
     tool::{ToolDecl, ToolEffect},
 };
 use serde::{Deserialize, Serialize};
@@ -55,7 +58,15 @@ const THINKING: JobId = job_id(JOBS, "think");
 /// What the charts of these tests may name.
 pub(super) const REGISTRY: Registry<'_> = Registry {
     agents: &[Clerk::DECL],
-    tools: &["edit", "fetch", "read", "search", "shell", "tap", "wait"],
+    tools: &[
+        ToolShape::named("edit"),
+        ToolShape::named("fetch"),
+        ToolShape::named("read"),
+        ToolShape::named("search"),
+        ToolShape::named("shell"),
+        ToolShape::named("tap"),
+        ToolShape::named("wait"),
+    ],
     children: &[],
 };
 
@@ -79,8 +90,13 @@ impl Agent for Clerk {
     type Task = ();
     type Report = ();
 
-    const DECL: AgentDecl =
-        AgentDecl { name: "clerk", jobs: JOBS, events: &["go"], lists: &["calls"] };
+    const DECL: AgentDecl = AgentDecl {
+        name: "clerk",
+        jobs: JOBS,
+        events: &["go"],
+        lists: &["calls"],
+        ..AgentDecl::NONE
+    };
 
     fn begin(_: &mut Data, _: &RawValue) -> Result<(), BadBody> {
         Ok(())

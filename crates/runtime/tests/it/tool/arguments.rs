@@ -1,7 +1,12 @@
 //! What a call must look like before anything runs.
 
-use pointsman_agents::form::SUBMIT_TOOL;
-use pointsman_kernel::tool::{Recovery, ToolEffect};
+use std::collections::BTreeMap;
+
+use pointsman_agents::{TOOLS, form::SUBMIT_TOOL};
+use pointsman_kernel::{
+    job::ArgumentKind,
+    tool::{Recovery, ToolEffect},
+};
 use serde_json::json;
 
 use super::Desk;
@@ -13,11 +18,39 @@ fn the_specs_and_the_declarations_name_the_same_tools() {
     let decls: Vec<_> = desk.tools.decls().into_iter().map(|decl| decl.name).collect();
     assert_eq!(specs, decls);
     // What sends a form is the form agent's own, and no model is told of it.
-    let offered = pointsman_agents::TOOLS.iter().filter(|name| **name != SUBMIT_TOOL);
-    assert_eq!(
-        specs.iter().map(AsRef::as_ref).collect::<Vec<_>>(),
-        offered.copied().collect::<Vec<_>>()
-    );
+    let offered = TOOLS.iter().map(|tool| tool.name).filter(|name| *name != SUBMIT_TOOL);
+    assert_eq!(specs.iter().map(AsRef::as_ref).collect::<Vec<_>>(), offered.collect::<Vec<_>>());
+}
+
+#[test]
+fn check_knows_the_arguments_that_the_schemas_list() {
+    let desk = Desk::new("shapes");
+    for spec in desk.tools.specs() {
+        let tool = TOOLS.iter().find(|tool| *tool.name == *spec.name).expect("check knows it");
+        let required = spec.parameters["required"].as_array().expect("a list");
+        let schema: BTreeMap<&str, (bool, &str)> = spec.parameters["properties"]
+            .as_object()
+            .expect("a table")
+            .iter()
+            .map(|(name, schema)| {
+                let must = required.iter().any(|it| it.as_str() == Some(name));
+                (name.as_str(), (must, schema["type"].as_str().expect("a type")))
+            })
+            .collect();
+        let takes = tool.takes.expect("its arguments are known").iter();
+        let known: BTreeMap<&str, (bool, &str)> = takes
+            .map(|argument| {
+                let kind = match argument.kind {
+                    ArgumentKind::Text => "string",
+                    ArgumentKind::Flag => "boolean",
+                    ArgumentKind::Number => "integer",
+                    _ => "array",
+                };
+                (argument.name, (argument.required, kind))
+            })
+            .collect();
+        assert_eq!(known, schema, "{}", spec.name);
+    }
 }
 
 #[test]
