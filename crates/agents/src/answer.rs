@@ -7,7 +7,7 @@ use alloc::{format, string::String};
 
 use pointsman_kernel::{
     agent::{Answer, ChildEnd, Fault, FaultClass, Forgone, Reply, ToolResult},
-    chart::{Budget, Reset},
+    chart::{Budget, Charge, Reset},
     turn::{TurnError, TurnErrorKind},
 };
 
@@ -58,14 +58,36 @@ pub(crate) fn turn_error(why: &Forgone) -> TurnError {
     TurnError { kind: TurnErrorKind::of(why), message: reason(why) }
 }
 
-/// Returns why a turn has no answer, when a budget is used up.
+/// Returns why a turn has no answer, when a budget is used up: the limit, and how to go on.
 pub(crate) fn used_up(budget: &Budget) -> TurnError {
-    let mut message =
-        format!("the chart's budget `{}` of {} is used up", budget.name(), budget.max());
-    if budget.reset() == Some(Reset::Await) {
-        message.push_str("; say something, and it is full again");
-    }
+    let (name, max) = (budget.name(), budget.max());
+    let limit = match budget.charge() {
+        Some(Charge::ModelCall) => counted(max, "model call"),
+        Some(Charge::ToolCall) => counted(max, "tool call"),
+        Some(Charge::Token) => counted(max, "token"),
+        Some(Charge::Money) => {
+            let cents = max.checked_div(10_000).unwrap_or_default();
+            let (whole, part) = (cents.checked_div(100), cents.checked_rem(100));
+            format!("a cost of {}.{:02}", whole.unwrap_or_default(), part.unwrap_or_default())
+        }
+        Some(Charge::Time) => {
+            let seconds = max.checked_div(1_000).unwrap_or_default();
+            match (seconds.checked_div(60), seconds.checked_rem(60)) {
+                (Some(minutes), Some(0)) if minutes > 0 => format!("{minutes} min of work"),
+                _ => format!("{seconds} s of work"),
+            }
+        }
+        _ => format!("{max} for `{name}`"),
+    };
+    let again =
+        if budget.reset() == Some(Reset::Await) { "; a new message starts it anew" } else { "" };
+    let message =
+        format!("the limit of {limit} is reached{again} (`--budget {name}=…` sets another)");
     TurnError { kind: TurnErrorKind::Budget, message }
+}
+
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn fault<R>(answer: Answer<R>) -> Fault {

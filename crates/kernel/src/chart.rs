@@ -4,6 +4,7 @@
 //! [`verify`] holds, so nothing that runs one has to ask again.
 
 mod authority;
+mod budgets;
 mod build;
 mod certificate;
 mod draft;
@@ -28,6 +29,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 pub use authority::{AuthorityReport, InfluencedEdge};
+pub use budgets::{BadMaximum, Maximum, with_budgets};
 pub use build::{ChartBuilder, StateBuilder};
 pub use certificate::{Certificate, Per};
 pub(crate) use draft::Sp;

@@ -182,8 +182,8 @@ fn distance(left: &str, right: &str) -> usize {
 mod tests {
     extern crate std;
 
-    use alloc::{format, string::String};
-    use core::cell::Cell;
+    use alloc::string::String;
+    use core::{cell::Cell, fmt::Write as _};
     use std::thread_local;
 
     use crate::{chart::verify, job::Registry};
@@ -205,18 +205,18 @@ mod tests {
              [any]\ncancel = \"nobody\"\n",
         );
         for at in 0..states {
-            chart.push_str(&format!("[state.one_{at}]\nrunn = \"model.reply\"\n"));
+            write!(chart, "[state.one_{at}]\nrunn = \"model.reply\"\n").ok();
             for way in 0..ways {
-                chart.push_str(&format!(
-                    "on.way_{way} = {{ to = \"x_{at}_{way}\", spend = \"y\" }}\n"
-                ));
+                writeln!(chart, "on.way_{way} = {{ to = \"x_{at}_{way}\", spend = \"y\" }}").ok();
             }
         }
         COMPARED.set(0);
         let registry = Registry { agents: &[], tools: &[], children: &[] };
-        let refused = verify(&chart, &registry).expect_err("nothing in it is right");
-        assert_eq!(refused.diagnostics.len(), 100, "the first hundred are shown");
-        assert!(refused.more >= states, "{} more", refused.more);
+        let refused = verify(&chart, &registry).err();
+        let shown = refused.as_ref().map(|refused| refused.diagnostics.len());
+        assert_eq!(shown, Some(100), "the first hundred are shown");
+        let more = refused.map_or(0, |refused| refused.more);
+        assert!(more >= states, "{more} more");
         COMPARED.get()
     }
 

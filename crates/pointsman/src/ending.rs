@@ -119,7 +119,9 @@ pub(crate) fn conclude(
         // Whoever lets go with Ctrl-C wanted it cancelled.
         _ if let_go => words::exit_code(Some(Disposition::Cancelled)),
         Some(Disposition::Succeeded) if owes(outcome) => {
-            words::exit_code(Some(Disposition::Failed))
+            let over = outcome.error.as_ref().is_some_and(|it| it.kind == TurnErrorKind::Budget);
+            let ended = if over { Disposition::Budget } else { Disposition::Failed };
+            words::exit_code(Some(ended))
         }
         ended => words::exit_code(ended),
     };

@@ -4,7 +4,7 @@ mod hint;
 
 use std::{io, path::PathBuf};
 
-use pointsman_kernel::chart::Refused;
+use pointsman_kernel::chart::{BadMaximum, Refused};
 use pointsman_runtime::{
     acp::AcpError,
     browser::{AddressError, BrowserError},
@@ -84,6 +84,9 @@ pub(crate) enum Error {
         /// The agent.
         agent: String,
     },
+    /// A limit cannot be set so.
+    #[error(transparent)]
+    Budget(BadMaximum),
     /// `--set` names a slot that the chart does not have.
     #[error("`{agent}` has no slot `{key}`")]
     NoSuchSlot {

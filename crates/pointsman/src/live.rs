@@ -101,7 +101,7 @@ fn picture(seen: &Arc<Mutex<Seen>>) -> ProgressStyle {
         .with_key("used", move |_: &ProgressState, to: &mut dyn fmt::Write| {
             let seen = locked(&used);
             let passed = if seen.moves { seen.at.elapsed() } else { Duration::ZERO };
-            for budget in &seen.budgets {
+            for budget in seen.budgets.iter().filter(|budget| is_shown(budget)) {
                 let _: fmt::Result = write!(to, " · {}", budget_used(budget, passed));
             }
         })
@@ -113,6 +113,13 @@ fn picture(seen: &Arc<Mutex<Seen>>) -> ProgressStyle {
                 let _: fmt::Result = write!(to, "\n  {end}");
             }
         })
+}
+
+/// Returns whether a budget is worth room on the status line: a limit on costs from half of
+/// it on.
+pub(crate) fn is_shown(budget: &BudgetView) -> bool {
+    let counts = matches!(budget.charge, None | Some(Charge::Time | Charge::Step));
+    counts || budget.left <= budget.max / 2
 }
 
 /// Tells what was used of a budget, such as `decisions 3/20` or `time 0:42/5:00`.

@@ -93,6 +93,8 @@ pub struct Furnished {
     pub permissions: Permissions,
     /// The agent's configuration.
     pub config: Value,
+    /// The chart with the limits that hold in this folder, if they are others than usual.
+    pub chart: Option<Box<str>>,
 }
 
 /// Why a session cannot be set up.

@@ -5,6 +5,7 @@
 //! stricter or set what is harmless; what could harm its reader counts only from the
 //! user's own file, the environment and the command line.
 
+mod budgets;
 pub(crate) mod day;
 mod form;
 mod hooks;
@@ -27,6 +28,7 @@ use pointsman_kernel::{
 };
 use thiserror::Error;
 
+pub use budgets::{BudgetConfig, BudgetsConfig};
 pub use form::{FormConfig, Submit};
 pub use hooks::{HooksConfig, TalkConfig};
 pub(crate) use keys::document;
@@ -130,6 +132,8 @@ pub struct Config {
     pub code: TalkConfig,
     /// `[form]`.
     pub form: FormConfig,
+    /// `[budget]`.
+    pub budgets: BudgetsConfig,
 }
 
 /// `[model]`: who is asked, and how.

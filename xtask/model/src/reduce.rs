@@ -12,6 +12,11 @@ use pointsman_kernel::chart::{Chart, verify};
 /// What the line of a budget on time says.
 const TIME: &str = r#"charge = "time""#;
 
+/// What the lines of budgets say that only cut short what is explored anyway: the kernel's
+/// own properties hold them to their maxima.
+const COSTS: [&str; 3] = [r#"charge = "tool_call""#, r#"charge = "token""#, r#"charge = "money""#];
+const MODEL_CALLS: &str = r#"charge = "model_call""#;
+
 /// How far a chart is reduced.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reduction {
@@ -23,27 +28,35 @@ pub(crate) struct Reduction {
     pub(crate) parallel: u64,
     /// Visits, where a budget counts them.
     pub(crate) steps: u64,
-    /// Seconds, where a budget counts them; a third of them is every timeout then.
-    pub(crate) seconds: u64,
+    /// Seconds, where a budget counts them; a third of them is every timeout then. Without
+    /// them the budget is left out.
+    pub(crate) seconds: Option<u64>,
+    /// Calls of a model, where a budget counts them.
+    pub(crate) calls: u64,
 }
 
 impl Reduction {
     /// Returns how far a chart of that name is reduced, for budgets of that size.
     pub(crate) fn of(chart: &str, most: u64) -> Self {
-        let usual = Self { most, attempts: 2, parallel: 2, steps: 24, seconds: 90 };
+        let usual = Self { most, attempts: 2, parallel: 2, steps: 24, seconds: Some(90), calls: 6 };
         match chart {
             // One place for two items: one of them waits for it.
-            "code" => Self { parallel: 1, ..usual },
+            "code" => Self { parallel: 1, seconds: None, ..usual },
+            "chat" | "form" => Self { seconds: None, ..usual },
             _ => usual,
         }
     }
 
     /// Says what was reduced, for the output.
     pub(crate) fn about(self) -> String {
-        let Self { most, attempts, parallel, steps, seconds } = self;
+        let Self { most, attempts, parallel, steps, seconds, calls } = self;
+        let time = seconds.map_or_else(
+            || "no limit of time".into(),
+            |seconds| format!("time ({seconds} s, timeouts a third of it)"),
+        );
         format!(
-            "reduced: every max at most {most}, but for steps ({steps}) and time ({seconds} s, \
-             timeouts a third of it); attempts at most {attempts}; 2 items, {parallel} at once; \
+            "reduced: every max at most {most}, but for steps ({steps}), model calls ({calls}) \
+             and {time}; no limit of tool calls, tokens and money; attempts at most {attempts}; 2 items, {parallel} at once; \
              no waits but a provider's hint"
         )
     }
@@ -61,20 +74,32 @@ impl Reduction {
     fn text(self, text: &str) -> String {
         // Waits between attempts are jittered by the entry's number, which would tell
         // apart what is the same; a hint waits as long each time.
+        let costs = |line: &str| {
+            COSTS.iter().any(|it| line.contains(it))
+                || line.contains(TIME) && self.seconds.is_none()
+        };
         let lines = text.lines().filter(|line| !line.trim_start().starts_with("backoff"));
-        let timed = text.contains(TIME);
+        let lines = lines.filter(|line| !costs(line));
+        let timed = text.contains(TIME) && self.seconds.is_some();
         lines.map(|line| self.line(line, timed) + "\n").collect()
     }
 
     fn line(self, line: &str, timed: bool) -> String {
+        let seconds = self.seconds.unwrap_or_default();
         if line.contains(TIME) {
-            return replaced(line, "max = ", |_| format!("\"{}s\"", self.seconds));
+            return replaced(line, "max = ", |_| format!("\"{seconds}s\""));
         }
         let key = line.split('=').next().unwrap_or_default().trim();
         if timed && key == "timeout" {
-            return format!("timeout = \"{}s\"", self.seconds / 3);
+            return format!("timeout = \"{}s\"", seconds / 3);
         }
-        let max = if line.contains(r#"charge = "step""#) { self.steps } else { self.most };
+        let max = if line.contains(r#"charge = "step""#) {
+            self.steps
+        } else if line.contains(MODEL_CALLS) {
+            self.calls
+        } else {
+            self.most
+        };
         let lowered = |line: &str, key, to: u64| {
             replaced(line, key, |value| {
                 value.parse().map_or_else(|_| value.to_owned(), |was: u64| was.min(to).to_string())
@@ -107,7 +132,7 @@ mod tests {
 
     #[test]
     fn maxima_are_lowered_and_nothing_else() {
-        let reduction = Reduction::of("code", 2);
+        let reduction = Reduction { parallel: 1, ..Reduction::of("research", 2) };
         for (line, reduced) in [
             ("pages = { max = 20,  else = \"error\" }", "pages = { max = 2,  else = \"error\" }"),
             ("tries = { max = 1, else = \"error\" }", "tries = { max = 1, else = \"error\" }"),

@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::{CHART, Chat, CompletedTool, Report, Task, TurnErrorKind};
 use crate::{
-    testing::{Driver, hostile_texts, raw},
+    testing::{Driver, hostile_texts, raw, unlimited},
     transcript::Message,
 };
 
@@ -322,7 +322,9 @@ fn a_halt_by_a_result_is_why_the_turn_ends() {
 
 #[test]
 fn a_turn_has_fifty_rounds_and_the_next_has_fifty_more() {
-    let mut driver = asked();
+    let mut driver = Driver::<Chat>::new(&unlimited(CHART), &["read"]);
+    driver.begin(json!({}));
+    driver.give("user_input", json!({"text": "hello"}));
     for turn in 0..2 {
         for round in 0..=50 {
             assert_eq!(driver.state(), "calling_llm", "turn {turn}, round {round}");
@@ -332,7 +334,7 @@ fn a_turn_has_fifty_rounds_and_the_next_has_fifty_more() {
         assert_eq!(driver.state(), WAITING);
         let error = Chat::turn_error(&driver.run.data).expect("the person is told");
         assert_eq!(error.kind, TurnErrorKind::Budget);
-        assert!(error.message.contains("`rounds` of 50"), "{}", error.message);
+        assert!(error.message.contains("50 for `rounds`"), "{}", error.message);
         if turn == 0 {
             driver.give("user_input", json!({"text": "go on"}));
         }

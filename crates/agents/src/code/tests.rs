@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use super::{CHART, Code, Data, Never, PHASE_COMPLETE, Recovery, Totals, Trouble};
 use crate::{
-    testing::{Driver, hostile_texts, raw},
+    testing::{Driver, hostile_texts, raw, unlimited},
     transcript::Message,
 };
 
@@ -62,7 +62,10 @@ fn begun(config: Value) -> Driver<Code> {
 
 fn phased(count: usize) -> Driver<Code> {
     let phases: Vec<_> = (1..=count).map(|n| json!({"description": format!("part {n}")})).collect();
-    begun(json!({ "phases": phases }))
+    let mut driver = Driver::<Code>::new(&unlimited(CHART), &[]);
+    driver.begin(json!({ "phases": phases }));
+    driver.give("prompt", json!({"text": "make it so"}));
+    driver
 }
 
 fn edit_loop(driver: &mut Driver<Code>) {

@@ -166,7 +166,9 @@ impl Data {
 
     /// Takes that a budget is used up: where the page refused a value, its words say more.
     pub(super) fn used_up(&mut self, budget: &Budget) {
-        let said = self.complaint().map(String::from);
+        // The page's words explain a loop that came to its end, and no cost.
+        let looped = budget.charge().is_none();
+        let said = self.complaint().filter(|_| looped).map(String::from);
         let reason = said.unwrap_or_else(|| answer::used_up(budget).message);
         self.stop(&reason);
     }

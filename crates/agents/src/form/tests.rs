@@ -29,7 +29,7 @@ use super::{
     CHART, Control, Does, Field, Form, Kind, Origin, Report, SUBMIT_TOOL, Shape, Source, Status,
     Task, Why,
 };
-use crate::testing::Driver;
+use crate::testing::{Driver, unlimited};
 
 const PAGE: &[&str] = &["idle", "observe", "extract_fields", "plan", "fill"];
 const FILE: &str = "/home/ada/profile.toml";
@@ -120,7 +120,7 @@ fn with(more: Value) -> Value {
 }
 
 fn active_with(config: Value) -> Driver<Form> {
-    let mut driver = Driver::<Form>::new(CHART, &[SUBMIT_TOOL]);
+    let mut driver = Driver::<Form>::new(&unlimited(CHART), &[SUBMIT_TOOL]);
     driver.begin(config);
     driver.give("activate", json!({}));
     driver

@@ -7,10 +7,10 @@ use crate::charts;
 /// Changing a chart means a new version, a new digest here, and a line in
 /// `docs/decisions.md`.
 const PINNED: &[(&str, u32, &str)] = &[
-    ("chat", 2, "dd041de1bb36d8d9e5162cf324f744894fc5a8b448dc9e6f105c0a8768761e72"),
-    ("code", 1, "42e9e55ab9ad948733dad7b0bb732bed7ca66e118ab67f207f6b8aa198b31bad"),
+    ("chat", 3, "eb0d405037156ea0fb337c22b6b3c74dfec7bad3f98972bb57fcc17ba0a23ed4"),
+    ("code", 2, "b1b21b3c1b1b5792bead24701546bb66f393fc98c859cd180558ccc5ebc7e07e"),
     ("research", 2, "78a2ec39b88161aef4663c809fb8fb6e4ca6b76e293bf278df69d4baab3cc2c0"),
-    ("form", 3, "40aa707de02502e5486703fd53cb33b4ba92d896388f4d600eaea70e21e28a94"),
+    ("form", 4, "b001b3a13003f4ed14f30400e29057c49011416ad315c8489607cfe8d6a42b5f"),
     ("explore", 1, "a0349fb9797b6f3142f27b3f4bca4f16bbf81977fc9ce7bd19ae87caa17ad989"),
 ];
 

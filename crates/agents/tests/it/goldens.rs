@@ -84,13 +84,13 @@ fn write_golden_journals() {
 
 fn scripts() -> Vec<(&'static str, World)> {
     vec![
-        ("chat-2-tools-and-hook", chat()),
-        ("code-1-two-phases", code()),
-        ("code-1-recovers", code_recovers()),
+        ("chat-3-tools-and-hook", chat()),
+        ("code-2-two-phases", code()),
+        ("code-2-recovers", code_recovers()),
         ("research-2-answered", research()),
         ("research-2-everything-fails", research_fails()),
         ("research-2-same-query", research_stuck()),
-        ("form-3-two-pages", form()),
+        ("form-4-two-pages", form()),
         ("explore-1-three-screens", explore()),
     ]
 }

@@ -4,6 +4,7 @@ mod digests;
 mod goldens;
 mod laws;
 mod matrix;
+mod maxima;
 mod mutations;
 mod seeds;
 mod world;

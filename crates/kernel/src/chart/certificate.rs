@@ -28,6 +28,14 @@ pub struct Certificate {
     pub tool_calls: u64,
     /// Milliseconds of work and of waiting between attempts.
     pub time_ms: u64,
+    /// Tokens, where a budget limits them: beyond it no call starts, and the call that
+    /// reached it is finished.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// Millionths of a currency unit, in the same way. It counts only what is known to cost
+    /// something: a model without a price is free.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub money: Option<u64>,
 }
 
 /// What a certificate holds for.
@@ -89,7 +97,9 @@ pub(super) fn certify(chart: &Chart, children: &[Child<'_>]) -> Option<Certifica
     let mut ground = Ground { chart, per, visit, closed: None, midway: false };
     let starts = ground.starts();
     let Cost([steps, model_calls, tool_calls, time_ms]) = ground.worst(&starts);
-    let mut certificate = Certificate { per, steps, model_calls, tool_calls, time_ms };
+    let (tokens, money) = (None, None);
+    let mut certificate =
+        Certificate { per, steps, model_calls, tool_calls, time_ms, tokens, money };
     for budget in chart.budget_ids() {
         ground.cut(budget, &starts, &mut certificate);
     }
@@ -289,7 +299,10 @@ impl Ground<'_> {
         // What a child has called is charged when it is over, so it may call more than is left.
         let alone = || !self.chart.states.iter().any(|state| child(state).is_some());
         match budget.charge {
-            Some(Charge::ModelCall | Charge::ToolCall) if !alone() => {}
+            Some(Charge::ModelCall | Charge::ToolCall | Charge::Token | Charge::Money)
+                if !alone() => {}
+            Some(Charge::Token) => to.tokens = Some(to.tokens.unwrap_or(permits).min(permits)),
+            Some(Charge::Money) => to.money = Some(to.money.unwrap_or(permits).min(permits)),
             Some(Charge::ModelCall) => to.model_calls = to.model_calls.min(permits),
             Some(Charge::ToolCall) => to.tool_calls = to.tool_calls.min(permits),
             Some(Charge::Step) => {
@@ -313,8 +326,7 @@ impl Ground<'_> {
                 let most = permits.saturating_add(rest.saturating_mul(periods));
                 to.time_ms = to.time_ms.min(most);
             }
-            Some(Charge::Token | Charge::Interaction | Charge::OutsideApp | Charge::Money)
-            | None => {}
+            Some(Charge::Interaction | Charge::OutsideApp) | None => {}
         }
     }
 }

@@ -106,7 +106,7 @@ fn called(
     found: &mut Findings,
 ) {
     let param = |shape| job.with.iter().find(|param| param.shape == shape).map(|it| it.name);
-    let named = param(Shape::Tool).and_then(|key| {
+    let tool_named = param(Shape::Tool).and_then(|key| {
         let tool = given.get(key)?.as_str()?;
         Some(place(written, &format!("/{key}"), tool))
     });
@@ -114,8 +114,8 @@ fn called(
         let span = written.does.as_ref().map_or(written.name.span, |does| does.span);
         job.calls.map(|tool| Sp::new(tool.to_string(), span))
     };
-    let Some(tool) = named.clone().or_else(fixed) else { return };
-    let shape = if named.is_some() { names.tool(&tool, found) } else { None };
+    let Some(tool) = tool_named.clone().or_else(fixed) else { return };
+    let shape = if tool_named.is_some() { names.tool(&tool, found) } else { None };
     allowed(written, &tool, found);
     if let (Some(key), Some(takes)) = (param(Shape::Arguments), shape.and_then(|it| it.takes)) {
         let none = Value::Object(Map::new());

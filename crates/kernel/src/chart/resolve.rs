@@ -31,8 +31,8 @@ pub(super) struct Names<'a> {
     ill_named: BTreeMap<String, StateId>,
     budgets: BTreeMap<&'a str, BudgetId>,
     /// The names of states and budgets, for hints.
-    state_names: Arc<[Box<str>]>,
-    budget_names: Arc<[Box<str>]>,
+    known_states: Arc<[Box<str>]>,
+    known_budgets: Arc<[Box<str>]>,
     pub(super) slots: Slots<'a>,
 }
 
@@ -62,10 +62,10 @@ impl<'a> Names<'a> {
             registry,
             agent,
             ill_named: ill_named.map(|(name, id)| (plain(name), id)).collect(),
-            state_names: known.map(Into::into).collect(),
+            known_states: known.map(Into::into).collect(),
             states: states.collect(),
             budgets: budgets.map(|(id, budget)| (budget.name.as_str(), id)).collect(),
-            budget_names: draft.budgets.iter().map(|it| it.name.as_str().into()).collect(),
+            known_budgets: draft.budgets.iter().map(|it| it.name.as_str().into()).collect(),
             slots: Slots::of(draft, agent),
         }
     }
@@ -78,7 +78,7 @@ impl<'a> Names<'a> {
     pub(super) fn state(&self, name: &Name, found: &mut Findings) -> Option<StateId> {
         let id = self.states.get(name.as_str()).or_else(|| self.ill_named.get(name.as_str()));
         if id.is_none() {
-            found.unknown(Code::UnknownState, name, &self.state_names, "state");
+            found.unknown(Code::UnknownState, name, &self.known_states, "state");
         }
         id.copied()
     }
@@ -109,7 +109,7 @@ impl<'a> Names<'a> {
     pub(super) fn budget(&self, name: &Name, found: &mut Findings) -> Option<BudgetId> {
         let id = self.budgets.get(name.as_str()).copied();
         if id.is_none() {
-            found.unknown(Code::UnknownBudget, name, &self.budget_names, "budget");
+            found.unknown(Code::UnknownBudget, name, &self.known_budgets, "budget");
         }
         id
     }

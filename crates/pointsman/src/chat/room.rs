@@ -31,6 +31,8 @@ pub(crate) struct Room<'a> {
     pub(crate) host: &'a Host,
     /// The agent that new conversations are held with.
     pub(crate) agent: &'a str,
+    /// Its chart, with the limits that were set.
+    pub(crate) chart: &'a str,
     pub(crate) config: Value,
     pub(crate) permissions: Permissions,
     pub(crate) seed: Option<u64>,
@@ -94,11 +96,10 @@ impl Talk {
 impl Room<'_> {
     /// Begins a conversation with its first words, which are what it is known by.
     pub(super) fn begin(&self, first: &str) -> Result<Talk, Error> {
-        let source = Source::find(self.agent)?;
-        let text = source.text.clone();
+        let source = Source { name: self.agent.into(), text: self.chart.into() };
         let start = Start {
             chart: source.chart()?,
-            source: text.into(),
+            source: self.chart.into(),
             config: self.config.clone(),
             words: Vec::new(),
             goal: first.into(),

@@ -8,7 +8,7 @@ use pointsman_runtime::observe::Notice;
 use super::{calling::Calling, text::Text};
 use crate::{
     line::{Ink, Line},
-    live::budget_used,
+    live::{budget_used, is_shown},
     tell, words,
 };
 
@@ -199,7 +199,8 @@ impl Turn {
             line.and(Ink::Plain, &doing).and(Ink::Dim, &format!(" {}", words::stopwatch(ms)))
         };
         let mut line = line;
-        for budget in self.budgets.iter().filter(|budget| budget.left < budget.max) {
+        let used = |budget: &&BudgetView| budget.left < budget.max && is_shown(budget);
+        for budget in self.budgets.iter().filter(used) {
             line = line.and(Ink::Dim, &format!(" · {}", budget_used(budget, Duration::ZERO)));
         }
         line.and(Ink::Dim, " · Ctrl-C cancels")

@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::chat::talkers;
 use crate::{
+    budgets::Budgets,
     chart::Source,
     drive::{Drive, watched},
     place::{self, Globals},
@@ -48,16 +49,19 @@ pub(crate) struct Acp {
     drive: Drive,
     #[command(flatten)]
     rules: Rules,
+    #[command(flatten)]
+    budgets: Budgets,
 }
 
 impl Acp {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let chart = Source::find(&self.agent)?.text;
         let session = Arc::new(globals.session()?);
-        let (drive, grants) = (self.drive, self.rules.grants());
+        let (drive, grants, budgets) = (self.drive, self.rules.grants(), self.budgets);
+        let agent = self.agent;
         let furnishing = Arc::clone(&session);
         let furnish = move |folder: &Path| {
-            furnished(&drive, &grants, &furnishing, folder)
+            furnished(&drive, (&grants, &budgets, &agent), &furnishing, folder)
                 .map_err(|error| NotFurnished { why: error.to_string(), hint: error.hint() })
         };
         let service = Service::new(session, furnish, &chart, Limits::default());
@@ -69,7 +73,7 @@ impl Acp {
 /// Returns what a session in a folder works with: what `run` would, with somebody there.
 fn furnished(
     drive: &Drive,
-    grants: &[Grant],
+    (grants, budgets, agent): (&[Grant], &Budgets, &str),
     session: &Session,
     folder: &Path,
 ) -> Result<Furnished, Error> {
@@ -87,5 +91,7 @@ fn furnished(
         browser: config.form.browser(),
     };
     let permissions = config.permissions.permissions(grants.to_vec(), true);
-    Ok(Furnished { host, permissions, config: json!({}) })
+    let mut chart = Source::find(agent)?;
+    budgets.over(&mut chart, config)?;
+    Ok(Furnished { host, permissions, config: json!({}), chart: Some(chart.text.into()) })
 }

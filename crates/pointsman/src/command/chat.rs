@@ -27,6 +27,8 @@ use super::{
     runs::{object, table},
 };
 use crate::{
+    budgets::Budgets,
+    chart::Source,
     chat::{self, Room},
     commits,
     drive::{Drive, others},
@@ -79,6 +81,8 @@ pub(crate) struct Chat {
     drive: Drive,
     #[command(flatten)]
     rules: Rules,
+    #[command(flatten)]
+    budgets: Budgets,
 }
 
 /// Returns the agents that hold conversations, with what each is for.
@@ -129,8 +133,11 @@ impl Chat {
             };
             session.when_ending(told).map_err(Error::Session)?;
         }
+        let mut chart = Source::find(&self.agent)?;
+        self.budgets.over(&mut chart, &settled.config)?;
         let room = Room {
             session: &session,
+            chart: &chart.text,
             host: &host,
             agent: &self.agent,
             config: json!({}),

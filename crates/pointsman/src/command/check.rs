@@ -3,13 +3,13 @@
 use std::{fmt::Write as _, process::ExitCode};
 
 use clap::Args;
-use pointsman_kernel::chart::{AuthorityReport, Certificate, Chart, Per, Refused};
+use pointsman_kernel::chart::{AuthorityReport, Budget, Certificate, Chart, Per, Refused};
 use serde::Serialize;
 
 use crate::{
     chart::Source,
     report::{self, Error},
-    words::{duration, grouped},
+    words::{duration, grouped, money},
 };
 
 /// Verify a chart: print its certificate, or every reason why it is refused.
@@ -126,11 +126,22 @@ fn write(chart: &Chart, text: &mut String) -> std::fmt::Result {
     };
     writeln!(text, "{} v{} is sound: every {per} ends.", chart.name(), chart.version())?;
     writeln!(text)?;
-    writeln!(text, "At the very worst, per {per}:")?;
-    writeln!(text, "  state visits  {:>12}", grouped(certificate.steps))?;
+    writeln!(text, "Worst case per {per}:")?;
     writeln!(text, "  model calls   {:>12}", grouped(certificate.model_calls))?;
     writeln!(text, "  tool calls    {:>12}", grouped(certificate.tool_calls))?;
+    let tokens = certificate.tokens.map_or_else(|| "no limit".into(), grouped);
+    writeln!(text, "  tokens        {tokens:>12}")?;
+    let cost = certificate.money.map_or_else(|| "no limit".into(), money);
+    writeln!(text, "  cost          {cost:>12}")?;
     writeln!(text, "  time          {:>12}", duration(certificate.time_ms))?;
+    writeln!(text, "  state visits  {:>12}", grouped(certificate.steps))?;
+    if certificate.tokens.is_some() || certificate.money.is_some() {
+        writeln!(text, "The call that reaches the limit of tokens or cost is finished.")?;
+    }
+    let limits: Vec<&str> = chart.budgets().iter().map(Budget::name).collect();
+    if !limits.is_empty() {
+        writeln!(text, "`--budget NAME=AMOUNT` sets another limit for: {}", limits.join(", "))?;
+    }
     writeln!(text)?;
     let report = chart.authority_report();
     let level = serde_json::to_value(report.level).unwrap_or_default();

@@ -4,10 +4,11 @@ use std::{fs, process::ExitCode};
 
 use pointsman_agents::code::Phase;
 use pointsman_kernel::{
-    chart::{Per, Tools},
+    chart::{Certificate, Per, Tools},
     governor::{Grant, Level},
 };
 use pointsman_runtime::{
+    model::{self, Provider},
     session::{Rehearsed, Start, rehearse},
     tool,
 };
@@ -74,7 +75,6 @@ pub(super) fn show(
         json_line(&plan)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let per = if certificate.per == Per::Turn { "turn" } else { "run" };
     let mut text = format!(
         "{} v{} would run.\n\n  folder   {}\n  model    {}\n  sandbox  {}\n",
         chart.name(),
@@ -94,13 +94,7 @@ pub(super) fn show(
     if !approved.is_empty() {
         line(format!("  mcp      {}", approved.join(", ")));
     }
-    line(format!(
-        "\nAt the very worst, per {per}: {} state visits, {} model calls, {} tool calls, {}.",
-        words::grouped(certificate.steps),
-        words::grouped(certificate.model_calls),
-        words::grouped(certificate.tool_calls),
-        words::duration(certificate.time_ms),
-    ));
+    line(worst(&chart.certificate(), &model));
     if !phases.is_empty() {
         line("\nPhases:".into());
     }
@@ -131,6 +125,34 @@ pub(super) fn show(
     }
     report::data(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says what a run can cost at most.
+fn worst(certificate: &Certificate, model: &model::Settings) -> String {
+    let tokens = certificate.tokens.map_or_else(
+        || "tokens without limit".into(),
+        |tokens| format!("{} tokens", words::grouped(tokens)),
+    );
+    format!(
+        "\nWorst case per {}: {} model calls, {} tool calls, {tokens}, {}, {}, {} state visits.",
+        if certificate.per == Per::Turn { "turn" } else { "run" },
+        words::grouped(certificate.model_calls),
+        words::grouped(certificate.tool_calls),
+        cost(certificate.money, model),
+        words::duration(certificate.time_ms),
+        words::grouped(certificate.steps),
+    )
+}
+
+/// Says what a run can cost, as far as the model's price is known.
+fn cost(limit: Option<u64>, model: &model::Settings) -> String {
+    let asks_nobody = model.spec.provider() == Provider::Quote;
+    match (limit, model.prices) {
+        _ if asks_nobody => "no cost".into(),
+        (_, None) => "cost unknown (`[model] prices` is not set)".into(),
+        (Some(limit), Some(_)) => format!("cost {}", words::money(limit)),
+        (None, Some(_)) => "cost without limit".into(),
+    }
 }
 
 const fn level(level: Level) -> &'static str {

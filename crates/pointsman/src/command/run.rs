@@ -18,6 +18,7 @@ use serde_json::{Map, Value, json};
 
 use super::dry;
 use crate::{
+    budgets::Budgets,
     chart::Source,
     commits,
     drive::{Drive, Waits},
@@ -57,6 +58,7 @@ Examples:
   pointsman run code \"Make the tests pass\" --plan plan.md --allow 'shell:command=cargo test*'
   pointsman run form --url https://example.org/apply --profile ~/profile.toml --visible
   pointsman run form --url https://example.org/apply --profile ~/profile.toml --submit never
+  pointsman run code \"Port the parser\" --budget model_calls=500 --budget time=8h
   pointsman run research \"…\" --dry-run
 
 Exit codes: 0 succeeded, 1 failed, 2 usage or configuration, 3 waiting for a person, 4 budget,
@@ -84,6 +86,8 @@ pub(crate) struct Run {
     #[command(flatten)]
     rules: Rules,
     #[command(flatten)]
+    budgets: Budgets,
+    #[command(flatten)]
     form: FormArgs,
 }
 
@@ -105,6 +109,7 @@ impl Run {
         if let Some(plan) = plan.as_ref().filter(|_| self.agent == "form") {
             source.text.clone_from(&plan.chart);
         }
+        self.budgets.over(&mut source, &settled.config)?;
         let text = source.text.clone();
         let chart = source.chart()?;
         if let Some(missing) = missing(&chart) {
@@ -214,11 +219,10 @@ impl Run {
         let known = || chart.slots().iter().map(|slot| &**slot);
         if let Some(key) = set.keys().find(|key| known().all(|slot| slot != key.as_str())) {
             let others = known().filter(|slot| *slot != "goal");
-            let hint = match chart.filled().is_empty() {
-                true if nearest(key, others.clone()).is_none() => {
-                    format!("declare it in the chart: `slots = {{ {key} = \"…\" }}`")
-                }
-                _ => did_you_mean(key, others, "slot"),
+            let hint = if nearest(key, others.clone()).is_none() {
+                format!("declare it in the chart: `slots = {{ {key} = \"…\" }}`")
+            } else {
+                did_you_mean(key, others, "slot")
             };
             return Err(Error::NoSuchSlot { agent: self.agent.clone(), key: key.clone(), hint });
         }

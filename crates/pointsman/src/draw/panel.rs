@@ -52,7 +52,7 @@ pub(super) struct Header {
 impl Header {
     /// Writes what the chart is and what `check` proved of it.
     pub(super) fn new(chart: &Chart, width: i64) -> Self {
-        let Certificate { per, steps, model_calls, tool_calls, time_ms } = chart.certificate();
+        let Certificate { per, steps, model_calls, tool_calls, time_ms, .. } = chart.certificate();
         let per = if per == Per::Turn { "turn" } else { "run" };
         Self {
             name: Face::Title.wrap(chart.name(), width),

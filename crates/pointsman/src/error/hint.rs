@@ -35,6 +35,7 @@ impl Error {
             }
             Self::NoGoal { agent } | Self::GoalSet { agent } => format!("write `pointsman run {agent} \"GOAL\"`"),
             Self::NoSuchSlot { hint, .. } => hint.clone(),
+            Self::Budget(error) => error.hint().into(),
             Self::NoTalks => "begin one: `pointsman chat`".into(),
             Self::NoTalker { run, .. } => format!("`pointsman resume {run}` goes on with it"),
             Self::Plan(error) => error.hint().into(),

@@ -4,6 +4,7 @@ mod acp;
 mod acpx;
 mod aimock;
 mod asking;
+mod budgets;
 mod chat;
 mod commands;
 mod decode;

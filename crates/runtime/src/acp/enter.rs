@@ -88,12 +88,13 @@ impl Service {
         let service = Arc::clone(&self);
         let opening = blocking(move || {
             let Set { host, notes, start } = service.set_up(&folder, mcp)?;
-            let chart = verify(&service.chart, &pointsman_agents::registry())
+            let source = start.chart.unwrap_or_else(|| service.chart.clone());
+            let chart = verify(&source, &pointsman_agents::registry())
                 .map_err(|_| error::failed("this build refuses its own chart"))?;
             let works = reports(chart.jobs());
             let start = Start {
                 chart,
-                source: service.chart.clone(),
+                source,
                 config: start.config,
                 goal: past::goal(&folder),
                 words: Vec::new(),

@@ -7,8 +7,9 @@ use pointsman_kernel::{
 use toml::de::DeValue;
 
 use super::{
-    Config, Dated, JournalConfig, LOOKS, LimitsConfig, LogConfig, McpConfig, ModelConfig, Origin,
-    PermissionsConfig, Problem, SandboxConfig, WatchConfig,
+    BudgetsConfig, Config, Dated, JournalConfig, LOOKS, LimitsConfig, LogConfig, McpConfig,
+    ModelConfig, Origin, PermissionsConfig, Problem, SandboxConfig, WatchConfig,
+    budgets::budgets,
     form::form,
     hooks::{hooks, talk},
     keys::{self, Keys},
@@ -38,6 +39,15 @@ pub(super) fn config(text: &str, origin: Origin) -> Result<Config, Found> {
         chat: section(&mut top, "chat", origin, &mut found, talk),
         code: section(&mut top, "code", origin, &mut found, talk),
         form: section(&mut top, "form", origin, &mut found, form),
+        budgets: match top.value("budget").map(|value| (value.get_ref(), keys::span(value))) {
+            Some((DeValue::Table(table), _)) => budgets(table, origin, &mut found),
+            Some((_, span)) => {
+                let hint = "write `[budget.code]`, and below it `model_calls = 500`".into();
+                found.push(Problem { message: "`budget` must be a table".into(), hint, span });
+                BudgetsConfig::default()
+            }
+            None => BudgetsConfig::default(),
+        },
     };
     top.finish(&mut found);
     if found.is_empty() {

@@ -9,7 +9,8 @@ impl Config {
     /// the usual value where the user has set none. Prices are the user's if there are any.
     #[must_use]
     pub fn under(self, repository: Self) -> Self {
-        let Self { model, limits, permissions, watch, hooks, chat, code, form, .. } = repository;
+        let Self { model, limits, permissions, watch, hooks, chat, code, form, budgets, .. } =
+            repository;
         let own = self.model;
         let strictest = match (self.permissions.otherwise, permissions.otherwise) {
             (Some(one), Some(two)) => Some(one.max(two)),
@@ -42,6 +43,7 @@ impl Config {
             chat: self.chat.under(chat),
             code: self.code.under(code),
             form: self.form.under(form),
+            budgets: self.budgets.under(budgets),
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use pointsman_kernel::{
     Late, Took,
+    chart::{Maximum, with_budgets},
     event::{Event, Usage},
     id::{EffectId, Seq},
 };
@@ -124,8 +125,8 @@ fn an_empty_reply_is_no_answer() {
 
 #[test]
 fn a_budget_that_stops_what_is_under_way_is_named() {
-    let calls = r#"calls = { max = 1, charge = "model_call", reset = "await", else = "waiting_for_user_input" }"#;
-    let chart = CHART.replace("[budget]", &format!("[budget]\n{calls}"));
+    let one = Maximum { budget: "model_calls", amount: "1", lowers: false };
+    let chart = with_budgets(CHART, [one]).expect("the chart has it");
     let mut driver = Driver::<Chat>::new(&chart, &[]);
     driver.begin(json!({}));
     driver.give("user_input", json!({"text": "go"}));
@@ -134,7 +135,11 @@ fn a_budget_that_stops_what_is_under_way_is_named() {
     assert_eq!(driver.state(), WAITING);
     let error = Chat::turn_error(&driver.run.data).expect("the person is told");
     assert_eq!(error.kind, TurnErrorKind::Budget);
-    assert!(error.message.contains("`calls` of 1"), "{}", error.message);
+    assert_eq!(
+        error.message,
+        "the limit of 1 model call is reached; a new message starts it anew (`--budget \
+         model_calls=…` sets another)"
+    );
 }
 
 #[test]

@@ -195,7 +195,7 @@ fn a_summary_that_hangs_is_done_without_in_the_next_attempt() {
 
 #[test]
 fn one_long_turn_is_shortened_too() {
-    let mut driver = Driver::<Chat>::new(CHART, &["read"]);
+    let mut driver = Driver::<Chat>::new(&unlimited(CHART), &["read"]);
     driver.begin(json!({"limits": {"context_tokens": 8_000, "keep_turns": 2}}));
     driver.give("user_input", json!({"text": "read it all"}));
     for round in 0..40 {

@@ -31,7 +31,7 @@ fn prompted(chart: &str, tools: Vec<ToolDecl>) -> Driver<Code> {
 
 /// The chart without recoveries, so that the first halt is the end.
 fn strict() -> Driver<Code> {
-    let chart = CHART.replace("recoveries = { max = 3", "recoveries = { max = 0");
+    let chart = CHART.replace("recoveries  = { max = 3", "recoveries  = { max = 0");
     assert_ne!(chart, CHART);
     prompted(&chart, vec![])
 }

@@ -88,7 +88,8 @@ fn what_was_recovered_from_is_no_error_until_nothing_is_left_to_try() {
 
 #[test]
 fn rounds_that_are_used_up_are_why_a_run_ends() {
-    let chart = CHART.replace("max = 1000", "max = 2");
+    let chart = CHART.replace("rounds      = { max = 1000", "rounds = { max = 2");
+    assert_ne!(chart, CHART);
     let mut driver = Driver::<Code>::new(&chart, &[]);
     driver.begin(json!({}));
     driver.give("prompt", json!({"text": "go"}));
@@ -98,5 +99,5 @@ fn rounds_that_are_used_up_are_why_a_run_ends() {
     assert_eq!(driver.ended(), Some(Disposition::Budget));
     let error = Code::turn_error(&driver.run.data).expect("the person is told");
     assert_eq!(error.kind, TurnErrorKind::Budget);
-    assert!(Code::result(&driver.run.data).unwrap().contains("`rounds` of 2"));
+    assert!(Code::result(&driver.run.data).unwrap().contains("2 for `rounds`"));
 }

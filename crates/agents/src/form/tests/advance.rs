@@ -62,7 +62,8 @@ fn twenty_pages_are_turned_and_not_one_more() {
     assert_eq!(driver.state(), "error");
     assert_eq!(driver.run.data.page, 21);
     let trouble = driver.run.data.trouble.as_deref();
-    assert_eq!(trouble, Some("page 21: the chart's budget `pages` of 20 is used up"));
+    let told = "page 21: the limit of 20 for `pages` is reached (`--budget pages=…` sets another)";
+    assert_eq!(trouble, Some(told));
 }
 
 #[test]

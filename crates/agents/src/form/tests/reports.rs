@@ -1,6 +1,6 @@
 //! What a person is told at the end of a run.
 
-use alloc::vec;
+use alloc::{format, vec};
 
 use insta::assert_snapshot;
 use pointsman_kernel::{
@@ -188,4 +188,20 @@ fn progress_names_the_page_and_the_field() {
     assert_eq!(Form::stage(&driver.run.data).as_deref(), Some("page 1, field 1 of 2: NAME"));
     fill(&mut driver);
     assert_eq!(Form::stage(&driver.run.data).as_deref(), Some("page 1, field 2 of 2: WHY"));
+}
+
+#[test]
+fn a_run_that_reaches_its_limit_ends_as_budget_and_names_it() {
+    let mut driver = Driver::<Form>::new(CHART, &[SUBMIT_TOOL]);
+    driver.begin(config());
+    driver.give("activate", json!({}));
+    driver.report(settled("one"));
+    let many = (0..150).map(|at| field(&format!("f{at}"), Shape::Text)).collect();
+    driver.report(Report::Fields(many));
+    for _ in 0..100 {
+        write(&mut driver, "x");
+    }
+    assert_eq!((driver.state(), driver.ended()), ("over_budget", Some(Disposition::Budget)));
+    let trouble = driver.run.data.trouble.as_deref().unwrap_or_default();
+    assert!(trouble.contains("the limit of 100 model calls is reached"), "{trouble}");
 }

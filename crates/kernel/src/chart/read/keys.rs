@@ -6,6 +6,7 @@ use serde_json::{Map, Value, value::RawValue};
 use toml::de::{DeTable, DeValue};
 
 use super::super::{
+    budgets::{micros, milliseconds},
     draft::{Name, Sp},
     resolve::{is_well_named, plain},
 };
@@ -190,17 +191,7 @@ pub(super) fn duration(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option
         found.add(Code::WrongType, value.span, message, hint);
         return written;
     };
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at_checked(digits).unwrap_or((text, ""));
-    let unit: Option<u64> = match unit {
-        "ms" => Some(1),
-        "s" => Some(1_000),
-        "m" => Some(60_000),
-        "h" => Some(3_600_000),
-        _ => None,
-    };
-    let ms = number.parse::<u64>().ok().zip(unit).and_then(|(n, unit)| n.checked_mul(unit));
-    if let Some(ms) = ms {
+    if let Some(ms) = milliseconds(text) {
         return Some(Sp::new(ms, value.span));
     }
     let hint = "write a number and a unit: `\"250ms\"`, `\"15s\"`, `\"5m\"`, `\"24h\"`";
@@ -214,13 +205,8 @@ pub(super) fn money(value: &Sp<&DeValue<'_>>, found: &mut Findings) -> Option<Sp
         wrong_type(value, "an amount such as `\"2.50\"`", found);
         return None;
     };
-    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if !whole.is_empty() && part.len() <= 6 && digits(whole) && digits(part) {
-        let micros = format!("{whole}{part:0<6}").parse::<u64>().ok();
-        if let Some(micros) = micros {
-            return Some(Sp::new(micros, value.span));
-        }
+    if let Some(micros) = micros(text) {
+        return Some(Sp::new(micros, value.span));
     }
     let hint = "write whole units and up to six decimals: `\"2.50\"`";
     found.add(Code::BadValue, value.span, format!("`{text}` is not a valid amount"), hint);

@@ -107,7 +107,7 @@ impl Desk {
             };
             let permissions =
                 Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true };
-            Ok(Furnished { host, permissions, config: config.clone() })
+            Ok(Furnished { host, permissions, config: config.clone(), chart: None })
         };
         Service::new(session, furnish, chart, Limits::default())
     }

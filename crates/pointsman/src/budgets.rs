@@ -1,0 +1,38 @@
+//! `--budget`: other maxima for the budgets of a chart, over what the settings say.
+
+use clap::Args;
+use pointsman_kernel::chart::{Maximum, with_budgets};
+use pointsman_runtime::config::Config;
+
+use crate::{chart::Source, report::Error};
+
+/// Limits that are typed.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Budgets {
+    /// Set a limit of the chart: `model_calls=200`, `tokens=1000000`, `time=2h`, `money=5`.
+    /// `pointsman check` lists them; `[budget.CHART]` of the settings sets them for good.
+    #[arg(long = "budget", value_name = "NAME=AMOUNT", value_parser = pair)]
+    budgets: Vec<(String, String)>,
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, amount)) if !name.is_empty() && !amount.is_empty() => {
+            Ok((name.trim().into(), amount.trim().into()))
+        }
+        _ => Err("write NAME=AMOUNT, such as model_calls=200".into()),
+    }
+}
+
+impl Budgets {
+    /// Writes the limits of the settings and of the command line into a chart.
+    pub(crate) fn over(&self, source: &mut Source, config: &Config) -> Result<(), Error> {
+        // A chart that is refused is reported where it is verified.
+        let Ok(chart) = source.verify() else { return Ok(()) };
+        let typed =
+            self.budgets.iter().map(|(budget, amount)| Maximum { budget, amount, lowers: false });
+        let maxima = config.budgets.of(chart.name()).chain(typed);
+        source.text = with_budgets(&source.text, maxima).map_err(Error::Budget)?;
+        Ok(())
+    }
+}
