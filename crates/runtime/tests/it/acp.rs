@@ -1,6 +1,6 @@
 //! Agents in an editor: conversations, permissions, cancelling, coming back, bad input.
 
-mod editor;
+pub(crate) mod editor;
 mod elsewhere;
 
 use agent_client_protocol::{

@@ -39,13 +39,13 @@ use crate::store::Folder;
 const SOON: Duration = Duration::from_secs(30);
 
 /// A folder with a workspace, a journal and a script.
-pub(super) struct Desk {
-    pub(super) folder: Folder,
-    pub(super) config: Value,
+pub(crate) struct Desk {
+    pub(crate) folder: Folder,
+    pub(crate) config: Value,
 }
 
 impl Desk {
-    pub(super) fn new(name: &str, script: &str) -> Self {
+    pub(crate) fn new(name: &str, script: &str) -> Self {
         let folder = Folder::new(&format!("acp-{name}"));
         std::fs::create_dir_all(folder.0.join("work")).expect("it can be made");
         let desk = Self { folder, config: json!({}) };
@@ -53,22 +53,22 @@ impl Desk {
         desk
     }
 
-    pub(super) fn script(&self, script: &str) {
+    pub(crate) fn script(&self, script: &str) {
         std::fs::write(self.folder.0.join("script.toml"), script).expect("it can be written");
     }
 
-    pub(super) fn work(&self) -> PathBuf {
+    pub(crate) fn work(&self) -> PathBuf {
         self.folder.0.join("work")
     }
 
-    pub(super) fn session(&self) -> Arc<Session> {
+    pub(crate) fn session(&self) -> Arc<Session> {
         let session = Session::open(&self.folder.journal(), &self.folder.0.join("cache"));
         Arc::new(session.unwrap_or_else(|error| panic!("it opens: {error}")))
     }
 
     /// Opens a new process, so to speak: journals, a service, an editor. It returns when
     /// the editor is gone and everything was let go of.
-    pub(super) fn edit(
+    pub(crate) fn edit(
         &self,
         chart: &str,
         answers: &[&'static str],
@@ -101,7 +101,11 @@ impl Desk {
                 tools,
                 mcp: None,
                 watch: None,
-                hooks: host::Hooks::default(),
+                // In a repository the person has turned commits on.
+                hooks: host::Hooks {
+                    commit: folder.join(".git").is_dir(),
+                    ..host::Hooks::default()
+                },
                 instructions: host::Instructions::default(),
                 browser: pointsman_runtime::browser::Settings::default(),
             };
@@ -184,40 +188,40 @@ impl Seen {
 }
 
 /// The editor, as a test uses it.
-pub(super) struct Editor {
-    pub(super) connection: ConnectionTo<Agent>,
+pub(crate) struct Editor {
+    pub(crate) connection: ConnectionTo<Agent>,
     seen: Arc<Seen>,
 }
 
 impl Editor {
-    pub(super) async fn begin(&self, folder: &Path) -> Result<SessionId, Error> {
+    pub(crate) async fn begin(&self, folder: &Path) -> Result<SessionId, Error> {
         let request = NewSessionRequest::new(folder);
         Ok(self.connection.send_request(request).block_task().await?.session_id)
     }
 
-    pub(super) async fn prompt(&self, id: &SessionId, text: &str) -> Result<StopReason, Error> {
+    pub(crate) async fn prompt(&self, id: &SessionId, text: &str) -> Result<StopReason, Error> {
         Ok(self.connection.send_request(said(id, text)).block_task().await?.stop_reason)
     }
 
     /// Says something and does not wait for the answer, nor take it back.
-    pub(super) fn say(&self, id: &SessionId, text: &str) {
+    pub(crate) fn say(&self, id: &SessionId, text: &str) {
         self.connection.send_request(said(id, text)).detach();
     }
 
-    pub(super) fn cancel(&self, id: &SessionId) {
+    pub(crate) fn cancel(&self, id: &SessionId) {
         let cancel = CancelNotification::new(id.clone());
         self.connection.send_notification(cancel).expect("it is sent");
     }
 
     /// Waits until something was shown.
-    pub(super) async fn until(&self, wanted: &str) {
+    pub(crate) async fn until(&self, wanted: &str) {
         while !self.seen.text.lock().expect("nobody panics").contains(wanted) {
             self.seen.more.notified().await;
         }
     }
 
     /// Returns what was shown since the last time, without what differs from run to run.
-    pub(super) fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         std::mem::take(&mut *self.seen.text.lock().expect("nobody panics"))
     }
 }

@@ -1,5 +1,6 @@
 //! What happens after tools, in a real repository.
 
+mod edited;
 mod race;
 mod resumed;
 mod signed;

@@ -1,6 +1,7 @@
 //! Whose name a commit bears, and what is left to the person.
 
 use pointsman_runtime::{host::Hooks, model::Spec};
+use serde_json::json;
 
 use super::{Desk, committing, edit, write};
 
@@ -38,6 +39,18 @@ fn a_file_that_needs_a_filter_is_left_to_the_person() {
     assert!(!acted && said.starts_with(wanted), "{said}");
     assert!(!desk.folder.0.join("work/sprung").exists());
     assert_eq!(desk.log(), ["first"]);
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn nothing_is_committed_to_a_repository_that_a_command_made() {
+    let desk = Desk::new("made");
+    let made = "git init -q . && git config core.fsmonitor 'touch sprung; false'";
+    let run = desk.run(&[("shell", json!({ "command": made })), edit("a.txt", "one", "two")]);
+    let (acted, said) = desk.commit(&run);
+    let wanted = "looking for what to commit failed: git does not run here: `.git` is not trusted";
+    assert!(!acted && said.starts_with(wanted), "{said}");
+    assert!(!desk.folder.0.join("work/sprung").exists());
 }
 
 #[test]
