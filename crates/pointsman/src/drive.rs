@@ -210,7 +210,8 @@ impl Drive {
         policy.env.extend(wanted.env.iter().cloned());
         policy.bubblewrap = wanted.bubblewrap.clone();
         policy.landlock = wanted.landlock.unwrap_or(policy.landlock);
-        policy.helper = std::env::current_exe().ok();
+        policy.helper = Some(tool::sandbox::OWN_PROGRAM.into());
+        policy.limits = wanted.limits.limits();
         policy.toolchains = wanted.toolchains.unwrap_or(true).then_some(toolchains);
         settings.author = Author::of_person(self.dir());
         settings.http_private = wanted.private_addresses.unwrap_or(settings.http_private);

@@ -1,4 +1,4 @@
-//! A program that is nothing but the landlock helper: tests run commands through it.
+//! A program that is nothing but the sandbox's helper: tests run commands through it.
 
 use std::{env, process::ExitCode};
 

@@ -13,6 +13,7 @@ mod keys;
 mod order;
 mod read;
 mod remember;
+mod sandbox;
 mod under;
 
 use std::{
@@ -34,6 +35,7 @@ pub use hooks::{HooksConfig, TalkConfig};
 pub(crate) use keys::document;
 pub use keys::milliseconds;
 pub use remember::{remember, remember_commit};
+pub use sandbox::{CommandLimitsConfig, SandboxConfig};
 
 use crate::{host::Instructions, store};
 
@@ -217,27 +219,6 @@ impl Dated {
         };
         Some(Grant { until: left, ..self.grant.clone() })
     }
-}
-
-/// `[sandbox]`: what commands reach.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct SandboxConfig {
-    /// Whether they reach the network.
-    pub network: Option<bool>,
-    /// Paths that they may read beside the system's.
-    pub read_only: Vec<PathBuf>,
-    /// Paths that they may write beside the workspace.
-    pub writable: Vec<PathBuf>,
-    /// Environment variables that they see, beside the usual few.
-    pub env: Vec<String>,
-    /// Where bubblewrap is.
-    pub bubblewrap: Option<PathBuf>,
-    /// Whether landlock may be used where bubblewrap cannot.
-    pub landlock: Option<bool>,
-    /// Whether `http_get` may reach private addresses.
-    pub private_addresses: Option<bool>,
-    /// Whether commands see the toolchains of the home directory.
-    pub toolchains: Option<bool>,
 }
 
 /// `[mcp]`: servers that offer tools.

@@ -95,6 +95,17 @@ impl<'t, 'i> Keys<'t, 'i> {
         found.map(|(name, _)| Span { start: name.span().start, end: name.span().end })
     }
 
+    /// Calls it something else in what it complains about.
+    pub(super) fn titled(mut self, title: &str) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// Returns whether one key is there, and no other.
+    pub(super) fn has_only(&self, key: &str) -> bool {
+        !self.table.is_empty() && self.table.iter().all(|(name, _)| name.get_ref() == key)
+    }
+
     /// Complains about every key that nothing asked for.
     pub(super) fn finish(self, found: &mut Vec<Problem>) {
         for (name, _) in self.table {

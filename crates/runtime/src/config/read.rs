@@ -8,11 +8,12 @@ use toml::de::DeValue;
 
 use super::{
     BudgetsConfig, Config, Dated, JournalConfig, LOOKS, LimitsConfig, LogConfig, McpConfig,
-    ModelConfig, Origin, PermissionsConfig, Problem, SandboxConfig, WatchConfig,
+    ModelConfig, Origin, PermissionsConfig, Problem, WatchConfig,
     budgets::budgets,
     form::form,
     hooks::{hooks, talk},
     keys::{self, Keys},
+    sandbox::sandbox,
 };
 use crate::model::Spec;
 
@@ -68,6 +69,7 @@ fn section<T: Default>(
     let Some((mut keys, _)) = top.table(name, found) else { return T::default() };
     if name == "sandbox"
         && origin == Origin::Repository
+        && !keys.has_only("limits")
         && let Some(span) = place
     {
         let message = "`[sandbox]` cannot be set here".into();
@@ -242,19 +244,6 @@ fn grant(value: &DeValue<'_>, span: Span, found: &mut Found) -> Option<Dated> {
     let message = "a rule has one of `allow`, `ask` and `deny`".into();
     found.push(Problem { message, hint: hint(), span });
     None
-}
-
-fn sandbox(keys: &mut Keys<'_, '_>, _: Origin, found: &mut Found) -> SandboxConfig {
-    SandboxConfig {
-        network: keys.read("network", keys::flag, found),
-        read_only: keys.read("read_only", keys::paths, found).unwrap_or_default(),
-        writable: keys.read("writable", keys::paths, found).unwrap_or_default(),
-        env: keys.read("env", keys::texts, found).unwrap_or_default(),
-        bubblewrap: keys.read("bubblewrap", keys::path, found),
-        landlock: keys.read("landlock", keys::flag, found),
-        private_addresses: keys.read("private_addresses", keys::flag, found),
-        toolchains: keys.read("toolchains", keys::flag, found),
-    }
 }
 
 fn mcp(keys: &mut Keys<'_, '_>, origin: Origin, found: &mut Found) -> McpConfig {

@@ -1,6 +1,6 @@
 //! A repository's settings under its reader's: who wins where both speak.
 
-use super::{Config, LimitsConfig, ModelConfig, PermissionsConfig, WatchConfig};
+use super::{Config, LimitsConfig, ModelConfig, PermissionsConfig, SandboxConfig, WatchConfig};
 use crate::{tool::Limits, watch};
 
 impl Config {
@@ -9,8 +9,19 @@ impl Config {
     /// the usual value where the user has set none. Prices are the user's if there are any.
     #[must_use]
     pub fn under(self, repository: Self) -> Self {
-        let Self { model, limits, permissions, watch, hooks, chat, code, form, budgets, .. } =
-            repository;
+        let Self {
+            model,
+            limits,
+            permissions,
+            sandbox,
+            watch,
+            hooks,
+            chat,
+            code,
+            form,
+            budgets,
+            ..
+        } = repository;
         let own = self.model;
         let strictest = match (self.permissions.otherwise, permissions.otherwise) {
             (Some(one), Some(two)) => Some(one.max(two)),
@@ -37,7 +48,10 @@ impl Config {
             watch: sooner(self.watch, &watch),
             journal: self.journal,
             log: self.log,
-            sandbox: self.sandbox,
+            sandbox: SandboxConfig {
+                limits: self.sandbox.limits.under(&sandbox.limits),
+                ..self.sandbox
+            },
             mcp: self.mcp,
             hooks: self.hooks.under(&hooks),
             chat: self.chat.under(chat),
@@ -85,7 +99,7 @@ fn sooner(user: WatchConfig, repository: &WatchConfig) -> WatchConfig {
 
 /// Returns a repository's value where it is lower than the user's or the usual one; what
 /// nobody has set stays unset.
-fn least<N: Ord>(user: Option<N>, repository: Option<N>, usual: N) -> Option<N> {
+pub(super) fn least<N: Ord>(user: Option<N>, repository: Option<N>, usual: N) -> Option<N> {
     match (user, repository) {
         (user, None) => user,
         (user, Some(wanted)) => Some(wanted.min(user.unwrap_or(usual))),

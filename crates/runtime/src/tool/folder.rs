@@ -49,6 +49,11 @@ impl Folder {
         &self.root
     }
 
+    /// Returns what it is opened by.
+    pub(super) fn descriptor(&self) -> &OwnedFd {
+        &self.descriptor
+    }
+
     /// Returns a path from the root, free of everything that could lead elsewhere. An
     /// absolute path is refused, with the plain one named if it is inside: rules speak of
     /// paths from the root.

@@ -131,7 +131,7 @@ fn ready(
     program.extend(arguments);
     let program: Vec<&OsStr> = program.into_iter().map(OsStr::new).collect();
     let root = on.folder.root();
-    let place = (root, "".as_ref());
+    let place = (&on.folder, "".as_ref());
     let mut confined = on.sandbox().command(on.policy(), place, git, &program).map_err(refused)?;
     confined
         .command

@@ -8,7 +8,7 @@ use super::{
     files::digest,
     git::{Git, unfiltered},
     limits::Kept,
-    process::{self, Ran},
+    process::{self, End, Ran},
     sandbox::Confined,
     shared::Shared,
     shell::{Shell, ended},
@@ -116,9 +116,12 @@ impl Tools {
 
 /// Returns what a process wrote, if it ended well.
 pub(super) fn worked(ran: Ran, limit: Duration) -> Result<Kept, String> {
-    match ran.status {
-        Some(status) if status.success() => Ok(ran.stdout),
-        Some(status) => Err(format!("{}: {}", ended(status), ran.output(KEPT))),
-        None => Err(format!("it was stopped after {} ms, its time limit", limit.as_millis())),
+    match &ran.end {
+        End::Exited(status) if status.success() => Ok(ran.stdout),
+        End::Exited(status) => Err(format!("{}: {}", ended(*status), ran.output(KEPT))),
+        End::TimeUp => {
+            Err(format!("it was stopped after {} ms, its time limit", limit.as_millis()))
+        }
+        End::Limit(why) => Err(format!("it was stopped because {why}")),
     }
 }

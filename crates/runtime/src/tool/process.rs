@@ -5,27 +5,60 @@ pub(super) mod left;
 #[cfg(not(target_os = "linux"))]
 #[path = "process/elsewhere.rs"]
 pub(super) mod left;
+mod watch;
 
 use std::{
     io,
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::net::UnixStream as Line,
+    },
     process::{ExitStatus, Stdio},
-    sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
+    net::UnixStream,
+    process::Child,
+    time::{sleep, timeout},
+};
 
 use super::{
     limits::{Kept, Pieces},
-    sandbox::{Confined, Scratch},
+    sandbox::{
+        Confined, Scratch,
+        wire::{self, GO, OVER, READY, REFUSED},
+    },
 };
 use crate::perform::Shown;
+use watch::Watch;
+
+/// How long a helper may take to stop all that a command has started: it gives up by itself
+/// after two seconds.
+const STOPS: Duration = Duration::from_secs(10);
+/// How long output is waited for that something which cannot be stopped might still write.
+const DRAINS: Duration = Duration::from_secs(10);
+/// Bytes that a helper says at most.
+const SAYS: u64 = 8 << 10;
+
+/// How a process ended.
+#[derive(Debug)]
+pub(super) enum End {
+    /// By itself.
+    Exited(ExitStatus),
+    /// It took too long and was stopped.
+    TimeUp,
+    /// It took too much of something and was stopped.
+    Limit(String),
+}
 
 /// What became of a process.
 pub(super) struct Ran {
-    /// How it ended; nothing if it took too long and was stopped.
-    pub(super) status: Option<ExitStatus>,
+    pub(super) end: End,
+    /// Processes that could not be stopped, if there are any.
+    pub(super) left: String,
     pub(super) stdout: Kept,
     stderr: Kept,
 }
@@ -48,46 +81,201 @@ impl Ran {
     }
 }
 
-/// Runs a command to its end, or until it has taken too long. Dropping the future stops
-/// it, and all that it started.
+/// Runs a command to its end, or until it has taken too long or too much. Dropping the
+/// future stops it, and all that it started.
+///
+/// An error means that nothing was executed.
 pub(super) async fn run(
     confined: Confined,
     limit: Duration,
     bytes: usize,
     shown: &Shown,
 ) -> io::Result<Ran> {
-    let Confined { mut command, scratch } = confined;
-    let mut child = command
-        .process_group(0)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()?;
-    let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-    let group = Group { leader, scratch, ended: AtomicBool::new(false) };
+    let mut group = Group::start(confined)?;
     let (mut stdout, mut stderr) = (Kept::new(bytes), Kept::new(bytes));
-    let (mut out, mut err) = (child.stdout.take(), child.stderr.take());
-    let ended = tokio::time::timeout(limit, async {
-        let end = async {
-            let status = child.wait().await;
-            group.ended.store(true, Ordering::Relaxed);
-            // What it left behind would hold the pipes open.
-            group.stop();
-            status
+    let (mut out, mut err) = (group.child.stdout.take(), group.child.stderr.take());
+    let ended = {
+        let writes = async {
+            tokio::join!(
+                drain(out.as_mut(), &mut stdout, shown),
+                drain(err.as_mut(), &mut stderr, shown)
+            )
         };
-        let (status, (), ()) = tokio::join!(
-            end,
-            drain(out.as_mut(), &mut stdout, shown),
-            drain(err.as_mut(), &mut stderr, shown)
-        );
-        status
-    });
-    let status = match ended.await {
-        Ok(status) => Some(status?),
-        Err(_) => None,
+        tokio::pin!(writes);
+        let mut drained = false;
+        let course = group.course(limit);
+        tokio::pin!(course);
+        let ended = loop {
+            tokio::select! {
+                ended = &mut course => break ended,
+                _ = &mut writes, if !drained => drained = true,
+            }
+        };
+        if !drained {
+            // What it left behind would hold the pipes open.
+            timeout(DRAINS, writes).await.ok();
+        }
+        ended
     };
-    Ok(Ran { status, stdout, stderr })
+    let Ended { end, left, refused } = ended?;
+    match (refused, end) {
+        (None, Some(end)) => Ok(Ran { end, left, stdout, stderr }),
+        (Some(why), _) if !why.is_empty() => Err(io::Error::other(why)),
+        _ => {
+            let said = stderr.text(bytes).trim().to_owned();
+            let unsaid = || "the sandbox was not entered".to_owned();
+            Err(io::Error::other(if said.is_empty() { unsaid() } else { said }))
+        }
+    }
+}
+
+/// How it came out.
+#[derive(Default)]
+struct Ended {
+    /// Nothing if nothing was executed.
+    end: Option<End>,
+    left: String,
+    /// Why nothing was executed, where the helper could say.
+    refused: Option<String>,
+}
+
+/// All that a command started: it stops when this is dropped.
+struct Group {
+    child: Child,
+    leader: Option<Pid>,
+    scratch: Option<Scratch>,
+    line: UnixStream,
+    /// Whether the command may have been executed.
+    went: bool,
+    watch: Option<Watch>,
+}
+
+impl Group {
+    fn start(confined: Confined) -> io::Result<Self> {
+        let Confined { mut command, scratch, held, limits, root } = confined;
+        let (ours, theirs) = Line::pair()?;
+        let borrowed: Vec<_> = held.iter().map(AsFd::as_fd).collect();
+        wire::send(&ours, &borrowed)?;
+        ours.set_nonblocking(true)?;
+        let line = UnixStream::from_std(ours)?;
+        let child = command
+            .process_group(0)
+            .stdin(OwnedFd::from(theirs))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // Under landlock the helper must live to stop the others; it ends with the line.
+            .kill_on_drop(scratch.is_none())
+            .spawn()?;
+        // It holds the other end of the line.
+        drop(command);
+        let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        let folders = [Some(root.as_path()), scratch.as_ref().map(Scratch::path)];
+        let folders: Vec<_> = folders.into_iter().flatten().collect();
+        let watch = leader.map(|leader| Watch::new(leader, &limits, &folders));
+        Ok(Self { child, leader, scratch, line, went: false, watch })
+    }
+
+    /// Lets the command go, and waits for its end.
+    async fn course(&mut self, limit: Duration) -> io::Result<Ended> {
+        let course = async {
+            if let Some(refused) = self.begin().await? {
+                self.child.wait().await?;
+                return Ok(Ended { refused: Some(refused), ..Ended::default() });
+            }
+            let passed = passed(self.watch.as_ref());
+            let end = tokio::select! {
+                status = self.child.wait() => End::Exited(status?),
+                why = passed => End::Limit(why),
+            };
+            io::Result::Ok(Ended { end: Some(end), ..Ended::default() })
+        };
+        let mut ended = match timeout(limit, course).await {
+            Ok(ended) => ended?,
+            Err(_) => Ended { end: Some(End::TimeUp), ..Ended::default() },
+        };
+        if ended.refused.is_none() {
+            let stopped = matches!(ended.end, Some(End::Exited(_)));
+            ended.left = self.stop(stopped).await;
+        }
+        if !self.went && ended.refused.is_none() {
+            let ms = limit.as_millis();
+            ended.refused = Some(format!("the sandbox was not entered in {ms} ms, its time limit"));
+        }
+        Ok(ended)
+    }
+
+    /// Waits until the helper is ready, and lets it go. Returns why it refuses, if it does.
+    async fn begin(&mut self) -> io::Result<Option<String>> {
+        let mut first = [0];
+        // Where the line ends, nobody is there to say why.
+        let read = self.line.read(&mut first).await.unwrap_or(0);
+        match (read, first) {
+            (1, [READY]) => {
+                self.went = true;
+                self.line.write_all(&[GO]).await?;
+                Ok(None)
+            }
+            (1, [REFUSED]) => Ok(Some(self.rest().await)),
+            _ => Ok(Some(String::new())),
+        }
+    }
+
+    /// Reads what else the helper says.
+    async fn rest(&mut self) -> String {
+        let mut said = Vec::new();
+        (&mut self.line).take(SAYS).read_to_end(&mut said).await.ok();
+        String::from_utf8_lossy(&said).into_owned()
+    }
+
+    /// Stops all that is left; says what cannot be stopped.
+    async fn stop(&mut self, ended: bool) -> String {
+        let Some(scratch) = &self.scratch else {
+            // The namespace ends with it.
+            if !ended {
+                self.child.start_kill().ok();
+                timeout(STOPS, self.child.wait()).await.ok();
+            }
+            return String::new();
+        };
+        let scratch = scratch.path().to_owned();
+        // The helper reads the end of the line, stops its family and says what is left.
+        self.line.shutdown().await.ok();
+        let said = timeout(STOPS, async {
+            let mut first = [0];
+            let read = self.line.read(&mut first).await.unwrap_or(0);
+            if (read, first) == (1, [OVER]) { Some(self.rest().await) } else { None }
+        });
+        let said = said.await.ok().flatten();
+        timeout(STOPS, self.child.wait()).await.ok();
+        said.unwrap_or_else(|| {
+            // Somebody has stopped the helper.
+            left::stop_marked(&scratch);
+            String::new()
+        })
+    }
+}
+
+/// Waits until a limit is passed, and says which.
+async fn passed(watch: Option<&Watch>) -> String {
+    let Some(watch) = watch else { return std::future::pending().await };
+    loop {
+        sleep(watch::EVERY).await;
+        let watch = watch.clone();
+        if let Ok(Some(why)) = tokio::task::spawn_blocking(move || watch.passed()).await {
+            return why;
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // A helper that keeps a family together is left to do so: the line ends with this.
+        if let (Some(leader), None) = (self.leader, &self.scratch)
+            && self.child.id().is_some()
+        {
+            kill_process_group(leader, Signal::KILL).ok();
+        }
+    }
 }
 
 async fn drain(stream: Option<&mut (impl AsyncRead + Unpin)>, kept: &mut Kept, shown: &Shown) {
@@ -99,40 +287,5 @@ async fn drain(stream: Option<&mut (impl AsyncRead + Unpin)>, kept: &mut Kept, s
         let bytes = buffer.get(..read).unwrap_or_default();
         kept.push(bytes);
         shown.show(&pieces.next(bytes));
-    }
-}
-
-/// All that a command started: it stops when this is dropped.
-struct Group {
-    leader: Option<Pid>,
-    scratch: Option<Scratch>,
-    /// Whether the leader has been waited for: its number may be a stranger's then.
-    ended: AtomicBool,
-}
-
-impl Group {
-    fn stop(&self) {
-        // Without a pid namespace, a process can leave the group. All that do are below
-        // the leader, as long as it is there, and those that keep their environment have
-        // a mark.
-        let (leader, scratch) = (self.leader, self.scratch.as_ref());
-        if let (Some(leader), Some(_), false) =
-            (leader, scratch, self.ended.load(Ordering::Relaxed))
-        {
-            left::stop_below(leader);
-        }
-        if let Some(leader) = leader {
-            // There may be nothing left to stop.
-            kill_process_group(leader, Signal::KILL).ok();
-        }
-        if let Some(scratch) = scratch {
-            left::stop_marked(scratch.path());
-        }
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.stop();
     }
 }

@@ -6,18 +6,30 @@
 
 mod bubblewrap;
 #[cfg(target_os = "linux")]
+mod calls;
+#[cfg(target_os = "linux")]
+mod helper;
+#[cfg(not(target_os = "linux"))]
+#[path = "sandbox/elsewhere.rs"]
+mod helper;
+#[cfg(target_os = "linux")]
 mod landlock;
 #[cfg(not(target_os = "linux"))]
 #[path = "sandbox/elsewhere.rs"]
 mod landlock;
+mod limits;
+mod pinned;
 mod place;
 #[cfg(target_os = "linux")]
-mod sockets;
+mod privileges;
+mod repository;
+pub(super) mod wire;
 
 use std::{
     env,
     ffi::{OsStr, OsString},
-    io::Write,
+    io::{self, Write},
+    os::fd::{BorrowedFd, OwnedFd},
     path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
@@ -27,11 +39,33 @@ use serde::Deserialize;
 use thiserror::Error;
 use tokio::process::Command;
 
+use super::folder::Folder;
+use bubblewrap::Bubblewrap;
+pub use limits::CommandLimits;
 use place::Place;
 pub(super) use place::Scratch;
 
 /// The argument with which the program runs itself as [`helper_main`].
 pub const HELPER: &str = "__sandbox";
+
+/// The program that runs, as its own helper: the file that was started, whatever has been put
+/// under its name since.
+pub const OWN_PROGRAM: &str = "/proc/self/exe";
+
+/// What the helper is run for, as its next argument.
+const LAUNCH: &str = "launch";
+const INSIDE: &str = "inside";
+const KEEP: &str = "keep";
+const INNER: &str = "inner";
+const TRIAL: &str = "trial";
+
+/// Where the helper is in bubblewrap.
+const HERE: &str = "/dev/pointsman";
+/// Stands for the helper's own descriptor, and for its own path.
+const OWN: &str = "own";
+const OWN_PATH: &str = "own-path";
+/// Stands for a descriptor of the calls that are refused.
+const CALLS: &str = "calls";
 
 /// What a sandbox lets through, and which one is used.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
@@ -49,7 +83,8 @@ pub struct SandboxPolicy {
     pub bubblewrap: Option<PathBuf>,
     /// Whether landlock may be used where bubblewrap cannot.
     pub landlock: bool,
-    /// The program whose `main` hands over to [`helper_main`]; landlock needs it.
+    /// The program whose `main` hands over to [`helper_main`], such as [`OWN_PROGRAM`].
+    /// Nothing runs without it.
     pub helper: Option<PathBuf>,
     /// A folder for the caches of toolchains, of this workspace alone. With it, the toolchains
     /// of the person's home directory are shown to commands.
@@ -57,6 +92,8 @@ pub struct SandboxPolicy {
     /// Variables that are set, whatever the environment says.
     #[serde(skip)]
     pub variables: Vec<(String, OsString)>,
+    /// How much of the machine a command may take.
+    pub limits: CommandLimits,
 }
 
 impl Default for SandboxPolicy {
@@ -72,6 +109,7 @@ impl Default for SandboxPolicy {
             helper: None,
             toolchains: None,
             variables: Vec::new(),
+            limits: CommandLimits::default(),
         }
     }
 }
@@ -83,7 +121,7 @@ pub enum SandboxError {
     /// There is none.
     #[error(
         "no command runs without a sandbox, and none can be used here: {bubblewrap}; {landlock}. \
-         Install bubblewrap (`apt install bubblewrap`), or use a kernel with landlock, 6.7 or later"
+         Install bubblewrap (`apt install bubblewrap`), or use a kernel with landlock, 6.12 or later"
     )]
     None {
         /// Why not bubblewrap.
@@ -100,16 +138,39 @@ pub enum SandboxError {
         /// The workspace.
         root: PathBuf,
     },
-    /// What stands for git's files cannot be kept apart.
+    /// One of git's own files is something else, which would be shown to commands.
     #[error(
-        "no command runs in {}, because `.git` there is {found}: put the folder itself there, or \
+        "no command runs in {}, because `{name}` there is {found}: put the real one there, or \
          remove it", root.display()
     )]
     Git {
         /// The workspace.
         root: PathBuf,
-        /// What it is.
+        /// The file or folder.
+        name: String,
+        /// What was found there.
         found: &'static str,
+    },
+    /// A path could not be opened as it was found.
+    #[error(
+        "no command runs here, because {} cannot be opened as it was found: look for a command \
+         that still changes it, and try again", path.display()
+    )]
+    Lost {
+        /// The path.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The helper itself could be written by commands.
+    #[error(
+        "no command runs here, because {} lies where commands write, and this bubblewrap cannot \
+         be given a descriptor: install a newer one, or put the program elsewhere",
+        helper.display()
+    )]
+    Helper {
+        /// The program.
+        helper: PathBuf,
     },
     /// A path of the policy leads elsewhere.
     #[error(
@@ -137,7 +198,7 @@ pub enum SandboxError {
     },
     /// The folder for temporary files cannot be made.
     #[error("the folder for temporary files cannot be made: {0}")]
-    Scratch(#[source] std::io::Error),
+    Scratch(#[source] io::Error),
 }
 
 /// What a command may do to git's own files.
@@ -152,7 +213,7 @@ pub(super) enum Git {
 /// The sandbox in use.
 #[derive(Clone, Debug)]
 pub(super) enum Sandbox {
-    Bubblewrap(PathBuf),
+    Bubblewrap(Bubblewrap),
     Landlock(PathBuf),
     None { bubblewrap: String, landlock: String },
 }
@@ -161,19 +222,34 @@ pub(super) enum Sandbox {
 pub(super) struct Confined {
     pub(super) command: Command,
     pub(super) scratch: Option<Scratch>,
+    /// What the helper is given beside its arguments.
+    pub(super) held: Vec<OwnedFd>,
+    pub(super) limits: CommandLimits,
+    /// A folder on the disk that must not run full.
+    pub(super) root: PathBuf,
 }
 
 impl Sandbox {
     /// Finds out which sandbox works here.
     pub(super) fn find(policy: &SandboxPolicy, limit: Duration) -> Self {
-        let bubblewrap = match bubblewrap::find(policy.bubblewrap.as_deref(), limit) {
-            Ok(path) => return Self::Bubblewrap(path),
+        let helper = found(policy.helper.as_deref());
+        let bubblewrap = match &helper {
+            Ok(helper) => bubblewrap::find(policy.bubblewrap.as_deref(), helper, limit),
+            Err(why) => Err(format!("bubblewrap needs a helper: {why}")),
+        };
+        let bubblewrap = match bubblewrap {
+            Ok(found) => return Self::Bubblewrap(found),
             Err(why) => why,
         };
-        match landlock_helper(policy) {
-            Ok(helper) => Self::Landlock(helper),
-            Err(landlock) => Self::None { bubblewrap, landlock },
-        }
+        let landlock = match helper {
+            _ if !policy.landlock => "landlock is turned off".into(),
+            Err(why) => format!("landlock needs a helper: {why}"),
+            Ok(helper) => match landlock::missing() {
+                None => return Self::Landlock(helper),
+                Some(why) => why,
+            },
+        };
+        Self::None { bubblewrap, landlock }
     }
 
     /// Returns its name, for people and the journal.
@@ -190,26 +266,32 @@ impl Sandbox {
     pub(super) fn command(
         &self,
         policy: &SandboxPolicy,
-        (root, folder): (&Path, &Path),
+        (workspace, folder): (&Folder, &Path),
         git: Git,
         program: &[&OsStr],
     ) -> Result<Confined, SandboxError> {
-        let place = Place::of(policy, root, git)?;
+        let place = Place::of(policy, workspace, git)?;
+        let (root, limits) = (workspace.root().to_owned(), policy.limits.clone());
         let folder = root.join(folder);
-        let (mut command, scratch) = match self {
-            Self::Bubblewrap(path) => {
-                let mut command = Command::new(path);
-                command.args(bubblewrap::arguments(&place, &folder)).current_dir("/");
-                (command, None)
+        let (mut command, held, scratch) = match self {
+            Self::Bubblewrap(found) => {
+                if !found.by_descriptor && place.writes(&found.helper) {
+                    return Err(SandboxError::Helper { helper: found.helper.clone() });
+                }
+                let (arguments, held) = found.arguments(&place, &folder, &limits);
+                let mut command = Command::new(&found.helper);
+                command.args(arguments).current_dir("/");
+                (command, kept(&held, &root)?, None)
             }
             Self::Landlock(helper) => {
                 if let Some((path, ground)) = place.guarded.clone() {
                     return Err(SandboxError::Guarded { path, ground });
                 }
                 let scratch = Scratch::new().map_err(SandboxError::Scratch)?;
+                let (arguments, held) = landlock::arguments(&place, scratch.path(), &limits);
                 let mut command = Command::new(helper);
-                command.args(landlock::arguments(&place, scratch.path())).current_dir(&folder);
-                (command, Some(scratch))
+                command.args(arguments).current_dir(&folder);
+                (command, kept(&held, &root)?, Some(scratch))
             }
             Self::None { bubblewrap, landlock } => {
                 let (bubblewrap, landlock) = (bubblewrap.clone(), landlock.clone());
@@ -220,19 +302,23 @@ impl Sandbox {
         command.args(program).env_clear().envs(passed(&policy.env));
         command.envs(policy.variables.iter().map(|(name, value)| (name, value)));
         command.env("HOME", temporary).env("TMPDIR", temporary);
-        Ok(Confined { command, scratch })
+        Ok(Confined { command, scratch, held, limits, root })
     }
 }
 
-fn landlock_helper(policy: &SandboxPolicy) -> Result<PathBuf, String> {
-    if !policy.landlock {
-        return Err("landlock is turned off".into());
+/// Returns the helper, if there is one.
+fn found(helper: Option<&Path>) -> Result<PathBuf, String> {
+    match helper {
+        Some(helper) if helper.is_file() => Ok(helper.into()),
+        Some(helper) => Err(format!("there is none at {}", helper.display())),
+        None => Err("none is set".into()),
     }
-    let helper = policy.helper.clone().ok_or("landlock needs a helper, and none is set")?;
-    if !helper.is_file() {
-        return Err(format!("there is no landlock helper at {}", helper.display()));
-    }
-    landlock::missing().map_or(Ok(helper), Err)
+}
+
+/// Keeps descriptors for as long as a command needs them.
+fn kept(held: &[BorrowedFd<'_>], root: &Path) -> Result<Vec<OwnedFd>, SandboxError> {
+    let kept = held.iter().map(BorrowedFd::try_clone_to_owned).collect::<io::Result<_>>();
+    kept.map_err(|source| SandboxError::Lost { path: root.into(), source })
 }
 
 /// Returns the variables that are passed on, with their values.
@@ -240,16 +326,16 @@ fn passed(names: &[String]) -> impl Iterator<Item = (&String, OsString)> {
     names.iter().filter_map(|name| Some((name, env::var_os(name)?)))
 }
 
-/// Runs the program that the arguments name, confined with landlock, and ends as it does.
+/// Does the helper's part in confining a command, and ends as the command does.
 ///
 /// A program calls this first when its first argument is [`HELPER`], with the arguments
 /// after it, and ends with what it returns.
 pub fn helper_main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    match landlock::helped(arguments) {
+    match helper::helped(arguments) {
         Ok(code) => code,
         Err(why) => {
             // Where nobody listens, the exit code says it.
-            drop(writeln!(std::io::stderr(), "the sandbox cannot be entered: {why}"));
+            drop(writeln!(io::stderr(), "the sandbox cannot be entered: {why}"));
             ExitCode::from(125)
         }
     }

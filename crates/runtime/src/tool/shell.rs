@@ -3,12 +3,13 @@
 use std::{ffi::OsStr, os::unix::process::ExitStatusExt, process::ExitStatus, time::Duration};
 
 use pointsman_agents::{EXITED, SIGNALLED};
+use rustix::process::Signal;
 use serde::Deserialize;
 
 use super::{
     Said,
     limits::Limits,
-    process::{self, Ran},
+    process::{self, End, Ran},
     sandbox::{Confined, Git, SandboxError},
     shared::Shared,
     toolchains,
@@ -41,9 +42,7 @@ impl Shell {
         let cwd = folder.named(&self.cwd).map_err(Said::no)?;
         folder.folder(&cwd).map_err(Said::no)?;
         let program = ["sh", "-c", &self.command].map(OsStr::new);
-        on.sandbox()
-            .command(on.policy(), (folder.root(), &cwd), Git::Looks, &program)
-            .map_err(refused)
+        on.sandbox().command(on.policy(), (folder, &cwd), Git::Looks, &program).map_err(refused)
     }
 }
 
@@ -65,15 +64,38 @@ pub(super) async fn run(confined: Confined, limit: Duration, bytes: usize, shown
 }
 
 fn said(ran: Ran, limit: Duration, bytes: usize) -> Said {
-    let (ok, how) = match ran.status {
-        Some(status) => (status.success(), ended(status)),
-        None => (false, format!("stopped after {} ms, its time limit", limit.as_millis())),
+    let (ok, mut how) = match &ran.end {
+        End::Exited(status) => (status.success(), ended(*status)),
+        End::TimeUp => (false, format!("stopped after {} ms, its time limit", limit.as_millis())),
+        End::Limit(why) => (false, format!("stopped because {why}")),
     };
-    let code = ran.status.and_then(|status| status.code());
+    if let End::Exited(status) = ran.end
+        && let Some(limit) = limit_of(status)
+    {
+        how = format!("{how}\n{limit} stopped it");
+    }
+    if !ran.left.is_empty() {
+        how = format!("{how}\nthese processes could not be stopped, and still run: {}", ran.left);
+    }
+    let code = match &ran.end {
+        End::Exited(status) => status.code(),
+        End::TimeUp | End::Limit(_) => None,
+    };
     let output = ran.output(bytes);
     let missing = toolchains::hint(code, &output);
     let said = Said { ok, ..Said::changed(format!("{how}\n{output}")) };
     said.with(missing.as_slice())
+}
+
+/// Returns the limit that ended a process, if its end says so. Shells, and bubblewrap, turn
+/// a signal into a code.
+fn limit_of(status: ExitStatus) -> Option<&'static str> {
+    let signal = status.signal().or_else(|| status.code()?.checked_sub(128));
+    match signal.and_then(Signal::from_named_raw) {
+        Some(Signal::XCPU) => Some("its limit `cpu`"),
+        Some(Signal::XFSZ) => Some("its limit `file`"),
+        _ => None,
+    }
 }
 
 /// Says how a process ended.

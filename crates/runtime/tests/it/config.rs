@@ -91,6 +91,37 @@ fn every_key_is_read() {
 }
 
 #[test]
+fn a_repository_may_tighten_the_limits_of_commands_and_not_loosen_them() {
+    let all = "[sandbox.limits]\nopen_files = 9\nfile = \"1MiB\"\ncpu = \"5s\"\n\
+        data = \"2MiB\"\nprocesses = 7\nmemory = \"3MiB\"\ntemporary = \"4MiB\"\n\
+        disk_free = \"5MiB\"\n";
+    let strict = Config::parse(all, Origin::Repository).expect("it is stricter");
+    let limits = strict.sandbox.limits.limits();
+    assert_eq!((limits.open_files, limits.processes, limits.cpu_ms), (9, 7, 5_000));
+    assert_eq!((limits.file_bytes, limits.data_bytes), (1 << 20, 2 << 20));
+    assert_eq!((limits.memory_bytes, limits.temporary_bytes), (Some(3 << 20), 4 << 20));
+
+    let usual = Config::default().under(strict.clone()).sandbox.limits.limits();
+    assert_eq!(usual.processes, 7);
+    // More may stay free than is usual, and not less.
+    assert_eq!(usual.disk_free_bytes, 256 << 20);
+    let loose = "[sandbox.limits]\nprocesses = 9999999\nmemory = \"999999GB\"\n\
+        file = \"999999GB\"\ndisk_free = \"1GB\"\n";
+    let loose = Config::parse(loose, Origin::Repository).expect("it is read");
+    let settled = strict.under(loose.clone()).sandbox.limits.limits();
+    assert_eq!((settled.processes, settled.memory_bytes), (7, Some(3 << 20)));
+    assert_eq!((settled.file_bytes, settled.disk_free_bytes), (1 << 20, 1_000_000_000));
+    let settled = Config::default().under(loose).sandbox.limits.limits();
+    assert!(settled.memory_bytes.is_some_and(|most| most < 999_999_000_000_000));
+    assert_eq!(settled.processes, Config::default().sandbox.limits.limits().processes);
+
+    let found = problems("[sandbox]\nlimits = { fiel = \"1B\" }", Origin::User);
+    assert!(found.iter().any(|it| it.1 == "`[sandbox.limits]` has no key `fiel`"), "{found:?}");
+    let both = "[sandbox]\nnetwork = true\nlimits = { processes = 7 }";
+    assert!(!problems(both, Origin::Repository).is_empty());
+}
+
+#[test]
 fn a_mistake_has_its_place_and_a_way_out() {
     for (text, line, message, hint) in [
         ("[model]\nmax_token = 1", 2, "no key `max_token`", "did you mean `max_tokens`?"),

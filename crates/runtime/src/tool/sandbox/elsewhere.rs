@@ -1,8 +1,8 @@
-//! Landlock where there is none: it says so, and nothing runs.
+//! Sandboxes where there are none: it says so, and nothing runs.
 
-use std::{ffi::OsString, path::Path, process::ExitCode};
+use std::{ffi::OsString, os::fd::BorrowedFd, path::Path, process::ExitCode};
 
-use super::place::Place;
+use super::{CommandLimits, place::Place};
 
 const WHY: &str = "only Linux has landlock";
 
@@ -12,8 +12,12 @@ pub(super) fn missing() -> Option<String> {
 }
 
 /// Returns no arguments: no helper is ever started.
-pub(super) fn arguments(_: &Place, _: &Path) -> Vec<OsString> {
-    Vec::new()
+pub(super) fn arguments<'a>(
+    _: &'a Place,
+    _: &Path,
+    _: &CommandLimits,
+) -> (Vec<OsString>, Vec<BorrowedFd<'a>>) {
+    (Vec::new(), Vec::new())
 }
 
 /// Says why nothing was run.

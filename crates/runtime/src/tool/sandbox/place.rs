@@ -1,16 +1,17 @@
 //! What a sandboxed command finds around it.
 
 use std::{
-    env,
-    fs::{self, File},
-    io::{self, Read},
-    os::unix::fs::DirBuilderExt,
+    env, fs, io,
+    os::unix::{ffi::OsStringExt, fs::DirBuilderExt},
     path::{Path, PathBuf},
 };
 
-use rustix::fs::{Mode, OFlags};
-
-use super::{Git, SandboxError, SandboxPolicy};
+use super::{
+    super::folder::Folder,
+    Git, SandboxError, SandboxPolicy,
+    pinned::{Ground, Pinned, open},
+    repository,
+};
 use crate::clock::entropy;
 
 /// Folders of the system that hold programs and what they need.
@@ -61,30 +62,48 @@ const ETC: &[&str] = &[
     "timezone",
 ];
 
-/// Bytes of a file that holds one path.
-const LONGEST: u64 = 4096;
+/// One path of a command's world. It has the same name inside and outside.
+#[derive(Debug)]
+pub(super) struct Mount {
+    pub(super) path: PathBuf,
+    /// What was opened there. What has no descriptor is found by its name, and lies where no
+    /// command can write.
+    pub(super) source: Option<Pinned>,
+}
+
+impl Mount {
+    /// Returns a path that is held.
+    pub(super) const fn pinned(path: PathBuf, source: Pinned) -> Self {
+        Self { path, source: Some(source) }
+    }
+}
 
 /// The paths of one command: what it reads and what it writes.
 #[derive(Debug)]
 pub(super) struct Place {
-    /// The workspace.
-    pub(super) root: PathBuf,
     /// What can be read, and no more.
-    pub(super) read_only: Vec<PathBuf>,
-    /// What can be written, beside the workspace.
-    pub(super) writable: Vec<PathBuf>,
+    pub(super) read_only: Vec<Mount>,
+    /// What can be written, the workspace among it.
+    pub(super) writable: Vec<Mount>,
     /// What can only be read although it lies in something that can be written.
-    pub(super) kept: Vec<PathBuf>,
-    /// The first path of the policy among those, with what it lies in: not every sandbox can
-    /// keep it.
+    pub(super) kept: Vec<Mount>,
+    /// The first path of the policy among those, with the folder it lies in: not every sandbox
+    /// can keep it.
     pub(super) guarded: Option<(PathBuf, PathBuf)>,
+    /// What the system has mounted below writable folders: a sandbox shows it too.
+    pub(super) mounted: Vec<PathBuf>,
     /// Whether the network is there.
     pub(super) network: bool,
 }
 
 impl Place {
     /// Returns what a command finds. Git's files are there to be written only for git.
-    pub(super) fn of(policy: &SandboxPolicy, root: &Path, git: Git) -> Result<Self, SandboxError> {
+    pub(super) fn of(
+        policy: &SandboxPolicy,
+        folder: &Folder,
+        git: Git,
+    ) -> Result<Self, SandboxError> {
+        let root = folder.root();
         let home = env::var_os("HOME").map(PathBuf::from).and_then(|home| home.canonicalize().ok());
         // Where there is no home, the root of all files stands for it.
         let home = home.unwrap_or_else(|| "/".into());
@@ -94,105 +113,119 @@ impl Place {
         let system = SYSTEM.iter().map(PathBuf::from);
         let etc = ETC.iter().map(|name| Path::new("/etc").join(name));
         let shown = |path: &PathBuf| path.exists() && !home.starts_with(path);
-        let mut read_only: Vec<PathBuf> = system.chain(etc).filter(shown).collect();
-        let (mut writable, mut kept) = (Vec::new(), Vec::new());
-        let own = own_git(root)?;
-        let outside = own.as_deref().and_then(|own| git_outside(root, own));
-        match git {
-            Git::Looks => {
-                kept.extend(own);
-                // Kept too, so that it is shown where the folder for temporary files would
-                // cover it.
-                kept.extend(outside.clone());
-                read_only.extend(outside);
-            }
-            Git::Writes => {
-                // What is written there would run when a person next uses git.
-                for folder in own.iter().chain(&outside) {
-                    kept.extend(["hooks", "config"].map(|name| folder.join(name)));
-                }
-                writable.extend(outside);
-            }
-        }
-        let grounds: Vec<&Path> =
-            [root].into_iter().chain(policy.writable.iter().map(PathBuf::as_path)).collect();
-        for path in &policy.writable {
-            writable.extend(real(path, &grounds)?);
+        let by_name = |path| Mount { path, source: None };
+        let mut read_only: Vec<Mount> = system.chain(etc).filter(shown).map(by_name).collect();
+
+        let grounds = grounds(policy, folder)?;
+        let repository::Mounts { mut writable, read_only: more, mut kept } =
+            repository::mounts(&grounds, git)?;
+        read_only.extend(more);
+        for ground in &grounds {
+            writable.push(again(ground)?);
         }
         let mut guarded = None;
+        let names = names(policy, root);
         for path in &policy.read_only {
-            let Some(path) = real(path, &grounds)? else { continue };
-            let mut written = [root].into_iter().chain(writable.iter().map(PathBuf::as_path));
-            match written.find(|ground| path.starts_with(ground)) {
+            let Some(path) = real(path, &names)? else { continue };
+            let held = open(&path, &grounds).map_err(|error| lost(&path, error.into()))?;
+            match writable.iter().find(|ground| path.starts_with(&ground.path)) {
                 Some(ground) => {
-                    guarded.get_or_insert_with(|| (path.clone(), ground.to_owned()));
-                    kept.push(path);
+                    guarded.get_or_insert_with(|| (path.clone(), ground.path.clone()));
+                    kept.push(Mount::pinned(path, held));
                 }
-                None => read_only.push(path),
+                None => read_only.push(Mount::pinned(path, held)),
             }
         }
-        for list in [&mut read_only, &mut kept] {
-            list.retain(|path| path.exists());
-        }
-        let (root, network) = (root.into(), policy.network);
-        Ok(Self { root, read_only, writable, kept, guarded, network })
+        let mounted = mounted(|path| {
+            let below = |ground: &Mount| path != ground.path && path.starts_with(&ground.path);
+            writable.iter().any(below)
+        });
+        Ok(Self { read_only, writable, kept, guarded, mounted, network: policy.network })
     }
+
+    /// Returns whether commands can write at a path.
+    pub(super) fn writes(&self, path: &Path) -> bool {
+        let real = path.canonicalize();
+        let real = real.as_deref().unwrap_or(path);
+        self.writable.iter().any(|ground| real.starts_with(&ground.path))
+    }
+}
+
+/// Opens the folders that commands write in: the workspace, and those of the policy.
+fn grounds(policy: &SandboxPolicy, folder: &Folder) -> Result<Vec<Ground>, SandboxError> {
+    let root = folder.root();
+    let held = Pinned::again(folder.descriptor()).map_err(|error| lost(root, error))?;
+    let mut grounds = vec![Ground { path: root.into(), held }];
+    let names = names(policy, root);
+    let mut wanted = Vec::new();
+    for path in &policy.writable {
+        wanted.extend(real(path, &names)?);
+    }
+    // Outer ones first, so that what lies in another one is opened from it.
+    wanted.sort_by_key(|path| path.components().count());
+    for path in wanted {
+        let held = open(&path, &grounds).map_err(|error| lost(&path, error.into()))?;
+        grounds.push(Ground { path, held });
+    }
+    Ok(grounds)
+}
+
+/// Returns what the folders that commands write in are called, and where they really are.
+fn names(policy: &SandboxPolicy, root: &Path) -> Vec<(PathBuf, PathBuf)> {
+    let given = policy.writable.iter();
+    let given = given.filter_map(|path| Some((path.clone(), path.canonicalize().ok()?)));
+    [(root.into(), root.into())].into_iter().chain(given).collect()
+}
+
+fn again(ground: &Ground) -> Result<Mount, SandboxError> {
+    let held = Pinned::again(&ground.held.descriptor);
+    Ok(Mount::pinned(ground.path.clone(), held.map_err(|error| lost(&ground.path, error))?))
+}
+
+fn lost(path: &Path, source: io::Error) -> SandboxError {
+    SandboxError::Lost { path: path.into(), source }
 }
 
 /// Returns where a path of the policy really is; nothing if nothing is there.
 ///
 /// Commands write on some grounds, and may have put a link where the policy means a
 /// folder: what it leads to is shown only if it lies on the same ground.
-fn real(path: &Path, grounds: &[&Path]) -> Result<Option<PathBuf>, SandboxError> {
+fn real(path: &Path, grounds: &[(PathBuf, PathBuf)]) -> Result<Option<PathBuf>, SandboxError> {
     let Ok(real) = path.canonicalize() else { return Ok(None) };
-    for ground in grounds.iter().filter(|ground| path != **ground && path.starts_with(ground)) {
-        if !ground.canonicalize().is_ok_and(|ground| real.starts_with(ground)) {
-            return Err(SandboxError::Link { path: path.into(), ground: ground.into() });
+    for (given, ground) in grounds {
+        let within = |above: &PathBuf| path != above && path.starts_with(above);
+        if (within(given) || within(ground)) && !real.starts_with(ground) {
+            return Err(SandboxError::Link { path: path.into(), ground: given.into() });
         }
     }
     Ok(Some(real))
 }
 
-/// Returns the workspace's `.git`, if there is one. It is mounted by its name, so a link
-/// that a command has put there would show what lies behind it.
-fn own_git(root: &Path) -> Result<Option<PathBuf>, SandboxError> {
-    let own = root.join(".git");
-    let found = match fs::symlink_metadata(&own) {
-        Ok(found) if found.is_dir() || found.is_file() => return Ok(Some(own)),
-        Ok(found) if found.is_symlink() => "a link",
-        Ok(_) => "neither a folder nor a file",
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(_) => "nothing that can be looked at",
-    };
-    Err(SandboxError::Git { root: root.into(), found })
+/// Returns where file systems are mounted, of the paths that are wanted.
+pub(super) fn mounted(wanted: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
+    let table = fs::read("/proc/self/mountinfo").unwrap_or_default();
+    let paths = table.split(|byte| *byte == b'\n').filter_map(|line| {
+        let path = line.split(|byte| *byte == b' ').nth(4)?;
+        Some(PathBuf::from(std::ffi::OsString::from_vec(unescaped(path))))
+    });
+    paths.filter(|path| wanted(path)).collect()
 }
 
-/// Returns where git's files are if the workspace is a linked worktree.
-///
-/// A file named `.git` says where they are, and any command could have made one up to
-/// be shown another folder. So the word of the folder itself is needed too: it names
-/// the worktree that it belongs to, and lies where no command can write.
-fn git_outside(root: &Path, own: &Path) -> Option<PathBuf> {
-    let named = line(own)?;
-    let folder = root.join(named.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
-    let back = PathBuf::from(line(&folder.join("gitdir"))?);
-    let common = folder.join(line(&folder.join("commondir"))?).canonicalize().ok()?;
-    let is_git = common.join("objects").is_dir() && folder.starts_with(&common);
-    (is_git && back.canonicalize().ok()? == own && !folder.starts_with(root)).then_some(common)
-}
-
-/// Reads a file that holds one path. Anybody may have put a pipe or a device there, or a
-/// file without end: none of them is waited for.
-fn line(path: &Path) -> Option<String> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty()).ok()?;
-    let file = File::from(file);
-    if !file.metadata().ok()?.is_file() {
-        return None;
+/// Undoes what the system does to spaces, tabs, newlines and backslashes: `\040` is a space.
+fn unescaped(text: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((first, after)) = rest.split_first() {
+        let number = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok();
+        if let Some(byte) = after.get(..3).and_then(number).filter(|_| *first == b'\\') {
+            plain.push(byte);
+            rest = after.get(3..).unwrap_or_default();
+        } else {
+            plain.push(*first);
+            rest = after;
+        }
     }
-    let mut text = String::new();
-    file.take(LONGEST).read_to_string(&mut text).ok()?;
-    Some(text.trim().to_owned())
+    plain
 }
 
 /// A folder for temporary files that goes when it is let go of.
@@ -216,5 +249,15 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mount_point_with_a_space_in_it_is_read_as_it_is() {
+        assert_eq!(unescaped(br"/a\040b\134c/\01"), br"/a b\c/\01");
     }
 }

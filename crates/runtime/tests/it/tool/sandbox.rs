@@ -1,8 +1,12 @@
 //! Commands in the sandbox, in both kinds of it, and without any.
 
+mod attack;
+mod bombs;
 mod git;
 mod hook;
 mod links;
+mod orphans;
+mod probes;
 mod progress;
 mod repositories;
 mod stop;
@@ -24,17 +28,21 @@ use crate::{examples::built, store::Folder};
 /// The two kinds.
 const KINDS: [&str; 2] = ["bubblewrap", "landlock"];
 
-/// Builds the landlock helper, so that it is never an older one, and says where it is.
+/// Builds the helper, so that it is never an older one, and says where it is. The tier that
+/// runs these tests as another user, who has no cargo, has built it before.
 fn helper() -> &'static Path {
     static HELPER: OnceLock<PathBuf> = OnceLock::new();
-    HELPER.get_or_init(|| built("sandbox_helper"))
+    HELPER.get_or_init(|| {
+        let before = env::var_os("POINTSMAN_SANDBOX_HELPER").map(PathBuf::from);
+        before.unwrap_or_else(|| built("sandbox_helper"))
+    })
 }
 
 /// Says that one kind is to be used and not the other.
 fn policy(kind: &str) -> SandboxPolicy {
     let nowhere = (kind != "bubblewrap").then(|| "/nowhere/bwrap".into());
     let landlock = kind == "landlock";
-    let helper = landlock.then(|| helper().to_owned());
+    let helper = Some(helper().to_owned());
     SandboxPolicy { bubblewrap: nowhere, landlock, helper, ..SandboxPolicy::default() }
 }
 
@@ -78,6 +86,8 @@ fn without_a_sandbox_nothing_runs() {
     let desk = Desk::with("no-sandbox", |settings| {
         settings.sandbox.bubblewrap = Some("/nowhere/bwrap".into());
         settings.sandbox.landlock = false;
+        // Any file will do: it is never run.
+        settings.sandbox.helper = Some("/bin/false".into());
     });
     assert_eq!(desk.tools.tool_sandbox(), "none");
     for (tool, arguments) in
@@ -88,7 +98,7 @@ fn without_a_sandbox_nothing_runs() {
             said,
             "no command runs without a sandbox, and none can be used here: there is no bubblewrap \
              at /nowhere/bwrap; landlock is turned off. Install bubblewrap (`apt install \
-             bubblewrap`), or use a kernel with landlock, 6.7 or later"
+             bubblewrap`), or use a kernel with landlock, 6.12 or later"
         );
     }
     assert_eq!(fs::read_dir(&desk.root).expect("it is there").count(), 0);
@@ -98,11 +108,23 @@ fn without_a_sandbox_nothing_runs() {
 fn a_bubblewrap_that_does_not_work_is_not_used() {
     let desk = Desk::with("bad-bwrap", |settings| {
         settings.sandbox.bubblewrap = Some("/bin/false".into());
+        settings.sandbox.helper = Some("/bin/false".into());
+        settings.sandbox.landlock = false;
     });
     assert_eq!(desk.tools.tool_sandbox(), "none");
     let said = desk.refuses("shell", json!({ "command": "true" }));
     assert!(said.contains("/bin/false does not work"), "{said}");
-    assert!(said.contains("landlock needs a helper"), "{said}");
+}
+
+#[test]
+fn without_a_helper_nothing_runs() {
+    let desk = Desk::new("no-helper");
+    assert_eq!(desk.tools.tool_sandbox(), "none");
+    let said = desk.refuses("shell", json!({ "command": "touch ran" }));
+    for kind in KINDS {
+        assert!(said.contains(&format!("{kind} needs a helper: none is set")), "{said}");
+    }
+    assert_eq!(fs::read_dir(&desk.root).expect("it is there").count(), 0);
 }
 
 #[test]

@@ -72,9 +72,11 @@ impl Desk {
 
     fn host(&self, hooks: Hooks, model: Spec) -> Host {
         let work = self.folder.0.join("work");
+        let mut tools = tool::Settings::over(work, self.folder.0.join("index.db"));
+        tools.sandbox.helper = Some(super::helper().into());
         let settings = host::Settings {
             model: model::Settings::new(model),
-            tools: tool::Settings::over(work, self.folder.0.join("index.db")),
+            tools,
             mcp: None,
             watch: None,
             hooks,
@@ -306,13 +308,13 @@ fn commands_run_after_the_tools_they_are_for() {
         command("echo never > never.txt", &["shell"], None),
         command("printf %s \"$POINTSMAN_COMPLETED_TOOLS\" > told.json", &["ed*"], None),
         command("echo broken >&2; exit 3", &[], None),
-        command("sleep 60", &[], Some(200)),
+        command("sleep 60", &[], Some(5_000)),
     ];
     let host = desk.host(Hooks { after_tools, ..committing() }, Spec::quote());
     let (acted, said) = Desk::hook(&host, &run, &["edit", "read"]);
     assert!(acted, "{said}");
     assert!(said.contains("`echo broken >&2; exit 3` failed: exit code 3:"), "{said}");
-    assert!(said.contains("`sleep 60` failed: it was stopped after 200 ms"), "{said}");
+    assert!(said.contains("`sleep 60` failed: it was stopped after 5000 ms"), "{said}");
     let told = fs::read_to_string(desk.folder.0.join("work/told.json")).expect("it is written");
     let wanted = json!([
         { "name": "edit", "succeeded": true }, { "name": "read", "succeeded": true },

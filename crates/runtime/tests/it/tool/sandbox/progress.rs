@@ -4,12 +4,12 @@ use pointsman_runtime::perform::Shown;
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::super::{Desk, call, result, wait};
+use super::super::{call, result, wait};
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn a_command_shows_its_output_before_it_ends() {
-    let desk = Desk::new("progress");
+    let desk = super::desk("bubblewrap", "progress");
     let (sender, mut pieces) = mpsc::unbounded_channel();
     // It goes on only once what it wrote was seen.
     let command = "echo first; echo wrong >&2; while [ ! -e seen ]; do sleep 0.05; done; echo last";

@@ -1,0 +1,195 @@
+//! Links that commands plant under `.git`, and files that change while a sandbox is set up.
+
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt, symlink},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
+
+use pointsman_runtime::tool::SandboxPolicy;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use serde_json::json;
+
+use super::{
+    super::{Desk, wait},
+    policy, sh, works,
+};
+
+/// Calls in one race.
+const CALLS: usize = 400;
+/// Calls at a time.
+const AT_ONCE: usize = 4;
+
+/// Puts a folder with a secret beside the workspace.
+fn secret(desk: &Desk) {
+    let folder = desk.folder.0.join("private");
+    fs::create_dir_all(&folder).expect("it is made");
+    for name in ["key", "config", "hooks"] {
+        fs::write(folder.join(name), "SECRET\n").expect("it is written");
+    }
+}
+
+/// A repository whose settings run a program that looks for the secret.
+fn repository(name: &str, change: impl FnOnce(&mut SandboxPolicy)) -> Desk {
+    let desk = Desk::with(&format!("attack-{name}"), |settings| {
+        settings.sandbox = policy("bubblewrap");
+        change(&mut settings.sandbox);
+        settings.limits.shell_ms = 120_000;
+    });
+    assert_eq!(desk.tools.tool_sandbox(), "bubblewrap");
+    secret(&desk);
+    desk.does("git", json!({ "args": ["init", "-q"] }));
+    let filter =
+        "[filter \"x\"]\n\tclean = \"cat ../private/* .git/hooks .git/hooks/* >&2; cat\"\n";
+    let config = format!("{}{filter}", desk.text(".git/config"));
+    desk.put(".git/config", config);
+    desk.put(".gitattributes", "* filter=x\n");
+    desk.put("a.txt", "one\n");
+    desk
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn a_link_under_git_is_refused_and_shows_nothing() {
+    let targets = ["../../private", "../../private/key", "../../../..", "/etc", "/proc", "nowhere"];
+    let desk = repository("links", |_| {});
+    let add = json!({ "args": ["add", "a.txt"] });
+    for name in ["hooks", "config", "config.worktree", "commondir", "modules", "worktrees"] {
+        let (path, aside) = (desk.root.join(".git").join(name), desk.root.join("aside"));
+        let had = fs::rename(&path, &aside).is_ok();
+        for target in targets {
+            symlink(target, &path).expect("it is made");
+            let said = desk.refuses("git", add.clone());
+            assert!(said.contains(&format!("`.git/{name}` there is a link")), "{target}: {said}");
+            // Whatever only looks has all of `.git` as one folder: no link in it is followed.
+            let (_, said) = sh(&desk, &format!("cat .git/{name} .git/{name}/*"));
+            assert!(!said.contains("SECRET"), "{name} {target}: {said}");
+            fs::remove_file(&path).expect("it is removed");
+        }
+        if had {
+            fs::rename(&aside, &path).expect("it is put back");
+        }
+    }
+    // Something else than a link is refused too.
+    fs::create_dir(desk.root.join(".git/commondir")).expect("it is made");
+    let said = desk.refuses("git", add.clone());
+    assert!(said.contains("`.git/commondir` there is not a file"), "{said}");
+    fs::remove_dir(desk.root.join(".git/commondir")).expect("it is removed");
+    desk.does("git", add);
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn git_finds_a_folder_for_hooks_that_nothing_can_be_put_in() {
+    let desk = repository("no-hooks", |_| {});
+    fs::remove_dir_all(desk.root.join(".git/hooks")).expect("it is removed");
+    let config = desk.text(".git/config");
+    let filter = "sh -c 'mkdir -p .git/hooks; echo x > .git/hooks/pre-commit; \
+                  echo x > .git/modules/x/config; echo x > .git/worktrees/w/commondir; cat'";
+    desk.put(".git/config", format!("{config}[filter \"x\"]\n\tclean = \"{filter}\"\n"));
+    desk.put(".git/modules/x/config", "kept\n");
+    desk.put(".git/worktrees/w/commondir", "kept\n");
+    desk.does("git", json!({ "args": ["add", "a.txt"] }));
+    assert!(!desk.root.join(".git/hooks/pre-commit").exists());
+    assert_eq!(desk.text(".git/modules/x/config"), "kept\n");
+    assert_eq!(desk.text(".git/worktrees/w/commondir"), "kept\n");
+    desk.does("git", json!({ "args": ["commit", "-m", "First"] }));
+}
+
+/// A bubblewrap that does not say that it takes descriptors.
+fn older(folder: &Path) -> PathBuf {
+    let script = folder.join("bwrap");
+    let text = "#!/bin/sh\nif [ \"$1\" = --help ]; then bwrap --help | grep -v bind-fd; exit; fi\n\
+                for word; do case $word in *bind-fd) echo 'unknown option' >&2; exit 1;; --) break;; \
+                esac; done\nexec bwrap \"$@\"\n";
+    fs::write(&script, text).expect("it is written");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("it is set");
+    script
+}
+
+/// Swaps two names as fast as it can while calls are made; returns how many of them ran.
+fn race(desk: &Desk, names: (&str, &str), tool: &str, arguments: &serde_json::Value) -> usize {
+    let over = AtomicBool::new(false);
+    let (one, two) = (desk.root.join(names.0), desk.root.join(names.1));
+    let swap = || renameat_with(CWD, &one, CWD, &two, RenameFlags::EXCHANGE).expect("it swaps");
+    thread::scope(|scope| {
+        let swapper = scope.spawn(|| {
+            let mut swaps = 0_usize;
+            while !over.load(Ordering::Relaxed) {
+                swap();
+                swaps += 1;
+            }
+            swaps
+        });
+        let callers: Vec<_> = (0..AT_ONCE)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut ran = 0_usize;
+                    for _ in 0..CALLS / AT_ONCE {
+                        let said = wait(desk.call(tool, arguments.clone()));
+                        assert!(!said.output.contains("SECRET"), "{}", said.output);
+                        ran += usize::from(said.mutated);
+                    }
+                    ran
+                })
+            })
+            .collect();
+        let ran: Vec<_> = callers.into_iter().map(thread::ScopedJoinHandle::join).collect();
+        over.store(true, Ordering::Relaxed);
+        // An odd number of swaps would leave the link under the folder's name.
+        if swapper.join().expect("it swaps") % 2 == 1 {
+            swap();
+        }
+        ran.into_iter().map(|ran| ran.expect("no secret is shown")).sum()
+    })
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn what_is_swapped_while_a_sandbox_is_set_up_shows_nothing() {
+    for by_name in [false, true] {
+        let desk = repository(&format!("race-{by_name}"), |_| {});
+        let root = desk.root.clone();
+        let bubblewrap = by_name.then(|| older(&desk.folder.0));
+        let mut settings =
+            pointsman_runtime::tool::Settings::over(&root, desk.folder.0.join("cache/second.db"));
+        settings.sandbox = policy("bubblewrap");
+        settings.sandbox.bubblewrap = bubblewrap;
+        settings.sandbox.read_only.push(root.join("kept"));
+        settings.limits.shell_ms = 120_000;
+        let tools = pointsman_runtime::tool::Tools::open(settings).expect("they open");
+        assert_eq!(tools.tool_sandbox(), "bubblewrap");
+        let desk = Desk { tools, ..desk };
+        fs::create_dir(root.join("kept")).expect("it is made");
+        desk.put("kept/key", "mine\n");
+        desk.put(".git/key", "mine\n");
+
+        // The whole of `.git`.
+        symlink("../private", root.join("other")).expect("it is made");
+        let look = json!({ "command": "cat .git/key kept/key ../private/key; cat other/key" });
+        race(&desk, (".git", "other"), "shell", &look);
+        works(&desk, "cat .git/key");
+        // A path of the settings.
+        race(&desk, ("kept", "other"), "shell", &look);
+        works(&desk, "cat kept/key");
+        // What git may not write, while a program of the repository looks for the secret.
+        symlink("../../private", root.join(".git/other")).expect("it is made");
+        let add = json!({ "args": ["add", "--renormalize", "."] });
+        race(&desk, (".git/hooks", ".git/other"), "git", &add);
+        fs::remove_file(root.join(".git/other")).expect("it is removed");
+        desk.does("git", add);
+    }
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn a_bubblewrap_without_descriptors_works_too() {
+    let ground = crate::store::Folder::new("attack-older");
+    let desk = repository("older", |policy| policy.bubblewrap = Some(older(&ground.0)));
+    works(&desk, "cat a.txt && ls .git");
+    super::fails(&desk, "echo x > .git/config");
+    desk.does("git", json!({ "args": ["add", "a.txt"] }));
+    desk.does("git", json!({ "args": ["commit", "-m", "First"] }));
+}

@@ -1,0 +1,135 @@
+//! Commands whose program is killed while they start, and processes that will not be found.
+
+use std::{
+    env, fs,
+    path::PathBuf,
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use serde_json::json;
+
+use super::{super::wait, KINDS, desk, helper, policy, works};
+use crate::store::Folder;
+
+/// Says to the test below that it is the program which is killed: a kind, and a folder.
+const VICTIM: &str = "POINTSMAN_TEST_VICTIM";
+/// How often it is killed in each sandbox.
+const KILLS: u64 = 25;
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn a_program_that_is_killed_while_a_command_starts_leaves_nothing_running() {
+    if let Some(victim) = env::var_os(VICTIM) {
+        return starts(PathBuf::from(victim));
+    }
+    let (ours, helper) = (env::current_exe().expect("this test has a file"), helper());
+    let name = "tool::sandbox::orphans::\
+                a_program_that_is_killed_while_a_command_starts_leaves_nothing_running";
+    for kind in KINDS {
+        for round in 0..KILLS {
+            let folder = Folder::new(&format!("victim-{kind}"));
+            let begun = folder.0.join("begun");
+            let mut victim = Command::new(&ours)
+                .args(["--ignored", "--exact", name])
+                .env(VICTIM, folder.0.join(kind))
+                .env("POINTSMAN_SANDBOX_HELPER", helper)
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .expect("it starts");
+            until("its begin", || begun.exists());
+            // Somewhere while the sandbox is set up, or soon after.
+            thread::sleep(Duration::from_millis(round * 3));
+            victim.kill().expect("it is killed");
+            victim.wait().expect("it ends");
+            let mark = format!("{}77", victim.id());
+            until("the end of its command", || !runs(&mark));
+            // What was let go would still be started by now, and write.
+            let root = folder.0.join(kind);
+            let beats = fs::read(root.join("beats")).unwrap_or_default().len();
+            thread::sleep(Duration::from_millis(100));
+            until("the end of its command", || !runs(&mark));
+            let later = fs::read(root.join("beats")).unwrap_or_default().len();
+            assert!(later <= beats + 1, "{kind}: it goes on");
+        }
+    }
+}
+
+/// Runs a command that does not end.
+fn starts(root: PathBuf) {
+    let kind = root.file_name().expect("it has a name").to_string_lossy().into_owned();
+    fs::create_dir_all(&root).expect("it is made");
+    let folder = root.parent().expect("it has one").to_owned();
+    let mut settings = pointsman_runtime::tool::Settings::over(&root, folder.join("index.db"));
+    settings.sandbox = policy(&kind);
+    let tools = pointsman_runtime::tool::Tools::open(settings).expect("they open");
+    assert_eq!(tools.tool_sandbox(), kind);
+    fs::write(folder.join("begun"), "").expect("it is written");
+    let command = format!(
+        "(while true; do echo >> beats; sleep 0.01; done) & exec sleep {}77",
+        std::process::id()
+    );
+    let call = super::super::call("shell", json!({ "command": command }));
+    wait(tools.call(&call, "run-1-0", &pointsman_runtime::perform::Shown::nobody()));
+}
+
+/// Returns whether a process has this in its command line.
+fn runs(mark: &str) -> bool {
+    let processes = fs::read_dir("/proc").expect("it is there").flatten();
+    processes
+        .filter_map(|process| fs::read(process.path().join("cmdline")).ok())
+        .any(|line| line.starts_with(b"sleep\0") && String::from_utf8_lossy(&line).contains(mark))
+}
+
+/// Waits until something holds; it fails after minutes.
+#[track_caller]
+fn until(what: &str, holds: impl Fn() -> bool) {
+    for _ in 0..24_000 {
+        if holds() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    panic!("{what} never came true");
+}
+
+/// A process that starts another and ends, on and on, each in a session of its own, so that
+/// whoever looks for it finds one that has just gone. It stops by itself after a minute.
+const REFORKS: &str = "perl -MPOSIX -e '$from = time; exit if fork; while (time - $from < 60) { \
+    POSIX::setsid(); if (++$n % 50 == 0) { open(my $f, \">\", \"beat\"); print $f $n; close $f } \
+    my $child = fork; defined $child or next; exit if $child }'";
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn a_process_that_forks_faster_than_it_is_found_ends_with_its_command() {
+    for kind in KINDS {
+        for round in 0..6 {
+            let desk = desk(kind, &format!("refork-{round}"));
+            works(
+                &desk,
+                &format!("{REFORKS}; while [ ! -s beat ]; do sleep 0.02; done; echo over"),
+            );
+            let beat = desk.text("beat");
+            thread::sleep(Duration::from_millis(300));
+            assert_eq!(desk.text("beat"), beat, "{kind}: it goes on");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn a_process_that_forks_without_end_ends_at_the_time_limit() {
+    for kind in KINDS {
+        let desk = desk(kind, "refork-time");
+        let command = format!("{REFORKS}; sleep 600");
+        let said = wait(desk.call("shell", json!({ "command": command, "timeout_ms": 3000 })));
+        assert!(said.output.starts_with("stopped after 3000 ms"), "{kind}: {}", said.output);
+        let beat = fs::read_to_string(desk.root.join("beat")).unwrap_or_default();
+        thread::sleep(Duration::from_millis(300));
+        let later = fs::read_to_string(desk.root.join("beat")).unwrap_or_default();
+        assert_eq!(later, beat, "{kind}: it goes on");
+    }
+}
