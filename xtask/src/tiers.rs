@@ -1,6 +1,7 @@
 //! `cargo xtask test`: the tiers, their caps, and what each of them needs.
 
 mod ignored;
+mod users;
 
 use std::{
     env,
@@ -103,7 +104,7 @@ impl Tier {
             Self::Aimock => "the models' clients against a mock of four protocols",
             Self::Mcp => "the MCP client against real servers",
             Self::Acp => "a real client of the Agent Client Protocol against `pointsman acp`",
-            Self::Sandbox => "tools in a real sandbox",
+            Self::Sandbox => "tools in both sandboxes, as root and as an ordinary user",
             Self::Live => "whole runs with a weak model and with one of random weights",
             Self::Kill => "whole runs killed at every boundary and at random, then resumed",
             Self::Code => "a change to a repository, killed on the way, by a scripted model",
@@ -115,7 +116,7 @@ impl Tier {
     /// a busy machine all of them take a few times as long as on a quiet one.
     const fn cap(self) -> Duration {
         Duration::from_secs(match self {
-            Self::Live | Self::Browser => 1_800,
+            Self::Live | Self::Browser | Self::Sandbox => 1_800,
             Self::Unit => 900,
             Self::Properties
             | Self::Xstate
@@ -123,7 +124,6 @@ impl Tier {
             | Self::Aimock
             | Self::Mcp
             | Self::Acp
-            | Self::Sandbox
             | Self::Kill
             | Self::Code => 600,
         })
@@ -187,7 +187,7 @@ pub(crate) fn inner(tier: Tier) -> Result<bool> {
         Tier::Aimock => ignored::aimock(),
         Tier::Mcp => ignored::mcp(),
         Tier::Acp => ignored::acp(),
-        Tier::Sandbox => ignored::sandbox(),
+        Tier::Sandbox => users::sandbox(),
         Tier::Live => live::tier(),
         Tier::Kill => kill::tier(),
         Tier::Code => code::tier(),

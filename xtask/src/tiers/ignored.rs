@@ -13,16 +13,16 @@ use crate::{
 
 /// Of the whole workspace, as all tests are built: for one crate alone cargo would choose
 /// other features, and compile most of what it rests on once more.
-const TESTS: [&str; 5] = ["test", "--locked", "--workspace", "--test", "it"];
+pub(super) const TESTS: [&str; 5] = ["test", "--locked", "--workspace", "--test", "it"];
 /// Each tier has a cap of its own; this one only keeps a forgotten process from staying.
-const CAP: Duration = Duration::from_hours(1);
+pub(super) const CAP: Duration = Duration::from_hours(1);
 /// How long the mock may take to read its fixtures and listen.
 const MOCK_LISTENS: Duration = Duration::from_secs(30);
 
 const AIMOCK: &str = "aimock::";
 const MCP: &str = "mcp::";
 const ACP: &str = "acpx::";
-const SANDBOX: &str = "tool::sandbox";
+pub(super) const SANDBOX: &str = "tool::sandbox";
 const BROWSER: &str = "browser::";
 const FIELDS: &str = "fields::";
 const FORM: &str = "form::";
@@ -54,11 +54,6 @@ pub(super) fn acp() -> Result<bool> {
     run(&[ACP], &[("POINTSMAN_NPM", npm.as_os_str())])
 }
 
-/// Tools in a real sandbox.
-pub(super) fn sandbox() -> Result<bool> {
-    run(&[SANDBOX], &[])
-}
-
 /// The browser's port, and the agent that fills forms with it.
 pub(super) fn browser() -> Result<bool> {
     let npm = components::npm_of_pages()?;
@@ -69,7 +64,7 @@ pub(super) fn browser() -> Result<bool> {
 }
 
 /// Runs those of the ignored tests that one of the filters selects.
-fn run(filters: &[&str], environment: &[(&str, &OsStr)]) -> Result<bool> {
+pub(super) fn run(filters: &[&str], environment: &[(&str, &OsStr)]) -> Result<bool> {
     for filter in filters {
         println!("{} tests of {filter}", count(process::cargo(TESTS), &["--ignored", filter])?);
     }
