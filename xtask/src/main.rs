@@ -33,6 +33,7 @@ mod xstate;
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
+use pointsman_runtime::tool::sandbox;
 use xtask_set_up::{components, place, process};
 
 use crate::tiers::Tier;
@@ -162,6 +163,11 @@ enum Eval {
 }
 
 fn main() -> ExitCode {
+    // Commands of the runs that it drives are confined by this program, as by the real one.
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|first| first == sandbox::HELPER) {
+        return sandbox::helper_main(words);
+    }
     let done = match Arguments::parse().command {
         Command::Test { list: true, .. } => tiers::list(),
         Command::Test { only, list: false } => tiers::test(&only),

@@ -123,7 +123,8 @@ fn settings(work: &Path, folder: &Path, server: &Server, name: &str) -> Result<h
     let url = format!("{}/v1", server.url());
     let mut model = model::Settings::from_env(spec, Some(&url), &|_| None)?;
     model.max_tokens = MAX_TOKENS;
-    let tools = tool::Settings::over(work, folder.join("index.db"));
+    let mut tools = tool::Settings::over(work, folder.join("index.db"));
+    tools.sandbox.helper = Some(tool::sandbox::OWN_PROGRAM.into());
     let (hooks, instructions) = (host::Hooks::default(), host::Instructions::default());
     let browser = pointsman_runtime::browser::Settings::default();
     Ok(host::Settings { model, tools, mcp: None, watch: None, hooks, instructions, browser })

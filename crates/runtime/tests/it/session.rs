@@ -101,6 +101,7 @@ impl Desk {
         let mut tools = tool::Settings::over(self.work(), self.folder.0.join("index.db"));
         // Pages come from a server in this process.
         tools.http_private = true;
+        tools.sandbox.helper = Some(crate::tool::sandbox_helper().into());
         let settings = host::Settings {
             model,
             tools,

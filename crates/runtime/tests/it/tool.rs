@@ -12,6 +12,8 @@ mod probe;
 mod sandbox;
 mod veil;
 
+pub(crate) use sandbox::helper as sandbox_helper;
+
 use std::{fs, path::PathBuf};
 
 use pointsman_kernel::agent::{ToolCall, ToolResult};

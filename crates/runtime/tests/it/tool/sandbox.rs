@@ -30,7 +30,7 @@ const KINDS: [&str; 2] = ["bubblewrap", "landlock"];
 
 /// Builds the helper, so that it is never an older one, and says where it is. The tier that
 /// runs these tests as another user, who has no cargo, has built it before.
-fn helper() -> &'static Path {
+pub(crate) fn helper() -> &'static Path {
     static HELPER: OnceLock<PathBuf> = OnceLock::new();
     HELPER.get_or_init(|| {
         let before = env::var_os("POINTSMAN_SANDBOX_HELPER").map(PathBuf::from);
