@@ -41,6 +41,10 @@ pub struct ToolDecl {
     /// What to do when nobody knows whether it was done.
     #[serde(default)]
     pub recovery: Recovery,
+    /// Whether another program carries it out, of which nobody knows what it does with its
+    /// arguments: rules take every text for a path and for a command.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub foreign: bool,
 }
 
 /// What a tool does to the world; it says how its calls are compared.
@@ -92,6 +96,7 @@ impl ToolDecl {
             parallel_safe: false,
             timeout_ms: None,
             recovery: Recovery::default(),
+            foreign: false,
         }
     }
 

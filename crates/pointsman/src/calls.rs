@@ -69,6 +69,12 @@ pub(crate) fn rule(grant: &Grant) -> String {
     format!("{}{with}", words::line(&grant.tool, MOST))
 }
 
+/// Returns a rule as it is typed.
+pub(crate) fn typed(grant: &Grant) -> String {
+    let with = grant.arguments.iter().map(|(name, pattern)| format!(":{name}={pattern}"));
+    std::iter::once(grant.tool.clone()).chain(with).collect()
+}
+
 /// Returns a line of a description, in the ink that its sign asks for.
 fn signed(line: &str) -> Line {
     let ink = match line.as_bytes().first() {

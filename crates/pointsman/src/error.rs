@@ -185,6 +185,16 @@ pub(crate) enum Error {
         /// The open ones.
         open: Vec<String>,
     },
+    /// No rule is meant by this.
+    #[error("no rule for the call of question {question} is called `{wanted}`")]
+    NoRule {
+        /// The question.
+        question: String,
+        /// What was asked for.
+        wanted: String,
+        /// The rules that there are.
+        offered: Vec<String>,
+    },
     /// The run has ended.
     #[error("run {run} has ended already: {how}")]
     HasEnded {

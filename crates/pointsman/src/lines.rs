@@ -3,10 +3,11 @@
 use pointsman_runtime::{
     observe::{Asked, Notice, Observer, Question},
     store::RunId,
+    tool,
 };
 use serde_json::{Value, json};
 
-use crate::report;
+use crate::{calls, report};
 
 /// Prints an object for each thing that happens, but for text that is still being written.
 #[derive(Clone, Copy, Debug)]
@@ -80,6 +81,7 @@ pub(crate) fn asked(question: &Question) -> Value {
             "tool": call.tool,
             "arguments": call.arguments,
             "identity": identity,
+            "always": tool::grants(call).iter().map(calls::typed).collect::<Vec<_>>(),
             "again": again,
             "expires": expires,
         }),

@@ -1,6 +1,6 @@
 //! The log: off unless it is asked for, on standard error or in a file.
 
-use std::{fs::OpenOptions, io, sync::Arc};
+use std::{fs::OpenOptions, io, os::unix::fs::OpenOptionsExt as _, sync::Arc};
 
 use tracing_subscriber::{EnvFilter, fmt};
 
@@ -19,7 +19,7 @@ pub(crate) fn start(globals: &Globals) -> Result<(), Error> {
     let builder = fmt().with_env_filter(filter).with_target(true);
     match globals.log_path().or(settled.file) {
         Some(path) => {
-            let file = OpenOptions::new().create(true).append(true).open(&path);
+            let file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
             let file =
                 file.map_err(|source| Error::Write { path: path.display().to_string(), source })?;
             builder.with_ansi(false).with_writer(Arc::new(file)).init();

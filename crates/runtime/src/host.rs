@@ -302,7 +302,7 @@ impl Host {
         {
             return done;
         }
-        if !tool::shows_many(&call.tool) {
+        if !tool::heeds_rules(&call.tool) {
             return self.0.tools.call(call, &errand.to_string(), shown).await;
         }
         let permissions = match self.0.rules.of(&self.0.store, &errand.run).await {

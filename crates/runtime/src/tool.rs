@@ -55,7 +55,7 @@ pub(crate) use describe::Now;
 pub use describe::{describe, describe_whole};
 pub use git::Author;
 pub(crate) use git::{TRAILER, unfiltered};
-pub use grant::{grants, is_once};
+pub use grant::{exact, grants, is_once, whole};
 pub use limits::Limits;
 pub(crate) use repositories::NOTICE;
 pub use repositories::Recorded;
@@ -170,9 +170,10 @@ impl Said {
     }
 }
 
-/// Returns whether a tool shows files that its call does not name.
-pub(crate) fn shows_many(tool: &str) -> bool {
-    ["context.fts_search", "list", "search"].contains(&tool)
+/// Returns whether what a tool shows or touches depends on the rules over paths: it shows files
+/// that its call does not name, or a file may have another name.
+pub(crate) fn heeds_rules(tool: &str) -> bool {
+    ["context.fts_search", "edit", "list", "read", "search", "write"].contains(&tool)
 }
 
 impl Tools {
@@ -228,6 +229,12 @@ impl Tools {
         };
         let limits = &self.0.settings.limits;
         let veil = Veil::of(call, &self.1);
+        if let ("read" | "write" | "edit", Some(path)) = (tool, arguments.get("path"))
+            && let Some(path) = path.as_str()
+            && let Some(why) = veil::another_name(call, path, &self.0.folder, &self.1)
+        {
+            return done(Said::no(why));
+        }
         match tool {
             "read" => self.blocking(arguments, false, Shared::read).await,
             "list" => {
@@ -247,7 +254,11 @@ impl Tools {
                 plan.map_or_else(|done| done, |_| done(plan::approved()))
             }
             "write" => self.blocking(arguments, true, Shared::write).await,
-            "edit" => self.blocking(arguments, true, Shared::edit).await,
+            "edit" => {
+                let rules = Arc::clone(&self.1);
+                self.blocking(arguments, true, move |on, it, going| on.edit(&it, &rules, going))
+                    .await
+            }
             "shell" => {
                 let shell: shell::Shell = match fitting(arguments) {
                     Ok(shell) => shell,

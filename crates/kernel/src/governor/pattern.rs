@@ -7,6 +7,11 @@ pub(super) fn ties(command: &str) -> impl Iterator<Item = char> {
     command.chars().filter(|it| matches!(it, ';' | '&' | '|' | '<' | '>' | '`' | '$' | '(' | ')'))
 }
 
+/// Returns whether a text has a character in it by which some program may end a line.
+pub(super) fn breaks(text: &str) -> bool {
+    text.chars().any(|it| it.is_control() || matches!(it, '\u{2028}' | '\u{2029}'))
+}
+
 /// Returns whether some text fits both patterns.
 pub(super) fn meets(one: &str, other: &str) -> bool {
     // Whether what is left of one and of the other meet, for every rest of the other, the

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Level, Rule, Verdict, arguments,
-    pattern::{matches, matches_path, meets, meets_path, strays, ties},
+    pattern::{breaks, matches, matches_path, meets, meets_path, strays, ties},
     value,
 };
 use crate::{
@@ -206,9 +206,15 @@ impl Grant {
         tool: Option<&ToolDecl>,
     ) -> bool {
         let written = core::str::from_utf8(value).unwrap_or_default();
-        let path = tool.is_some_and(|tool| tool.paths.iter().any(|it| **it == *name));
+        let foreign = tool.is_some_and(|tool| tool.foreign);
+        let path = foreign || tool.is_some_and(|tool| tool.paths.iter().any(|it| **it == *name));
         if self.stops() {
-            let paths = || value::texts(written).iter().any(|it| matches_path(pattern, it));
+            // Another program may take blanks around a path for nothing and `\\` for `/`.
+            let fits = |text: &str| {
+                matches_path(pattern, text)
+                    || foreign && matches_path(pattern, &text.trim().replace('\\', "/"))
+            };
+            let paths = || value::texts(written).iter().any(|it| fits(it));
             return matches(pattern, &value::read(written)) || path && paths();
         }
         if written.contains('\\') {
@@ -219,7 +225,9 @@ impl Grant {
         }
         let commands = tool.is_some_and(|tool| tool.effect == ToolEffect::Command);
         match arguments::quoted(written) {
-            Some(text) if commands && ties(text).ne(ties(pattern)) => false,
+            Some(text) if (commands || foreign) && ties(text).ne(ties(pattern)) => false,
+            // Another program may end a line where no shell does.
+            Some(text) if foreign && breaks(text) && !breaks(pattern) => false,
             Some(text) => matches(pattern, text),
             // A command can be a list of words. No shell reads them, so nothing ties them.
             None if commands => value::words(written).is_some_and(|it| matches(pattern, &it)),

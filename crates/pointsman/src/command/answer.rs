@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use pointsman_kernel::governor::{Grant, Level};
+use pointsman_kernel::governor::Grant;
 use pointsman_runtime::{
     observe::Question,
     session::{Decision, Posted, Session, approval, overdue},
@@ -15,6 +15,8 @@ use serde_json::json;
 
 use super::run::json_line;
 use crate::{
+    calls::typed,
+    lines,
     place::Globals,
     report::{self, Error},
     tell::{asked, note},
@@ -32,14 +34,29 @@ answer counts.
 Examples:
   pointsman approve last
   pointsman approve RUN 5.0 --reason \"looked at the diff\"
-  pointsman approve RUN --always         and calls of that tool in this run from now on")]
+  pointsman approve last --always              this very command, file or address from now on
+  pointsman approve last --list-rules          what else `--always` can mean for this call
+  pointsman approve last --always='cargo test *'
+  pointsman approve last --always=tool         every call of this tool")]
 pub(crate) struct Approve {
     #[command(flatten)]
     answer: Answer,
-    /// Let that tool run unasked from now on, in this run; a question, a plan and the sending
-    /// of a form are answered once.
-    #[arg(long)]
-    always: bool,
+    /// Let calls like this one run unasked from now on, in this run and not in its forks:
+    /// `exact` for the same command, file or address, one of the patterns that `--list-rules`
+    /// names, or `tool` for every call of the tool. A question, a plan and the sending of a form
+    /// are answered once.
+    #[arg(
+        long,
+        value_name = "RULE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "exact"
+    )]
+    always: Option<String>,
+    /// List what `--always` can mean for each open question, from narrow to wide, and answer
+    /// nothing.
+    #[arg(long, conflicts_with = "always")]
+    list_rules: bool,
 }
 
 /// Refuse a call that a run asks about, or say no to its question.
@@ -106,21 +123,23 @@ pub(crate) struct Pause {
 
 impl Approve {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
-        self.answer.give(globals, true, self.always)
+        if self.list_rules {
+            return self.answer.list_rules(globals);
+        }
+        self.answer.give(globals, true, self.always.as_deref())
     }
 }
 
 impl Deny {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
-        self.answer.give(globals, false, false)
+        self.answer.give(globals, false, None)
     }
 }
 
 impl Answer {
-    fn give(self, globals: &Globals, granted: bool, always: bool) -> Result<ExitCode, Error> {
-        let session = globals.session()?;
-        let row = self.run.find(session.store())?;
-        let mut open = questions(&session, &row)?;
+    /// Returns the questions that are meant.
+    fn open(&self, session: &Session, row: &RunRow) -> Result<Vec<Question>, Error> {
+        let mut open = questions(session, row)?;
         if let Some(wanted) = &self.question {
             let listed: Vec<String> = open.iter().map(|it| it.effect.to_string()).collect();
             open.retain(|question| question.effect.to_string() == *wanted);
@@ -132,18 +151,46 @@ impl Answer {
         if open.is_empty() {
             return Err(Error::AsksNothing { run: row.id.to_string() });
         }
-        open = in_time(&row, open)?;
+        in_time(row, open)
+    }
+
+    /// Says what `--always` can mean.
+    fn list_rules(self, globals: &Globals) -> Result<ExitCode, Error> {
+        let session = globals.session()?;
+        let row = self.run.find(session.store())?;
+        for question in self.open(&session, &row)? {
+            if self.json {
+                json_line(&lines::asked(&question))?;
+                continue;
+            }
+            report::data(&format!("{}\n", asked(&question)))?;
+            for rule in question.call().map(tool::grants).unwrap_or_default() {
+                report::data(&format!("  --always='{}'\n", typed(&rule)))?;
+            }
+            if question.call().and_then(tool::whole).is_some() {
+                report::data("  --always=tool\n")?;
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn give(
+        self,
+        globals: &Globals,
+        granted: bool,
+        always: Option<&str>,
+    ) -> Result<ExitCode, Error> {
+        let session = globals.session()?;
+        let row = self.run.find(session.store())?;
+        let open = self.open(&session, &row)?;
+        // All of them are looked at before the first is answered.
+        let rules = open.iter().map(|question| remembered(question, always));
+        let rules = rules.collect::<Result<Vec<_>, _>>()?;
         let word = if granted { "approved" } else { "denied" };
         let before = session.answers(&row.id).map_err(Error::Session)?;
         let mut posted = Posted::Taken;
-        for question in &open {
+        for (question, remember) in open.iter().zip(rules) {
             let call = question.call();
-            let remember = call.filter(|it| always && !tool::is_once(&it.tool)).map(|call| Grant {
-                tool: call.tool.clone(),
-                arguments: Vec::new(),
-                level: Level::Allow,
-                until: None,
-            });
             // What goes with a yes or no is the person's own words, or nothing.
             let unsaid = || call.map_or(String::new(), |_| format!("{word} on the command line"));
             let reason = self.reason.clone().unwrap_or_else(unsaid);
@@ -160,6 +207,30 @@ impl Answer {
         }
         say(&row, posted, word, self.json)
     }
+}
+
+/// Returns the rule that "always" means for a call: the narrowest, unless another is named.
+fn remembered(question: &Question, always: Option<&str>) -> Result<Option<Grant>, Error> {
+    let call = question.call().filter(|call| !tool::is_once(&call.tool));
+    let (Some(call), Some(wanted)) = (call, always) else { return Ok(None) };
+    let offered = tool::grants(call);
+    let rule = match wanted {
+        "exact" => tool::exact(call),
+        "tool" => tool::whole(call),
+        wanted => offered.iter().find(|rule| is_called(rule, wanted)).cloned(),
+    };
+    let offered = || offered.iter().map(typed).collect();
+    let none = || Error::NoRule {
+        question: question.effect.to_string(),
+        wanted: wanted.into(),
+        offered: offered(),
+    };
+    rule.ok_or_else(none).map(Some)
+}
+
+/// Returns whether a rule is meant by what was typed: all of it, or its pattern.
+fn is_called(rule: &Grant, wanted: &str) -> bool {
+    typed(rule) == wanted || matches!(&*rule.arguments, [(_, pattern)] if pattern == wanted)
 }
 
 /// Returns what a run asks.

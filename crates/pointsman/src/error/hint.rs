@@ -61,6 +61,11 @@ impl Error {
             Self::AsksNothing { run } => format!("`pointsman show {run}` tells where it is"),
             Self::NoSuchQuestion { open, .. } if open.is_empty() => "it asks nothing".into(),
             Self::NoSuchQuestion { open, .. } => format!("it asks: {}", open.join(", ")),
+            Self::NoRule { offered, .. } => {
+                let offered = offered.iter().map(|rule| format!("`--always='{rule}'`, "));
+                let offered: String = offered.collect();
+                format!("write {offered}`--always=tool` for every call, or leave `--always` out")
+            }
             Self::HasEnded { run, .. } => {
                 format!("`pointsman fork {run}` makes a new run out of it")
             }

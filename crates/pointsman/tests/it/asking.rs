@@ -230,3 +230,87 @@ fn a_killed_run_goes_on_where_it_was() {
         assert_eq!(home.pointsman(&["replay", "last"]).0, 0, "{moment}");
     }
 }
+
+/// Two commands, one after the other, each of which has to be asked for.
+fn two_commands(first: &str, second: &str) -> String {
+    let call = |command: &str| format!("args = {{ command = \"{command}\" }}");
+    let chart = NOTE
+        .replace(r#"args = { path = "note.txt", content = "{goal}, {tone}" }"#, &call(first))
+        .replace("\"write\"", "\"shell\"");
+    let (head, state) = chart.split_once("[state.writing]").expect("there is one");
+    let (state, rest) = state.split_once("[state.done]").expect("there is one");
+    let next = state.replace(&call(first), &call(second));
+    // Whatever comes of the first one: no command runs in a folder that is somebody's home.
+    let state = state
+        .replace("on.ok     = \"done\"", "on.ok     = \"again\"")
+        .replace("on.failed = \"failed\"", "on.failed = \"again\"");
+    format!("{head}[state.writing]{state}[state.again]{next}[state.done]{rest}")
+}
+
+#[test]
+fn always_means_this_very_call_unless_more_is_named() {
+    let run = ["run", "two.toml", "Hello", "--set", "tone=dry"];
+    // The same command, another one of the same kind, another one of any kind.
+    let seconds = ["cargo test a", "cargo test b", "rm -f docs/points.md"];
+    for (always, allowed) in [
+        ("--always", [true, false, false]),
+        ("--always=exact", [true, false, false]),
+        ("--always=cargo test *", [true, true, false]),
+        ("--always=shell:command=cargo test *", [true, true, false]),
+        ("--always=tool", [true, true, true]),
+    ] {
+        for (second, allowed) in seconds.iter().zip(allowed) {
+            let home = Home::new("always");
+            home.write("two.toml", &two_commands("cargo test a", second));
+            assert_eq!(home.pointsman(&run).0, 3);
+            let (code, _, told) = home.pointsman(&["approve", "last", always]);
+            assert_eq!(code, 0, "{always}: {told}");
+            let asks = home.pointsman(&["resume", "last"]).0 == 3;
+            let shown = home.pointsman(&["show", "last", "--json"]).1;
+            let shown: Value = serde_json::from_str(&shown).expect("it is JSON");
+            assert_eq!(asks, shown["state"] == "again", "{always}, {second}: {shown}");
+            assert_eq!(asks, !allowed, "{always}, {second}: {shown}");
+        }
+    }
+}
+
+#[test]
+fn what_always_can_mean_is_listed_and_nothing_else_is_taken() {
+    let home = Home::new("always-listed");
+    home.write("two.toml", &two_commands("cargo test a", "true"));
+    home.pointsman(&["run", "two.toml", "Hello", "--set", "tone=dry"]);
+    let (code, out, _) = home.pointsman(&["approve", "last", "--list-rules"]);
+    let listed: Vec<&str> = out.lines().skip(1).map(str::trim).collect();
+    let wanted = [
+        "--always='shell:command=cargo test a'",
+        "--always='shell:command=cargo test *'",
+        "--always=tool",
+    ];
+    assert_eq!((code, &*listed), (0, &wanted[..]), "{out}");
+    let (code, _, told) = home.pointsman(&["approve", "last", "--always=cargo *"]);
+    assert!(code == 2 && told.contains("--always='shell:command=cargo test *'"), "{told}");
+    // Nothing was answered.
+    let shown = home.pointsman(&["show", "last", "--json"]).1;
+    let shown: Value = serde_json::from_str(&shown).expect("it is JSON");
+    let offered = shown["questions"][0]["always"].as_array().expect("a list");
+    assert_eq!(offered.len(), 2, "{shown}");
+}
+
+#[test]
+fn a_fork_inherits_nothing_that_was_allowed_for_good() {
+    let home = Home::new("always-fork");
+    home.write("two.toml", &two_commands("true", "true"));
+    home.pointsman(&["run", "two.toml", "Hello", "--set", "tone=dry"]);
+    assert_eq!(home.pointsman(&["approve", "last", "--always=tool"]).0, 0);
+    home.pointsman(&["resume", "last"]);
+    let (_, out, _) = home.pointsman(&["show", "last", "--json"]);
+    let whole: Value = serde_json::from_str(&out).expect("it is JSON");
+    assert_ne!(whole["state"], "writing", "{whole}");
+    // Shared up to the entry in which the yes was given: what it started is asked about, and
+    // so is the next call.
+    let (code, _, told) = home.pointsman(&["fork", "last", "--at", "2"]);
+    assert_eq!(code, 3, "{told}");
+    assert_eq!(home.pointsman(&["approve", "last"]).0, 0);
+    let (code, _, told) = home.pointsman(&["resume", "last"]);
+    assert_eq!(code, 3, "the second call ran unasked in a fork: {told}");
+}

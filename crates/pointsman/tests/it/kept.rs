@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    os::unix::fs::PermissionsExt as _,
     sync::{Mutex, mpsc},
     time::{Duration, Instant},
 };
@@ -171,4 +172,24 @@ fn waited(mut is: impl FnMut() -> bool) -> bool {
         std::thread::sleep(Duration::from_millis(5));
     }
     false
+}
+
+#[test]
+fn recordings_and_logs_are_their_owners_alone() {
+    let home = Home::new("private");
+    let served = Served::new(|_| {});
+    home.write("twice.toml", TWICE);
+    let model = ["--model", "openai-compatible:any", "--record", "tape.jsonl"];
+    let run = [&["run", "twice.toml", "it"][..], &model].concat();
+    let variables = [
+        ("OPENAI_BASE_URL", served.url.as_str()),
+        ("POINTSMAN_LOG", "debug"),
+        ("POINTSMAN_LOG_FILE", "log.txt"),
+    ];
+    let shown = home.with(&variables, &run);
+    assert_eq!(shown.code, Some(0), "{}", shown.err);
+    for file in ["tape.jsonl", "log.txt"] {
+        let found = fs::metadata(home.path(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+        assert_eq!(found.permissions().mode() & 0o777, 0o600, "{file}");
+    }
 }

@@ -42,8 +42,9 @@ fn settings_come_from_the_nearest_file_and_the_command_line_wins() {
         plan["model"].as_str().expect("a name").to_owned()
     };
     assert_eq!(model(&[], &[]), "ollama:from-user");
-    home.write("pointsman.toml", "[model]\nuse = \"ollama:from-repository\"\n");
-    assert_eq!(model(&[], &[]), "ollama:from-repository");
+    // A repository says how a model is used, and not which one.
+    home.write("pointsman.toml", "[model]\nmax_tokens = 100\n");
+    assert_eq!(model(&[], &[]), "ollama:from-user");
     let variable = [("POINTSMAN_MODEL", "ollama:from-environment")];
     assert_eq!(model(&variable, &[]), "ollama:from-environment");
     assert_eq!(model(&variable, &["--model", "quote"]), "quote");

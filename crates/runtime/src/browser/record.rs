@@ -64,7 +64,7 @@ impl Record {
     /// Writes it, for this user alone: who can read it can steer the browser.
     pub(super) fn write(&self, path: &Path) -> io::Result<()> {
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
+            crate::private::folder(folder)?;
         }
         let beside = path.with_extension("new");
         // One that was left behind may have other rights.

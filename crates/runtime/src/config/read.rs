@@ -92,6 +92,8 @@ pub(super) fn own(keys: &Keys<'_, '_>, key: &'static str, origin: Origin, found:
 }
 
 fn model(keys: &mut Keys<'_, '_>, origin: Origin, found: &mut Found) -> ModelConfig {
+    // Who chooses the model chooses who sees the files and whose key pays for it.
+    own(keys, "use", origin, found);
     own(keys, "base_url", origin, found);
     ModelConfig {
         spec: keys.read("use", spec, found),

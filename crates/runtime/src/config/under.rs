@@ -29,7 +29,7 @@ impl Config {
         };
         Self {
             model: ModelConfig {
-                spec: model.spec.or(own.spec),
+                spec: own.spec,
                 base_url: own.base_url,
                 max_tokens: model.max_tokens.or(own.max_tokens),
                 temperature: model.temperature.or(own.temperature),

@@ -109,7 +109,7 @@ pub(super) fn labels<'a>(servers: impl Iterator<Item = &'a str>) -> Vec<String> 
 
 /// Declares a tool. What a server says of it is a claim: it counts only when a person
 /// has said so. What it says of arguments that are left out only makes rules stricter, and so
-/// does taking every text for a path.
+/// does taking every text for a path and for a command, whatever the schema says of it.
 fn declared(name: &str, believed: bool, tool: &Tool) -> ToolDecl {
     let properties = tool.input_schema.get("properties").and_then(Value::as_object);
     let defaults = properties.into_iter().flatten().filter_map(|(name, schema)| {
@@ -117,12 +117,13 @@ fn declared(name: &str, believed: bool, tool: &Tool) -> ToolDecl {
     });
     let texts = properties.into_iter().flatten().filter(|(_, schema)| may_be_text(schema));
     let paths: Vec<&str> = texts.map(|(name, _)| name.as_str()).collect();
-    let unknown = ToolDecl { defaults: defaults.collect(), ..ToolDecl::unknown(name) };
+    let unknown =
+        ToolDecl { defaults: defaults.collect(), foreign: true, ..ToolDecl::unknown(name) };
     let unknown = unknown.with_paths(&paths);
     let Some(hints) = tool.annotations.as_ref().filter(|_| believed) else { return unknown };
     if hints.read_only_hint == Some(true) {
         let ToolDecl { paths, defaults, .. } = unknown;
-        ToolDecl { paths, defaults, ..ToolDecl::read(name, &[]) }
+        ToolDecl { paths, defaults, foreign: true, ..ToolDecl::read(name, &[]) }
     } else if hints.idempotent_hint == Some(true) {
         ToolDecl { idempotent: true, recovery: Recovery::Retry, ..unknown }
     } else {
@@ -168,119 +169,4 @@ fn unique<'a>(names: impl Iterator<Item = &'a str>, room: usize) -> Vec<String> 
 }
 
 #[cfg(test)]
-mod tests {
-    use pointsman_kernel::tool::ToolEffect;
-    use serde_json::json;
-
-    use super::*;
-
-    fn tools(list: Value) -> Vec<Tool> {
-        serde_json::from_value(list).unwrap()
-    }
-
-    fn names(names: &[&str], room: usize) -> Vec<String> {
-        unique(names.iter().copied(), room)
-    }
-
-    #[test]
-    fn names_are_safe_and_unique_and_the_safe_ones_keep_theirs() {
-        assert_eq!(names(&["a b", "a.b", "a_b", "a/b"], 9), ["a_b_2", "a_b_3", "a_b", "a_b_4"]);
-        assert_eq!(names(&["", "é", "_"], 9), ["__2", "__3", "_"]);
-        assert_eq!(names(&["abcdef", "abcdeg", "abcdeh"], 5), ["abcde", "abc_2", "abc_3"]);
-    }
-
-    #[test]
-    fn a_servers_word_counts_only_when_a_person_says_so() {
-        let list = json!([
-            {"name": "look", "inputSchema": {}, "annotations": {"readOnlyHint": true}},
-            {"name": "put", "inputSchema": {}, "annotations": {"idempotentHint": true}},
-            {"name": "send", "inputSchema": {}}
-        ]);
-        let decls = |believed| {
-            let (offered, _) = offered("s", believed, tools(list.clone()), &McpLimits::default());
-            offered.into_iter().map(|offered| offered.decl).collect::<Vec<_>>()
-        };
-        let unknown =
-            ["look", "put", "send"].map(|tool| ToolDecl::unknown(&format!("mcp.s.{tool}")));
-        assert_eq!(decls(false), unknown);
-        let [look, put, send] = decls(true).try_into().unwrap();
-        assert_eq!((look.effect, look.recovery), (ToolEffect::Read, Recovery::Retry));
-        assert_eq!((put.effect, put.recovery), (ToolEffect::Write, Recovery::Retry));
-        assert_eq!(send, ToolDecl::unknown("mcp.s.send"));
-    }
-
-    #[test]
-    fn whatever_may_be_a_text_is_taken_for_a_path() {
-        let list = json!([{"name": "look", "annotations": {"readOnlyHint": true}, "inputSchema": {
-            "properties": {"path": {"type": "string"}, "paths": {"type": "array"}, "any": {},
-                "some": {"type": ["null", "string"]}, "count": {"type": "integer"}}
-        }}]);
-        for believed in [false, true] {
-            let (offered, _) = offered("s", believed, tools(list.clone()), &McpLimits::default());
-            let mut paths = offered[0].decl.paths.clone();
-            paths.sort();
-            assert_eq!(paths, ["any", "path", "paths", "some"].map(Box::from));
-        }
-    }
-
-    #[test]
-    fn what_stands_for_an_argument_that_is_left_out_is_declared() {
-        let list = json!([{"name": "look", "annotations": {"readOnlyHint": true}, "inputSchema": {
-            "properties": {"path": {"default": "."}, "deep": {"default": true}, "q": {}}
-        }}]);
-        for believed in [false, true] {
-            let (offered, _) = offered("s", believed, tools(list.clone()), &McpLimits::default());
-            let mut defaults = offered[0].decl.defaults.clone();
-            defaults.sort();
-            let wanted = [("deep", "true"), ("path", "\".\"")];
-            assert_eq!(defaults, wanted.map(|(name, json)| (name.into(), json.into())));
-        }
-    }
-
-    #[test]
-    fn arguments_that_do_not_fit_are_not_repeated() {
-        let many: Vec<String> = (0..1000).map(|n| format!("value {n}")).collect();
-        let list = json!([{"name": "put", "inputSchema": {"type": "object", "properties": {
-            "text": {"maxLength": 10}, "kind": {"enum": many}
-        }}}]);
-        let (offered, _) = offered("s", false, tools(list), &McpLimits::default());
-        let long = json!({ "text": "whole file ".repeat(1000), "kind": "none" });
-        let said = offered[0].check(long.as_object().unwrap()).unwrap_err();
-        assert!(!said.contains("whole file") && said.len() < 1000, "{said}");
-        assert!(said.contains("at /text: ") && said.contains("at /kind: "), "{said}");
-    }
-
-    #[test]
-    fn arguments_that_do_not_fit_are_told_in_words() {
-        let list = json!([{"name": "add", "description": "Adds numbers", "inputSchema": {
-            "type": "object", "required": ["a", "b"],
-            "properties": {"a": {"type": "number"}, "b": {"type": "number"}}
-        }}]);
-        let limits = McpLimits { about: 4, ..McpLimits::default() };
-        let (offered, _) = offered("s", false, tools(list), &limits);
-        let add = offered.first().unwrap();
-        assert_eq!(&*add.spec.about, "Adds");
-        let check = |arguments: Value| add.check(arguments.as_object().unwrap());
-        assert_eq!(check(json!({"a": 1, "b": 2.5})), Ok(()));
-        let said = "the arguments do not fit: \"b\" is a required property; \
-                    at /a: value is not of type \"number\"";
-        assert_eq!(check(json!({"a": "x"})), Err(said.into()));
-    }
-
-    #[test]
-    fn a_tool_whose_schema_cannot_be_used_is_left_out_alone() {
-        let list = json!([
-            {"name": "odd", "inputSchema": {"type": "nothing"}},
-            {"name": "far", "inputSchema": {"$ref": "https://example.org/schema.json"}},
-            {"name": "good", "inputSchema": {"type": "object"}},
-            {"name": "vast", "inputSchema": {"type": "object", "title": "x".repeat(200)}}
-        ]);
-        let limits = McpLimits { schema: 200, ..McpLimits::default() };
-        let (offered, left_out) = offered("s", false, tools(list), &limits);
-        assert_eq!(offered.iter().map(|tool| &*tool.original).collect::<Vec<_>>(), ["good"]);
-        assert_eq!(
-            left_out.iter().map(|(name, _)| &**name).collect::<Vec<_>>(),
-            ["far", "odd", "vast"]
-        );
-    }
-}
+mod tests;

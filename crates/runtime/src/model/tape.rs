@@ -8,6 +8,7 @@ use std::{
     collections::{BTreeMap, HashMap, VecDeque},
     fs::{File, OpenOptions},
     io::{BufRead, BufReader, Write},
+    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
@@ -164,7 +165,7 @@ pub(super) struct Recorder {
 
 impl Recorder {
     pub(super) fn open(path: &Path) -> Result<Self, ModelError> {
-        let file = OpenOptions::new().create(true).append(true).open(path);
+        let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
         let file = file.map_err(|source| ModelError::File { path: path.into(), source })?;
         Ok(Self { path: path.into(), file: Arc::new(Mutex::new(file)) })
     }

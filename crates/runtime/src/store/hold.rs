@@ -8,11 +8,12 @@ use std::{
     ffi::OsString,
     fs::{self, File, TryLockError},
     io,
-    os::unix::fs::MetadataExt,
+    os::unix::fs::{MetadataExt, OpenOptionsExt as _},
     path::{Path, PathBuf},
 };
 
 use super::{RunId, Store, StoreError};
+use crate::private;
 
 /// How often a file may vanish between being opened and being locked.
 const TRIES: u32 = 16;
@@ -52,9 +53,10 @@ fn folder(journal: &Path) -> PathBuf {
 }
 
 fn take(folder: &Path, path: &Path) -> io::Result<Option<Hold>> {
-    fs::create_dir_all(folder)?;
+    private::folder(folder)?;
     for _ in 0..TRIES {
-        let file = File::options().write(true).create(true).truncate(false).open(path)?;
+        let file =
+            File::options().write(true).create(true).truncate(false).mode(0o600).open(path)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),

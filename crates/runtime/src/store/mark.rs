@@ -9,7 +9,7 @@
 use std::{
     ffi::OsString,
     fs::{self, File},
-    os::unix::fs::FileExt,
+    os::unix::fs::{FileExt, OpenOptionsExt as _},
     path::{Path, PathBuf},
 };
 
@@ -141,8 +141,13 @@ impl Mark {
     pub(super) fn set(&mut self, version: Option<i64>, last: Option<(RunId, Seq)>) {
         self.version = version.unwrap_or(self.version);
         if self.file.is_none() {
-            self.file =
-                File::options().write(true).create(true).truncate(false).open(&self.path).ok();
+            self.file = File::options()
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .mode(0o600)
+                .open(&self.path)
+                .ok();
         }
         let reached = Reached { name: self.name, version: self.version, last };
         if let Some(file) = &self.file {

@@ -31,15 +31,24 @@ pub(super) struct Edit {
     digest: Option<String>,
 }
 
-/// Replaces the one place where `old` stands, or all of them.
+impl Edit {
+    /// Returns the path that it names.
+    pub(super) fn path(&self) -> &str {
+        &self.path
+    }
+}
+
+/// Replaces the one place where `old` stands, or all of them. `shows` says whether an answer may
+/// hold lines of the file.
 pub(super) fn edit(
     folder: &Folder,
     limits: &Limits,
     arguments: &Edit,
+    shows: bool,
     going: &dyn Fn() -> bool,
 ) -> Said {
     let path = &arguments.path;
-    let Planned { before, edited, line, places } = match planned(folder, limits, arguments) {
+    let Planned { before, edited, line, places } = match planned(folder, limits, arguments, shows) {
         Ok(planned) => planned,
         Err(said) => return said,
     };
@@ -66,8 +75,14 @@ pub(super) struct Planned {
     places: usize,
 }
 
-/// Works out what a file becomes, or why it cannot be edited so. Nothing is written.
-pub(super) fn planned(folder: &Folder, limits: &Limits, arguments: &Edit) -> Result<Planned, Said> {
+/// Works out what a file becomes, or why it cannot be edited so. Nothing is written, and lines
+/// of the file are shown only if they may be.
+pub(super) fn planned(
+    folder: &Folder,
+    limits: &Limits,
+    arguments: &Edit,
+    shows: bool,
+) -> Result<Planned, Said> {
     let Edit { path, all, .. } = arguments;
     let (old, new) = (ends::plain(&arguments.old), ends::plain(&arguments.new));
     if old == new {
@@ -81,6 +96,12 @@ pub(super) fn planned(folder: &Folder, limits: &Limits, arguments: &Edit) -> Res
     let plain = Plain::of(&text.text);
     let places: Vec<usize> = plain.text.match_indices(&*old).map(|(at, _)| at).collect();
     match places.len() {
+        0 if !shows => {
+            return Err(Said::no(format!(
+                "`old` was not found in `{path}`, and a rule of the permissions keeps back what \
+                 the file holds"
+            )));
+        }
         0 => return Err(Said::no(near::not_found(path, &plain.text, &old))),
         1 => {}
         _ if *all => {}

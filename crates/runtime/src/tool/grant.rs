@@ -105,6 +105,22 @@ pub fn grants(call: &ToolCall) -> Vec<Grant> {
     }
 }
 
+/// Returns the rule by which every call of a tool runs, which nobody gets without asking for it
+/// in words. There is none where a yes is for one call alone.
+pub fn whole(call: &ToolCall) -> Option<Grant> {
+    (!is_once(&call.tool)).then(|| all(&call.tool))
+}
+
+/// Returns the rule that fits this call as narrowly as a rule can: the same command, file or
+/// address. There is none where no pattern says just that.
+pub fn exact(call: &ToolCall) -> Option<Grant> {
+    let narrow = |grant: &Grant| {
+        let mut patterns = grant.arguments.iter().map(|(_, pattern)| pattern);
+        !grant.arguments.is_empty() && patterns.all(|pattern| !pattern.contains('*'))
+    };
+    grants(call).into_iter().next().filter(narrow)
+}
+
 fn all(tool: &str) -> Grant {
     Grant { tool: tool.into(), arguments: Vec::new(), level: Level::Allow, until: None }
 }
@@ -231,6 +247,27 @@ mod tests {
             assert!(offered("shell", json!({ "command": command })).is_empty(), "{command:?}");
         }
         assert!(offered("shell", json!({})).is_empty());
+    }
+
+    #[test]
+    fn the_exact_rule_is_never_wider_than_the_call() {
+        let narrowest = |tool: &str, arguments: Value| {
+            let arguments = to_raw_value(&arguments).expect("it is JSON");
+            exact(&ToolCall { id: "1".into(), tool: tool.into(), arguments })
+        };
+        let command = narrowest("shell", json!({ "command": "echo one" })).expect("a rule");
+        assert_eq!(command.arguments, [("command".into(), "echo one".into())]);
+        let file = narrowest("write", json!({ "path": "a/b", "content": "" })).expect("a rule");
+        assert_eq!(file.arguments, [("path".into(), "a/b".into())]);
+        for (tool, arguments) in [
+            ("shell", json!({ "command": "rm *.o" })),
+            ("write", json!({ "path": "a*/b", "content": "" })),
+            ("git", json!({ "args": ["commit", "-m", "a b"] })),
+            ("mcp.a.b", json!({ "path": "a" })),
+            ("propose_plan", json!({ "phases": [] })),
+        ] {
+            assert_eq!(narrowest(tool, arguments), None, "{tool}");
+        }
     }
 
     #[test]

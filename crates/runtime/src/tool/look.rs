@@ -111,8 +111,9 @@ pub(super) fn search(
         .binary_detection(BinaryDetection::quit(0))
         .heap_limit(usize::try_from(limits.file_bytes).ok())
         .build();
-    let mut found = Found { lines: Vec::new(), limit: limits.results, full: false };
-    if is_file && !veil.hides(&start) {
+    let mut found =
+        Found { lines: Vec::new(), limit: limits.results, full: false, unsearched: Vec::new() };
+    if is_file && !veil.hides_file(folder, &start) {
         found.file(folder, &mut searcher, &matcher, &start, going);
     } else if !is_file {
         for entry in walk(&root, true, None).flatten() {
@@ -124,7 +125,7 @@ pub(super) fn search(
             let wanted = glob.as_ref().is_none_or(|glob| {
                 glob.is_match(path) || path.file_name().is_some_and(|name| glob.is_match(name))
             });
-            if is_file && wanted && !veil.hides(path) {
+            if is_file && wanted && !veil.hides_file(folder, path) {
                 found.file(folder, &mut searcher, &matcher, path, going);
             }
             if found.full {
@@ -140,10 +141,16 @@ struct Found {
     lines: Vec<String>,
     limit: usize,
     full: bool,
+    /// Files that were not searched to their end, with the reason.
+    unsearched: Vec<String>,
 }
 
+/// Files that were not searched, as far as they are named.
+const NAMED: usize = 10;
+
 impl Found {
-    /// Searches one file; one that cannot be read is passed over.
+    /// Searches one file; one that cannot be opened is passed over, and one that cannot be
+    /// searched to its end is named.
     fn file(
         &mut self,
         folder: &Folder,
@@ -161,7 +168,9 @@ impl Found {
             self.lines.push(format!("{}:{number}: {}", path.display(), shown(matcher, line)));
             Ok(going())
         });
-        drop(searcher.search_file(matcher, &file, sink));
+        if let Err(error) = searcher.search_file(matcher, &file, sink) {
+            self.unsearched.push(format!("{}: {error}", path.display()));
+        }
     }
 
     fn said(mut self, veil: &Veil) -> Said {
@@ -171,6 +180,17 @@ impl Found {
         if self.full {
             let limit = self.limit;
             self.lines.push(format!("[more than {limit} lines match; narrow the search]"));
+        }
+        if !self.unsearched.is_empty() {
+            let count = self.unsearched.len();
+            let files = if count == 1 { "file was" } else { "files were" };
+            self.lines.push(format!("[{count} {files} not searched to the end:"));
+            self.lines.extend(self.unsearched.drain(..).take(NAMED));
+            let last = if count > NAMED { "and more]" } else { "]" };
+            match self.lines.last_mut() {
+                Some(line) if count <= NAMED => line.push_str(last),
+                _ => self.lines.push(last.into()),
+            }
         }
         self.lines.extend(veil.note().map(String::from));
         Said::yes(self.lines.join("\n"))

@@ -57,13 +57,15 @@ impl Shared {
         if tool != "edit" || !reads_unasked(permissions, path.to_str()?) {
             return None;
         }
-        edit::planned(&self.folder, self.limits(), &read(arguments)?).err().map(|said| said.output)
+        edit::planned(&self.folder, self.limits(), &read(arguments)?, true)
+            .err()
+            .map(|said| said.output)
     }
 }
 
 /// Returns whether a run may read a file without a person's yes. Whether a permission with an
 /// end still holds is not known here, so it does not count.
-fn reads_unasked(permissions: &Permissions, path: &str) -> bool {
+pub(super) fn reads_unasked(permissions: &Permissions, path: &str) -> bool {
     let tools = pointsman_agents::tools();
     let decl = tools.iter().find(|decl| &*decl.name == "read");
     let Ok(arguments) = to_raw_value(&json!({ "path": path })) else { return false };

@@ -8,6 +8,7 @@ use std::{
     },
 };
 
+use pointsman_kernel::governor::Permissions;
 use serde::Deserialize;
 
 use super::{
@@ -16,6 +17,7 @@ use super::{
     fts, http,
     limits::Limits,
     look,
+    precheck::reads_unasked,
     repositories::Repositories,
     sandbox::{Sandbox, SandboxPolicy},
     schema, toolchains,
@@ -91,8 +93,17 @@ impl Shared {
         said.with(note.as_slice())
     }
 
-    pub(super) fn edit(&self, arguments: edit::Edit, going: &dyn Fn() -> bool) -> Said {
-        edit::edit(&self.folder, self.limits(), &arguments, going)
+    pub(super) fn edit(
+        &self,
+        arguments: &edit::Edit,
+        permissions: &Permissions,
+        going: &dyn Fn() -> bool,
+    ) -> Said {
+        // A path that nobody can make out is refused below.
+        let path = self.folder.inside(arguments.path());
+        let path = path.ok().and_then(|path| path.to_str().map(str::to_owned));
+        let shows = path.is_some_and(|path| reads_unasked(permissions, &path));
+        edit::edit(&self.folder, self.limits(), arguments, shows, going)
     }
 
     pub(super) fn passages(
@@ -103,7 +114,7 @@ impl Shared {
     ) -> Said {
         // A search that panicked has changed nothing that the next one relies on.
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
-        let seen = |path: &str| !veil.hides(Path::new(path));
+        let seen = |path: &str| !veil.hides_file(&self.folder, Path::new(path));
         let wanted: Option<&dyn Fn(&str) -> bool> = veil.is_over_some().then_some(&seen);
         let limit = self.limits().file_bytes;
         let found = index.follow(&self.folder, limit, going).and_then(|mut large| {

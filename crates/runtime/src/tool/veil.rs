@@ -2,6 +2,8 @@
 //! reading unasked.
 
 use std::{
+    fs::{self, Metadata},
+    os::unix::fs::MetadataExt as _,
     path::Path,
     sync::{
         Arc,
@@ -16,6 +18,8 @@ use pointsman_kernel::{
     tool::ToolDecl,
 };
 use serde_json::{json, value::to_raw_value};
+
+use super::folder::Folder;
 
 /// The rules over files, as one tool has to keep to them.
 #[derive(Debug)]
@@ -64,11 +68,58 @@ impl Veil {
         hidden
     }
 
+    /// The same of a file, which may have other names that a rule speaks of.
+    pub(super) fn hides_file(&self, folder: &Folder, path: &Path) -> bool {
+        let named = self.is_over_some() && names(folder, path) > 1;
+        self.hidden.fetch_or(named, Ordering::Relaxed);
+        named || self.hides(path)
+    }
+
     /// Returns a line that says that something was left out, if something was.
     pub(super) fn note(&self) -> Option<&'static str> {
         let hidden = self.hidden.load(Ordering::Relaxed);
         hidden.then_some("[files that a rule of the permissions keeps back are left out]")
     }
+}
+
+/// Returns how many names a file has: hard links. What is no file has one.
+fn names(folder: &Folder, path: &Path) -> u64 {
+    let found = fs::symlink_metadata(folder.root().join(path));
+    found.ok().filter(Metadata::is_file).map_or(1, |file| file.nlink())
+}
+
+/// Returns why a call may not touch the file that it names: the file has other names too, and
+/// only a rule over paths lets the call through or keeps it from other files. A person's yes
+/// to the call counts, and so does a rule that names this very file.
+pub(super) fn another_name(
+    call: &ToolCall,
+    path: &str,
+    folder: &Folder,
+    permissions: &Arc<Permissions>,
+) -> Option<String> {
+    let inside = folder.inside(path).ok()?;
+    let names = names(folder, &inside);
+    if names < 2 {
+        return None;
+    }
+    let tools = pointsman_agents::tools();
+    let decl = tools.iter().find(|decl| *decl.name == *call.tool);
+    let allowed = match permissions.deciding(call, decl, At(0)) {
+        Some(rule) if rule.level > Level::Warn => true,
+        Some(rule) if !rule.arguments.is_empty() => {
+            rule.arguments.iter().all(|(_, pattern)| !pattern.contains('*'))
+        }
+        None if permissions.otherwise > Level::Warn => true,
+        _ => !Veil::of(call, permissions).is_over_some(),
+    };
+    (!allowed).then(|| {
+        format!(
+            "`{path}` has {names} names (hard links), and rules over paths cannot tell which of \
+             them is meant, so it is left alone; a person can allow it by a rule that names this \
+             file, such as `{}:path={path}`",
+            call.tool
+        )
+    })
 }
 
 fn stops(tool: &ToolDecl, rules: &Permissions, path: &Path) -> bool {

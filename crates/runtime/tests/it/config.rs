@@ -8,7 +8,6 @@ use pointsman_runtime::{
 
 const WHOLE: &str = r#"
 [model]
-use = "ollama:llama3.2"
 max_tokens = 1000
 temperature = 0.5
 proposals = "tools"
@@ -158,6 +157,9 @@ fn a_mistake_has_its_place_and_a_way_out() {
 fn a_repository_may_not_loosen_security() {
     for text in [
         "[model]\nbase_url = \"http://example.com\"",
+        "[model]\nuse = \"quote\"",
+        "[model]\nuse = \"openai:gpt-5\"",
+        "[model]\nuse = \"script:/etc/passwd\"",
         "[sandbox]\nnetwork = false",
         "[mcp]\napprove = [\"files\"]",
         "[mcp]\nbelieve = [\"files\"]",

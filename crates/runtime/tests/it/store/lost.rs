@@ -3,6 +3,7 @@
 
 use std::{
     fs,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
 
@@ -101,4 +102,25 @@ async fn a_new_journal_in_the_place_of_a_lost_one_keeps_its_log() {
     other.until(&new, 8).await;
     drop(new);
     assert_eq!(names(&folder.store()), ["new"]);
+}
+
+#[tokio::test]
+async fn everything_beside_a_journal_is_its_owners_alone() {
+    let folder = Folder::new("modes");
+    let store = folder.store();
+    let script = Script::begin("one", &store, 1).await;
+    let hold = store.hold(&script.run).expect("it can be asked").expect("it is free");
+    let mut open = vec![folder.journal().parent().expect("a folder").to_owned()];
+    let mut seen = 0;
+    while let Some(path) = open.pop() {
+        let mode = fs::metadata(&path).expect("it is there").permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{} has mode {mode:o}", path.display());
+        seen += 1;
+        if path.is_dir() {
+            open.extend(fs::read_dir(&path).expect("readable").map(|it| it.expect("it is").path()));
+        }
+    }
+    // The folder, the journal, its log and index, the mark, the holds and one of them.
+    assert_eq!(seen, 7);
+    drop(hold);
 }

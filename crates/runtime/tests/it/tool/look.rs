@@ -203,3 +203,18 @@ fn mkfifo(path: &Path) {
     let made = Command::new("mkfifo").arg(path).status().expect("it runs");
     assert!(made.success());
 }
+
+#[test]
+fn a_file_that_cannot_be_searched_to_its_end_is_named() {
+    let desk = Desk::new("long-line");
+    // A line beyond what is held at once, and what is looked for behind it.
+    desk.put("long.txt", &format!("{}\nneedle\n", "x".repeat(9 << 20)));
+    desk.put("short.txt", "needle\n");
+    for path in [".", "long.txt"] {
+        let said = desk.does("search", json!({ "query": "needle", "path": path }));
+        assert!(said.contains("1 file was not searched to the end"), "{path}: {said}");
+        assert!(said.contains("long.txt: "), "{path}: {said}");
+    }
+    let said = desk.does("search", json!({ "query": "needle", "path": "short.txt" }));
+    assert_eq!(said, "short.txt:1: needle");
+}

@@ -8,7 +8,7 @@ use pointsman_kernel::{
 };
 use serde_json::json;
 
-use super::{Desk, call};
+use super::{Desk, Shown, call, result, wait};
 
 fn rule(tool: &str, path: &str, level: Level) -> Grant {
     let arguments = vec![("path".into(), path.into())];
@@ -121,4 +121,67 @@ fn no_spelling_gets_past_a_rule_over_any_of_the_tools() {
         }
     }
     assert_eq!(desk.text("secrets/key"), "SECRET\n");
+}
+
+#[test]
+fn a_second_name_of_a_file_gets_past_no_rule_over_paths() {
+    let link = |desk: &Desk, from: &str, to: &str| {
+        std::fs::hard_link(desk.root.join(from), desk.root.join(to)).expect("it is linked");
+    };
+    // What may not be read under one name may not be under another.
+    let desk = desk("names", vec![rule("read", "secrets/*", Level::Refuse)]);
+    link(&desk, "secrets/key", "notes.txt");
+    let said = desk.refuses("read", json!({ "path": "notes.txt" }));
+    assert!(said.contains("2 names") && !said.contains("walrus"), "{said}");
+    for (tool, arguments) in [
+        ("search", json!({ "query": "walrus" })),
+        ("search", json!({ "query": "walrus", "path": "notes.txt" })),
+        ("context.fts_search", json!({ "query": "walrus" })),
+    ] {
+        let said = desk.does(tool, arguments);
+        assert!(!said.contains("notes.txt:") && said.ends_with(LEFT_OUT), "{tool}: {said}");
+    }
+    // What may be written in one folder may not be so by a name from another.
+    let only =
+        Permissions { rules: vec![rule("write", "src/*", Level::Allow)], ..Permissions::default() };
+    link(&desk, "secrets/public", "src/public");
+    let desk = Desk { tools: desk.tools.under(Arc::new(only)), ..desk };
+    let content = |path: &str| json!({ "path": path, "content": "new" });
+    let said = desk.refuses("write", content("src/public"));
+    assert!(said.contains("2 names"), "{said}");
+    desk.does("write", content("src/fresh"));
+    let kept = std::fs::read_to_string(desk.root.join("secrets/public")).expect("readable");
+    assert_eq!(kept, "the walrus sings\n");
+    // Whoever names the file means it, and so does whoever says yes; without rules over paths
+    // nothing is kept back.
+    let read = |rules: Vec<Grant>, otherwise: Level| {
+        let permissions = Permissions { rules, otherwise, attended: true };
+        let tools = desk.tools.under(Arc::new(permissions));
+        wait(async {
+            let call = call("read", json!({ "path": "notes.txt" }));
+            result(tools.call(&call, "run-1-0", &Shown::nobody()).await).output
+        })
+    };
+    let deny = || rule("read", "secrets/*", Level::Refuse);
+    assert!(
+        read(vec![rule("read", "notes.txt", Level::Allow), deny()], Level::Allow)
+            .contains("walrus")
+    );
+    assert!(read(vec![deny()], Level::Ask).contains("walrus"));
+    assert!(read(vec![], Level::Allow).contains("walrus"));
+    assert!(read(vec![deny()], Level::Allow).contains("2 names"));
+}
+
+#[test]
+fn an_edit_that_fails_shows_nothing_of_a_file_that_may_not_be_read() {
+    let old = json!({ "path": "secrets/key", "old": "the walrus sinks", "new": "x" });
+    for level in [Level::Refuse, Level::Ask] {
+        let desk = desk("edit-veil", vec![rule("read", "secrets/*", level)]);
+        let said = desk.refuses("edit", old.clone());
+        assert!(said.contains("was not found") && !said.contains("sings"), "{said}");
+        // Of other files the nearest lines are shown.
+        let said =
+            desk.refuses("edit", json!({ "path": "src/a", "old": "the walrus sinks", "new": "x" }));
+        assert!(said.contains("sings"), "{said}");
+    }
 }
