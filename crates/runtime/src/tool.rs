@@ -68,6 +68,7 @@ use folder::{Folder, FolderError};
 use repositories::Repositories;
 use shared::{Shared, Stop};
 use veil::Veil;
+pub(crate) use veil::heeds_rules;
 
 /// Bytes of the lines below a file's own: where to go on, and its digest.
 const SLACK: usize = 200;
@@ -168,12 +169,6 @@ impl Said {
     fn no(why: impl Display) -> Self {
         Self { ok: false, output: why.to_string(), mutated: false, short: false }
     }
-}
-
-/// Returns whether what a tool shows or touches depends on the rules over paths: it shows files
-/// that its call does not name, or a file may have another name.
-pub(crate) fn heeds_rules(tool: &str) -> bool {
-    ["context.fts_search", "edit", "list", "read", "search", "write"].contains(&tool)
 }
 
 impl Tools {

@@ -21,6 +21,12 @@ use serde_json::{json, value::to_raw_value};
 
 use super::folder::Folder;
 
+/// Returns whether what a tool shows or touches depends on the rules over paths: it shows files
+/// that its call does not name, or a file may have another name.
+pub(crate) fn heeds_rules(tool: &str) -> bool {
+    ["context.fts_search", "edit", "list", "read", "search", "write"].contains(&tool)
+}
+
 /// The rules over files, as one tool has to keep to them.
 #[derive(Debug)]
 pub(super) struct Veil {

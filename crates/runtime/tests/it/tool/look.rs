@@ -208,7 +208,7 @@ fn mkfifo(path: &Path) {
 fn a_file_that_cannot_be_searched_to_its_end_is_named() {
     let desk = Desk::new("long-line");
     // A line beyond what is held at once, and what is looked for behind it.
-    desk.put("long.txt", &format!("{}\nneedle\n", "x".repeat(9 << 20)));
+    desk.put("long.txt", format!("{}\nneedle\n", "x".repeat(9 << 20)));
     desk.put("short.txt", "needle\n");
     for path in [".", "long.txt"] {
         let said = desk.does("search", json!({ "query": "needle", "path": path }));
