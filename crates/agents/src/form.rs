@@ -19,6 +19,7 @@ mod plan;
 mod profile;
 mod read;
 mod report;
+mod sending;
 mod sight;
 mod task;
 #[cfg(test)]
@@ -26,13 +27,10 @@ mod tests;
 mod text;
 mod value;
 
-use alloc::{boxed::Box, format, string::String, vec::Vec};
+use alloc::{boxed::Box, string::String, vec::Vec};
 
 use pointsman_kernel::{
-    agent::{
-        Agent, Answer, BadBody, Fault, FaultClass, Forgone, ModelCall, Order, Settled, ToolCall,
-        Visit,
-    },
+    agent::{Agent, Answer, BadBody, Fault, FaultClass, Forgone, ModelCall, Order, Settled, Visit},
     chart::{Budget, Does as Doing, State},
     id::{JobId, Outcome},
     job::{AgentDecl, Charges, Governed, Influence, JobDecl, job_id},
@@ -50,7 +48,9 @@ pub use forward::{Class as ControlClass, Control, Does};
 pub use kind::{Class, Kind, Secret};
 pub use plan::Why;
 pub use profile::{ANSWERS, Holds, Profile};
-pub use read::{Aside, Complaint, Reading, aside, pressable, read};
+pub use read::{
+    Alone, Aside, Complaint, Reading, alone, aside, document, pressable, read, said_by,
+};
 pub use report::{Origin, Row, Sent, Status};
 pub use sight::{
     Area, Captcha, Names, Place, Press, Said, Seen, SeenOption, Sight, Sighting, TableNames, Voice,
@@ -62,9 +62,13 @@ pub use value::{Unfit, fit, kept};
 
 use crate::answer;
 use page::Planned;
+use sending::{anew, sent, submit};
 
 /// The tool by which the form is sent. The agent calls it, never a model.
 pub const SUBMIT_TOOL: &str = "form.submit";
+/// How a fault begins that says that a control was not pressed, because it, its page or where
+/// it leads is not what was agreed to. What has changed follows.
+pub const NOT_PRESSED: &str = "it was not pressed, because the page has changed: ";
 
 const SETTLE: JobDecl =
     JobDecl { name: "page.settle", outcomes: &[("ready", Influence::None)], ..JobDecl::RUN };
@@ -189,7 +193,8 @@ impl Agent for Form {
                 if let Answer::Tool(result) = answer {
                     sent(data, result.ok, &result.output)
                 } else {
-                    answer::own(answer).and_then(|report| took(data, visit.job, report))
+                    let took = answer::own(answer).and_then(|it| took(data, visit.job, it));
+                    took.or_else(|fault| anew(data, fault))
                 }
             }
         };
@@ -305,9 +310,10 @@ fn took(data: &mut Data, job: JobId, report: Report) -> Result<Settled<Task>, Fa
                 NONE
             }
         }
-        (_, Report::Controls { controls, shot, fingerprint, document }) => {
+        (_, Report::Controls { controls, shot, fingerprint, document, note }) => {
             data.picture(shot);
             data.take_document(document);
+            data.remark_on_page(note);
             if data.is_another(&fingerprint) {
                 NEW_PAGE
             } else {
@@ -356,31 +362,6 @@ fn advance(data: &mut Data, controls: &[Control]) -> Settled<Task> {
             Settled::Outcome(UNSAFE)
         }
     }
-}
-
-/// The call that sends the form. It names the control and the page, so that it can be
-/// judged, shown to a person, and found done after a crash.
-fn submit(data: &mut Data, control: &Control, class: ControlClass) -> Option<ToolCall> {
-    data.about_to_send(control, class);
-    let arguments = serde_json::json!({
-        "class": class.token(),
-        "label": text::cut(&control.label, 200),
-        "origin": data.site(),
-        "page": data.fingerprint(),
-        "selector": control.selector,
-    });
-    let arguments = RawValue::from_string(format!("{arguments}")).ok()?;
-    Some(ToolCall { id: "submit".into(), tool: SUBMIT_TOOL.into(), arguments })
-}
-
-fn sent(data: &mut Data, ok: bool, says: &str) -> Result<Settled<Task>, Fault> {
-    data.sent(ok, says);
-    if ok {
-        return Ok(Settled::Outcome(SENT));
-    }
-    let says = text::cut(says.trim(), 500);
-    let message = format!("the page does not look as if it took the form: {says}");
-    Err(answer::refused(FaultClass::Invalid, message))
 }
 
 fn insert(data: &Data) -> Order<Task> {

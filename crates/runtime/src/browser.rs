@@ -18,6 +18,7 @@ mod page;
 mod picture;
 mod press;
 mod record;
+mod same;
 mod settings;
 mod settle;
 mod start;
@@ -35,7 +36,7 @@ pub use address::{AddressError, address};
 pub use error::BrowserError;
 pub use find::{Program, is_there, programs};
 pub use look::visit;
-pub use press::{Answer, Pressed, Pressing, Rest, Went};
+pub use press::{Agreed, Answer, Pressed, Pressing, Rest, Went};
 pub use record::Record;
 pub(crate) use record::end_left;
 pub use settings::{Attach, Settings};
@@ -60,6 +61,8 @@ pub struct Browser {
     session: Ours,
     /// What dialogs have said since they were last asked for.
     dialogs: Mutex<Vec<Dialog>>,
+    /// What else was noticed since that was last asked for.
+    notices: Mutex<Vec<String>>,
     /// The frame that scripts run in.
     frame: Mutex<Inside>,
     /// The site that fields and controls are touched on; nothing where any will do.

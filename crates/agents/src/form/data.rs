@@ -76,6 +76,12 @@ pub struct Data {
     pub(super) seen: Vec<String>,
     /// Whether the page is read again, because it has shown other fields since.
     pub(super) again: bool,
+    /// What has changed since a person was asked about this page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) changed: Option<String>,
+    /// What there is to say of whole pages.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) remarks: Vec<String>,
     written: Written,
     remark: Option<String>,
     complaint: Option<String>,

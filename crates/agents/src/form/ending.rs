@@ -130,6 +130,17 @@ impl Data {
         sent.says = text::cut(&says, MAX_WORDS);
     }
 
+    /// Takes that a control was not pressed, because its page is not what was agreed to.
+    pub(super) fn read_anew(&mut self, what: &str) {
+        let (what, shot) = text::picture(what);
+        self.picture(shot);
+        self.sent = None;
+        self.pressing = None;
+        self.next = None;
+        self.changed = Some(text::cut(&what, 300));
+        self.again = true;
+    }
+
     pub(super) fn picture(&mut self, shot: Option<String>) {
         if self.shots.len() < MAX_SHOTS {
             self.shots.extend(shot);

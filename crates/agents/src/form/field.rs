@@ -51,6 +51,15 @@ pub struct Field {
     /// `id`, `name`, `autocomplete` and every `data-*`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub attributes: BTreeMap<String, String>,
+    /// Which document it was read in: the time at which that was begun, in microseconds. 0
+    /// where nobody knows.
+    #[serde(skip_serializing_if = "is_unknown")]
+    pub document: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+const fn is_unknown(document: &u64) -> bool {
+    *document == 0
 }
 
 /// What a field looks like.

@@ -17,6 +17,8 @@ use crate::answer;
 
 /// Fields of one page at most; the budget of the chart is no smaller.
 const MAX_FIELDS: usize = 200;
+/// Remarks on pages that are kept.
+const MAX_REMARKS: usize = 20;
 
 /// What there is to do on a page.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -185,6 +187,15 @@ impl Data {
         self.again = !self.seen.contains(&now);
         self.seen.push(now);
         self.again
+    }
+
+    /// Keeps what there is to say of the whole page, once.
+    pub(super) fn remark_on_page(&mut self, said: Option<String>) {
+        let Some(said) = said else { return };
+        let said = format!("page {}: {}", self.page, text::cut(said.trim(), MAX_WORDS));
+        if !self.remarks.contains(&said) && self.remarks.len() < MAX_REMARKS {
+            self.remarks.push(said);
+        }
     }
 
     /// Takes the page that a control led to, and returns whether it is one to go on with.

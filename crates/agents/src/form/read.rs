@@ -5,6 +5,7 @@
 //! what people can see in `visible`, what sends in `submit`. What fields ask for is
 //! decided in `classify`.
 
+mod alone;
 mod aside;
 mod complaint;
 mod container;
@@ -27,6 +28,7 @@ use alloc::{
 
 use serde::{Deserialize, Serialize};
 
+pub use alone::{Alone, alone, document, said_by};
 pub use aside::{Aside, aside, pressable};
 pub use complaint::Complaint;
 
@@ -179,6 +181,7 @@ fn field(
         fill: Fill::Yes,
         disabled: seen.disabled || seen.read_only,
         attributes: attributes(seen),
+        document: document(seen.document),
     }
 }
 

@@ -212,7 +212,7 @@ impl Data {
         let count = |wanted: fn(&Status) -> bool| {
             self.rows.iter().filter(|row| wanted(&row.status)).count()
         };
-        json!({
+        let mut reported = json!({
             "url": self.config.url,
             "pages": self.page,
             "filled": self.filled(),
@@ -227,7 +227,11 @@ impl Data {
             "by_itself": self.by_itself,
             "screenshots": self.shots,
             "trouble": self.trouble,
-        })
+        });
+        if let Some(reported) = reported.as_object_mut().filter(|_| !self.remarks.is_empty()) {
+            reported.insert("noticed".into(), json!(self.remarks));
+        }
+        reported
     }
 
     /// Tells what the run came to: a table of the fields, what is left for the person,
@@ -254,6 +258,10 @@ impl Data {
             lines.extend([String::new(), "Screenshots:".into()]);
         }
         lines.extend(self.shots.iter().map(|shot| format!("  {shot}")));
+        if !self.remarks.is_empty() {
+            lines.extend([String::new(), "Noticed:".into()]);
+        }
+        lines.extend(self.remarks.iter().map(|said| format!("  {said}")));
         let end = self.end();
         if !end.is_empty() {
             lines.push(String::new());

@@ -52,6 +52,8 @@ pub struct Seen {
     pub place: Option<usize>,
     /// The form that it belongs to.
     pub form: Option<usize>,
+    /// Which document it is in: the time at which that was begun, in milliseconds.
+    pub document: f64,
     /// Its attributes, without style, value and scripts.
     pub attributes: BTreeMap<String, String>,
     /// Where it is drawn.
@@ -210,10 +212,12 @@ pub struct Sight {
     pub rendered: bool,
     /// Whether `visibility` lets it be seen.
     pub visible: bool,
-    /// The least `opacity` on the way up.
+    /// How opaque it is, with all that is around it.
     pub opacity: f64,
     /// Whether it is cut away.
     pub clipped: bool,
+    /// Whether something hides it, or it does not stand out from what is behind it.
+    pub covered: bool,
     /// Whether it lies outside the document.
     pub far: bool,
     /// Whether it or what is around it is inert.
@@ -233,6 +237,7 @@ impl Default for Sight {
             visible: true,
             opacity: 1.0,
             clipped: false,
+            covered: false,
             far: false,
             inert: false,
             aria_hidden: false,

@@ -142,6 +142,9 @@ pub enum Report {
         /// Which document the page is, where that is known: one that was loaded anew is another.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         document: String,
+        /// What there is to say of the page, such as a window that it has opened.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
     },
     /// The page after the control was pressed.
     Moved {

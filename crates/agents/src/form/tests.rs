@@ -1,6 +1,7 @@
 //! Scripts for the form agent: main paths, faults, and the law that text never routes.
 
 mod advance;
+mod agreed;
 mod asides;
 mod boundary;
 mod facts;
@@ -75,7 +76,8 @@ fn answered(page: &str, status: u16) -> Report {
 }
 
 fn controls(controls: Vec<Control>) -> Report {
-    Report::Controls { controls, shot: None, fingerprint: String::new(), document: String::new() }
+    let (fingerprint, document) = (String::new(), String::new());
+    Report::Controls { controls, shot: None, fingerprint, document, note: None }
 }
 
 fn refused(kept: bool, complaint: Option<&str>) -> Report {

@@ -3,7 +3,9 @@
 
 mod answers;
 mod boundary;
+mod changes;
 mod deaths;
+mod hostile;
 mod kinds;
 mod questions;
 mod reports;

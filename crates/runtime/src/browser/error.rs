@@ -3,6 +3,7 @@
 use std::{io, time::Duration};
 
 use fantoccini::error::{CmdError, NewSessionError};
+use pointsman_agents::form::NOT_PRESSED;
 use pointsman_kernel::agent::FaultClass;
 use thiserror::Error;
 
@@ -89,6 +90,33 @@ pub enum BrowserError {
     /// What was found was replaced before it could be touched.
     #[error("the page replaces its fields while they are filled")]
     Replaced,
+    /// A field is not the one that was read.
+    #[error("`{selector}` is not the field that was read: {what}")]
+    Changed {
+        /// Which.
+        selector: String,
+        /// What is different.
+        what: String,
+    },
+    /// A control is not the one that was agreed to: nothing was pressed.
+    #[error("{NOT_PRESSED}{what}")]
+    NotAgreed {
+        /// What is different.
+        what: String,
+    },
+    /// The page took the focus away while a field was typed into.
+    #[error(
+        "the page moved the focus to {taker} after {typed} characters of `{selector}`: typing \
+         stopped there"
+    )]
+    Focus {
+        /// Which field.
+        selector: String,
+        /// What has the focus now.
+        taker: String,
+        /// How many characters were typed.
+        typed: usize,
+    },
     /// A field or a control cannot be used as it should be.
     #[error("`{selector}` cannot be used: {why}")]
     Unusable {
@@ -165,7 +193,7 @@ impl BrowserError {
             Self::Start { .. } | Self::Folder { .. } => {
                 "`pointsman doctor` looks at the programs and folders that are used"
             }
-            Self::NoElement { .. } | Self::Replaced => {
+            Self::NoElement { .. } | Self::Replaced | Self::Changed { .. } => {
                 "the page has changed since it was read: start the run anew"
             }
             Self::Address { .. } => "look at the address, and whether its server is up",
@@ -187,6 +215,9 @@ impl BrowserError {
             Self::Timeout { .. } | Self::Restless { .. } => FaultClass::Timeout,
             Self::NoElement { .. }
             | Self::Replaced
+            | Self::Changed { .. }
+            | Self::NotAgreed { .. }
+            | Self::Focus { .. }
             | Self::Unusable { .. }
             | Self::Off { .. }
             | Self::Unfit { .. }

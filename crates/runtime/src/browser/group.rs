@@ -15,7 +15,7 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::{
-    BrowserError, Pressing, Settings, find,
+    Agreed, BrowserError, Pressing, Settings, find,
     keeper::{self, Keeper},
     record::{Record, Who},
 };
@@ -126,7 +126,7 @@ impl Group {
             return Err(BrowserError::Gone { why: "it ended before the run was resumed".into() });
         }
         group.keeper = Some(group.new_keeper(settings.keep)?);
-        group.write(found.port, &found.session, found.pressing.clone())?;
+        group.write(found.port, &found.session, found.pressing.clone(), found.agreed.clone())?;
         Ok(group)
     }
 
@@ -157,7 +157,7 @@ impl Group {
         {
             tracing::debug!(%error, "a browser's keeper does not listen");
         }
-        self.write(port, session, None)
+        self.write(port, session, None, None)
     }
 
     /// Writes down on which page a control is about to be pressed: should we die, whoever
@@ -169,11 +169,20 @@ impl Group {
         }
     }
 
+    /// Writes down what the page shows on which the way on is chosen.
+    pub(super) fn agreed(&mut self, agreed: &Agreed) -> Result<(), BrowserError> {
+        match self.told.take() {
+            Some(told) => self.keep(Record { agreed: Some(agreed.clone()), ..told }),
+            None => Ok(()),
+        }
+    }
+
     fn write(
         &mut self,
         port: u16,
         session: &str,
         pressing: Option<Pressing>,
+        agreed: Option<Agreed>,
     ) -> Result<(), BrowserError> {
         let (Some(_), Some(owner)) = (&self.record, Who::of(std::process::id())) else {
             return Ok(());
@@ -187,6 +196,7 @@ impl Group {
             browser: self.browser.clone(),
             keeper: self.keeper.as_ref().and_then(Keeper::who),
             pressing,
+            agreed,
         };
         self.keep(record)
     }

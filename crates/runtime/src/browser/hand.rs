@@ -7,31 +7,34 @@ use fantoccini::{
     elements::{Element, ElementRef},
     error::{CmdError, ErrorStatus},
 };
+use pointsman_agents::form::{Place, Seen};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::{Browser, BrowserError, insert::unusable, page::Post};
+use super::{Browser, BrowserError, insert::unusable, look::ALONE, page::Post};
 
 /// What hands need to know of a field, and what a person's hand does to one. It reports
 /// facts; what they mean is decided elsewhere. It runs in the frame that holds the element.
-static TOUCH: LazyLock<String> = LazyLock::new(|| script(include_str!("hand/touch.js")));
+static TOUCH: LazyLock<String> =
+    LazyLock::new(|| script(&[ALONE, include_str!("hand/touch.js"), include_str!("hand/type.js")]));
 /// The same, to look at what came of it.
-static CHECK: LazyLock<String> = LazyLock::new(|| script(include_str!("hand/check.js")));
+static CHECK: LazyLock<String> = LazyLock::new(|| script(&[include_str!("hand/check.js")]));
 /// The same, for sliders.
-static SLIDE: LazyLock<String> = LazyLock::new(|| script(include_str!("hand/slide.js")));
+static SLIDE: LazyLock<String> = LazyLock::new(|| script(&[include_str!("hand/slide.js")]));
 /// The same, for boxes of the page's own.
-static ASIDE: LazyLock<String> = LazyLock::new(|| script(include_str!("hand/aside.js")));
+static ASIDE: LazyLock<String> = LazyLock::new(|| script(&[include_str!("hand/aside.js")]));
+/// The same, for a control that is about to be pressed.
+static PRESS: LazyLock<String> = LazyLock::new(|| script(&[ALONE, include_str!("hand/press.js")]));
 
-/// Returns a script of what all of it needs and one part more. It goes to the browser with
+/// Returns a script of what all of it needs and some parts more. It goes to the browser with
 /// every call, so what only people read of it is left out.
-fn script(part: &str) -> String {
+fn script(more: &[&str]) -> String {
     let parts = [
         include_str!("hand/find.js"),
         include_str!("hand/slid.js"),
         include_str!("hand/complain.js"),
-        part,
     ];
-    let lines = parts.iter().flat_map(|part| part.lines()).map(str::trim);
+    let lines = parts.iter().chain(more).flat_map(|part| part.lines()).map(str::trim);
     let lines: Vec<&str> =
         lines.filter(|line| !line.is_empty() && !line.starts_with("//")).collect();
     lines.join("\n")
@@ -73,22 +76,30 @@ pub(super) struct Reached {
     pub(super) marks: Vec<String>,
     #[serde(default)]
     pub(super) target: Option<Handle>,
-    #[serde(default)]
-    pub(super) order: Option<Order>,
     pub(super) complaints: Vec<String>,
     pub(super) document: f64,
+    /// What it is, looked at by itself, where that was asked for.
+    #[serde(default)]
+    pub(super) alone: Option<Alone>,
+    /// What must not change before it is typed into.
+    #[serde(default)]
+    pub(super) like: String,
+    /// What is not as it was agreed to, of a control.
+    #[serde(default)]
+    pub(super) changed: String,
+}
+
+/// A field that was looked at by itself.
+#[derive(Debug, Deserialize)]
+pub(super) struct Alone {
+    pub(super) seen: Seen,
+    pub(super) places: Vec<Place>,
 }
 
 impl Reached {
     pub(super) fn is(&self, mark: &str) -> bool {
         self.marks.iter().any(|it| it == mark)
     }
-}
-
-/// In which order this browser takes the parts of a day and a time.
-#[derive(Debug, Deserialize)]
-pub(super) struct Order {
-    pub(super) parts: Vec<String>,
 }
 
 /// What a field holds after it was touched.
@@ -118,6 +129,7 @@ impl Browser {
             "check" => &CHECK,
             "slide" => &SLIDE,
             "told" => &ASIDE,
+            "arm" => &PRESS,
             _ => &TOUCH,
         };
         let body = format!("{}\nreturn touch(...arguments)", **script);
@@ -237,17 +249,35 @@ impl Browser {
         Element::from_element_id(self.client.clone(), ElementRef::from(handle.id.clone()))
     }
 
-    /// Sends keys to an element. Returns whether all of them arrived: a dialog that opens
-    /// meanwhile takes the rest.
-    pub(super) async fn keys(&self, handle: &Handle, keys: &str) -> Result<bool, BrowserError> {
-        let element = self.element(handle);
-        let typing = || async {
-            match element.send_keys(keys).await {
-                Err(error) if error.is_unexpected_alert_open() => Ok(false),
-                typed => typed.map(|()| true),
+    /// Gives files to an element, by their paths. Nothing else is ever sent to an element as
+    /// keys: a page could turn it into one that takes files.
+    pub(super) async fn give_files(&self, to: &Handle, paths: &str) -> Result<(), BrowserError> {
+        let element = self.element(to);
+        let giving = || async {
+            match element.send_keys(paths).await {
+                // They are given before the page says a word.
+                Err(error) if error.is_unexpected_alert_open() => Ok(()),
+                given => given,
             }
         };
-        self.raw("typing", typing).await
+        self.raw("giving a file", giving).await
+    }
+
+    /// Presses keys that say nothing of a person, such as arrows, wherever the focus is. A
+    /// dialog that opens meanwhile takes the rest.
+    pub(super) async fn press_keys(&self, keys: &str) -> Result<(), BrowserError> {
+        let key = |kind: &str, key: char| json!({ "type": kind, "value": key.to_string() });
+        let actions: Vec<Value> =
+            keys.chars().flat_map(|it| [key("keyDown", it), key("keyUp", it)]).collect();
+        let source = json!({ "type": "key", "id": "keys", "actions": actions });
+        let post = Post { path: "actions", body: json!({ "actions": [source] }) };
+        let pressing = || async {
+            match self.client.issue_cmd(post.clone()).await {
+                Err(error) if error.is_unexpected_alert_open() => Ok(()),
+                pressed => pressed.map(drop),
+            }
+        };
+        self.raw("pressing keys", pressing).await
     }
 
     /// Clicks an element as a pointer does. Returns whether it was met: something else may

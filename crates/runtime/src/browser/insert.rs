@@ -3,6 +3,7 @@
 mod choose;
 mod click;
 mod slide;
+mod write;
 
 use std::{path::Path, time::Instant};
 
@@ -13,7 +14,7 @@ use super::{
     Browser, BrowserError,
     group::LOOK,
     hand::{Held, Reached},
-    keys,
+    keys, same,
 };
 
 /// How often a field is gone to that is replaced at every touch.
@@ -59,8 +60,12 @@ impl Browser {
             Shape::Text | Shape::Textarea | Shape::Password | Shape::Number | Shape::Richtext => {
                 self.type_in(field, value).await
             }
-            Shape::Date | Shape::Time | Shape::DatetimeLocal => self.date(field, value).await,
-            Shape::Month | Shape::Week | Shape::Color => self.set_usable(field, value).await,
+            Shape::Date
+            | Shape::Time
+            | Shape::DatetimeLocal
+            | Shape::Month
+            | Shape::Week
+            | Shape::Color => self.set_usable(field, value).await,
             Shape::Range => self.slide(field, value).await,
             Shape::Select => self.choose(field, value).await,
             Shape::Radio => self.pick(field, value).await,
@@ -75,10 +80,23 @@ impl Browser {
         }
     }
 
-    /// Goes to a field that must take something.
-    async fn reach(&self, selector: &str, wants: Value) -> Result<Reached, BrowserError> {
+    /// Goes to a field that must take something, and refuses it where it is not the field
+    /// that was read.
+    async fn reach(
+        &self,
+        field: &Field,
+        selector: &str,
+        mut wants: Value,
+    ) -> Result<Reached, BrowserError> {
+        wants["alone"] = json!(true);
         let reached: Reached = self.hand("reach", selector, wants).await?;
-        self.stood(selector, reached.document, &reached.complaints);
+        let known = self.stood(selector, reached.document, &reached.complaints);
+        if let Some(what) = same::differs(field, selector, &reached, known) {
+            return Err(BrowserError::Changed { selector: selector.into(), what });
+        }
+        if same::is_unseen(field, &reached) {
+            return Err(unusable(selector, "nobody can see it"));
+        }
         if reached.is("disabled") {
             return Err(off(selector));
         }
@@ -88,60 +106,27 @@ impl Browser {
         Ok(reached)
     }
 
+    /// Refuses a field that is not the one that was read.
+    pub(super) async fn is_still(&self, field: &Field) -> Result<(), BrowserError> {
+        self.reach(field, &field.selector, json!({})).await.map(drop)
+    }
+
     async fn type_in(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
-        let selector = &field.selector;
-        let reached = self.reach(selector, json!({ "focus": true })).await?;
-        if !reached.is("shown") {
-            return Err(unusable(selector, "nobody can see it"));
-        }
+        let reached = self.reach(field, &field.selector, json!({ "focus": true })).await?;
         let lines = reached.tag == "textarea" || reached.is("editable");
         let text = keys::plain(value, lines);
         if reached.value == text {
             return Ok(());
         }
-        self.write(field, reached, &text).await
+        self.write(field, &field.selector, reached, &text).await
     }
 
-    /// Types what keys can say, and pastes the rest.
-    async fn write(
-        &self,
-        field: &Field,
-        mut reached: Reached,
-        text: &str,
-    ) -> Result<(), BrowserError> {
-        let tries = if keys::can_type(text, self.settings.typed) { TRIES } else { 0 };
-        for _ in 0..tries {
-            let mut pressed = if reached.value.is_empty() { String::new() } else { keys::clear() };
-            pressed.push_str(&keys::typed(text));
-            if self.keys(&reached.element, &pressed).await? {
-                return Ok(());
-            }
-            // A dialog came in between: what it left is typed over.
-            reached = self.reach(&field.selector, json!({ "focus": true })).await?;
-        }
-        self.hand::<Value>("paste", &field.selector, json!(text)).await.map(drop)
-    }
-
-    async fn date(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
-        let selector = &field.selector;
-        let reached = self.reach(selector, json!({ "focus": true, "order": true })).await?;
-        if !matches!(reached.type_.as_str(), "date" | "time" | "datetime-local") {
-            return self.type_in(field, value).await;
-        }
+    /// Sets what has no text: days, times, months, weeks and colours.
+    async fn set_usable(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
+        let reached = self.reach(field, &field.selector, json!({})).await?;
         if reached.value == value {
             return Ok(());
         }
-        let pressed = reached.order.as_ref().and_then(|order| keys::dated(value, order));
-        match pressed.filter(|_| reached.is("shown")) {
-            // What a dialog cuts short, or the browser takes otherwise, is found when it is
-            // verified.
-            Some(pressed) => self.keys(&reached.element, &pressed).await.map(drop),
-            None => self.hand::<Held>("set", selector, json!(value)).await.map(drop),
-        }
-    }
-
-    async fn set_usable(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
-        self.reach(&field.selector, json!({})).await?;
         self.hand::<Held>("set", &field.selector, json!(value)).await.map(drop)
     }
 
@@ -159,10 +144,8 @@ impl Browser {
             return Err(unfit(&field.selector, &why));
         }
         for (selector, sign) in boxes.iter().zip(signs) {
-            let reached = self.reach(selector, json!({ "focus": true })).await?;
-            let mut pressed = if reached.value.is_empty() { String::new() } else { keys::clear() };
-            pressed.push(sign);
-            self.keys(&reached.element, &pressed).await?;
+            let reached = self.reach(field, selector, json!({ "focus": true })).await?;
+            self.write(field, selector, reached, &sign.to_string()).await?;
         }
         Ok(())
     }
@@ -178,8 +161,8 @@ impl Browser {
                 return Err(unusable(&field.selector, "the file is not there"));
             }
         }
-        let reached = self.reach(&field.selector, json!({})).await?;
-        self.keys(&reached.element, &paths.join("\n")).await.map(drop)
+        let reached = self.reach(field, &field.selector, json!({})).await?;
+        self.give_files(&reached.element, &paths.join("\n")).await
     }
 }
 

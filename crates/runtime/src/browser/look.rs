@@ -8,13 +8,29 @@ use super::{Browser, BrowserError, Settings, Stand};
 
 /// It looks at the page and returns what it saw.
 const SCRIPT: &str = concat!(
-    "return (() => {\n\"use strict\";\n",
+    "return (() => {\n\"use strict\";\nconst ALONE = false;\n",
     include_str!("look/words.js"),
     include_str!("look/place.js"),
+    include_str!("look/sight.js"),
     include_str!("look/names.js"),
     include_str!("look/field.js"),
     include_str!("look/slider.js"),
     include_str!("look/page.js"),
+    include_str!("look/visit.js"),
+    "})();\n",
+);
+
+/// The same functions for one element, as `look`: what was read is compared right before it
+/// is touched.
+pub(super) const ALONE: &str = concat!(
+    "const look = (() => {\nconst ALONE = true;\n",
+    include_str!("look/words.js"),
+    include_str!("look/place.js"),
+    include_str!("look/sight.js"),
+    include_str!("look/names.js"),
+    include_str!("look/slider.js"),
+    include_str!("look/page.js"),
+    include_str!("look/alone.js"),
     "})();\n",
 );
 

@@ -64,6 +64,15 @@ impl Browser {
         std::mem::take(&mut *self.dialogs.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Returns what else was noticed since this was last asked.
+    pub fn notices(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn notice(&self, what: String) {
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).push(what);
+    }
+
     /// Returns how many commands the driver was given.
     pub fn commands(&self) -> u64 {
         self.commands.load(Relaxed)

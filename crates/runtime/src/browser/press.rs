@@ -1,12 +1,13 @@
 //! A control is pressed, and what the page does then.
 
+mod agreed;
+
 use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::Instant,
 };
 
 use pointsman_agents::form::{Complaint, Field, Fill};
-use pointsman_kernel::id::Digest;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -14,6 +15,8 @@ use super::{
     Browser, BrowserError, Dialog, Stand, group::LOOK, hand::Reached, insert::unusable,
     settle::State,
 };
+
+pub use agreed::Agreed;
 
 /// Characters of a page's words that are told.
 const WORDS: usize = 600;
@@ -30,17 +33,20 @@ pub struct Pressing {
     pub url: String,
     /// Which document it is.
     pub document: f64,
-    /// A digest of what the page says.
-    #[serde(default)]
+    /// What older versions knew a page by.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub words: String,
 }
 
 impl Pressing {
+    /// Returns whether a page is another document.
+    pub fn is_gone(&self, now: &Stand) -> bool {
+        (self.document - now.document).abs() > 0.0
+    }
+
     /// Returns whether a page is another one, or the same with other fields.
     pub fn has_moved(&self, now: &Stand) -> bool {
-        self.url != now.url
-            || self.fingerprint != now.fingerprint
-            || (self.document - now.document).abs() > 0.0
+        self.url != now.url || self.fingerprint != now.fingerprint || self.is_gone(now)
     }
 }
 
@@ -111,6 +117,17 @@ struct After {
     busy: bool,
     /// Its alerts that look like errors.
     wrong: Vec<String>,
+    /// The other site that its form was on its way to, where it was.
+    stopped: String,
+}
+
+/// What a page tells of the press that was last made on it.
+#[derive(Debug, Deserialize)]
+struct Press {
+    /// Whether the click has reached the control.
+    clicked: bool,
+    /// Why it was kept from it, where it was.
+    changed: String,
 }
 
 /// What a person has agreed to, for as long as this is held.
@@ -132,7 +149,7 @@ impl Drop for Consent<'_> {
 impl Browser {
     /// Writes down that a control is about to be pressed for an order, and returns what was
     /// written.
-    pub async fn about_to_press(
+    pub fn about_to_press(
         &mut self,
         errand: &str,
         stand: &Stand,
@@ -143,12 +160,20 @@ impl Browser {
             fingerprint: fingerprint.clone(),
             url: url.clone(),
             document: *document,
-            words: self.gist().await?,
+            words: String::new(),
         };
         if let Some(group) = &mut self.ours {
             group.pressing(&pressing)?;
         }
         Ok(pressing)
+    }
+
+    /// Writes down what a page shows on which the way on is chosen.
+    pub fn agree_on(&mut self, agreed: &Agreed) -> Result<(), BrowserError> {
+        match &mut self.ours {
+            Some(group) => group.agreed(agreed),
+            None => Ok(()),
+        }
     }
 
     /// Returns whether it is written down what is about to be pressed, for whoever takes
@@ -157,10 +182,9 @@ impl Browser {
         self.ours.is_some()
     }
 
-    /// Returns a digest of what the page says.
-    pub async fn gist(&self) -> Result<String, BrowserError> {
-        let words = self.words().await?;
-        Ok(Digest::of(words.as_bytes()).to_string().chars().take(32).collect())
+    /// Returns whether a click has reached its control on the document that is shown.
+    pub async fn was_clicked(&self) -> Result<bool, BrowserError> {
+        self.hand_on_page::<Press>("press", "").await.map(|press| press.clicked)
     }
 
     /// Clicks a control as a person would, and waits until the page has moved and stands
@@ -175,7 +199,17 @@ impl Browser {
         drop(self.dialogs());
         let windows = self.windows().await?;
         let words = self.words().await?;
-        let reached: Reached = self.hand("reach", selector, json!({})).await?;
+        // What was read of the control is compared again when the click arrives.
+        let control = stood.reading.controls.iter().find(|it| it.selector == selector);
+        let target = control.and_then(|it| it.origin.as_deref());
+        let sites = [target.unwrap_or(&stood.origin)];
+        let more = json!({
+            "label": control.map(|it| it.label.as_str()), "origin": target, "sites": sites,
+        });
+        let reached: Reached = self.hand("arm", selector, more).await?;
+        if !reached.changed.is_empty() {
+            return Err(BrowserError::NotAgreed { what: reached.changed });
+        }
         if reached.is("disabled") {
             return Err(unusable(selector, "the page has switched it off"));
         }
@@ -187,6 +221,12 @@ impl Browser {
             return Err(unusable(selector, "something on the page lies over it"));
         }
         let unsure = |error| BrowserError::Unsure(Box::new(error));
+        self.leave_frames().await.map_err(unsure)?;
+        let press: Press = self.hand_on_page("press", "").await.map_err(unsure)?;
+        if !press.changed.is_empty() {
+            self.hand_on_page::<After>("over", selector).await?;
+            return Err(BrowserError::NotAgreed { what: press.changed });
+        }
         self.pressed(selector, stood, &words, windows).await.map_err(unsure)
     }
 
@@ -212,6 +252,9 @@ impl Browser {
             // It may answer in words alone, and in more than one step.
             let said = self.words().await?;
             let after: After = self.hand_on_page("after", selector).await?;
+            if !after.stopped.is_empty() {
+                break now;
+            }
             if !after.busy && (said != words || !new(stood, &now).is_empty()) {
                 tokio::time::sleep(self.settings.still).await;
                 if self.words().await? == said {
@@ -220,7 +263,12 @@ impl Browser {
             }
             tokio::time::sleep(LOOK * 10).await;
         };
-        let after: After = self.hand_on_page("after", selector).await?;
+        let after: After = self.hand_on_page("over", selector).await?;
+        if !after.stopped.is_empty() {
+            let to = after.stopped;
+            let why = format!("the form was stopped on its way to {to}, which is another site");
+            return Err(BrowserError::Refused { why });
+        }
         let went = match (is_other(stood, &stand), has_moved(stood, &stand)) {
             (true, _) => Went::Anew,
             (false, true) => Went::On,
@@ -257,7 +305,8 @@ impl Browser {
         Ok(state.url != stood.url || (state.document - stood.document).abs() > 0.0)
     }
 
-    async fn windows(&self) -> Result<usize, BrowserError> {
+    /// Returns how many windows there are.
+    pub async fn windows(&self) -> Result<usize, BrowserError> {
         Ok(self.raw("counting windows", || self.client.windows()).await?.len())
     }
 

@@ -9,7 +9,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::Pressing;
+use super::{Agreed, Pressing};
 use crate::platform;
 
 /// A process, named so that no other can be taken for it.
@@ -44,6 +44,9 @@ pub struct Record {
     /// The page on which a control was last about to be pressed.
     #[serde(default)]
     pub(super) pressing: Option<Pressing>,
+    /// The page on which the way on was last chosen.
+    #[serde(default)]
+    pub(super) agreed: Option<Agreed>,
 }
 
 impl Record {
@@ -59,6 +62,11 @@ impl Record {
     /// Returns the page on which a control was last about to be pressed.
     pub const fn pressing(&self) -> Option<&Pressing> {
         self.pressing.as_ref()
+    }
+
+    /// Returns the page on which the way on was last chosen.
+    pub const fn agreed(&self) -> Option<&Agreed> {
+        self.agreed.as_ref()
     }
 
     /// Writes it, for this user alone: who can read it can steer the browser.

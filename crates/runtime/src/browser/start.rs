@@ -12,9 +12,11 @@ use std::{
 
 use fantoccini::{Client, error::NewSessionError, wd::Capabilities};
 use hyper_util::client::legacy::connect::HttpConnector;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{Attach, Browser, BrowserError, Left, Record, Settings, find, group::Group};
+use super::{
+    Attach, Browser, BrowserError, Left, Record, Settings, find, group::Group, page::Post,
+};
 
 /// How often a driver is started that ends at once.
 const DRIVERS: u8 = 3;
@@ -94,7 +96,24 @@ impl Browser {
             // Its processes are ended with it, and need not be asked.
             browser.client.persist().await?;
         }
+        if session == Ours::Yes {
+            browser.keep_focus().await;
+        }
         Ok(browser)
+    }
+
+    /// Lets the page have the focus, whatever else has it. Without this a field has it anew
+    /// when a dialog is closed, and a page that asks something then asks for ever.
+    async fn keep_focus(&self) {
+        let body = json!({
+            "cmd": "Emulation.setFocusEmulationEnabled", "params": { "enabled": true },
+        });
+        let post = Post { path: "goog/cdp/execute", body };
+        if let Err(error) =
+            self.raw("keeping the focus", || self.client.issue_cmd(post.clone())).await
+        {
+            tracing::debug!(%error, "the page's focus goes with the window's");
+        }
     }
 
     /// Takes over the browser of a process that has died.
@@ -150,6 +169,7 @@ impl Browser {
             ours,
             session,
             dialogs: Mutex::default(),
+            notices: Mutex::default(),
             frame: Mutex::default(),
             site: Mutex::default(),
             consent: AtomicBool::default(),

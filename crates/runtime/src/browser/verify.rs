@@ -61,6 +61,7 @@ impl Browser {
             check = self.check(field, true).await?;
         }
         if let Some(text) = unkept(field, wanted, &check) {
+            self.is_still(field).await?;
             self.hand::<Held>("set", &field.selector, json!(text)).await?;
             check = self.check(field, true).await?;
         }
@@ -88,13 +89,16 @@ impl Browser {
         self.hand("check", &field.selector, more).await
     }
 
-    /// Keeps what stood with a field when it was first touched.
-    pub(super) fn stood(&self, selector: &str, document: f64, words: &[String]) {
+    /// Keeps what stood with a field when it was first touched. Returns whether it was touched
+    /// before.
+    pub(super) fn stood(&self, selector: &str, document: f64, words: &[String]) -> bool {
         let mut stood = self.stood.lock().unwrap_or_else(PoisonError::into_inner);
         if (stood.document - document).abs() > 0.0 {
             *stood = Stood { document, words: BTreeMap::new() };
         }
+        let known = stood.words.contains_key(selector);
         stood.words.entry(selector.into()).or_insert_with(|| words.to_vec());
+        known
     }
 
     fn before(&self, selector: &str, document: f64) -> Vec<String> {

@@ -97,7 +97,14 @@ fn told(call: &ToolCall, folder: Option<&Folder>, extent: Extent) -> Option<Stri
             // The label is the page's own word; the site is what the browser says.
             let site = text("origin").filter(|it| !it.is_empty());
             let site = site.map_or_else(String::new, |site| format!("\nat {}", line(site)));
-            Some(format!("{SUBMIT_TOOL}: {does}{site}\npress `{}`", line(text("label")?)))
+            let more = |name, head: &str| match text(name).filter(|it| !it.is_empty()) {
+                Some(it) => format!("\n{head} {}", line(it)),
+                None => String::new(),
+            };
+            let to = more("target", "it goes to");
+            let changed = more("changed", "asked again, because the page has changed:");
+            let label = line(text("label")?);
+            Some(format!("{SUBMIT_TOOL}: {does}{site}\npress `{label}`{to}{changed}"))
         }
         "http_get" => Some(format!("fetch {}", line(text("url")?))),
         _ => None,
@@ -263,7 +270,14 @@ mod tests {
         check("form.submit", submit.clone(), Some(told));
         submit["class"] = "pay".into();
         let told = "form.submit: pay or order\nat https://a.test\npress `Apply`";
-        check("form.submit", submit, Some(told));
+        check("form.submit", submit.clone(), Some(told));
+        submit["target"] = json!("https://b.test");
+        submit["changed"] = json!("`Send` says `Apply` now");
+        let told = format!(
+            "{told}\nit goes to https://b.test\nasked again, because the page has changed: \
+             `Send` says `Apply` now"
+        );
+        check("form.submit", submit, Some(&told));
     }
 
     #[test]

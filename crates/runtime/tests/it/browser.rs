@@ -3,10 +3,12 @@
 mod answers;
 mod asides;
 mod fill;
+mod hidden;
 mod life;
 mod lists;
 mod moves;
 mod runs;
+mod same;
 mod site;
 mod sliders;
 
@@ -64,8 +66,9 @@ impl Opened {
     }
 }
 
+/// A field that nobody has read: it is known by its selector and its shape alone.
 fn field(shape: Shape, selector: &str) -> Field {
-    Field { shape, selector: selector.into(), label: "It".into(), ..Field::default() }
+    Field { shape, selector: selector.into(), ..Field::default() }
 }
 
 /// Gives a field choices: value, label and selector of each.

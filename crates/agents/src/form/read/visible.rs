@@ -4,7 +4,9 @@ use super::Lexicons;
 use crate::form::sight::{Seen, Sighting};
 
 /// Less than this is nothing that a person could hit or read.
-const LEAST: f64 = 1.5;
+const LEAST: f64 = 4.0;
+/// What is no more opaque than this is not seen.
+const CLEAR: f64 = 0.1;
 
 /// Returns whether a person can see a control, or the widget or label that is drawn in
 /// its stead.
@@ -15,11 +17,12 @@ pub(super) fn is_seen(seen: &Seen) -> bool {
     }
     let bare = sight.rendered
         && sight.visible
-        && sight.opacity > 0.01
+        && sight.opacity > CLEAR
         && !sight.clipped
+        && !sight.covered
         && !sight.far
-        && seen.area.width > LEAST
-        && seen.area.height > LEAST;
+        && seen.area.width >= LEAST
+        && seen.area.height >= LEAST;
     // Boxes and file fields are often hidden under a drawn label, which takes the press.
     let drawn_over = matches!(seen.type_.as_str(), "checkbox" | "radio" | "file");
     bare || (drawn_over && sight.parent_rendered && (seen.names.label_seen || seen.stand_in))

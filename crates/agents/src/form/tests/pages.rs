@@ -65,6 +65,7 @@ fn surveyed(fingerprint: &str, found: Vec<Control>) -> Report {
         shot: None,
         fingerprint: fingerprint.into(),
         document: alloc::string::String::new(),
+        note: None,
     }
 }
 

@@ -32,7 +32,7 @@ fn settled(page: &str, document: &str) -> Report {
 
 fn surveyed(page: &str, document: &str, controls: Vec<Control>) -> Report {
     let (fingerprint, document) = (page.into(), document.into());
-    Report::Controls { controls, shot: None, fingerprint, document }
+    Report::Controls { controls, shot: None, fingerprint, document, note: None }
 }
 
 fn moved(page: &str, document: &str) -> Report {

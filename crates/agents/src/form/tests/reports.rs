@@ -48,6 +48,7 @@ fn filled(level: Level) -> Driver<Form> {
         shot: Some("page-1.png".into()),
         fingerprint: "one".into(),
         document: "d1".into(),
+        note: None,
     });
     driver
 }

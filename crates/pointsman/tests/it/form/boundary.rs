@@ -78,9 +78,10 @@ fn collect(value: &Value, found: &mut Vec<Value>) {
             for (name, inner) in map {
                 if ["settled", "controls", "moved"].contains(&name.as_str()) {
                     let mut kept = inner.clone();
-                    // A picture shows the text itself.
+                    // A picture shows the text itself, and each document has a name of its own.
                     if let Some(kept) = kept.as_object_mut() {
                         kept.remove("shot");
+                        kept.remove("document");
                     }
                     found.push(json!({ name: kept }));
                 }

@@ -4,6 +4,10 @@ use std::{
     fs::{self, File},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -14,7 +18,7 @@ use super::site::{Reply, Request, Site};
 use crate::home::Home;
 
 /// How long a run may take: a page that never stands still takes the longest.
-const LIMIT: Duration = Duration::from_mins(2);
+const LIMIT: Duration = Duration::from_mins(5);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 /// How late the states of a country come.
 const LATE: Duration = Duration::from_millis(400);
@@ -34,6 +38,8 @@ pub(super) struct Rig {
     pub(super) site: Site,
     /// A site that is none of ours to fill.
     pub(super) elsewhere: Site,
+    /// Whether the pages that wait for it are to change.
+    changes: Arc<AtomicBool>,
 }
 
 /// What a run came to.
@@ -52,8 +58,23 @@ impl Rig {
         fs::set_permissions(home.path("profile.toml"), open).expect("it is ours");
         let elsewhere = Site::start(|request| answer(request, "")).expect("it listens");
         let there = elsewhere.url("");
-        let site = Site::start(move |request| answer(request, &there)).expect("it listens");
-        Self { home, site, elsewhere }
+        let changes = Arc::new(AtomicBool::new(false));
+        let is_time = Arc::clone(&changes);
+        let site = Site::start(move |request| match request.path.as_str() {
+            "/is-time" => Reply::json(&json!(is_time.load(Relaxed))),
+            _ => answer(request, &there),
+        });
+        Self { home, site: site.expect("it listens"), elsewhere, changes }
+    }
+
+    /// Lets the page change that waits for it, and waits until it has.
+    pub(super) fn change(&self) {
+        self.changes.store(true, Relaxed);
+        let since = Instant::now();
+        while self.site.posted("/changed").is_empty() {
+            assert!(since.elapsed() < LIMIT, "the page did not change");
+            thread::sleep(BETWEEN_LOOKS);
+        }
     }
 
     /// Fills a page, and returns all that is shown, without what differs from run to run.
@@ -226,6 +247,12 @@ fn answer(request: &Request, elsewhere: &str) -> Reply {
                 Reply::html(form)
             }
             "/broken" => Reply::broken("<h1>Something went wrong</h1>"),
+            "/slowly-broken" => {
+                thread::sleep(LATE * 5);
+                Reply::broken("<h1>It was NOT saved</h1><img src=/arrived>")
+            }
+            "/moved" => Reply::elsewhere(format!("{elsewhere}plain")),
+            "/file" => Reply::download(),
             "/step/2" if request.query == "bounce" => {
                 Reply::json(&json!({ "wrong": "We do not deliver to this postcode." }))
             }
@@ -233,6 +260,8 @@ fn answer(request: &Request, elsewhere: &str) -> Reply {
         };
     }
     match path {
+        // Longer than any limit of a test, at this pace.
+        "/drip" => Reply::html("<p>word ".repeat(2_000)).dripping(LATE / 4),
         "/away" => Reply::elsewhere(format!("{elsewhere}plain")),
         "/leave" if !request.query.is_empty() => Reply::elsewhere(format!("{elsewhere}plain")),
         "/states" => {

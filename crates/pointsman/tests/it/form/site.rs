@@ -47,9 +47,21 @@ pub(crate) struct Reply {
     kind: &'static str,
     location: Option<String>,
     body: Vec<u8>,
+    /// How long is waited before each byte.
+    pause: Duration,
 }
 
 impl Reply {
+    /// The same, byte by byte and slowly.
+    pub(crate) fn dripping(self, pause: Duration) -> Self {
+        Self { pause, ..self }
+    }
+
+    /// Something that a browser would save and not show.
+    pub(crate) fn download() -> Self {
+        Self::of("application/octet-stream", b"a file".into())
+    }
+
     pub(crate) fn html(text: impl Into<String>) -> Self {
         Self::of("text/html; charset=utf-8", text.into().into_bytes())
     }
@@ -100,7 +112,7 @@ impl Reply {
     }
 
     fn of(kind: &'static str, body: Vec<u8>) -> Self {
-        Self { status: "200 OK", kind, location: None, body }
+        Self { status: "200 OK", kind, location: None, body, pause: Duration::ZERO }
     }
 }
 
@@ -202,7 +214,7 @@ fn answer(stream: &TcpStream, answers: &Answers, heard: &Mutex<Vec<Request>>) ->
         body: String::from_utf8_lossy(&body).into_owned(),
     };
     heard.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
-    let Reply { status, kind, location, body } = answers(&request);
+    let Reply { status, kind, location, body, pause } = answers(&request);
     let location = location.map(|it| format!("Location: {it}\r\n")).unwrap_or_default();
     let mut stream = stream;
     write!(
@@ -211,7 +223,14 @@ fn answer(stream: &TcpStream, answers: &Answers, heard: &Mutex<Vec<Request>>) ->
          Cache-Control: no-store\r\nConnection: close\r\n\r\n",
         body.len()
     )?;
-    stream.write_all(&body)
+    if pause.is_zero() {
+        return stream.write_all(&body);
+    }
+    for byte in body {
+        thread::sleep(pause);
+        stream.write_all(&[byte])?;
+    }
+    Ok(())
 }
 
 /// Reads the fields of a form as a browser sends them.

@@ -34,6 +34,12 @@
     };
   };
 
+  // What is known of the last press on this document.
+  const press = () => {
+    const { clicked = false, changed = '', stopped = '' } = document[Symbol.for('pointsman.press')] || {};
+    return { clicked, changed, stopped };
+  };
+
   // Whether the page is still at work on what was pressed, and which of its alerts look
   // like errors.
   const after = selector => {
@@ -42,10 +48,16 @@
     const works = [...document.querySelectorAll('[aria-busy=true],[role=progressbar]')].some(isShown);
     const wrong = [...document.querySelectorAll(ALERTS)].filter(it => it.closest('[class*=error i],[class*=invalid i],[class*=danger i]')
       || marked(it) || [...it.querySelectorAll('*')].some(marked));
-    return { busy: !!(waits || works), wrong: frame ? [] : wrong.map(said).filter(Boolean) };
+    return { stopped: press().stopped, busy: !!(waits || works), wrong: frame ? [] : wrong.map(said).filter(Boolean) };
+  };
+
+  // The same as `after`, when the press is over.
+  const over = selector => {
+    document[Symbol.for('pointsman.press')]?.ends?.abort();
+    return after(selector);
   };
 
   // How the page stands.
   const state = () => ({ url: location.href, document: performance.timeOrigin });
 
-  Object.assign(functions, { check, after, state });
+  Object.assign(functions, { check, after, over, press, state });

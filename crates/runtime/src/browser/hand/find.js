@@ -11,9 +11,18 @@
     return deep;
   };
 
-  // The site that a person sees the address of. A frame of another site is no part of it.
+  // The site whose address a person sees; nothing in a frame of another site, or within one. It
+  // is read from addresses, which no page can forge.
   const site = () => {
-    try { return top.location.origin; } catch { return self.origin; }
+    try {
+      const whole = top.location.origin;
+      let at = window;
+      for (let deep = 0; at !== top; at = at.parent, deep += 1) {
+        const same = at.location.origin === whole || at.location.href.startsWith('about:');
+        if (!same || deep > 50) return null;
+      }
+      return whole;
+    } catch { return null; }
   };
 
   // Finds what a selector names; where a frame lies between, that frame and the rest.
@@ -132,8 +141,10 @@
   // Does something to a field, where we are thought to be and on the site that was agreed on,
   // and nowhere else.
   const touch = (name, where, selector, more) => {
+    const here = site();
+    if (here === null) return { elsewhere: 'a frame of another site' };
     if (depth() !== where.depth) return { lost: true };
-    if (where.site !== null && site() !== where.site) return { elsewhere: site() };
+    if (where.site !== null && here !== where.site) return { elsewhere: here };
     return functions[name](selector, more);
   };
 

@@ -1,20 +1,12 @@
   // What a person's hand does to a field. Each can be done a second time, when a dialog has
   // cut the first one short, and nothing is told to the page twice.
-  // The order in which this browser takes the parts of a day and a time.
-  const order = () => {
-    const format = new Intl.DateTimeFormat(undefined, {
-      year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit',
-    });
-    return {
-      parts: format.formatToParts(new Date(2001, 11, 31, 22, 30)).map(part => part.type).filter(type => type !== 'literal'),
-    };
-  };
-
   // Goes to a field: it is scrolled into view, focused, and what it holds is selected.
   const reach = (selector, wants) => {
     const found = find(selector);
     if (!found.element) return missing(found);
     const element = found.element;
+    // To scroll shows what nobody could scroll to.
+    const shut = !!wants.alone && look.isShut(element);
     show(element);
     const more = { complaints: complaints(element).standing, document: performance.timeOrigin };
     if (wants.focus) {
@@ -23,7 +15,12 @@
       else if (element.select && valueOf(element)) element.select();
     }
     if (wants.target) more.target = target(element);
-    if (wants.order) more.order = order();
+    if (wants.alone) {
+      // It is looked at when it has the focus: a page may change it then.
+      more.alone = look.alone(element);
+      more.alone.seen.sight.clipped ||= shut;
+      more.like = look.likeness(element);
+    }
     return facts(element, more);
   };
 
@@ -59,20 +56,6 @@
     return { value: valueOf(element) };
   };
 
-  // Puts text in where the cursor is, as a paste does.
-  const paste = (selector, text) => {
-    const found = find(selector);
-    if (!found.element) return missing(found);
-    const element = found.element;
-    if (valueOf(element) !== text) {
-      element.focus({ preventScroll: true });
-      if (isEditable(element)) getSelection().selectAllChildren(element);
-      else if (element.select) element.select();
-      document.execCommand('insertText', false, text);
-    }
-    return { value: valueOf(element) };
-  };
-
   // Chooses of a native list: exactly these options, by their values.
   const choose = (selector, values) => {
     const found = find(selector);
@@ -81,11 +64,12 @@
     if (element.localName !== 'select') return { tag: element.localName };
     if (element.disabled) return { disabled: true };
     show(element);
-    const standing = complaints(element).standing;
     element.focus({ preventScroll: true });
     const options = [...element.options];
-    const wanted = values.map(value => options.find(it => it.value === value && !it.disabled)
-      || options.find(it => squeeze(it.label) === squeeze(value) && !it.disabled));
+    // What was read of an option is compared as well: its value may have come to mean another.
+    const named = ({ label }, option) => label === null || squeeze(option.label || option.text) === squeeze(label);
+    const wanted = values.map(one => options.find(it => it.value === one.value && named(one, it) && !it.disabled)
+      || options.find(it => squeeze(it.label) === squeeze(one.value) && named(one, it) && !it.disabled));
     const absent = values.filter((_, at) => !wanted[at]).length;
     if (!absent) {
       const before = valueOf(element);
@@ -93,7 +77,7 @@
       else wanted[0].selected = true;
       if (valueOf(element) !== before) tell(element, 'input', 'change');
     }
-    return { tag: 'select', absent, complaints: standing, document: performance.timeOrigin };
+    return { tag: 'select', absent };
   };
 
   // The options that a list of its own shows, wherever the page has put them.
@@ -125,4 +109,4 @@
     })) };
   };
 
-  Object.assign(functions, { reach, leave, set, paste, choose, offered });
+  Object.assign(functions, { reach, leave, set, choose, offered });

@@ -25,8 +25,6 @@ struct Chosen {
     disabled: bool,
     /// How many of what was wanted it does not offer.
     absent: usize,
-    complaints: Vec<String>,
-    document: f64,
 }
 
 #[derive(Debug, Deserialize)]
@@ -46,8 +44,12 @@ struct Offer {
 
 impl Browser {
     pub(super) async fn choose(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
-        let wanted: Vec<&str> =
+        let values: Vec<&str> =
             if field.limits.multiple { value.split('\n').collect() } else { vec![value] };
+        let label = |value: &str| field.choices(value).first().map(|it| it.label.clone());
+        let wanted: Vec<Value> =
+            values.iter().map(|it| json!({ "value": it, "label": label(it) })).collect();
+        self.reach(field, &field.selector, json!({})).await?;
         let begun = Instant::now();
         loop {
             let chosen: Chosen = self.hand("choose", &field.selector, json!(wanted)).await?;
@@ -58,7 +60,6 @@ impl Browser {
                 return Err(unusable(&field.selector, "it is no list any more"));
             }
             if chosen.absent == 0 {
-                self.stood(&field.selector, chosen.document, &chosen.complaints);
                 return Ok(());
             }
             // A list that depends on another is filled a moment later.
@@ -76,7 +77,7 @@ impl Browser {
         value: &str,
     ) -> Result<(), BrowserError> {
         let selector = &field.selector;
-        self.reach(selector, json!({ "focus": true })).await?;
+        self.reach(field, selector, json!({ "focus": true })).await?;
         let wanted = names(field, value);
         let offered: Offered = self.hand("offered", selector, Value::Null).await?;
         let fits = |offer: &Offer| wanted.iter().any(|names| offer.fits(names));
@@ -105,7 +106,8 @@ impl Browser {
         value: &str,
     ) -> Result<(), BrowserError> {
         let selector = &field.selector;
-        let reached = self.reach(selector, json!({ "focus": true, "target": true })).await?;
+        let wants = json!({ "focus": true, "target": true });
+        let reached = self.reach(field, selector, wants).await?;
         if kept(field, value, &reached.value) {
             return Ok(());
         }
@@ -116,9 +118,8 @@ impl Browser {
             self.click_unseen(&reached.element).await?;
         }
         let typed = matches!(reached.tag.as_str(), "input" | "textarea") || reached.is("editable");
-        let element = reached.element.clone();
         if typed {
-            self.write(field, reached, &keys::plain(label, false)).await?;
+            self.write(field, selector, reached, &keys::plain(label, false)).await?;
         }
         let begun = Instant::now();
         let mut shown = false;
@@ -138,7 +139,7 @@ impl Browser {
             tokio::time::sleep(LOOK * 3).await;
         }
         if shown || !typed {
-            self.keys(&element, keys::ESCAPE).await?;
+            self.press_keys(keys::ESCAPE).await?;
         }
         // What takes free text keeps it when it is left.
         let left: Held = self.hand("leave", selector, Value::Null).await?;

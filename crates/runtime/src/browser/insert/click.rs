@@ -2,38 +2,50 @@
 
 use std::time::Instant;
 
-use pointsman_agents::form::Field;
+use pointsman_agents::form::{Choice, Field};
 use serde_json::json;
 
 use super::{
-    super::{group::LOOK, hand::Reached},
+    super::{group::LOOK, hand::Reached, same},
     Browser, BrowserError, unfit,
 };
 
 impl Browser {
     pub(super) async fn pick(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
         let choices = field.choices(value);
-        let button = choices.first().and_then(|choice| choice.selector.as_deref());
-        let button =
-            button.ok_or_else(|| unfit(&field.selector, "it has no button for what was chosen"))?;
-        // What stood there before is asked of the group when the group is verified.
-        let stood: Reached = self.hand("reach", &field.selector, json!({})).await?;
-        self.stood(&field.selector, stood.document, &stood.complaints);
-        self.switch(button, true).await
+        let choice = choices.first().filter(|choice| choice.selector.is_some());
+        let choice =
+            choice.ok_or_else(|| unfit(&field.selector, "it has no button for what was chosen"))?;
+        // What stood there before is asked of the group when the group is verified. One of its
+        // buttons may be off, and another not.
+        match self.reach(field, &field.selector, json!({})).await {
+            Err(BrowserError::Off { .. }) => {}
+            reached => drop(reached?),
+        }
+        self.switch(field, Some(choice), true).await
     }
 
     pub(super) async fn tick(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
         match value {
-            "true" => self.switch(&field.selector, true).await,
-            "false" => self.switch(&field.selector, false).await,
+            "true" => self.switch(field, None, true).await,
+            "false" => self.switch(field, None, false).await,
             _ => Err(unfit(&field.selector, "a box is ticked or it is not")),
         }
     }
 
     /// Clicks, if it is not so already: the element, its label where something covers it,
     /// and past the pointer where nobody could click either.
-    async fn switch(&self, selector: &str, on: bool) -> Result<(), BrowserError> {
-        let reached = self.reach(selector, json!({ "target": true })).await?;
+    async fn switch(
+        &self,
+        field: &Field,
+        choice: Option<&Choice>,
+        on: bool,
+    ) -> Result<(), BrowserError> {
+        let selector = choice.and_then(|it| it.selector.as_deref()).unwrap_or(&field.selector);
+        let reached = self.reach(field, selector, json!({ "target": true })).await?;
+        if let Some(what) = choice.and_then(|choice| same::choice_differs(choice, &reached)) {
+            return Err(BrowserError::Changed { selector: selector.into(), what });
+        }
         if reached.checked == Some(on) {
             return Ok(());
         }

@@ -48,7 +48,7 @@ struct Slide<'a> {
 impl Browser {
     pub(super) async fn slide(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
         let selector = field.selector.as_str();
-        self.reach(selector, json!({})).await?;
+        self.reach(field, selector, json!({})).await?;
         let slider: Slider = self.hand("slide", selector, Value::Null).await?;
         if slider.native {
             return self.hand::<Held>("set", selector, json!(value)).await.map(drop);
@@ -133,9 +133,10 @@ impl Slide<'_> {
         let times = times.min(self.left);
         self.left -= times;
         let slider = self.look().await?;
-        if let Some(handle) = slider.handle.as_ref().filter(|_| !slider.off) {
+        // Looking at it has given its handle the focus.
+        if slider.handle.is_some() && !slider.off {
             let pressed = key.repeat(usize::try_from(times).unwrap_or_default());
-            self.browser.keys(handle, &pressed).await?;
+            self.browser.press_keys(&pressed).await?;
         }
         let slider = self.look().await?;
         if slider.off {

@@ -49,7 +49,7 @@
         || attribute(element, "aria-placeholder")),
       described: textOfIds(element, "aria-describedby"),
       label_seen: [...all, wrapping].some((label) => label && isShown(label) && label.getClientRects().length > 0
-        && boxOf(label).width > 1),
+        && boxOf(label).width > 1 && isDrawn(label)),
       table: tableOf(element),
     };
   }

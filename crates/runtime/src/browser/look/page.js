@@ -1,4 +1,4 @@
-  // The controls of the page, and all that is returned.
+  // The controls of the page.
   const isEditable = (element) => matches(element, EDITABLE)
     && !(element.parentElement && element.parentElement.closest(EDITABLE));
   // A widget counts only where no native control does its work.
@@ -79,23 +79,29 @@
 
   function base(element) {
     return {
-      selector: selectorOf(element), tag: element.localName, type: (element.type || "").toString().toLowerCase(),
+      selector: ALONE ? "" : selectorOf(element), tag: element.localName, type: (element.type || "").toString().toLowerCase(),
       role: attribute(element, "role"), order, place: placeIndex(above(element)),
       form: element.form ? placeIndex(element.form) : null,
       attributes: attributesOf(element), box: boxOf(element), sight: sightOf(element),
+      document: element.ownerDocument.defaultView.performance.timeOrigin,
       disabled: !!element.disabled || attribute(element, "aria-disabled") === "true" || matches(element, ":disabled"),
     };
   }
 
+  // Whether a drawn widget stands in for it.
+  const standsIn = (element) => {
+    const twin = element.parentElement && [...element.parentElement.children]
+      .find((e) => e !== element && matches(e, "[role=checkbox], [role=radio], [role=switch]"));
+    return !!twin && isShown(twin);
+  };
+
   function addField(element) {
     if (controls.length >= MOST_CONTROLS) return;
     const value = valueOf(element);
-    const twin = element.parentElement && [...element.parentElement.children]
-      .find((e) => e !== element && matches(e, "[role=checkbox], [role=radio], [role=switch]"));
     controls.push({
       ...base(element), what: "field", names: namesOf(element), options: optionsOf(element),
       value, holds_value: value === null ? !!element.value : value !== "",
-      checked: isChecked(element), editable: isEditable(element), stand_in: !!twin && isShown(twin),
+      checked: isChecked(element), editable: isEditable(element), stand_in: standsIn(element),
       required: !!element.required, read_only: !!element.readOnly || attribute(element, "aria-readonly") === "true",
       multiple: !!element.multiple || attribute(element, "aria-multiselectable") === "true",
       user_invalid: matches(element, ":user-invalid"),
@@ -105,13 +111,24 @@
     });
   }
 
-  function addPressed(element) {
-    if (controls.length >= MOST_CONTROLS) return;
-    const label = saysOf(element);
+  // Where an address leads: scheme, host and port; nothing where it leads to no page.
+  const originOf = (address) => {
+    if (!address || !URL.canParse(address, location.href)) return null;
+    const { protocol, origin } = new URL(address, location.href);
+    if (protocol === "file:") return "file://";
+    return /^https?:$/.test(protocol) ? origin : null;
+  };
+
+  // What is written on a control, what it does, and where it leads.
+  function aimOf(element) {
     const own = element.hasAttribute("formaction") && element.form ? element.formAction : "";
     const target = own || (element.form ? element.form.getAttribute("action") : attribute(element, "href"));
-    const origin = target && URL.canParse(target, location.href) ? new URL(target, location.href).origin : null;
-    controls.push({ ...base(element), what: "pressed", does: does(element), label, origin, near: nearOf(element) });
+    return { does: does(element), label: saysOf(element), origin: originOf(target) };
+  }
+
+  function addPressed(element) {
+    if (controls.length >= MOST_CONTROLS) return;
+    controls.push({ ...base(element), what: "pressed", ...aimOf(element), near: nearOf(element) });
   }
 
   function isField(element) {
@@ -163,11 +180,3 @@
       }
     }
   }
-
-  visit(document);
-  return {
-    url: location.href, origin: location.origin, title: squeeze(document.title, 300),
-    language: attribute(document.documentElement, "lang"), controls, places, said, captchas, alerts,
-    ready: document.readyState, document: performance.timeOrigin,
-    status: performance.getEntriesByType("navigation")[0]?.responseStatus || 0,
-  };

@@ -1,4 +1,4 @@
-  // Where an element stands, and whether it can be seen.
+  // Where an element stands.
   const isOnly = (root, selector, element) => {
     const found = root.querySelectorAll(selector);
     return found.length === 1 && found[0] === element;
@@ -76,39 +76,11 @@
     const legend = element.localName === "fieldset"
       ? [...element.children].find((child) => child.localName === "legend") : null;
     places.push({
-      selector: selectorOf(element), tag: element.localName, role: attribute(element, "role"),
+      selector: ALONE ? "" : selectorOf(element), tag: element.localName, role: attribute(element, "role"),
       parent, order: order, attributes: attributesOf(element),
       legend: legend ? words(legend) : "", label: textOfIds(element, "aria-labelledby") || squeeze(attribute(element, "aria-label")),
       described: textOfIds(element, "aria-describedby"),
-      box: boxOf(element), text: isForm ? words(element, 1500) : "",
+      box: boxOf(element), text: isForm && !ALONE ? words(element, 1500) : "",
     });
     return index;
-  }
-
-  function sightOf(element) {
-    const style = styleOf(element);
-    const box = boxOf(element);
-    let opacity = 1, clipped = false, ariaHidden = false, inert = false, far = false;
-    for (let at = element; at; at = above(at)) {
-      const own = styleOf(at);
-      opacity = Math.min(opacity, Number(own.opacity));
-      if (attribute(at, "aria-hidden") === "true") ariaHidden = true;
-      if (at.inert) inert = true;
-      const cut = /^rect\(([01](px)?,? ?){4}\)$/.test(own.clip);
-      const inset = /^inset\((50|100)%/.test(own.clipPath) || own.clipPath === "circle(0px)";
-      const rect = at === element ? null : at.getBoundingClientRect();
-      const shut = rect && own.overflow !== "visible" && (rect.width <= 1 || rect.height <= 1)
-        && own.display !== "contents" && own.display !== "inline";
-      if ((cut && own.position === "absolute") || inset || shut) clipped = true;
-      if (at === element && /^matrix\(0, 0, 0, 0/.test(own.transform)) clipped = true;
-    }
-    far = box.x + box.width <= 0 || box.y + box.height <= 0
-      || box.x > Math.max(document.documentElement.scrollWidth, innerWidth);
-    const tab = attribute(element, "tabindex");
-    return {
-      rendered: element.getClientRects().length > 0 && style.display !== "none",
-      visible: style.visibility === "visible", opacity, clipped, far, inert,
-      aria_hidden: ariaHidden, tabindex: tab === "" ? null : parseInt(tab, 10) || 0,
-      parent_rendered: !above(element) || isShown(above(element)),
-    };
   }

@@ -2,7 +2,7 @@
 
 use std::sync::{PoisonError, atomic::Ordering::Relaxed};
 
-use pointsman_agents::form::Report;
+use pointsman_agents::form::{Control, Report};
 use serde::Deserialize;
 
 use super::{
@@ -10,38 +10,65 @@ use super::{
     trouble::Trouble,
 };
 use crate::{
-    browser::{Answer, Browser, BrowserError, Dialog, Pressed, Rest, Stand, Went},
+    browser::{Answer, Browser, BrowserError, Dialog, Pressed, Pressing, Rest, Stand, Went},
     perform::Errand,
 };
 
 /// Complaints of a page that are told.
 const COMPLAINTS: usize = 5;
+/// Characters of a label that are compared.
+const START: usize = 190;
 /// The first HTTP status that says that something is wrong.
 const WRONG: u16 = 400;
 
-const WINDOW: &str = "it opened another window, which is left to you";
+pub(super) const WINDOW: &str = "it opened another window, which is left to you";
 
 /// What the tool is given that sends a form.
 #[derive(Debug, Deserialize)]
 struct Submit {
     selector: String,
+    #[serde(default)]
+    label: String,
     page: String,
     origin: Option<String>,
+    target: Option<String>,
+}
+
+/// A control that is to be pressed.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    selector: &'a str,
+    label: &'a str,
+}
+
+impl Wanted<'_> {
+    /// Returns what is different about it, where nothing else is known of the page that was
+    /// agreed on.
+    fn differs(self, now: &Stand) -> Option<String> {
+        let found = now.reading.controls.iter().find(|it| it.selector == self.selector);
+        let Some(found) = found else {
+            return Some(format!("`{}` is not there any more", self.label));
+        };
+        // A long label is cut in the call.
+        let start = |label: &str| label.chars().take(START).collect::<String>();
+        let differs = start(&found.label) != start(self.label) && !self.label.is_empty();
+        differs.then(|| format!("`{}` says `{}` now", self.label, found.label))
+    }
 }
 
 /// What came of it.
 enum Done {
     /// It was pressed now, on a page that is known by this.
     Now(Box<Pressed>, String),
-    /// It was pressed before a crash, and this is the page now.
-    Before(Box<Stand>),
+    /// It was pressed before a crash, on this page, and this is the page now.
+    Before(Box<Pressing>, Box<Stand>),
 }
 
 impl Room {
     /// Presses the control that leads on.
     pub(super) async fn press(
         &self,
-        selector: &str,
+        control: &Control,
         page: &str,
         origin: &str,
         errand: &Errand,
@@ -49,9 +76,10 @@ impl Room {
         let mut browser = self.here().await?;
         let browser = browser.as_mut().ok_or_else(super::room::gone)?;
         browser.stay_on(origin);
-        let (pressed, before) = match self.pressed(browser, selector, page, errand, false).await? {
+        let wanted = Wanted { selector: &control.selector, label: &control.label };
+        let (pressed, before) = match self.pressed(browser, wanted, page, errand, false).await? {
             Done::Now(pressed, before) => (pressed, before),
-            Done::Before(stand) => {
+            Done::Before(_, stand) => {
                 let document = super::room::known(&stand);
                 let Stand { fingerprint, origin, .. } = *stand;
                 let (complaint, shot) = (None, None);
@@ -84,7 +112,8 @@ impl Room {
     ) -> Result<(bool, String), Trouble> {
         let wrong =
             |error| Trouble::Call(format!("the call that sends the form is wrong: {error}"));
-        let Submit { selector, page, origin } = serde_json::from_str(arguments).map_err(wrong)?;
+        let Submit { selector, label, page, origin, target } =
+            serde_json::from_str(arguments).map_err(wrong)?;
         let mut guard = match self.here().await {
             Err(Trouble::Browser(error)) if errand.again => {
                 return Err(BrowserError::Unsure(Box::new(error)).into());
@@ -92,14 +121,20 @@ impl Room {
             here => here?,
         };
         let browser = guard.as_mut().ok_or_else(super::room::gone)?;
-        if let Some(origin) = origin {
-            browser.stay_on(&origin);
+        if let Some(origin) = &origin {
+            browser.stay_on(origin);
         }
-        let done = self.pressed(browser, &selector, &page, errand, true).await?;
-        let (taken, whole, mut says) = match &done {
-            Done::Now(pressed, _) => judged(pressed),
-            Done::Before(_) => (true, true, vec!["the page went on".into()]),
+        let wanted = Wanted { selector: &selector, label: &label };
+        let done = self.pressed(browser, wanted, &page, errand, true).await?;
+        let ((taken, whole, mut says), now) = match &done {
+            Done::Now(pressed, _) => (judged(pressed), &pressed.stand),
+            Done::Before(before, stand) => (judged_later(before, stand)?, &**stand),
         };
+        // A site may send its visitors on, and the person must know where.
+        let known = |site: &Option<String>| site.as_ref().is_none_or(|it| *it == now.origin);
+        if !(known(&origin) || target.is_some() && known(&target)) {
+            says.push(format!("it led to another site, {}", now.origin));
+        }
         self.sent.store(taken, Relaxed);
         if whole {
             let words = open(guard.as_ref())?.words().await?;
@@ -117,24 +152,34 @@ impl Room {
     async fn pressed(
         &self,
         browser: &mut Browser,
-        selector: &str,
+        wanted: Wanted<'_>,
         page: &str,
         errand: &Errand,
         confirmed: bool,
     ) -> Result<Done, Trouble> {
         let now = browser.settle(self.settings().settle).await?;
-        if errand.again && self.was_pressed(browser, &now, page, errand, confirmed).await? {
-            return Ok(Done::Before(Box::new(now)));
+        if errand.again
+            && let Some(before) = self.was_pressed(browser, &now, page, errand, confirmed).await?
+        {
+            return Ok(Done::Before(Box::new(before), Box::new(now)));
         }
-        let pressing = browser.about_to_press(&errand.to_string(), &now).await?;
+        let agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let differs = match agreed {
+            Some(agreed) => agreed.differs(&now, wanted.selector),
+            None => wanted.differs(&now),
+        };
+        if let Some(what) = differs {
+            return Err(BrowserError::NotAgreed { what }.into());
+        }
+        let pressing = browser.about_to_press(&errand.to_string(), &now)?;
         *self.pressing.lock().unwrap_or_else(PoisonError::into_inner) = Some(pressing);
         self.document.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        let pressed = browser.press(selector, &now, confirmed).await?;
+        let pressed = browser.press(wanted.selector, &now, confirmed).await?;
         Ok(Done::Now(Box::new(pressed), now.fingerprint))
     }
 
-    /// Returns whether a control was pressed for an order of which nobody knows how far it
-    /// came.
+    /// Returns the page on which a control was pressed for an order of which nobody knows how
+    /// far it came; nothing where it was not.
     async fn was_pressed(
         &self,
         browser: &Browser,
@@ -142,21 +187,57 @@ impl Room {
         page: &str,
         errand: &Errand,
         confirmed: bool,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<Option<Pressing>, Trouble> {
         let written = self.pressing.lock().unwrap_or_else(PoisonError::into_inner).clone();
         match written.filter(|before| before.errand == errand.to_string()) {
+            // Words that change by themselves say nothing: whether the click has arrived is
+            // known as long as the document is the same.
             Some(before) => {
-                Ok(before.has_moved(now) || (confirmed && before.words != browser.gist().await?))
+                let pressed = before.is_gone(now) || browser.was_clicked().await?;
+                Ok(pressed.then_some(before))
             }
             // It would have been written down.
-            None if browser.writes_down() => Ok(false),
+            None if browser.writes_down() => Ok(None),
             None if confirmed => {
-                let why = "it is not written down in a browser of somebody else".into();
-                Err(BrowserError::Unsure(Box::new(BrowserError::Refused { why })).into())
+                let why = "it is not written down in a browser of somebody else";
+                Err(unsure(why).into())
             }
-            None => Ok(now.fingerprint != page),
+            None if now.fingerprint == page => Ok(None),
+            None => Ok(Some(Pressing {
+                errand: errand.to_string(),
+                fingerprint: page.into(),
+                url: now.url.clone(),
+                document: now.document,
+                words: String::new(),
+            })),
         }
     }
+}
+
+fn unsure(why: &str) -> BrowserError {
+    BrowserError::Unsure(Box::new(BrowserError::Refused { why: why.into() }))
+}
+
+/// Returns what is to be said of a form whose control was pressed before a crash, as
+/// [`judged`] does. Nobody saw what the page did then, so whatever is not plain is unsure.
+fn judged_later(before: &Pressing, now: &Stand) -> Result<(bool, bool, Vec<String>), BrowserError> {
+    let anew = before.is_gone(now);
+    let status = now.status.filter(|status| anew && *status >= WRONG);
+    if let Some(status) = status {
+        return Ok((false, true, vec![format!("the site answered with HTTP {status}")]));
+    }
+    let complaints = &now.reading.complaints;
+    let came_back = before.fingerprint == now.fingerprint;
+    if came_back && !complaints.is_empty() {
+        let mut says = vec!["the form came back".to_owned()];
+        says.extend(complaints.iter().take(COMPLAINTS).map(|it| it.text.clone()));
+        return Ok((false, false, says));
+    }
+    let plain = anew && !came_back && complaints.is_empty() && now.status.is_some();
+    if plain && now.reading.fields.is_empty() {
+        return Ok((true, true, vec!["the page went on".into()]));
+    }
+    Err(unsure("the run was broken off right after it; the site may have it"))
 }
 
 /// Returns whether a page took what was sent, whether all that it says is to be told, and
@@ -281,5 +362,31 @@ mod tests {
         let mut spoke = pressed(W::Nowhere, A::Nothing, R::Filled);
         spoke.dialogs.push(Dialog { text: "Name?".into(), accepted: true });
         assert!(!taken(&spoke));
+    }
+
+    #[test]
+    fn what_was_pressed_before_a_crash_is_judged_by_the_answer_or_not_at_all() {
+        let before = Pressing {
+            errand: "1".into(),
+            fingerprint: "form".into(),
+            url: "http://a.test/form".into(),
+            document: 1.0,
+            words: String::new(),
+        };
+        let stand = |document: f64, fingerprint: &str, status: Option<u16>| {
+            let stand = pressed(Went::Anew, Answer::Words, Rest::Gone).stand;
+            Stand { document, fingerprint: fingerprint.into(), status, ..stand }
+        };
+        let judged = |now: &Stand| judged_later(&before, now).map(|(taken, ..)| taken).ok();
+        assert_eq!(judged(&stand(2.0, "thanks", Some(200))), Some(true));
+        assert_eq!(judged(&stand(2.0, "thanks", Some(500))), Some(false));
+        // The form is back without a word, nobody knows the status, or the same document
+        // shows something else: any of these may be the page's own doing.
+        assert_eq!(judged(&stand(2.0, "form", Some(200))), None);
+        assert_eq!(judged(&stand(2.0, "thanks", None)), None);
+        assert_eq!(judged(&stand(1.0, "thanks", Some(200))), None);
+        let mut back = stand(2.0, "form", Some(200));
+        back.reading.complaints.push(Complaint { field: None, text: "No".into() });
+        assert_eq!(judged(&back), Some(false));
     }
 }

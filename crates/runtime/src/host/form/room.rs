@@ -7,12 +7,12 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Mutex as Plain, PoisonError,
-        atomic::{AtomicBool, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
     time::Instant,
 };
 
-use pointsman_agents::form::{Config, Field, Report, Shape, Source, Task};
+use pointsman_agents::form::{Config, Field, NOT_PRESSED, Report, Shape, Source, Task};
 use pointsman_kernel::{
     agent::{Fault, FaultClass},
     id::Digest,
@@ -27,7 +27,7 @@ use super::{
     vault::Vault,
 };
 use crate::{
-    browser::{Attach, Browser, BrowserError, Left, Pressing, Record, Settings, Stand},
+    browser::{Agreed, Attach, Browser, BrowserError, Left, Pressing, Record, Settings, Stand},
     entry::begun,
     perform::Errand,
     private,
@@ -46,6 +46,10 @@ pub(super) struct Room {
     browser: Mutex<Option<Browser>>,
     /// The page on which something was last about to be pressed.
     pub(super) pressing: Plain<Option<Pressing>>,
+    /// The page on which the way on was last chosen.
+    pub(super) agreed: Plain<Option<Agreed>>,
+    /// How many windows there were when the page was opened.
+    windows: AtomicUsize,
     /// Whether the form was sent.
     pub(super) sent: AtomicBool,
     /// Which document the page was when it last stood still; empty after a press, when any
@@ -78,6 +82,8 @@ impl Room {
             secrets: Secrets::new(&config, Vault::new(folder, run)),
             browser: Mutex::default(),
             pressing: Plain::default(),
+            agreed: Plain::default(),
+            windows: AtomicUsize::new(1),
             sent: AtomicBool::default(),
             document: Plain::default(),
         })
@@ -106,25 +112,34 @@ impl Room {
                 self.insert(field, &from, &origin, errand.again).await
             }
             Task::Verify { field, from, origin } => self.verify(field, &from, &origin).await,
-            Task::Survey => {
-                let browser = self.here().await?;
-                let browser = open(browser.as_ref())?;
-                let stand = browser.survey().await?;
-                let mut controls = stand.reading.controls;
-                for control in &mut controls {
-                    self.secrets.hide_in_control(control);
-                }
-                let shot = self.picture(browser).await;
-                // A page that sends by itself what was filled in may be on its way meanwhile.
-                let document = known(&browser.now().await?);
-                let fingerprint = stand.fingerprint;
-                Ok(Report::Controls { controls, shot, fingerprint, document })
-            }
+            Task::Survey => self.survey().await,
             Task::Press { control, page, origin } => {
-                self.press(&control.selector, &page, &origin, errand).await
+                self.press(&control, &page, &origin, errand).await
             }
             _ => Err(Trouble::Call("this host cannot do that task".into())),
         }
+    }
+
+    /// Looks what can be pressed. What a person agrees to is what is seen now.
+    async fn survey(&self) -> Result<Report, Trouble> {
+        let mut browser = self.here().await?;
+        let browser = browser.as_mut().ok_or_else(gone)?;
+        let stand = browser.survey().await?;
+        let agreed = Agreed::of(&stand);
+        browser.agree_on(&agreed)?;
+        *self.agreed.lock().unwrap_or_else(PoisonError::into_inner) = Some(agreed);
+        let mut controls = stand.reading.controls;
+        for control in &mut controls {
+            self.secrets.hide_in_control(control);
+        }
+        let windows = browser.windows().await?;
+        let opened = windows.saturating_sub(self.windows.swap(windows, Relaxed));
+        let note = (opened > 0).then(|| press::WINDOW.into());
+        let shot = self.picture(browser).await;
+        // A page that sends by itself what was filled in may be on its way meanwhile.
+        let document = known(&browser.now().await?);
+        let fingerprint = stand.fingerprint;
+        Ok(Report::Controls { controls, shot, fingerprint, document, note })
     }
 
     async fn insert(
@@ -194,7 +209,8 @@ impl Room {
 
     /// Returns what dialogs have said meanwhile.
     fn note(&self, browser: &Browser) -> Option<String> {
-        let said: Vec<String> = browser.dialogs().iter().map(press::said).collect();
+        let mut said: Vec<String> = browser.dialogs().iter().map(press::said).collect();
+        said.extend(browser.notices());
         (!said.is_empty()).then(|| self.secrets.hide(&said.join("; ")))
     }
 
@@ -210,8 +226,9 @@ impl Room {
         let begun = Instant::now();
         loop {
             let fields = browser.now().await?.reading.fields;
-            let now = fields.into_iter().find(|it| it.selector == field.selector);
-            if let Some(now) = now.filter(|now| !now.disabled)
+            let same = |it: &Field| it.selector == field.selector && it.label == field.label;
+            let now = fields.into_iter().find(same);
+            if let Some(now) = now.filter(|now| !now.disabled && now.document == field.document)
                 && let Value::Fits(_) = value::of(&self.secrets, &now, from)?
             {
                 return Ok(Box::new(now));
@@ -250,6 +267,7 @@ impl Room {
         let stand = browser.settle(self.settings.settle).await?;
         let document = known(&stand);
         self.document.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&document);
+        self.windows.store(browser.windows().await?, Relaxed);
         let (fingerprint, origin, status) = (stand.fingerprint, stand.origin, stand.status);
         let title = self.secrets.hide(&stand.title);
         Ok(Report::Settled { fingerprint, origin, title, status, document })
@@ -273,6 +291,7 @@ impl Room {
         let browser = Browser::take_over(&self.settings, &found, &self.record).await?;
         let mut pressing = self.pressing.lock().unwrap_or_else(PoisonError::into_inner);
         *pressing = found.pressing().cloned();
+        *self.agreed.lock().unwrap_or_else(PoisonError::into_inner) = found.agreed().cloned();
         Ok(Some(browser))
     }
 
@@ -280,7 +299,11 @@ impl Room {
     /// picture of it.
     pub(super) async fn tell(&self, trouble: Trouble) -> Fault {
         let mut fault = Fault::from(&trouble);
-        fault.message = self.secrets.hide(&fault.message);
+        // By how it begins the agent knows that nothing was pressed.
+        fault.message = match fault.message.strip_prefix(NOT_PRESSED) {
+            Some(what) => format!("{NOT_PRESSED}{}", self.secrets.hide(what)),
+            None => self.secrets.hide(&fault.message),
+        };
         let seen = matches!(fault.class, FaultClass::Timeout | FaultClass::Invalid);
         if let Ok(browser) = self.browser.try_lock()
             && let Some(browser) = browser.as_ref().filter(|_| seen)

@@ -174,7 +174,7 @@ async fn a_field_costs_three_commands() {
     page.fills(&field(Shape::Text, "#a"), "Ada").await;
     assert_eq!(page.browser.commands() - before, 3, "go there, type, leave and look");
     page.fills(&field(Shape::Select, "#s"), "y").await;
-    assert_eq!(page.browser.commands() - before, 5, "choose, leave and look");
+    assert_eq!(page.browser.commands() - before, 6, "go there, choose, leave and look");
 }
 
 #[tokio::test]

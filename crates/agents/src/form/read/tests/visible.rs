@@ -15,7 +15,7 @@ fn read(attributes: &str, change: impl FnOnce(&mut Seen)) -> Field {
 
 #[test]
 fn every_way_of_hiding_hides() {
-    let ways: [fn(&mut Seen); 8] = [
+    let ways: [fn(&mut Seen); 11] = [
         |seen| seen.sight.rendered = false,
         |seen| seen.sight.visible = false,
         |seen| seen.sight.opacity = 0.0,
@@ -24,6 +24,9 @@ fn every_way_of_hiding_hides() {
         |seen| seen.sight.inert = true,
         |seen| seen.area.width = 0.0,
         |seen| seen.area.height = 1.0,
+        |seen| seen.area.width = 3.0,
+        |seen| seen.sight.opacity = 0.1,
+        |seen| seen.sight.covered = true,
     ];
     for (nth, way) in ways.into_iter().enumerate() {
         let field = read("type=email", way);

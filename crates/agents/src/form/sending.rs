@@ -1,0 +1,49 @@
+//! The call that sends the form, and what comes of it.
+
+use alloc::format;
+
+use pointsman_kernel::agent::{Fault, FaultClass, Settled, ToolCall};
+use serde_json::value::RawValue;
+
+use super::{
+    Control, ControlClass, Data, NEW_PAGE, NOT_PRESSED, SENT, SUBMIT_TOOL, Task, answer, text,
+};
+
+/// The call that sends the form. It names the control and the page, so that it can be
+/// judged, shown to a person, and found done after a crash.
+pub(super) fn submit(data: &mut Data, control: &Control, class: ControlClass) -> Option<ToolCall> {
+    data.about_to_send(control, class);
+    let mut arguments = serde_json::json!({
+        "class": class.token(),
+        "label": text::cut(&control.label, 200),
+        "origin": data.site(),
+        "page": data.fingerprint(),
+        "selector": control.selector,
+    });
+    let target = control.origin.clone().filter(|target| *target != data.site());
+    let more = [("target", target), ("changed", data.changed.take())];
+    if let Some(arguments) = arguments.as_object_mut() {
+        let known = more.into_iter().filter_map(|(name, value)| Some((name.into(), value?.into())));
+        arguments.extend(known);
+    }
+    let arguments = RawValue::from_string(format!("{arguments}")).ok()?;
+    Some(ToolCall { id: "submit".into(), tool: SUBMIT_TOOL.into(), arguments })
+}
+
+/// A page that has changed since its control was agreed to is read again, and asked about
+/// again: a yes is for what was shown.
+pub(super) fn anew(data: &mut Data, fault: Fault) -> Result<Settled<Task>, Fault> {
+    let Some(what) = fault.message.strip_prefix(NOT_PRESSED) else { return Err(fault) };
+    data.read_anew(what);
+    Ok(Settled::Outcome(NEW_PAGE))
+}
+
+pub(super) fn sent(data: &mut Data, ok: bool, says: &str) -> Result<Settled<Task>, Fault> {
+    data.sent(ok, says);
+    if ok {
+        return Ok(Settled::Outcome(SENT));
+    }
+    let says = text::cut(says.trim(), 500);
+    let message = format!("the page does not look as if it took the form: {says}");
+    Err(answer::refused(FaultClass::Invalid, message))
+}

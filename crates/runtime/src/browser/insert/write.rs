@@ -1,0 +1,60 @@
+//! Text is put into a field, and into nothing else.
+
+use pointsman_agents::form::Field;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{super::hand::Reached, Browser, BrowserError, TRIES};
+
+/// What came of typing.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Outcome {
+    /// Whether the field was another, or was made anew meanwhile.
+    changed: bool,
+    /// How many characters were typed.
+    typed: usize,
+    /// What took the focus, where something did.
+    taker: String,
+    /// Whether all of the text was typed by then.
+    whole: bool,
+    /// Whether a frame took it.
+    framed: bool,
+}
+
+impl Browser {
+    /// Types a text into a field that was reached, or pastes it where it is long. Whatever
+    /// takes the focus from the field stops it.
+    pub(super) async fn write(
+        &self,
+        field: &Field,
+        selector: &str,
+        mut reached: Reached,
+        text: &str,
+    ) -> Result<(), BrowserError> {
+        let long = text.chars().count() > self.settings.typed;
+        for attempt in 1..=TRIES {
+            // A field that is made anew at every key takes a text as a whole.
+            let once = long || attempt == TRIES;
+            let more = json!({ "text": text, "once": once, "like": reached.like });
+            let typed: Outcome = self.hand("type", selector, more).await?;
+            if typed.taker.is_empty() && (!typed.changed || attempt == TRIES && typed.typed > 0) {
+                return Ok(());
+            }
+            if typed.changed {
+                // Whether it is still the field that was read is looked at anew.
+                reached = self.reach(field, selector, json!({ "focus": true })).await?;
+                continue;
+            }
+            if !typed.whole {
+                let Outcome { taker, typed, .. } = typed;
+                return Err(BrowserError::Focus { selector: selector.into(), taker, typed });
+            }
+            if typed.framed {
+                self.notice(format!("the page moved the focus to {} after it", typed.taker));
+            }
+            return Ok(());
+        }
+        Err(BrowserError::Replaced)
+    }
+}
