@@ -10,7 +10,7 @@ use pointsman_kernel::{
     journal::{Entry, body},
     turn::TurnError,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     clock::{entropy, new_run_id, now_ms},
@@ -27,6 +27,7 @@ mod converse;
 mod drive;
 mod end;
 mod error;
+mod message;
 mod rehearse;
 mod signals;
 mod spoken;
@@ -38,6 +39,7 @@ pub use attend::{Asking, Attend, Decision, Nobody, Reply};
 pub use converse::{Conversation, Kept, Receipt, Speaker};
 pub use drive::approval;
 pub use error::SessionError;
+pub use message::Posted;
 pub use spoken::{TALKERS, reports, talks};
 
 use drive::Company;
@@ -46,9 +48,6 @@ pub use rehearse::{Rehearsed, rehearse};
 use signals::Signals;
 pub(crate) use spoken::is_word;
 use threads::Threads;
-
-/// How long somebody who drives a run has to take a letter.
-const POSTED: Duration = Duration::from_secs(10);
 
 /// How often a run that seems to be held is tried again, and after how long.
 pub(crate) const HOLD_TRIES: u32 = 10;
@@ -97,17 +96,6 @@ pub struct Outcome {
     pub report: Option<Value>,
     /// Why its last turn has no answer, where it has none.
     pub error: Option<TurnError>,
-}
-
-/// What became of an event that was posted.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Posted {
-    /// Whoever drives the run has taken it.
-    Taken,
-    /// Whoever drives the run has not taken it yet.
-    Held,
-    /// It waits for somebody to drive the run.
-    Waiting,
 }
 
 /// A run as it was, with its chart.
@@ -228,55 +216,6 @@ impl Session {
             let company = Company::Attendant(attendant);
             drive::drive(&mut driver, &self.store, host.watch(), company, signals).await
         })
-    }
-
-    /// Posts an event to a run. Whoever drives it takes it within moments; if nobody does,
-    /// it waits for the next [`resume`](Self::resume).
-    pub fn post(&self, id: &RunId, event: &Value) -> Result<Posted, SessionError> {
-        self.store.run(id)?;
-        self.threads.block_on(async {
-            let letter = self.store.post(id, &event.to_string()).await?;
-            if self.store.hold(id)?.is_some() {
-                return Ok(Posted::Waiting);
-            }
-            let taken = async {
-                while self.store.has_letter(letter)? {
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                }
-                Ok(Posted::Taken)
-            };
-            tokio::time::timeout(POSTED, taken).await.unwrap_or(Ok(Posted::Held))
-        })
-    }
-
-    /// Cancels a run. Where nobody drives it, it is ended here and now, and nothing that
-    /// was under way is done again; returns whether somebody else was told instead.
-    pub fn cancel(&self, id: &RunId) -> Result<Posted, SessionError> {
-        let event = json!({ "cancelled": { "scope": "run" } });
-        let Some(_hold) = self.store.hold(id)? else { return self.post(id, &event) };
-        self.threads.block_on(async {
-            end::end(&self.store, id).await?;
-            end::end_children(&self.store, id).await;
-            Ok::<(), SessionError>(())
-        })?;
-        host::forget(&self.journal, id);
-        Ok(Posted::Taken)
-    }
-
-    /// Pauses a run: what is under way goes on, and nothing new is started until somebody
-    /// [resumes](Self::resume) it, or [lets it go on](Self::unpause). Where nobody drives it,
-    /// that is written down here and now.
-    pub fn pause(&self, id: &RunId, why: &str) -> Result<Posted, SessionError> {
-        let Some(_hold) = self.store.hold(id)? else {
-            return self.post(id, &json!({ "paused": { "why": why } }));
-        };
-        self.threads.block_on(end::pause(&self.store, id, why))?;
-        Ok(Posted::Taken)
-    }
-
-    /// Lets a paused run go on that somebody drives.
-    pub fn unpause(&self, id: &RunId) -> Result<Posted, SessionError> {
-        self.post(id, &json!("resumed"))
     }
 
     /// Removes runs that have ended, with what is kept for them beside the journal, or

@@ -1,0 +1,73 @@
+//! Messages to runs that other processes may drive: cancel, pause, continue, answers.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{Session, SessionError, end};
+use crate::{host, store::RunId};
+
+/// How long somebody who drives a run has to take a letter.
+const POSTED: Duration = Duration::from_secs(10);
+
+/// What became of an event that was posted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Posted {
+    /// Whoever drives the run has taken it.
+    Taken,
+    /// Whoever drives the run has not taken it yet.
+    Held,
+    /// It waits for somebody to drive the run.
+    Waiting,
+}
+
+impl Session {
+    /// Posts an event to a run. Whoever drives it takes it within moments; if nobody does,
+    /// it waits for the next [`resume`](Self::resume).
+    pub fn post(&self, id: &RunId, event: &Value) -> Result<Posted, SessionError> {
+        self.store.run(id)?;
+        self.threads.block_on(async {
+            let letter = self.store.post(id, &event.to_string()).await?;
+            if self.store.hold(id)?.is_some() {
+                return Ok(Posted::Waiting);
+            }
+            let taken = async {
+                while self.store.has_letter(letter)? {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+                Ok(Posted::Taken)
+            };
+            tokio::time::timeout(POSTED, taken).await.unwrap_or(Ok(Posted::Held))
+        })
+    }
+
+    /// Cancels a run. Where nobody drives it, it is ended here and now, and nothing that
+    /// was under way is done again; returns whether somebody else was told instead.
+    pub fn cancel(&self, id: &RunId) -> Result<Posted, SessionError> {
+        let event = json!({ "cancelled": { "scope": "run" } });
+        let Some(_hold) = self.store.hold(id)? else { return self.post(id, &event) };
+        self.threads.block_on(async {
+            end::end(&self.store, id).await?;
+            end::end_children(&self.store, id).await;
+            Ok::<(), SessionError>(())
+        })?;
+        host::forget(&self.journal, id);
+        Ok(Posted::Taken)
+    }
+
+    /// Pauses a run: what is under way goes on, and nothing new is started until somebody
+    /// [resumes](Self::resume) it, or [lets it go on](Self::unpause). Where nobody drives it,
+    /// that is written down here and now.
+    pub fn pause(&self, id: &RunId, why: &str) -> Result<Posted, SessionError> {
+        let Some(_hold) = self.store.hold(id)? else {
+            return self.post(id, &json!({ "paused": { "why": why } }));
+        };
+        self.threads.block_on(end::pause(&self.store, id, why))?;
+        Ok(Posted::Taken)
+    }
+
+    /// Lets a paused run go on that somebody drives.
+    pub fn unpause(&self, id: &RunId) -> Result<Posted, SessionError> {
+        self.post(id, &json!("resumed"))
+    }
+}
