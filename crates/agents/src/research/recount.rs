@@ -104,11 +104,12 @@ fn next(data: &Data) -> &'static str {
             "leave out of the goal what turned the search off, or ask another model."
         }
         Some(Cause::Unusable) if !found && data.findings.iter().any(|it| it.result.ok) => {
-            "see that the documents speak of this, and ask in words that stand in them; or ask \
-             another model."
+            "check that the documents cover this, and use words that occur in them; or ask another \
+             model."
         }
         Some(Cause::Unusable) => {
-            "the model's replies could not be used; ask again, or ask another model."
+            "the answers could not be used; ask again in words that occur in the documents, or \
+             name another model."
         }
         Some(Cause::Failed) => {
             "see that the model and the tools can be reached, and ask again; the work so far is \
@@ -119,7 +120,7 @@ fn next(data: &Data) -> &'static str {
             "ask a narrower question, or raise the limits in a copy of the chart."
         }
         _ if found => "read the passages above, or ask a narrower question in their words.",
-        _ => "see that the documents speak of this, and ask in words that stand in them.",
+        _ => "check that the documents cover this, and use words that occur in them.",
     }
 }
 

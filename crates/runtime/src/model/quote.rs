@@ -8,7 +8,7 @@ use pointsman_kernel::{
 };
 use serde_json::{Value, json, value::to_raw_value};
 
-use crate::tool::fts::words;
+use crate::tool::fts::Wanted;
 
 /// Passages that an answer quotes.
 const QUOTED: usize = 5;
@@ -56,11 +56,11 @@ fn quoted(messages: &[Message]) -> String {
     let query = found.iter().find_map(|message| match message {
         Message::Assistant { calls, .. } => {
             let arguments: Value = serde_json::from_str(calls.first()?.arguments.get()).ok()?;
-            Some(words(arguments.get("query")?.as_str()?))
+            Some(Wanted::of(arguments.get("query")?.as_str()?))
         }
         _ => None,
     });
-    let passages = passages(found, &query.unwrap_or_default());
+    let passages = passages(found, &query.unwrap_or_else(|| Wanted::of("")));
     let text = match searched(found) {
         Some(Err(why)) => format!("Nothing was searched: {why}"),
         _ if passages.is_empty() => "No passage in these documents matches the question.".into(),
@@ -82,14 +82,16 @@ fn answer(prompt: &Prompt) -> Result<String, String> {
     let passages = best(prompt);
     if prompt.schema.is_none() {
         return Ok(match passages.len() {
-            0 => "Nothing that was found speaks of the question.".into(),
-            1 => "One passage speaks of the question.".into(),
-            count => format!("{count} passages speak of the question."),
+            0 => "No relevant passage was found.".into(),
+            1 => "One passage is relevant.".into(),
+            count => format!("{count} passages are relevant."),
         });
     }
     if passages.is_empty() {
         return Err(
-            "no passage in these documents matches the question, and no model was asked".into()
+            "not found: no passage in these documents has the words of the question; no model was \
+             asked"
+                .into(),
         );
     }
     let text = format!("{}\n\n{NOTE}", listed(&passages));
@@ -116,26 +118,22 @@ fn listed(passages: &[&str]) -> String {
 /// Returns the passages that speak of the question, in the search's order.
 fn best(prompt: &Prompt) -> Vec<&str> {
     let question = prompt.messages.iter().find_map(|message| match message {
-        Message::User(text) => Some(words(text)),
+        Message::User(text) => Some(Wanted::of(text)),
         _ => None,
     });
-    passages(&prompt.messages, &question.unwrap_or_default())
+    passages(&prompt.messages, &question.unwrap_or_else(|| Wanted::of("")))
 }
 
-/// Returns the passages in some results that share these words: one with less than half as
-/// many as the best speaks of something else.
-fn passages<'a>(messages: &'a [Message], question: &[String]) -> Vec<&'a str> {
-    let shared = |line: &str| {
-        let text = line.to_lowercase();
-        question.iter().filter(|word| text.contains(word.as_str())).count()
-    };
+/// Returns the passages in some results that have enough of these words: one with less than
+/// half as many as the best is about something else.
+fn passages<'a>(messages: &'a [Message], question: &Wanted) -> Vec<&'a str> {
     let mut found: Vec<(usize, &str)> = Vec::new();
     for message in messages {
         let Message::Tool { result, .. } = message else { continue };
         // "No passage matches" and the mark of a cut are no passages.
         for line in result.output.lines().filter(|line| result.ok && has_place(line)) {
             if !found.iter().any(|(_, known)| *known == line) {
-                found.push((shared(line), line));
+                found.push((question.covered(line).unwrap_or(0), line));
             }
         }
     }
@@ -175,11 +173,24 @@ mod tests {
                       c.md:1: Trains shut a gate out.\na.md:1: The gate shuts before trains pass.";
         let result = ToolResult { ok: true, output: output.into(), mutated: false };
         let messages = [Message::Tool { id: "call-1".into(), result }];
-        let found = |question: &str| passages(&messages, &words(question));
+        let found = |question: &str| passages(&messages, &Wanted::of(question));
         let lines: Vec<&str> = output.lines().collect();
         assert_eq!(found("Does a gate shut if trains pass?"), [lines[0], lines[2]]);
         assert_eq!(found("What of trains?"), lines[..3]);
         assert!(found("Who sets points?").is_empty());
+    }
+
+    #[test]
+    fn passages_about_something_else_are_no_answer() {
+        let body = "builtins.rst:9: bytes.capitalize() returns a copy with its first byte capital.\n\
+                    curses.rst:3: A_PROTECT: protected mode";
+        for question in ["What is the capital of Mongolia?", "What does the GIL protect?"] {
+            let result = ToolResult { ok: true, output: body.into(), mutated: false };
+            let messages =
+                vec![Message::User(question.into()), Message::Tool { id: "call-1".into(), result }];
+            let prompt = Prompt { messages, schema: Some(json!({})), ..Prompt::default() };
+            assert!(answer(&prompt).expect_err("it is not found").contains("not found"));
+        }
     }
 
     #[test]
@@ -199,7 +210,7 @@ mod tests {
             why(&[(false, "the index is gone\nx")]),
             "nothing was searched: the index is gone"
         );
-        assert!(why(&[(true, "no passage matches")]).contains("no passage in these documents"));
+        assert!(why(&[(true, "no passage matches")]).contains("not found: no passage in these"));
         assert!(why(&[(true, "no passage matches"), (false, "x")]).contains("no passage in these"));
         // An analysis only says what there is.
         assert!(asked(&[(true, "no passage matches")], false).is_ok());

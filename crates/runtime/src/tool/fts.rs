@@ -2,8 +2,9 @@
 
 mod chunk;
 mod rank;
+mod word;
 
-pub use rank::words;
+pub use word::Wanted;
 
 use std::{
     collections::BTreeMap,
@@ -26,7 +27,7 @@ use super::{
 };
 use crate::private;
 use chunk::{Chunk, chunks};
-use rank::Weights;
+use rank::{Weights, words};
 
 /// Files that are named where they were too large to be taken in.
 const NAMED: usize = 5;
@@ -37,7 +38,7 @@ const LOOKED_AT: i64 = 200;
 /// The path that names no file.
 const IN_MEMORY: &str = ":memory:";
 /// The format of the index. Another one is made anew.
-const FORMAT: i64 = 4;
+const FORMAT: i64 = 5;
 
 /// Why the index cannot be used.
 #[derive(Debug, Error)]

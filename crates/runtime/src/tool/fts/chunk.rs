@@ -2,7 +2,7 @@
 
 /// Lines of a block at most.
 const BLOCK: usize = 8;
-/// Lines of a paragraph at most.
+/// Lines of a paragraph, or of a comment and what it is about, at most.
 const PARAGRAPH: usize = 16;
 /// How files of prose end.
 const PROSE: [&str; 9] =
@@ -25,14 +25,41 @@ pub(super) fn is_prose(path: &str) -> bool {
     PROSE.iter().any(|ending| path.ends_with(ending))
 }
 
+/// How files end in which `#` begins a comment, and in which `--` does.
+const HASH: [&str; 13] = [
+    ".py", ".sh", ".bash", ".zsh", ".rb", ".pl", ".r", ".toml", ".yaml", ".yml", ".cfg", ".conf",
+    ".mk",
+];
+const DASHES: [&str; 4] = [".sql", ".lua", ".hs", ".elm"];
+
+/// Returns what a line of code says where it is one of a comment.
+pub(super) fn comment<'l>(path: &str, line: &'l str) -> Option<&'l str> {
+    let line = line.trim();
+    let path = path.to_lowercase();
+    let ends = |endings: &[&str]| endings.iter().any(|ending| path.ends_with(ending));
+    let marks: &[&str] = if ends(&HASH) {
+        &["#"]
+    } else if ends(&DASHES) {
+        &["--"]
+    } else {
+        &["///", "//!", "//", "/**", "/*", "*/", "* "]
+    };
+    if line == "*" {
+        return Some("");
+    }
+    let rest = marks.iter().find_map(|mark| line.strip_prefix(mark))?;
+    Some(rest.trim().trim_end_matches("*/").trim_end())
+}
+
 /// Cuts a file into pieces.
 pub(super) fn chunks(path: &str, text: &str) -> Vec<Chunk> {
     let prose = is_prose(path);
-    let most = if prose { PARAGRAPH } else { BLOCK };
     let mut chunks: Vec<Chunk> = Vec::new();
     let mut headings: Vec<(usize, &str)> = Vec::new();
     // Whether the next line goes on with the last piece, and how many lines that has.
     let mut lines = 0;
+    // How many lines of code it has: a comment stays with what it is about.
+    let mut code = 0;
     let mut fenced = false;
     for (at, line) in text.lines().enumerate() {
         let trimmed = line.trim();
@@ -45,8 +72,10 @@ pub(super) fn chunks(path: &str, text: &str) -> Vec<Chunk> {
         }
         // A row of a table and an item of a list each say something of their own.
         let alone = prose && !fenced && starts_alone(trimmed);
-        if trimmed.is_empty() || heads || alone || lines == most {
-            lines = 0;
+        let says = !prose && comment(path, trimmed).is_some();
+        let full = lines == PARAGRAPH || !prose && code == BLOCK;
+        if trimmed.is_empty() || heads || alone || full || says && code > 0 {
+            (lines, code) = (0, 0);
         }
         if trimmed.is_empty() {
             continue;
@@ -60,6 +89,7 @@ pub(super) fn chunks(path: &str, text: &str) -> Vec<Chunk> {
             chunks.push(Chunk { line: at + 1, heading, text: line.into() });
         }
         lines = if heads { 0 } else { lines + 1 };
+        code += usize::from(!prose && !says);
     }
     chunks
 }
@@ -110,5 +140,26 @@ mod tests {
         assert_eq!(cut("a.md", fence), ["1 [A] # A", "3 [A] ```sh\n# a comment\nrun\n```"]);
         let long = "x\n".repeat(20);
         assert_eq!(chunks("a.rs", &long).len(), 3);
+    }
+
+    #[test]
+    fn a_comment_is_whole_and_stays_with_what_it_is_about() {
+        let lines = "/// One line of it.\n".repeat(10);
+        let code = format!("let x = 1;\n{lines}fn a() {{}}\n// Next.\nfn b() {{}}\n");
+        let cut = cut("a.rs", &code);
+        assert_eq!(cut.len(), 3, "{cut:?}");
+        assert!(cut[1].starts_with("2 [] ///") && cut[1].ends_with("fn a() {}"), "{cut:?}");
+        for (path, line, says) in [
+            ("a.rs", "  //! Says so.", Some("Says so.")),
+            ("a.c", " * more", Some("more")),
+            ("a.c", "/* all */", Some("all")),
+            ("a.py", "# a word", Some("a word")),
+            ("a.rs", "#[test]", None),
+            ("a.py", "x = 1 // 2", None),
+            ("a.rs", "x * y", None),
+            ("a.sql", "-- a table", Some("a table")),
+        ] {
+            assert_eq!(comment(path, line), says, "{path} {line}");
+        }
     }
 }

@@ -1,9 +1,11 @@
 //! Which pieces speak of a query: those with most of its words, the rare ones first.
 
-use super::chunk::{Chunk, is_prose};
+use super::chunk::{Chunk, comment, is_prose};
 
 /// Characters of a passage that are shown.
 const SHOWN: usize = 400;
+/// Lines of a comment that are shown before the best one.
+const BEFORE: usize = 4;
 /// How much more prose says than code of the same words.
 const PROSE: f64 = 1.6;
 /// How much a word counts that stands only in a heading above, or in the path.
@@ -21,7 +23,7 @@ const COMMON: [&str; 40] = [
 ];
 
 /// Returns the words of a query that are worth looking for, in lower case.
-pub fn words(query: &str) -> Vec<String> {
+pub(super) fn words(query: &str) -> Vec<String> {
     let mut words: Vec<String> =
         tokens(query).filter(|word| !COMMON.contains(&word.as_str())).collect();
     words.sort();
@@ -29,7 +31,7 @@ pub fn words(query: &str) -> Vec<String> {
     words
 }
 
-fn tokens(text: &str) -> impl Iterator<Item = String> {
+pub(super) fn tokens(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_')
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
@@ -76,13 +78,14 @@ impl Weights {
         sum * kind * if asks { ASKED } else { 1.0 }
     }
 
-    /// Returns what is shown of a piece: a paragraph as it is, of code the best line.
+    /// Returns what is shown of a piece: a paragraph as it is, of code the best line, and with
+    /// a line of a comment all of it.
     pub(super) fn shown(&self, path: &str, chunk: &Chunk) -> (usize, String) {
         let (at, text) = if is_prose(path) {
             (0, chunk.text.split_whitespace().collect::<Vec<_>>().join(" "))
         } else {
             let (at, line) = self.best_line(&chunk.text);
-            (at, line.trim().to_owned())
+            whole_comment(path, &chunk.text, at).unwrap_or_else(|| (at, line.trim().to_owned()))
         };
         let shown = match text.char_indices().nth(SHOWN) {
             Some((end, _)) => format!("{}…", text.get(..end).unwrap_or(&text)),
@@ -107,6 +110,20 @@ impl Weights {
         }
         (best.0, best.1)
     }
+}
+
+/// Returns the comment that a line belongs to, without its marks, and where it begins; nothing
+/// for a line that is none. Of a long one the part around the line is kept.
+fn whole_comment(path: &str, text: &str, at: usize) -> Option<(usize, String)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let said = |at: usize| comment(path, lines.get(at)?);
+    said(at)?;
+    let mut first = at;
+    while first > at.saturating_sub(BEFORE) && first > 0 && said(first - 1).is_some() {
+        first -= 1;
+    }
+    let words: Vec<&str> = (first..).map_while(said).filter(|said| !said.is_empty()).collect();
+    Some((first, words.join(" ")))
 }
 
 /// Returns whether a word stands among others. A stem is enough: the index matches by
