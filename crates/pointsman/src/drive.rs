@@ -40,10 +40,10 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// Where a run works, and with what.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Drive {
-    /// The folder to work in [default: this one, or that of the run that goes on].
+    /// The folder to work in [default: this one; on resume, the run's own].
     #[arg(long, value_name = "PATH")]
     pub(crate) dir: Option<PathBuf>,
-    /// The model [env: `POINTSMAN_MODEL`] [default: quote, or that of the run that goes on].
+    /// The model [env: `POINTSMAN_MODEL`] [default: quote; on resume, the run's own].
     #[arg(long, value_name = "PROVIDER:NAME")]
     model: Option<String>,
     /// The model server's address [env: `POINTSMAN_BASE_URL`].
@@ -58,7 +58,7 @@ pub(crate) struct Drive {
     /// Approve and start this server of the folder's `.mcp.json`.
     #[arg(long, value_name = "NAME")]
     mcp: Vec<String>,
-    /// Print JSON: an object per line for what happens, the last one for the end.
+    /// Print JSON: an object per line for each event, the last one for the end.
     #[arg(long)]
     pub(crate) json: bool,
     /// Commit the agent's changes to git after each step; `[hooks] commit` does it always.
@@ -277,7 +277,7 @@ impl Drive {
         match &live {
             Some(live) => observers.push(Arc::clone(live) as Arc<dyn Observer>),
             None if self.json => observers.push(Arc::new(Lines)),
-            None => observers.push(Arc::new(Plain)),
+            None => observers.push(Arc::new(Plain::default())),
         }
         observers.extend(others());
         let gone = || std::process::exit(words::exit_code(Some(Disposition::Cancelled)).into());

@@ -104,7 +104,8 @@ pub(crate) fn conclude(
             let result = if steered { words::harmless(result) } else { result.clone() };
             report::data(&format!("{result}\n"))
         });
-        told(session, outcome, ended, let_go);
+        let how = how(outcome, ended, let_go, !unasked.is_empty());
+        told(session, outcome, (ended, how));
         for reason in &unasked {
             note(&format!("left for a person: {reason}"));
         }
@@ -133,17 +134,22 @@ fn owes(outcome: &Outcome) -> bool {
     outcome.error.as_ref().is_some_and(|it| it.kind != TurnErrorKind::Cancelled)
 }
 
-/// Tells people how a run stands and what to do next.
-fn told(session: &Session, outcome: &Outcome, ended: Option<Disposition>, let_go: bool) {
-    let run = &outcome.run;
-    let how = match ended {
+/// Returns how a run stands, in the words of its exit code.
+fn how(outcome: &Outcome, ended: Option<Disposition>, let_go: bool, unasked: bool) -> &'static str {
+    match ended {
+        Some(Disposition::Succeeded) if unasked => "denied",
         Some(Disposition::Succeeded) if owes(outcome) => "ended without an answer",
         Some(ended) => ended.name(),
-        None if let_go => "let go of, still under way",
+        None if let_go => "stopped, still under way",
         None if outcome.paused && outcome.questions.is_empty() => "paused",
-        None if outcome.questions.is_empty() => "waiting for something from outside",
-        None => "waiting for a person",
-    };
+        None if outcome.questions.is_empty() => "waiting for an event",
+        None => "waiting for you",
+    }
+}
+
+/// Tells people how a run stands and what to do next.
+fn told(session: &Session, outcome: &Outcome, (ended, how): (Option<Disposition>, &str)) {
+    let run = &outcome.run;
     let time = words::duration(outcome.elapsed_ms);
     let steps = words::counted(outcome.steps, "step");
     let line = format!("{how} in `{}` after {time} and {steps}: run {run}", outcome.state);

@@ -64,6 +64,20 @@ pub(crate) enum Error {
         /// What was asked for.
         name: String,
     },
+    /// A goal of several words, each an argument of its own.
+    #[error("the goal is more than one argument")]
+    Unquoted {
+        /// The agent.
+        agent: String,
+        /// All of the goal.
+        goal: String,
+    },
+    /// The file is no export at all.
+    #[error("{path} is not an exported run")]
+    NotExport {
+        /// The file.
+        path: String,
+    },
     /// No such code.
     #[error("no code is called `{code}`")]
     NoSuchCode {
@@ -160,7 +174,7 @@ pub(crate) enum Error {
         ids: Vec<String>,
     },
     /// The run asks nothing.
-    #[error("run {run} asks nothing")]
+    #[error("run {run} has no open question")]
     AsksNothing {
         /// The run.
         run: String,
@@ -220,7 +234,7 @@ pub(crate) enum Error {
         dir: PathBuf,
     },
     /// Nothing says which runs are to go.
-    #[error("nothing says which runs are to go")]
+    #[error("specify which runs to remove")]
     PruneWhich,
     /// An MCP server is approved, and none are listed.
     #[error("there is no .mcp.json in {}, so there is no server `{name}`", dir.display())]
@@ -307,6 +321,8 @@ impl Error {
                 | SessionError::Host(_)
                 | SessionError::NoSuchEntry { .. }
                 | SessionError::ForkOfTheEnd { .. }
+                // Nothing is wrong with the store: another command is to be used.
+                | SessionError::Held { .. }
                 | SessionError::Store(StoreError::NoSuchRun { .. }),
             )
             | Self::Store(StoreError::NoSuchRun { .. })

@@ -21,7 +21,7 @@ use pointsman_runtime::{
 
 use crate::{
     report::coloured,
-    tell::{Tone, told},
+    tell::{Teller, Tone},
     words,
 };
 
@@ -34,6 +34,7 @@ const TICK: Duration = Duration::from_millis(120);
 pub(crate) struct Live {
     bar: ProgressBar,
     seen: Arc<Mutex<Seen>>,
+    teller: Teller,
 }
 
 /// What the line shows.
@@ -55,7 +56,7 @@ impl Live {
         let bar = ProgressBar::new_spinner();
         bar.set_style(picture(&seen));
         bar.enable_steady_tick(TICK);
-        Self { bar, seen }
+        Self { bar, seen, teller: Teller::default() }
     }
 
     /// Lets somebody else have the terminal for a while.
@@ -168,7 +169,7 @@ impl Observer for Live {
             Notice::Ended(_) => self.close(),
             _ => {}
         }
-        if let Some((tone, line)) = told(notice) {
+        if let Some((tone, line)) = self.teller.told(notice) {
             self.bar.println(painted(tone, &line));
         }
     }

@@ -57,7 +57,7 @@ Examples:
   pointsman init my-agent.toml
   pointsman doctor                           what is missing on this machine
 
-A run's id may be cut to any beginning that only it has; `last` is the newest run.
+Run ids can be shortened to any unique prefix; `last` is the newest run.
 
 Exit codes: 0 done or succeeded, 1 failed, 2 usage or configuration, 3 waiting for a person,
 4 budget, 5 stuck, 6 cancelled, 7 denied, 8 chart refused, 9 replay diverged, 10 store fault.";

@@ -19,13 +19,13 @@ use crate::report::Error;
 #[derive(Args, Debug)]
 pub(crate) struct Globals {
     /// The file that runs are kept in [env: `POINTSMAN_JOURNAL`].
-    #[arg(long, value_name = "FILE", global = true, help_heading = "Everywhere")]
+    #[arg(long, value_name = "FILE", global = true, help_heading = "Global options")]
     pub(crate) journal: Option<PathBuf>,
     /// Log what the program does: a level or a filter [env: `POINTSMAN_LOG`].
-    #[arg(long, value_name = "LEVEL|FILTER", global = true, help_heading = "Everywhere")]
+    #[arg(long, value_name = "LEVEL|FILTER", global = true, help_heading = "Global options")]
     pub(crate) log: Option<String>,
     /// Log to this file instead of standard error [env: `POINTSMAN_LOG_FILE`].
-    #[arg(long, value_name = "FILE", global = true, help_heading = "Everywhere")]
+    #[arg(long, value_name = "FILE", global = true, help_heading = "Global options")]
     pub(crate) log_file: Option<PathBuf>,
 }
 

@@ -39,7 +39,7 @@ struct Over {
 
 /// A rule that speaks of nothing.
 #[derive(Debug, Error)]
-#[error("write TOOL or TOOL:ARGUMENT=PATTERN, such as `shell:command=rm *`")]
+#[error("write TOOL or TOOL:ARGUMENT=PATTERN, such as `shell:command=cargo test *`")]
 struct NoRule;
 
 impl FromStr for Over {

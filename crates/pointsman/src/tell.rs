@@ -1,6 +1,9 @@
 //! What happens to a run, in lines for people: plain ones here, live ones in `live`.
 
-use std::io::{self, Write as _};
+use std::{
+    io::{self, Write as _},
+    sync::{Mutex, PoisonError},
+};
 
 use pointsman_runtime::{
     observe::{AGAIN, Asked, Notice, Observer, Question},
@@ -75,9 +78,9 @@ pub(crate) fn told(notice: &Notice) -> Option<(Tone, String)> {
         Notice::Progressed(progress) => (
             Tone::Aside,
             format!(
-                "  {} calls, {} files changed, {} of the last {} went well",
-                progress.calls,
-                progress.files_modified,
+                "  {}, {} changed, {} of the last {} went well",
+                words::counted(progress.calls, "call"),
+                words::counted(files(progress.files_modified), "file"),
                 progress.recent_successes,
                 progress.recent_successes + progress.recent_failures
             ),
@@ -97,6 +100,10 @@ pub(crate) fn told(notice: &Notice) -> Option<(Tone, String)> {
         Notice::Delayed(why) => (Tone::Warning, format!("  delayed: {}", wrong(why))),
         _ => return None,
     })
+}
+
+fn files(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
 }
 
 /// Returns what a question is about, in a line: a call, or the question itself.
@@ -130,13 +137,42 @@ pub(crate) fn open_question(question: &Question) -> String {
     }
 }
 
+/// Tells notices one after the other, and a failure only once.
+#[derive(Debug, Default)]
+pub(crate) struct Teller {
+    failed: Mutex<Option<Box<str>>>,
+}
+
+impl Teller {
+    /// Tells a notice in a line, unless it only repeats what went wrong.
+    pub(crate) fn told(&self, notice: &Notice) -> Option<(Tone, String)> {
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        match notice {
+            Notice::Answered { ok: false, what, .. } | Notice::Failed(what) => {
+                *failed = Some(what.clone());
+            }
+            Notice::Answered { .. } => *failed = None,
+            Notice::Listens { error: Some(error) } => {
+                // The line may have been cut where the message goes on.
+                let same = |told: &str| error.message.starts_with(told.trim_end_matches('…'));
+                if failed.take().is_some_and(|told| !told.is_empty() && same(&told)) {
+                    return None;
+                }
+            }
+            _ => {}
+        }
+        drop(failed);
+        told(notice)
+    }
+}
+
 /// Writes a line for each thing, without colours and without ever moving the cursor.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Plain;
+#[derive(Debug, Default)]
+pub(crate) struct Plain(Teller);
 
 impl Observer for Plain {
     fn notice(&self, _: &RunId, notice: &Notice) {
-        if let Some((_, line)) = told(notice) {
+        if let Some((_, line)) = self.0.told(notice) {
             note(&line);
         }
     }

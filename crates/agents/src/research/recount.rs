@@ -98,6 +98,8 @@ fn stop(data: &Data) -> String {
 /// Suggests what a person could do.
 fn next(data: &Data) -> &'static str {
     let found = data.findings.iter().any(|finding| finding.passages().next().is_some());
+    // `quote` says so where it has nothing to quote.
+    let unasked = data.stopped.as_ref().is_some_and(|it| it.reason.contains("no model was asked"));
     match data.stopped.as_ref().map(|stopped| stopped.cause) {
         None if data.goal.trim().is_empty() => "ask a question.",
         Some(Cause::Unusable) if !found && data.off.is_some() => {
@@ -107,9 +109,11 @@ fn next(data: &Data) -> &'static str {
             "check that the documents cover this, and use words that occur in them; or ask another \
              model."
         }
+        Some(Cause::Unusable) if unasked => {
+            "use words that occur in the documents, or name a model with `--model`."
+        }
         Some(Cause::Unusable) => {
-            "the answers could not be used; ask again in words that occur in the documents, or \
-             name another model."
+            "the model's replies could not be used; ask again, or ask another model."
         }
         Some(Cause::Failed) => {
             "see that the model and the tools can be reached, and ask again; the work so far is \

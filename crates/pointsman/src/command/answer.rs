@@ -24,7 +24,7 @@ use crate::{
     words,
 };
 
-/// Let a call run that a run asks about, or say yes to its question.
+/// Approve a pending tool call, or answer a question with yes.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Without QUESTION every open question of the run is answered. Whoever drives the run takes the
@@ -59,7 +59,7 @@ pub(crate) struct Approve {
     list_rules: bool,
 }
 
-/// Refuse a call that a run asks about, or say no to its question.
+/// Deny a pending tool call, or answer a question with no.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Without QUESTION every open question of the run is answered.
@@ -86,10 +86,10 @@ struct Answer {
     json: bool,
 }
 
-/// Cancel a run, in good order.
+/// Cancel a run cleanly.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Whoever drives the run is told; if nobody does, it is ended at once.
+The process that drives the run cancels it; if there is none, the run is ended at once.
 
 Examples:
   pointsman cancel last")]
@@ -101,11 +101,12 @@ pub(crate) struct Cancel {
     json: bool,
 }
 
-/// Pause a run: what is under way goes on, nothing new is started.
+/// Pause a run: work under way continues, nothing new starts.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Whoever drives the run is told; if nobody does, it is written down at once. `pointsman resume` goes
-on with it. The children of a run are paused with it. What is under way keeps its time limit.
+The process that drives the run pauses it; if there is none, the pause is recorded at once.
+`pointsman resume` continues the run. Child runs are paused with it. Work under way keeps its time
+limit.
 
 Examples:
   pointsman pause last
@@ -294,11 +295,13 @@ pub(super) fn say(row: &RunRow, posted: Posted, word: &str, json: bool) -> Resul
             note(&format!("next: pointsman resume {run}"));
         }
     } else if taken {
-        report::data(&format!("run {run} goes on\n"))?;
+        report::data(&format!("run {run} continues\n"))?;
     } else if posted == Posted::Held {
         report::data(&format!("run {run} is being driven, and has not taken it yet\n"))?;
     } else {
-        report::data(&format!("nobody drives run {run} now; next: pointsman resume {run}\n"))?;
+        report::data(&format!(
+            "run {run} is not running; continue it with `pointsman resume {run}`\n"
+        ))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,9 +1,10 @@
 //! `pointsman doctor`: what works on this machine, what does not, and what to do.
 
+mod probe;
 mod reach;
 mod sandbox;
 
-use std::{fmt::Write as _, path::Path, process::ExitCode, time::Duration};
+use std::{fmt::Write as _, io, path::Path, process::ExitCode, time::Duration};
 
 use clap::Args;
 use console::style;
@@ -24,6 +25,7 @@ use crate::{
     drive::Drive,
     place::{self, Globals, Settled, user_file, variable},
     report::{self, Error},
+    words,
 };
 
 /// How long a program or a server has to answer.
@@ -31,13 +33,22 @@ const LIMIT: Duration = Duration::from_secs(2);
 
 /// Check what this machine has, and say what to do about what it lacks.
 #[derive(Args, Debug)]
-#[command(after_help = "\
-Nothing is changed, no model is asked, and keys are only looked for by the names of their
-variables. Exits with 1 when something failed; a warning is no failure.
+#[command(
+    mut_arg("record", |arg| arg.hide(true)),
+    mut_arg("replay", |arg| arg.hide(true)),
+    mut_arg("dir", |arg| arg.help("The folder to look at [default: this one]")),
+    mut_arg("model", |arg| arg.help("The model to look at [env: `POINTSMAN_MODEL`] [default: quote]")),
+    mut_arg("mcp", |arg| arg.help("Count this server of the folder's `.mcp.json` as approved")),
+    mut_arg("json", |arg| arg.help("Print JSON: one object with all checks")),
+    after_help = "\
+Folders are tried by making a file there and removing it again; nothing else is changed, no model is
+asked, and keys are only looked for by the names of their variables. Exits with 1 when a check failed;
+a warning is not a failure.
 
 Examples:
   pointsman doctor
-  pointsman doctor --model openai:gpt-5-mini --json")]
+  pointsman doctor --model openai:gpt-5-mini --json"
+)]
 pub(crate) struct Doctor {
     #[command(flatten)]
     drive: Drive,
@@ -233,15 +244,21 @@ fn journal(globals: &Globals, config: &Config, checks: &mut Vec<Check>) {
             .and_then(|session: Session| session.store().list().map_err(Error::Store));
         checks.push(match opened {
             Ok(Listed { runs, damaged }) => match damaged.into_iter().next() {
-                None => Check::ok("journal", format!("{}, {} runs", path.display(), runs.len())),
+                None => match probe::writable(&path) {
+                    Ok(()) => Check::ok("journal", kept(&path, runs.len())),
+                    Err((folder, error)) => unwritable("journal", &folder, &error, JOURNAL),
+                },
                 Some(error) => Check::fail("journal", &Error::Store(error)),
             },
             Err(error) => Check::fail("journal", &error),
         });
+    } else if let Err((folder, error)) = probe::writable(&path) {
+        checks.push(unwritable("journal", &folder, &error, JOURNAL));
     } else {
         let detail = format!("{} is not there yet; the first run makes it", path.display());
         checks.push(Check::ok("journal", detail));
     }
+    index(checks);
     let wanted = config.watch.disk_free.or_else(|| watch::Limits::default().disk_free).unwrap_or(0);
     let folder = path.ancestors().skip(1).find(|folder| folder.is_dir());
     let free = folder.and_then(|folder| rustix::fs::statvfs(folder).ok());
@@ -255,6 +272,34 @@ fn journal(globals: &Globals, config: &Config, checks: &mut Vec<Check>) {
         Some(free) => Check::ok("disk", format!("{} MB free", free / 1_000_000)),
         None => {
             Check::warn("disk", "how much is free cannot be told", "look at the journal's disk")
+        }
+    });
+}
+
+/// What to do where journals cannot be written.
+const JOURNAL: &str = "give the right to write there, or set POINTSMAN_JOURNAL to a file elsewhere";
+
+fn kept(path: &Path, runs: usize) -> String {
+    let runs = u64::try_from(runs).unwrap_or(u64::MAX);
+    format!("{}, {}", path.display(), words::counted(runs, "run"))
+}
+
+fn unwritable(name: &'static str, folder: &Path, error: &io::Error, hint: &str) -> Check {
+    let detail = format!("cannot write in {}: {error}", folder.display());
+    Check { status: Status::Fail, ..Check::warn(name, detail, hint) }
+}
+
+/// Looks whether the search index can be kept.
+fn index(checks: &mut Vec<Check>) {
+    let path = match place::cache() {
+        Ok(folder) => folder.join("index.db"),
+        Err(error) => return checks.push(Check::fail("index", &error)),
+    };
+    checks.push(match probe::writable(&path) {
+        Ok(()) => Check::ok("index", path.parent().unwrap_or(&path).display().to_string()),
+        Err((folder, error)) => {
+            let hint = "give the right to write there, or set XDG_CACHE_HOME to another folder";
+            unwritable("index", &folder, &error, hint)
         }
     });
 }

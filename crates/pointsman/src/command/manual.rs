@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf, process::ExitCode};
 
-use clap::{Args, CommandFactory as _};
+use clap::{Args, Command, CommandFactory as _};
 use clap_complete::Shell;
 
 use crate::{
@@ -45,19 +45,126 @@ impl Completions {
 
 impl Manual {
     pub(crate) fn run(self) -> Result<ExitCode, Error> {
-        let command = Arguments::command();
+        let command = whole(Arguments::command());
         let Some(dir) = self.dir else {
-            let mut page = Vec::new();
-            clap_mangen::Man::new(command)
-                .render(&mut page)
-                .map_err(|source| Error::Write { path: "the manual page".into(), source })?;
-            report::bytes(&page)?;
+            report::bytes(&page(&command)?)?;
             return Ok(ExitCode::SUCCESS);
         };
         let trouble = |source| Error::Write { path: dir.display().to_string(), source };
         fs::create_dir_all(&dir).map_err(trouble)?;
-        clap_mangen::generate_to(command, &dir).map_err(trouble)?;
+        for command in all(&command) {
+            let name = command.get_display_name().unwrap_or_else(|| command.get_name());
+            fs::write(dir.join(format!("{name}.1")), page(command)?).map_err(trouble)?;
+        }
         report::data(&format!("wrote the manual pages to {}\n", dir.display()))?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Returns a command whose subcommands know their whole names.
+fn whole(command: Command) -> Command {
+    let mut command = command.disable_help_subcommand(true);
+    command.build();
+    command
+}
+
+/// Returns a command and all that are under it, but for those that nobody is shown.
+fn all(command: &Command) -> Vec<&Command> {
+    let under = command.get_subcommands().filter(|under| !under.is_hide_set());
+    [command].into_iter().chain(under.flat_map(all)).collect()
+}
+
+/// Returns the page of a command.
+fn page(command: &Command) -> Result<Vec<u8>, Error> {
+    let trouble = |source| Error::Write { path: "the manual page".into(), source };
+    let mut page = Vec::new();
+    let man = clap_mangen::Man::new(command.clone());
+    man.render_title(&mut page).map_err(trouble)?;
+    man.render_name_section(&mut page).map_err(trouble)?;
+    man.render_synopsis_section(&mut page).map_err(trouble)?;
+    man.render_description_section(&mut page).map_err(trouble)?;
+    let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let Sections { told, examples, exit } = Sections::of(&after);
+    page.extend(paragraphs(&told).into_bytes());
+    man.render_options_section(&mut page).map_err(trouble)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(&mut page).map_err(trouble)?;
+    }
+    let exit =
+        exit.unwrap_or_else(|| "0 when it worked, 2 after a mistake in usage or settings.".into());
+    let mut rest = format!(".SH \"EXIT STATUS\"\n{}", paragraphs(&exit));
+    rest += &format!(".SH ENVIRONMENT\n{}", listed(&ENVIRONMENT));
+    rest += &format!(".SH FILES\n{}", listed(&FILES));
+    if !examples.is_empty() {
+        rest += &format!(".SH EXAMPLES\n.nf\n{}\n.fi\n", escaped(&examples));
+    }
+    page.extend(rest.into_bytes());
+    man.render_version_section(&mut page).map_err(trouble)?;
+    Ok(page)
+}
+
+/// What a program's manual says of variables.
+const ENVIRONMENT: [(&str, &str); 7] = [
+    ("POINTSMAN_MODEL", "the model, as PROVIDER:NAME"),
+    ("POINTSMAN_BASE_URL", "the address of the model's server"),
+    ("POINTSMAN_JOURNAL", "the file that runs are kept in"),
+    ("POINTSMAN_LOG, POINTSMAN_LOG_FILE", "what to log, and to which file"),
+    ("OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY", "keys, each for its provider alone"),
+    ("XDG_STATE_HOME, XDG_CACHE_HOME, XDG_CONFIG_HOME", "other folders than those under HOME"),
+    ("NO_COLOR", "no colours"),
+];
+
+/// What it says of files.
+const FILES: [(&str, &str); 5] = [
+    ("~/.config/pointsman/pointsman.toml", "your settings"),
+    ("pointsman.toml", "the settings of a repository; they can only be stricter"),
+    (".mcp.json", "the MCP servers of a folder"),
+    ("~/.local/state/pointsman/journal.db", "the runs"),
+    ("~/.cache/pointsman", "search indexes; they may be deleted"),
+];
+
+/// What stands below the options of a command's help.
+struct Sections {
+    told: String,
+    examples: String,
+    exit: Option<String>,
+}
+
+impl Sections {
+    fn of(after: &str) -> Self {
+        let (mut told, mut examples, mut exit) = (Vec::new(), String::new(), None);
+        for part in after.split("\n\n") {
+            if let Some(lines) = part.strip_prefix("Examples:\n") {
+                examples = lines.into();
+            } else if let Some(codes) = part.strip_prefix("Exit codes: ") {
+                exit = Some(codes.replace('\n', " ").replace(", ", "\n\n"));
+            } else if part.starts_with("Exits with ") {
+                exit = Some(part.into());
+            } else if !part.trim().is_empty() {
+                told.push(part);
+            }
+        }
+        Self { told: told.join("\n\n"), examples, exit }
+    }
+}
+
+fn paragraphs(text: &str) -> String {
+    let parts = text.split("\n\n").filter(|part| !part.trim().is_empty());
+    parts.map(|part| format!(".PP\n{}\n", escaped(part))).collect()
+}
+
+fn listed(rows: &[(&str, &str)]) -> String {
+    let row = |(name, about): &(&str, &str)| {
+        format!(".TP\n\\fB{}\\fR\n{}\n", escaped(name), escaped(about))
+    };
+    rows.iter().map(row).collect()
+}
+
+/// Returns text in which nothing is an order to the program that sets it.
+fn escaped(text: &str) -> String {
+    let plain = |line: &str| {
+        let line = line.replace('\\', "\\\\").replace('-', "\\-");
+        if line.starts_with(['.', '\'']) { format!("\\&{line}") } else { line }
+    };
+    text.lines().map(plain).collect::<Vec<_>>().join("\n")
 }

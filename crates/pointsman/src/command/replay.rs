@@ -92,6 +92,7 @@ impl Replay {
         let file = File::open(path).map_err(unread)?;
         let mut exported = import::read(BufReader::new(file)).map_err(|error| match error {
             ExportError::Read(source) => unread(source),
+            ExportError::NotOurs => Error::NotExport { path: self.what.clone() },
             error => Error::Export(error),
         })?;
         if let Some(until) = self.until {

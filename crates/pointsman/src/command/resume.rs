@@ -21,7 +21,7 @@ use crate::{
     which::Which,
 };
 
-/// Go on with a run that was interrupted or paused, or that waited.
+/// Resume an interrupted, paused or waiting run.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 What was under way when it was interrupted is not repeated blindly: each tool says what to do.
@@ -58,7 +58,7 @@ fn grant(typed: &str) -> Result<(Charge, u64), String> {
     Ok((charge, amount.ok_or_else(|| format!("`{key}` needs a whole number above 0"))?))
 }
 
-/// Make a new run that shares another's entries up to one, and go on from there.
+/// Fork a run at an entry and continue.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Without `--at`, a run that has ended is forked before its last entry. The new run works where the
@@ -67,14 +67,14 @@ other one does, with the same model, unless `--dir` or `--model` says otherwise.
 Examples:
   pointsman fork last --at 3
   pointsman fork RUN --at 3 --model anthropic:claude-sonnet-4-5
-  pointsman fork RUN --no-run            only makes it, and prints its id")]
+  pointsman fork RUN --no-run            only creates it, and prints its id")]
 pub(crate) struct Fork {
     /// The run: its id or the beginning of it, or `last`.
     run: Which,
     /// The last entry that is shared.
     #[arg(long, value_name = "ENTRY")]
     at: Option<u64>,
-    /// Do not go on with it.
+    /// Only create the fork, and print its id.
     #[arg(long)]
     no_run: bool,
     #[command(flatten)]

@@ -44,11 +44,11 @@ profile has none, and only if `--model` or the settings name one. Nothing is sen
 `code` works in phases: those of `--plan`, or those that the model proposes and you approve. A plan
 is a TOML file of `[[phase]] description = \"…\"`, or a list `1. …`, `2. …` with `(10 min)` behind.
 
-Nothing but looking is done unasked. What else a run wants to do is asked for at the terminal;
-without one the run waits, and `pointsman approve` or `pointsman deny` answers.
+Only read-only tools run without asking. For any other call the run asks at the terminal; without
+one the run waits for `pointsman approve` or `pointsman deny`. A call that cannot run is not asked for.
 
-Ctrl-C cancels the run in good order; a second one lets go of it at once, and a third ends the
-program whatever it waits for.
+Ctrl-C cancels the run cleanly; a second one leaves it as it is, to be resumed, and a third ends the
+program at once.
 
 Examples:
   pointsman run research \"Where is the loop rule proved?\"
@@ -69,6 +69,9 @@ pub(crate) struct Run {
     agent: String,
     /// What it should do.
     goal: Option<String>,
+    /// Words of a goal that was not quoted.
+    #[arg(hide = true, value_name = "WORD")]
+    rest: Vec<String>,
     #[command(flatten)]
     drive: Drive,
     /// Set a slot of the chart, or a key of the agent's configuration; JSON or text.
@@ -77,7 +80,7 @@ pub(crate) struct Run {
     /// The phases of the work, for `code`: a TOML file, or an enumerated list.
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
-    /// Where the waiting times between attempts come from; drawn if it is not given.
+    /// Seed for retry jitter [default: random].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Say what would run, and do nothing.
@@ -103,6 +106,11 @@ fn pair(text: &str) -> Result<(String, Value), String> {
 
 impl Run {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+        if !self.rest.is_empty() {
+            let words = self.goal.iter().chain(&self.rest).map(String::as_str);
+            let goal = words.collect::<Vec<_>>().join(" ");
+            return Err(Error::Unquoted { agent: self.agent, goal });
+        }
         let mut source = Source::find(&self.agent)?;
         let mut settled = place::settled(self.drive.dir())?;
         let plan = self.form_plan(&source, &mut settled)?;

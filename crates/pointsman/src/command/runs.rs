@@ -8,9 +8,11 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
+use pointsman_kernel::chart::Does;
 use pointsman_runtime::{
     clock::now_ms,
     config::milliseconds,
+    session::{Session, talks},
     store::{Listed, Prune, RunId, RunRow},
 };
 use serde_json::json;
@@ -106,6 +108,10 @@ impl Runs {
             Some(RunsCommand::Remove(remove)) => return remove.run(globals),
             None => {}
         }
+        // Looking makes nothing: where no run was kept yet, there may be no right to write.
+        if !globals.journal(&place::user()?.config)?.exists() {
+            return none_yet(self.json);
+        }
         let session = globals.session()?;
         let Listed { runs: rows, damaged } = session.store().list().map_err(Error::Store)?;
         let shown = rows.get(..self.limit.min(rows.len())).unwrap_or_default();
@@ -114,9 +120,9 @@ impl Runs {
                 json_line(&object(row))?;
             }
         } else if !shown.is_empty() {
-            report::data(&table(shown, now_ms()))?;
+            report::data(&table(shown, now_ms(), |row| stands(&session, row)))?;
         } else if rows.is_empty() && damaged.is_empty() {
-            note("no runs yet: `pointsman run research \"QUESTION\"` makes one");
+            return none_yet(self.json);
         }
         if rows.len() > shown.len() {
             let (left, all) = (rows.len() - shown.len(), rows.len());
@@ -130,6 +136,31 @@ impl Runs {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn none_yet(json: bool) -> Result<ExitCode, Error> {
+    if !json {
+        note("no runs yet: `pointsman run research \"QUESTION\"` makes one");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns how a run stands that has not ended. One that cannot be read is where it was.
+pub(super) fn stands(session: &Session, row: &RunRow) -> String {
+    let recalled = session.recall(&row.id, None).ok();
+    let waits = recalled.as_ref().and_then(|recalled| {
+        if !recalled.loaded.questions().is_empty() {
+            return Some("waiting for you");
+        }
+        let state = recalled.chart.state(recalled.loaded.run.core().state)?;
+        let awaits = matches!(state.does(), Does::Await { .. });
+        match (awaits, talks(&row.agent)) {
+            (true, true) => Some("waiting for your message"),
+            (true, false) => Some("waiting for an event"),
+            (false, _) => None,
+        }
+    });
+    waits.map_or_else(|| format!("in {}", row.state), str::to_owned)
 }
 
 pub(super) fn object(row: &RunRow) -> serde_json::Value {
@@ -146,12 +177,12 @@ pub(super) fn object(row: &RunRow) -> serde_json::Value {
     })
 }
 
-pub(super) fn table(rows: &[RunRow], now: u64) -> String {
+pub(super) fn table(rows: &[RunRow], now: u64, stands: impl Fn(&RunRow) -> String) -> String {
     let cells = |row: &RunRow| {
         [
             row.id.to_string(),
-            row.agent.to_string(),
-            row.ended.as_ref().map_or_else(|| format!("in {}", row.state), ToString::to_string),
+            row.chart.to_string(),
+            row.ended.as_ref().map_or_else(|| stands(row), ToString::to_string),
             words::age(now, row.made_ms()),
             row.seq.0.to_string(),
         ]
@@ -211,7 +242,8 @@ impl PruneRuns {
             return Ok(ExitCode::SUCCESS);
         }
         if !pruned.runs.is_empty() {
-            report::data(&table(&pruned.runs, now_ms()))?;
+            let stands = |row: &RunRow| format!("in {}", row.state);
+            report::data(&table(&pruned.runs, now_ms(), stands))?;
         }
         let word = if self.dry_run { "would be removed" } else { "removed" };
         let count = u64::try_from(pruned.runs.len()).unwrap_or(u64::MAX);

@@ -214,7 +214,7 @@ fn timeline(row: &RunRow, place: Option<&Place>, told: &Story) -> String {
         let _: std::fmt::Result = write!(text, ", {}", words::counted(spent.tokens, "token"));
     }
     if spent.money > 0 {
-        let _: std::fmt::Result = write!(text, ", {} of money", words::money(spent.money));
+        let _: std::fmt::Result = write!(text, ", cost: {}", words::money(spent.money));
     }
     text.push('\n');
     text

@@ -16,7 +16,7 @@ use crate::{
 Every visit takes one name: an outcome of the state's job, an awaited event, one of the
 kernel's own (failed, timeout, stuck, denied), or cancel, cancel_turn, shutdown. Budgets
 that edges spend apply; a used-up one stops the walk, and so does a name that the state
-does not have. Both are told under `rejected`, and the exit code is 0.
+does not have. Both are reported under `rejected`, and the exit code is 0.
 
 Examples:
   pointsman simulate form --outcomes activate,ready,none

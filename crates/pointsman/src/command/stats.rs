@@ -63,7 +63,7 @@ fn write(stats: &Stats, text: &mut String) -> std::fmt::Result {
     let spent = &stats.spent;
     writeln!(
         text,
-        "{}, {}, {}, {} of money",
+        "{}, {}, {}, cost: {}",
         counted(spent.model_calls, "model call"),
         counted(spent.tool_calls, "tool call"),
         counted(spent.tokens, "token"),
@@ -107,7 +107,9 @@ fn write(stats: &Stats, text: &mut String) -> std::fmt::Result {
         more(text, stats.findings.len())?;
     }
     if !stats.unreadable.is_empty() {
-        writeln!(text, "\n{} runs cannot be read by this build:", stats.unreadable.len())?;
+        let count = u64::try_from(stats.unreadable.len()).unwrap_or(u64::MAX);
+        let runs = words::counted(count, "run");
+        writeln!(text, "\n{runs} cannot be read by this build:")?;
         for (run, why) in stats.unreadable.iter().take(ROWS) {
             writeln!(text, "  {run}: {why}")?;
         }

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use pointsman_kernel::diagnostic::did_you_mean;
 use pointsman_runtime::{
     driver::DriveError, host::HostError, session::SessionError, tool::ToolError,
 };
@@ -19,13 +20,22 @@ impl Error {
             }
             Self::Exists { unless: None, .. } => "give another name".into(),
             Self::NotText { .. } => "charts are TOML files in UTF-8".into(),
-            Self::NoSuchChart { .. } => {
-                let names: Vec<&str> =
-                    pointsman_agents::CHARTS.iter().map(|(name, _)| *name).collect();
-                format!("give a file, or one of: {}", names.join(", "))
+            Self::NoSuchChart { name } => {
+                let names = pointsman_agents::CHARTS.iter().map(|(name, _)| *name);
+                let near = did_you_mean(name, names.clone(), "agent");
+                let near = if near.starts_with("did") { near + " Or " } else { String::new() };
+                let names: Vec<&str> = names.collect();
+                format!("{near}give a chart file, or one of: {}", names.join(", "))
             }
+            Self::Unquoted { agent, goal } => {
+                format!("quote the goal: `pointsman run {agent} {}`", quoted(goal))
+            }
+            Self::NotExport { path } if path.ends_with(".toml") => {
+                format!("`pointsman check {path}` checks a chart; `pointsman export RUN` writes a run")
+            }
+            Self::NotExport { .. } => "`pointsman export RUN > run.jsonl` writes one".into(),
             Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
-                "look at its name, and at the folder that you are in".into()
+                "check the path".into()
             }
             Self::NoSuchCode { .. } => "`pointsman explain` lists them all".into(),
             Self::NotYet { .. } => {
@@ -37,7 +47,7 @@ impl Error {
             Self::NoSuchSlot { hint, .. } => hint.clone(),
             Self::Budget(error) => error.hint().into(),
             Self::NoTalks => "begin one: `pointsman chat`".into(),
-            Self::NoTalker { run, .. } => format!("`pointsman resume {run}` goes on with it"),
+            Self::NoTalker { run, .. } => format!("`pointsman resume {run}` continues it"),
             Self::Plan(error) => error.hint().into(),
             Self::NoUrl => "write `pointsman run form --url URL --profile FILE`".into(),
             Self::NoProfile => "give `--profile FILE`, or set `profile` in `[form]` of your settings; \
@@ -56,10 +66,10 @@ impl Error {
                 format!("type more of it: {}", few.join(", "))
             }
             Self::TooLate { run, .. } => {
-                format!("`pointsman resume {run}` goes on as without an answer")
+                format!("`pointsman resume {run}` continues without an answer")
             }
-            Self::AsksNothing { run } => format!("`pointsman show {run}` tells where it is"),
-            Self::NoSuchQuestion { open, .. } if open.is_empty() => "it asks nothing".into(),
+            Self::AsksNothing { run } => format!("`pointsman show {run}` shows its state"),
+            Self::NoSuchQuestion { open, .. } if open.is_empty() => "it has no open question".into(),
             Self::NoSuchQuestion { open, .. } => format!("it asks: {}", open.join(", ")),
             Self::NoRule { offered, .. } => {
                 let offered = offered.iter().map(|rule| format!("`--always='{rule}'`, "));
@@ -67,9 +77,9 @@ impl Error {
                 format!("write {offered}`--always=tool` for every call, or leave `--always` out")
             }
             Self::HasEnded { run, .. } => {
-                format!("`pointsman fork {run}` makes a new run out of it")
+                format!("`pointsman fork {run}` makes a new run from it")
             }
-            Self::NoFolder { .. } => "name the folder to go on in with `--dir`".into(),
+            Self::NoFolder { .. } => "name the folder to work in with `--dir`".into(),
             Self::Elsewhere { run, .. } => {
                 format!("leave, and write `pointsman chat --resume {run}`")
             }
@@ -89,6 +99,15 @@ impl Error {
             Self::Session(error) => return session_hint(error),
             _ => return None,
         })
+    }
+}
+
+/// Returns text as one word of a shell.
+fn quoted(text: &str) -> String {
+    if text.contains(['\'', '"', '$', '`', '\\', '!']) {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    } else {
+        format!("\"{text}\"")
     }
 }
 
@@ -118,7 +137,10 @@ fn session_hint(error: &SessionError) -> Option<String> {
             Some(format!("`pointsman show {run}` lists its entries"))
         }
         SessionError::Chart { .. } => Some("use the build that began the run".into()),
-        SessionError::Held { run } => Some(format!("`pointsman cancel {run}` stops it")),
+        SessionError::Held { run } => Some(format!(
+            "`pointsman pause {run}`, `approve`, `deny` and `cancel` reach it from here; resume it \
+             when that process has ended"
+        )),
         _ => None,
     }
 }

@@ -11,6 +11,7 @@ mod decode;
 mod faulty;
 mod fields;
 mod form;
+mod hints;
 mod home;
 mod journals;
 mod kept;

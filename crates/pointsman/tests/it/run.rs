@@ -112,7 +112,7 @@ fn a_search_that_found_nothing_or_did_not_run_is_stuck() {
     assert!(
         told.contains("no passage in these documents matches") && told.contains("Searched (1)")
     );
-    assert!(told.contains("What to do next: see that the documents speak of this"), "{told}");
+    assert!(told.contains("What to do next: check that the documents cover this"), "{told}");
     for (goal, more) in [
         ("Who sets the points?", &["--deny", "context.fts_search"][..]),
         ("Who sets the points?", &["--set", "tools=false"]),

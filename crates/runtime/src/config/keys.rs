@@ -111,9 +111,17 @@ impl<'t, 'i> Keys<'t, 'i> {
         for (name, _) in self.table {
             let key: &str = name.get_ref();
             if !self.asked.contains(&key) {
+                let secret = ["api_key", "apikey", "api-key", "key", "token"].contains(&key);
+                let hint = if secret && self.title == "`[model]`" {
+                    "keys are never read from a file: set the provider's variable in the \
+                     environment, such as OPENAI_API_KEY or ANTHROPIC_API_KEY"
+                        .into()
+                } else {
+                    did_you_mean(key, self.asked.iter().copied(), "key")
+                };
                 found.push(Problem {
                     message: format!("{} has no key `{key}`", self.title),
-                    hint: did_you_mean(key, self.asked.iter().copied(), "key"),
+                    hint,
                     span: Span { start: name.span().start, end: name.span().end },
                 });
             }

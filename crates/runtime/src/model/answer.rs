@@ -184,10 +184,15 @@ fn failed(settings: &Settings, error: &decode::ModelError) -> Fault {
             message = format!("{message}; check {variable}");
         }
         (ErrorClass::Auth, _, [variable, ..]) => {
-            message = format!("{message}; no key was sent: see {variable} in docs/models.md");
+            message = format!("{message}; no key was sent: set {variable} in the environment");
         }
         (ErrorClass::Invalid, Some(404 | 405), _) if provider == Provider::OpenAiCompatible => {
-            message = format!("{message}; most servers want /v1 at the end of the base URL");
+            let base = settings.base_url.as_deref().unwrap_or_default().trim_end_matches('/');
+            message = if base.ends_with("/v1") {
+                format!("{message}; check the model's name: `{}`", settings.spec)
+            } else {
+                format!("{message}; most servers want /v1 at the end of the base URL")
+            };
         }
         (ErrorClass::TooLarge, ..) => {
             message = format!("{message}; allow more with `answer` of `[model]`");

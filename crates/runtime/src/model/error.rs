@@ -131,7 +131,11 @@ impl ModelError {
                 "install the system's CA certificates, or point SSL_CERT_FILE at them".into()
             }
             Self::File { path, .. } => format!("check that {} is there", path.display()),
-            Self::Line { .. } => "docs/models.md describes the format".into(),
+            Self::Line { .. } => {
+                "a script is a list of `[[turn]]` tables, or JSON lines, with `text`, \
+                                  `calls` or `fault`"
+                    .into()
+            }
         }
     }
 }

@@ -280,7 +280,9 @@ impl StoreError {
                 mark.display()
             ),
             Self::Full { .. } => {
-                "free some space, prune old runs or raise `max_size` of `[journal]`".into()
+                "free some space on that disk first: even removing runs needs some. If it is the \
+                 journal's own cap, raise `max_size` of `[journal]` or remove runs with `runs prune`"
+                    .into()
             }
             Self::Busy { .. } => {
                 "try again, stop the other process, or raise `busy` of `[journal]`".into()

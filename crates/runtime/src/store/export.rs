@@ -28,6 +28,9 @@ pub enum ExportError {
     /// The export cannot be read.
     #[error("the export cannot be read: {0}")]
     Read(#[source] io::Error),
+    /// It is no export at all: its first line is not that of one.
+    #[error("this is not an exported run")]
+    NotOurs,
     /// A later build wrote it.
     #[error("the export has format {found}, and this build knows formats up to {FORMAT}")]
     TooNew {

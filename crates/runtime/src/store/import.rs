@@ -38,6 +38,9 @@ pub struct Exported {
 pub fn read(mut from: impl io::Read) -> Result<Exported, ExportError> {
     let mut bytes = Vec::new();
     from.read_to_end(&mut bytes).map_err(ExportError::Read)?;
+    if !is_export(&bytes) {
+        return Err(ExportError::NotOurs);
+    }
     let lines = split(&bytes)?;
     let damaged =
         |line: usize, why: &str| Err(ExportError::Damaged { line, seq: None, why: why.into() });
@@ -86,6 +89,15 @@ pub fn read(mut from: impl io::Read) -> Result<Exported, ExportError> {
         lines: entries.iter().map(|line| (*line).to_owned()).collect(),
         link,
     })
+}
+
+/// Returns whether a file begins as an export does, even a damaged one. An empty file may be
+/// one that was cut off.
+fn is_export(bytes: &[u8]) -> bool {
+    let head = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let head = String::from_utf8_lossy(head);
+    let fields = ["\"export\"", "\"agent\"", "\"source\"", "\"created_ms\""];
+    bytes.is_empty() || fields.iter().any(|field| head.contains(field))
 }
 
 /// Splits the export into lines; each must be text and end as a line does.

@@ -136,11 +136,12 @@ pub(super) fn write(
     let lines = arguments.content.lines().count();
     let (path, holds) =
         (&arguments.path, holds(before.as_deref(), &digest(arguments.content.as_bytes())));
+    let s = |count: usize| if count == 1 { "" } else { "s" };
+    let bytes = if size == 1 { "byte" } else { "bytes" };
+    let holds = format!("{lines} line{}, {size} {bytes}\n{holds}", s(lines));
     match replaced {
-        Ok(true) => Said::changed(format!("made `{path}`: {lines} lines, {size} bytes\n{holds}")),
-        Ok(false) => {
-            Said::changed(format!("replaced `{path}`: {lines} lines, {size} bytes\n{holds}"))
-        }
+        Ok(true) => Said::changed(format!("made `{path}`: {holds}")),
+        Ok(false) => Said::changed(format!("replaced `{path}`: {holds}")),
         Err(error) => Said::unwritten(&error),
     }
 }

@@ -89,7 +89,8 @@ fn what_does_not_exist_is_searched_for_and_given_up() {
     assert_eq!(driver.states(), states_of(1, &["searching", "stuck_search"]));
     let told = told_at_the_end(&mut driver);
     assert!(
-        told.contains("hacker.txt\": no passage") && told.contains("see that the documents speak")
+        told.contains("hacker.txt\": no passage")
+            && told.contains("check that the documents cover")
     );
     // and who says it in other words each time is told so, then turned away.
     let mut driver = begun(json!({"goal": goal}));

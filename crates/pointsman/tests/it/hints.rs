@@ -1,0 +1,137 @@
+//! What people are told when they have mistyped something, and where things stand.
+
+use serde_json::Value;
+
+use crate::home::{Home, Shown};
+use crate::stdout;
+
+#[test]
+fn mistyped_commands_are_answered_with_the_right_one() {
+    let home = Home::new("hints");
+    for (arguments, told) in [
+        (
+            &["run", "research", "what", "is", "this"][..],
+            "quote the goal: `pointsman run research \"what is this\"`",
+        ),
+        (&["run", "research", "what's", "this"], r"`pointsman run research 'what'\''s this'`"),
+        (&["run", "reserch", "x"], "did you mean `research`?"),
+        (&["replay", "note.toml"], "`pointsman check note.toml` checks a chart"),
+        (
+            &["run", "research", "x", "--allow", "shell:rm *"],
+            "such as `shell:command=cargo test *`",
+        ),
+    ] {
+        let (code, out, err) = home.pointsman(arguments);
+        assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}: {err}");
+        assert!(err.contains(told), "{arguments:?}: {err}");
+    }
+}
+
+#[test]
+fn a_key_in_the_settings_is_answered_with_the_environment() {
+    let home = Home::new("hints-key");
+    home.settings("[model]\napi_key = \"secret-value\"\n");
+    let (code, _, err) = home.pointsman(&["run", "research", "x"]);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("OPENAI_API_KEY"), "{err}");
+}
+
+#[test]
+fn a_damaged_export_is_still_told_from_a_file_that_is_none() {
+    let home = Home::new("hints-export");
+    home.research("Who sets the points?");
+    let (_, export, _) = home.pointsman(&["export", "last"]);
+    home.write("run.jsonl", &export.replacen("points", "pionts", 1));
+    assert_eq!(home.pointsman(&["replay", "run.jsonl"]).0, 9);
+    home.write("run.jsonl", &export);
+    assert_eq!(home.pointsman(&["replay", "run.jsonl"]).0, 0);
+}
+
+#[test]
+fn nothing_relevant_is_no_success() {
+    let home = Home::new("hints-quote");
+    home.write("docs/bytes.md", "Call bytes.capitalize() for a copy with capitalized letters.\n");
+    home.write(
+        "docs/lib.rs",
+        "/// A queue that holds jobs\n/// until a worker asks for one.\nfn f() {}\n",
+    );
+    let ask = |question: &str| home.pointsman(&["run", "research", question, "--dir", "docs"]);
+    let (code, out, err) = ask("What is the capital of Mongolia?");
+    assert!(code != 0 && !out.contains("capitalize()"), "{code} {out}{err}");
+    assert!(err.contains("not found"), "{err}");
+    assert!(!out.contains("the model's replies") && !err.contains("the model's replies"), "{out}");
+    let (code, out, err) = ask("What does the queue hold until a worker asks?");
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("A queue that holds jobs until a worker asks for one."), "{out}");
+}
+
+#[test]
+fn runs_are_listed_by_their_charts_and_by_what_they_wait_for() {
+    let home = Home::new("hints-runs");
+    assert_eq!(home.pointsman(&["run", "note.toml", "Hello", "--set", "tone=dry"]).0, 3);
+    let (_, out, _) = home.pointsman(&["runs"]);
+    let row = out.lines().nth(1).expect("there is one");
+    assert!(row.contains("  note  ") && row.contains("  waiting for you  "), "{out}");
+    assert!(!out.contains("builtin"), "{out}");
+}
+
+/// A folder in which nobody can make anything, not even root.
+const NOWHERE: &str = "/proc/pointsman/journal.db";
+
+#[test]
+fn doctor_tries_whether_it_can_write() {
+    let home = Home::new("hints-doctor");
+    let (code, out, _) = home.pointsman(&["doctor", "--json"]);
+    let checks: Value = serde_json::from_str(&out).expect("it is JSON");
+    let status = |checks: &Value, name: &str| {
+        let rows = checks["checks"].as_array().expect("a list").clone();
+        rows.iter().find(|row| row["name"] == name).expect("a row")["status"].clone()
+    };
+    assert_eq!((status(&checks, "journal"), status(&checks, "index")), ("ok".into(), "ok".into()));
+    assert_eq!(code, 0, "{out}");
+    assert!(!home.path("state").exists() && !home.path("cache").exists(), "nothing stays behind");
+    let Shown { code, out, .. } = home.with(
+        &[("POINTSMAN_JOURNAL", NOWHERE), ("XDG_CACHE_HOME", "/proc")],
+        &["doctor", "--json"],
+    );
+    let checks: Value = serde_json::from_str(&out).expect("it is JSON");
+    assert_eq!(
+        (status(&checks, "journal"), status(&checks, "index")),
+        ("fail".into(), "fail".into()),
+        "{out}"
+    );
+    assert_eq!(code, Some(1));
+}
+
+#[test]
+fn looking_at_runs_needs_no_right_to_write() {
+    let home = Home::new("hints-readonly");
+    let Shown { code, err, .. } = home.with(&[("POINTSMAN_JOURNAL", NOWHERE)], &["runs"]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("no runs yet"), "{err}");
+    let run = ["run", "research", "x", "--dir", "docs"];
+    let Shown { code, err, .. } = home.with(&[("POINTSMAN_JOURNAL", NOWHERE)], &run);
+    assert_eq!(code, Some(10), "{err}");
+    assert!(err.contains("hint: "), "{err}");
+}
+
+#[test]
+fn manual_pages_have_the_usual_sections() {
+    let home = Home::new("hints-man");
+    assert_eq!(home.pointsman(&["man", "--dir", "man"]).0, 0);
+    for page in ["pointsman.1", "pointsman-run.1", "pointsman-runs-prune.1"] {
+        let text = std::fs::read_to_string(home.path("man").join(page)).expect("it is written");
+        for section in ["EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES", "SYNOPSIS"] {
+            assert!(text.contains(section), "{page} has no {section}");
+        }
+        assert!(!text.contains(".SH EXTRA"), "{page}");
+    }
+}
+
+#[test]
+fn doctor_offers_only_what_it_takes() {
+    let help = stdout(&["doctor", "--help"]);
+    for option in ["--record", "--replay", "on resume"] {
+        assert!(!help.contains(option), "{option}: {help}");
+    }
+}
