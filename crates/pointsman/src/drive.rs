@@ -30,7 +30,7 @@ use crate::{
     person::{self, Absent, Person},
     place::{self, Settled, variable},
     report::Error,
-    tell::{Plain, note},
+    tell::{Blame, Plain, note},
     words,
 };
 
@@ -77,6 +77,8 @@ pub(crate) struct Audience {
     pub(crate) attendant: Box<dyn Attend>,
     /// The live view, if there is one.
     pub(crate) live: Option<Arc<Live>>,
+    /// Who remembers what went wrong last.
+    pub(crate) blame: Arc<Blame>,
 }
 
 /// Whether what a run asks can wait for another time.
@@ -279,6 +281,8 @@ impl Drive {
             None if self.json => observers.push(Arc::new(Lines)),
             None => observers.push(Arc::new(Plain::default())),
         }
+        let blame = Arc::new(Blame::default());
+        observers.push(Arc::clone(&blame) as Arc<dyn Observer>);
         observers.extend(others());
         let gone = || std::process::exit(words::exit_code(Some(Disposition::Cancelled)).into());
         session.when_pressed(PATIENCE, gone).map_err(Error::Session)?;
@@ -293,7 +297,7 @@ impl Drive {
         } else {
             Box::new(Absent)
         };
-        Ok(Audience { observers, attendant, live })
+        Ok(Audience { observers, attendant, live, blame })
     }
 }
 

@@ -11,7 +11,7 @@ use pointsman_runtime::{
     browser::Left,
     driver::Standing,
     host::Host,
-    session::{Outcome, Session},
+    session::{Outcome, Session, talks},
 };
 use serde_json::json;
 
@@ -35,8 +35,15 @@ pub(crate) fn finish(
     if let Some(live) = &audience.live {
         live.close();
     }
+    let blame = audience.blame.take();
     drop(audience);
     let code = conclude(session, outcome, json, true);
+    if !json
+        && outcome.standing == Standing::Ended(Disposition::Failed)
+        && let Some(why) = blame
+    {
+        note(&format!("reason: {}", words::line(&why, 300)));
+    }
     farewell(host, outcome);
     code
 }
@@ -97,14 +104,15 @@ pub(crate) fn conclude(
         }
         report::data(&format!("{said}\n"))?;
     } else {
-        let result = outcome.result.as_ref().filter(|_| with_result);
+        // What a run has so far is no result yet.
+        let result = outcome.result.as_ref().filter(|_| with_result && ended.is_some());
         let written = result.map_or(Ok(()), |result| {
             // What a document holds must not steer the terminal that shows it.
             let steered = io::stdout().is_terminal();
             let result = if steered { words::harmless(result) } else { result.clone() };
             report::data(&format!("{result}\n"))
         });
-        let how = how(outcome, ended, let_go, !unasked.is_empty());
+        let how = if unasked.is_empty() { how(session, outcome, ended) } else { "denied" };
         told(session, outcome, (ended, how));
         for reason in &unasked {
             note(&format!("left for a person: {reason}"));
@@ -135,16 +143,21 @@ fn owes(outcome: &Outcome) -> bool {
 }
 
 /// Returns how a run stands, in the words of its exit code.
-fn how(outcome: &Outcome, ended: Option<Disposition>, let_go: bool, unasked: bool) -> &'static str {
+fn how(session: &Session, outcome: &Outcome, ended: Option<Disposition>) -> &'static str {
     match ended {
-        Some(Disposition::Succeeded) if unasked => "denied",
         Some(Disposition::Succeeded) if owes(outcome) => "ended without an answer",
         Some(ended) => ended.name(),
-        None if let_go => "stopped, still under way",
-        None if outcome.paused && outcome.questions.is_empty() => "paused",
-        None if outcome.questions.is_empty() => "waiting for an event",
-        None => "waiting for you",
+        None if outcome.standing == Standing::Moving => "stopped, still under way",
+        None if !outcome.questions.is_empty() => "waiting for you",
+        None if outcome.paused => "paused",
+        None if is_talk(session, outcome) => "waiting for your message",
+        None => "waiting for an event",
     }
+}
+
+/// Returns whether a run is a conversation: what it waits for is a message.
+fn is_talk(session: &Session, outcome: &Outcome) -> bool {
+    session.store().run(&outcome.run).is_ok_and(|row| talks(&row.agent))
 }
 
 /// Tells people how a run stands and what to do next.
@@ -161,6 +174,8 @@ fn told(session: &Session, outcome: &Outcome, (ended, how): (Option<Disposition>
     if !outcome.questions.is_empty() {
         note(&format!("next: pointsman approve {run}   or   pointsman deny {run}"));
         note(&format!("then: pointsman resume {run}"));
+    } else if how == "waiting for your message" {
+        note(&format!("next: pointsman chat --resume {run}   or   pointsman cancel {run}"));
     } else if ended.is_none() {
         note(&format!("next: pointsman resume {run}   or   pointsman cancel {run}"));
     } else {

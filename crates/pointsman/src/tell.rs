@@ -5,6 +5,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
+use pointsman_kernel::agent::ToolCall;
 use pointsman_runtime::{
     observe::{AGAIN, Asked, Notice, Observer, Question},
     store::RunId,
@@ -116,6 +117,13 @@ pub(crate) fn asked(question: &Question) -> String {
     }
 }
 
+/// Returns whether a line shows all of a call: blanks in a row, behind which something could
+/// hide, are told by their number only where it is shown whole.
+fn fits_a_line(call: &ToolCall) -> bool {
+    let raw = format!("{} {}", call.tool, call.arguments.get());
+    words::line(&raw, MOST) == raw
+}
+
 /// Returns an open question as a person is told of it who may answer it later, with the
 /// name to answer it by. Nothing is left out: a call that does not fit in a line has more.
 pub(crate) fn open_question(question: &Question) -> String {
@@ -126,7 +134,7 @@ pub(crate) fn open_question(question: &Question) -> String {
         "may it call".into()
     };
     match &question.asks {
-        Asked::Call { call, .. } if asked(question).ends_with('…') => {
+        Asked::Call { call, .. } if !fits_a_line(call) => {
             let lines = calls::whole(call, None);
             let lines: Vec<String> =
                 lines.iter().map(|line| format!("\n  {}", line.text())).collect();
@@ -163,6 +171,30 @@ impl Teller {
         }
         drop(failed);
         told(notice)
+    }
+}
+
+/// Keeps what went wrong last, for the line that says how a run ended.
+#[derive(Debug, Default)]
+pub(crate) struct Blame(Mutex<Option<Box<str>>>);
+
+impl Blame {
+    /// Returns what went wrong last, if nothing went well since.
+    pub(crate) fn take(&self) -> Option<Box<str>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Observer for Blame {
+    fn notice(&self, _: &RunId, notice: &Notice) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match notice {
+            Notice::Answered { ok: false, what, .. } | Notice::Failed(what) => {
+                *kept = Some(what.clone()).filter(|what| !what.is_empty());
+            }
+            Notice::Answered { .. } => *kept = None,
+            _ => {}
+        }
     }
 }
 

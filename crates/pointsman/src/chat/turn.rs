@@ -160,7 +160,7 @@ impl Turn {
         }
         let (struck, left) = self.text.discard();
         let left = left.map(|row| row.inked(Ink::Struck));
-        let note = Line::of(Ink::Dim, "  discarded: what is written above does not count");
+        let note = Line::of(Ink::Dim, "  discarded: partial reply from a failed attempt");
         Shown { struck, lines: left.into_iter().chain([note]).collect() }
     }
 

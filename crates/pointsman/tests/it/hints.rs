@@ -135,3 +135,32 @@ fn doctor_offers_only_what_it_takes() {
         assert!(!help.contains(option), "{option}: {help}");
     }
 }
+
+#[test]
+fn blanks_in_a_call_are_told_by_their_number_without_a_terminal_too() {
+    let home = Home::new("hints-blanks");
+    let goal = format!("a{}b", " ".repeat(60));
+    for shown in [home.shown(&["run", "note.toml", &goal]), home.shown(&["show", "last"])] {
+        assert!(shown.contains("60 blanks"), "{shown}");
+    }
+}
+
+#[test]
+fn a_failed_run_says_why_and_a_waiting_conversation_what_to_type() {
+    let home = Home::new("hints-ends");
+    home.write("note.toml", &crate::home::NOTE.replace("note.txt", "docs"));
+    let run = ["run", "note.toml", "Hello", "--set", "tone=dry", "--allow", "write"];
+    let (code, _, err) = home.pointsman(&run);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("reason: ") && err.contains("docs"), "{err}");
+    home.write("script.toml", "[[turn]]\ntext = 'Hello.'\n");
+    let shown = home.reading("Hi\n", &["chat", "--model", "script:script.toml"]);
+    assert_eq!(shown.code, Some(0), "{}", shown.err);
+    let fork = ["fork", "last", "--model", "script:script.toml"];
+    let (code, out, err) = home.pointsman(&fork);
+    assert_eq!((code, out.as_str()), (3, ""), "{err}");
+    assert!(err.contains("waiting for your message"), "{err}");
+    assert!(err.contains("next: pointsman chat --resume "), "{err}");
+    let (_, out, _) = home.pointsman(&["runs"]);
+    assert!(out.contains("  waiting for your message  "), "{out}");
+}

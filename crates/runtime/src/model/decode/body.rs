@@ -152,6 +152,6 @@ pub(super) fn not_a_reply(text: &[u8]) -> Fault {
     let opening = String::from_utf8_lossy(text);
     let opening: Vec<&str> = opening.split_whitespace().collect();
     let opening: String = opening.join(" ").chars().take(100).collect();
-    let message = format!("the answer is not one of this protocol; it begins with: {opening}");
+    let message = format!("not a valid reply in this protocol; it begins with: {opening}");
     Fault::found(ErrorClass::Malformed, "not_a_reply", message)
 }

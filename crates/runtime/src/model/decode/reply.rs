@@ -74,7 +74,7 @@ impl Decoded {
             class: ErrorClass::Truncated,
             status: None,
             code: None,
-            message: "the reply ended before its end was marked".to_owned(),
+            message: "the stream ended early".to_owned(),
             retryable: ErrorClass::Truncated.retryable(),
             retry_after_ms: None,
         }))
