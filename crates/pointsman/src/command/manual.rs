@@ -99,7 +99,10 @@ fn page(command: &Command) -> Result<Vec<u8>, Error> {
         rest += &format!(".SH EXAMPLES\n.nf\n{}\n.fi\n", escaped(&examples));
     }
     page.extend(rest.into_bytes());
-    man.render_version_section(&mut page).map_err(trouble)?;
+    // Subcommands have no version of their own.
+    if command.get_version().is_some() {
+        man.render_version_section(&mut page).map_err(trouble)?;
+    }
     Ok(page)
 }
 

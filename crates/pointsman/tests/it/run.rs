@@ -110,7 +110,7 @@ fn a_search_that_found_nothing_or_did_not_run_is_stuck() {
     let (code, told) = ran("Where do zebras cross?", &[]);
     assert_eq!(code, 5, "{told}");
     assert!(
-        told.contains("no passage in these documents matches") && told.contains("Searched (1)")
+        told.contains("not found: no passage in these documents") && told.contains("Searched (1)")
     );
     assert!(told.contains("What to do next: check that the documents cover this"), "{told}");
     for (goal, more) in [

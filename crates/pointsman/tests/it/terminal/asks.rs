@@ -171,7 +171,7 @@ fn a_run_takes_its_question_back_when_it_is_answered_elsewhere() {
         terminal.asks();
         let (code, out, err) = home.pointsman(&[answer, "last"]);
         assert_eq!(code, 0, "{out}{err}");
-        assert!(out.contains("goes on"), "it was taken at once: {out}");
+        assert!(out.contains("continues"), "it was taken at once: {out}");
         let (code, shown) = terminal.ends();
         assert_eq!(code, 0, "{shown}");
         assert!(shown.contains("answered elsewhere") && shown.contains("That is all."), "{shown}");
