@@ -97,7 +97,7 @@ fn is_export(bytes: &[u8]) -> bool {
     let head = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let head = String::from_utf8_lossy(head);
     let fields = ["\"export\"", "\"agent\"", "\"source\"", "\"created_ms\""];
-    bytes.is_empty() || fields.iter().any(|field| head.contains(field))
+    bytes.is_empty() || head.starts_with('{') || fields.iter().any(|field| head.contains(field))
 }
 
 /// Splits the export into lines; each must be text and end as a line does.

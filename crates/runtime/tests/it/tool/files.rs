@@ -93,12 +93,12 @@ fn a_long_file_is_read_in_pieces_that_join() {
 fn a_file_is_made_with_its_folders_and_replaced_with_its_mode() {
     let desk = Desk::new("write");
     let said = desk.does("write", json!({ "path": "a/b/c.sh", "content": "echo 1\n" }));
-    assert!(said.starts_with("made `a/b/c.sh`: 1 lines, 7 bytes\n[content none -> "), "{said}");
+    assert!(said.starts_with("made `a/b/c.sh`: 1 line, 7 bytes\n[content none -> "), "{said}");
     let path = desk.root.join("a/b/c.sh");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o751)).expect("it is set");
     let said = wait(desk.call("write", json!({ "path": "a/b/c.sh", "content": "echo 2\n" })));
     assert!(said.ok && said.mutated);
-    assert!(said.output.starts_with("replaced `a/b/c.sh`: 1 lines"), "{}", said.output);
+    assert!(said.output.starts_with("replaced `a/b/c.sh`: 1 line,"), "{}", said.output);
     assert_eq!(desk.text("a/b/c.sh"), "echo 2\n");
     let mode = fs::metadata(&path).expect("it is there").permissions().mode();
     assert_eq!(mode & 0o7777, 0o751);
