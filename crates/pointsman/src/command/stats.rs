@@ -108,7 +108,7 @@ fn write(stats: &Stats, text: &mut String) -> std::fmt::Result {
     }
     if !stats.unreadable.is_empty() {
         let count = u64::try_from(stats.unreadable.len()).unwrap_or(u64::MAX);
-        let runs = words::counted(count, "run");
+        let runs = counted(count, "run");
         writeln!(text, "\n{runs} cannot be read by this build:")?;
         for (run, why) in stats.unreadable.iter().take(ROWS) {
             writeln!(text, "  {run}: {why}")?;
