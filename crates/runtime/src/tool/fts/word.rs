@@ -94,11 +94,8 @@ impl Wanted {
         if known.iter().any(told) {
             known.retain(told);
         }
-        let names = names(question);
-        let words = known.into_iter().map(|text| {
-            let named = names.contains(&text);
-            Word { text, named }
-        });
+        let proper = names(question);
+        let words = known.into_iter().map(|text| Word { named: proper.contains(&text), text });
         Self { words: words.collect() }
     }
 
@@ -112,7 +109,7 @@ impl Wanted {
             count += 1;
             named |= word.named;
         }
-        let names = self.words.iter().any(|word| word.named);
+        let wants_one = self.words.iter().any(|word| word.named);
         // Of two words one is not enough, unless it is the name.
         let least = match self.words.len() {
             0 => return None,
@@ -120,7 +117,7 @@ impl Wanted {
             2 if named => 1,
             all => (all * 2).div_ceil(5).max(2),
         };
-        (count >= least && (named || !names)).then_some(count)
+        (count >= least && (named || !wants_one)).then_some(count)
     }
 }
 
@@ -134,7 +131,7 @@ fn names(question: &str) -> Vec<String> {
             let mut letters = part.chars();
             let Some(first) = letters.next() else { continue };
             let inner = letters.any(char::is_uppercase);
-            let marked = part.contains(['_']) || part.chars().any(|c| c.is_ascii_digit());
+            let marked = part.contains('_') || part.chars().any(|c| c.is_ascii_digit());
             if inner || marked || first.is_uppercase() && !begins {
                 names.push(part.to_lowercase());
             }
