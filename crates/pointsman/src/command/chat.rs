@@ -184,7 +184,7 @@ fn list(session: &Session, json: bool) -> Result<ExitCode, Error> {
     } else if rows.is_empty() {
         note("no conversations yet: `pointsman chat` begins one");
     } else {
-        report::data(&table(&rows, now_ms(), |row| stands(&session, row)))?;
+        report::data(&table(&rows, now_ms(), |row| stands(session, row)))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -92,13 +92,15 @@ fn page(command: &Command) -> Result<Vec<u8>, Error> {
     }
     let exit =
         exit.unwrap_or_else(|| "0 when it worked, 2 after a mistake in usage or settings.".into());
-    let mut rest = format!(".SH \"EXIT STATUS\"\n{}", paragraphs(&exit));
-    rest += &format!(".SH ENVIRONMENT\n{}", listed(&ENVIRONMENT));
-    rest += &format!(".SH FILES\n{}", listed(&FILES));
+    let mut rest = vec![
+        format!(".SH \"EXIT STATUS\"\n{}", paragraphs(&exit)),
+        format!(".SH ENVIRONMENT\n{}", listed(&ENVIRONMENT)),
+        format!(".SH FILES\n{}", listed(&FILES)),
+    ];
     if !examples.is_empty() {
-        rest += &format!(".SH EXAMPLES\n.nf\n{}\n.fi\n", escaped(&examples));
+        rest.push(format!(".SH EXAMPLES\n.nf\n{}\n.fi\n", escaped(&examples)));
     }
-    page.extend(rest.into_bytes());
+    page.extend(rest.concat().into_bytes());
     // Subcommands have no version of their own.
     if command.get_version().is_some() {
         man.render_version_section(&mut page).map_err(trouble)?;
@@ -153,14 +155,14 @@ impl Sections {
 
 fn paragraphs(text: &str) -> String {
     let parts = text.split("\n\n").filter(|part| !part.trim().is_empty());
-    parts.map(|part| format!(".PP\n{}\n", escaped(part))).collect()
+    parts.map(|part| format!(".PP\n{}\n", escaped(part))).collect::<Vec<_>>().concat()
 }
 
 fn listed(rows: &[(&str, &str)]) -> String {
     let row = |(name, about): &(&str, &str)| {
         format!(".TP\n\\fB{}\\fR\n{}\n", escaped(name), escaped(about))
     };
-    rows.iter().map(row).collect()
+    rows.iter().map(row).collect::<Vec<_>>().concat()
 }
 
 /// Returns text in which nothing is an order to the program that sets it.

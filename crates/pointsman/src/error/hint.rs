@@ -1,6 +1,6 @@
 //! What to do next about what went wrong.
 
-use std::io;
+use std::{io, path::Path};
 
 use pointsman_kernel::diagnostic::did_you_mean;
 use pointsman_runtime::{
@@ -30,7 +30,7 @@ impl Error {
             Self::Unquoted { agent, goal } => {
                 format!("quote the goal: `pointsman run {agent} {}`", quoted(goal))
             }
-            Self::NotExport { path } if path.ends_with(".toml") => {
+            Self::NotExport { path } if Path::new(path).extension().is_some_and(|it| it == "toml") => {
                 format!("`pointsman check {path}` checks a chart; `pointsman export RUN` writes a run")
             }
             Self::NotExport { .. } => "`pointsman export RUN > run.jsonl` writes one".into(),
