@@ -39,7 +39,7 @@ pub(crate) fn title(call: &ToolCall) -> String {
 /// Returns all of a call, as somebody must see it who is to decide on it. Where the folder
 /// is known that the run works in, a text is compared with what it would replace.
 pub(crate) fn whole(call: &ToolCall, folder: Option<&Path>) -> Vec<Line> {
-    let head = Line::of(Ink::Bold, &call.tool);
+    let head = Line::of(Ink::Bold, &words::visible(&call.tool));
     let folder = folder.and_then(|folder| Folder::open(folder).ok());
     let text = tool::describe_whole(call, folder.as_ref());
     let lines: Vec<Line> = text.lines().map(signed).collect();
@@ -66,7 +66,7 @@ pub(crate) fn rule(grant: &Grant) -> String {
     let with: Vec<String> =
         grant.arguments.iter().map(|(name, pattern)| format!("{name} = {pattern}")).collect();
     let with = if with.is_empty() { String::new() } else { format!(" with {}", with.join(", ")) };
-    format!("{}{with}", words::line(&grant.tool, MOST))
+    words::folded(&words::visible(&format!("{}{with}", grant.tool)))
 }
 
 /// Returns a rule as it is typed.

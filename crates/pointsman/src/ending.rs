@@ -102,14 +102,14 @@ pub(crate) fn conclude(
         if let (Some(report), Some(fields)) = (&outcome.report, said.as_object_mut()) {
             fields.insert("report".into(), report.clone());
         }
-        report::data(&format!("{said}\n"))?;
+        report::json(&said)?;
     } else {
         // What a run has so far is no result yet.
         let result = outcome.result.as_ref().filter(|_| with_result && ended.is_some());
         let written = result.map_or(Ok(()), |result| {
             // What a document holds must not steer the terminal that shows it.
             let steered = io::stdout().is_terminal();
-            let result = if steered { words::harmless(result) } else { result.clone() };
+            let result = if steered { words::prose(result) } else { result.clone() };
             report::data(&format!("{result}\n"))
         });
         let how = if unasked.is_empty() { how(session, outcome, ended) } else { "denied" };

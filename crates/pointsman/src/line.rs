@@ -54,14 +54,14 @@ impl Line {
     /// The line, with a piece more.
     #[must_use]
     pub(crate) fn and(mut self, ink: Ink, text: &str) -> Self {
-        self.push(ink, text);
+        self.push(ink, &words::prose(text).replace('\t', "    ").replace('\n', " "));
         self
     }
 
+    /// Adds a piece that is known to be harmless.
     fn push(&mut self, ink: Ink, text: &str) {
-        let text = words::harmless(text).replace('\t', "    ").replace('\n', " ");
         if !text.is_empty() {
-            self.0.push((ink, text));
+            self.0.push((ink, text.into()));
         }
     }
 

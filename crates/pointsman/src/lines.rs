@@ -21,7 +21,7 @@ impl Observer for Lines {
                 map.insert("run".into(), run.as_str().into());
             }
             // The command's own end tells of a full disk behind a pipe.
-            drop(report::data(&format!("{fields}\n")));
+            drop(report::json(&fields));
         }
     }
 }

@@ -109,7 +109,8 @@ fn picture(seen: &Arc<Mutex<Seen>>) -> ProgressStyle {
         .with_key("said", move |_: &ProgressState, to: &mut dyn fmt::Write| {
             let width = usize::from(console::Term::stderr().size().1).saturating_sub(4);
             if let Some((_, text)) = &locked(&said).said {
-                let flat: Vec<char> = words::line(text, TAIL).chars().collect();
+                let flat = words::prose(text).split_whitespace().collect::<Vec<_>>().join(" ");
+                let flat: Vec<char> = flat.chars().collect();
                 let end: String = flat.iter().skip(flat.len().saturating_sub(width)).collect();
                 let _: fmt::Result = write!(to, "\n  {end}");
             }

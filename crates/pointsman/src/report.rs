@@ -15,8 +15,10 @@ use pointsman_runtime::{
     profile::ProfileError,
 };
 
-use crate::chart::Source;
+use serde_json::Value;
+
 pub(crate) use crate::error::Error;
+use crate::{chart::Source, words};
 
 /// Prints an error to standard error.
 pub(crate) fn error(error: &Error) {
@@ -93,6 +95,11 @@ pub(crate) fn whole(error: &Error) -> String {
 /// Prints data to standard output; a closed pipe is a reader who has seen enough.
 pub(crate) fn data(text: &str) -> Result<(), Error> {
     bytes(text.as_bytes())
+}
+
+/// Prints JSON in a line, in which nothing steers a terminal.
+pub(crate) fn json(value: &Value) -> Result<(), Error> {
+    data(&format!("{}\n", words::json(&value.to_string())))
 }
 
 /// Prints bytes to standard output.

@@ -141,7 +141,9 @@ pub(crate) fn open_question(question: &Question) -> String {
             format!("question {effect}: {may} this?{}", lines.concat())
         }
         Asked::Call { .. } => format!("question {effect}: {may} {}?", asked(question)),
-        Asked::Plain(text) => format!("question {effect}: {}", words::harmless(text)),
+        Asked::Plain(text) => {
+            format!("question {effect}: {}", words::folded(&words::visible(text)))
+        }
     }
 }
 

@@ -1,6 +1,7 @@
-//! Numbers and exit codes as people and scripts read them.
+//! Numbers, texts and exit codes as people and scripts read them.
 
 use pointsman_kernel::chart::Disposition;
+pub(crate) use pointsman_runtime::visible::{folded, json, line, prose, visible};
 
 /// Returns the exit code that says how a run stands; 3 is waiting for a person.
 pub(crate) const fn exit_code(ended: Option<Disposition>) -> u8 {
@@ -80,25 +81,6 @@ pub(crate) fn money(micros: u64) -> String {
     format!("{whole}.{part:0<2}")
 }
 
-/// Returns text in which nothing can steer a terminal: control characters are replaced,
-/// and so are those that turn the direction of what follows.
-pub(crate) fn harmless(text: &str) -> String {
-    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let plain = |c: char| !(c.is_control() || turns(c)) || matches!(c, '\n' | '\t');
-    text.chars().map(|c| if plain(c) { c } else { '\u{fffd}' }).collect()
-}
-
-/// Returns text in one harmless line of so many characters.
-pub(crate) fn line(text: &str, most: usize) -> String {
-    let flat: String = harmless(text).split_whitespace().collect::<Vec<_>>().join(" ");
-    if flat.chars().count() <= most {
-        return flat;
-    }
-    let mut cut: String = flat.chars().take(most.saturating_sub(1)).collect();
-    cut.push('…');
-    cut
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,12 +94,5 @@ mod tests {
             ("2.50".into(), "0.000001".into(), "0.00".into())
         );
         assert_eq!(grouped(1_234_567), "1,234,567");
-    }
-
-    #[test]
-    fn nothing_steers_the_terminal() {
-        assert_eq!(line("a\u{1b}[2J  b\nc", 80), "a\u{fffd}[2J b c");
-        assert_eq!(line("abcdef", 4), "abc…");
-        assert_eq!(line("a\u{202e}b", 4), "a\u{fffd}b");
     }
 }

@@ -18,6 +18,7 @@
 //! - [`model`]: what providers send, decoded.
 //! - [`plan`]: the phases of a task, from a file that a person wrote.
 //! - [`profile`]: what a person has to give, from a file that they wrote.
+//! - [`visible`]: text as a person reads it, with nothing hidden.
 //! - [`watch`]: when the machine runs short, starts are stopped for a while.
 //! - [`private`]: folders and files that only their owner may read.
 //! - [`clock`]: the only calls to the clock, and the only randomness.
@@ -41,5 +42,6 @@ pub mod session;
 pub mod stats;
 pub mod store;
 pub mod tool;
+pub mod visible;
 pub mod watch;
 pub mod yard;

@@ -210,7 +210,9 @@ impl Pipe<'_> {
                 } else if let Some(output) = output.as_deref() {
                     let text = Some(output.trim()).filter(|text| !text.is_empty());
                     return text.map_or(Ok(()), |text| {
-                        report::data(&format!("{}\n", words::harmless(text)))
+                        let steered = io::stdout().is_terminal();
+                        let text = if steered { words::prose(text) } else { text.into() };
+                        report::data(&format!("{text}\n"))
                     });
                 } else {
                     told(notice)

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::{
     chart::Source,
     report::{self, Error},
-    words::{duration, grouped, money},
+    words::{self, duration, grouped, money},
 };
 
 /// Verify a chart: print its certificate, or every reason why it is refused.
@@ -105,7 +105,7 @@ fn findings<'a>(source: &Source, refused: &'a Refused) -> Vec<Finding<'a>> {
 
 fn json<T: Serialize>(value: &T) -> String {
     // Strings and numbers always serialise.
-    let mut text = serde_json::to_string(value).unwrap_or_default();
+    let mut text = words::json(&serde_json::to_string(value).unwrap_or_default());
     text.push('\n');
     text
 }

@@ -17,7 +17,7 @@ use pointsman_runtime::model::{
 
 use crate::{
     report::{self, Error},
-    words::harmless,
+    words::visible,
 };
 
 /// Read the recorded answer of a language model, strictly.
@@ -92,7 +92,7 @@ fn told(decoded: &Decoded) -> String {
     let mut text = String::new();
     let mut line = |words: String| {
         // What a model wrote must not steer the terminal.
-        text.push_str(&harmless(&words));
+        text.push_str(&visible(&words));
         text.push('\n');
     };
     line(if decoded.complete { "complete".into() } else { "not complete".into() });

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::{
     place,
     report::{self, Error},
-    words::{self, counted, harmless},
+    words::{self, counted, visible},
 };
 
 /// Characters of a label that the table shows.
@@ -137,7 +137,7 @@ fn table(stand: &Stand) -> String {
     let mut line = |words: String| {
         let _: std::fmt::Result = writeln!(text, "{}", words.trim_end());
     };
-    line(format!("{}  {}", harmless(&stand.title), harmless(&stand.url)).trim().to_owned());
+    line(format!("{}  {}", visible(&stand.title), visible(&stand.url)).trim().to_owned());
     line(summary(reading));
     for (title, fields) in [("", &reading.fields), ("beside the form:", &reading.outside)] {
         if fields.is_empty() {
@@ -157,7 +157,7 @@ fn table(stand: &Stand) -> String {
         None => line("sent by: nothing that was found".into()),
     }
     for complaint in &reading.complaints {
-        line(format!("the page says: {}", harmless(&complaint.text)));
+        line(format!("the page says: {}", visible(&complaint.text)));
     }
     text
 }
@@ -191,7 +191,7 @@ fn row(field: &Field) -> String {
         notes.push("disabled".into());
     }
     let label = cut(&field.label);
-    let notes = harmless(&notes.join("; "));
+    let notes = visible(&notes.join("; "));
     format!("{star} {label:SHOWN$}  {:14} {:18} {fill:6} {notes}", field.shape, field.kind)
 }
 

@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, BufReader},
+    io::{self, BufReader, IsTerminal as _},
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -21,6 +21,7 @@ use crate::{
     place::Globals,
     report::{self, Error},
     which::Which,
+    words,
 };
 
 /// Replay a run's journal, or an export of one, and check every byte.
@@ -120,7 +121,11 @@ impl Export {
         let mut text = Vec::new();
         session.store().export(&row.id, &mut text).map_err(Error::Export)?;
         let Some(out) = self.out else {
-            report::bytes(&text)?;
+            // Behind a pipe it is as it was written: its digests are over these bytes.
+            match std::str::from_utf8(&text) {
+                Ok(text) if io::stdout().is_terminal() => report::data(&words::json(text))?,
+                _ => report::bytes(&text)?,
+            }
             return Ok(ExitCode::SUCCESS);
         };
         let made =

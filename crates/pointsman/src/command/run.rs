@@ -263,5 +263,5 @@ fn missing(chart: &Chart) -> Option<&'static str> {
 
 /// Prints JSON as a line.
 pub(super) fn json_line(value: &Value) -> Result<(), Error> {
-    report::data(&format!("{value}\n"))
+    report::json(value)
 }

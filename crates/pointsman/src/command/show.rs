@@ -1,6 +1,10 @@
 //! `pointsman show` and `pointsman why`: what a run did, and why.
 
-use std::{fmt::Write as _, process::ExitCode};
+use std::{
+    fmt::Write as _,
+    io::{self, IsTerminal as _},
+    process::ExitCode,
+};
 
 use clap::Args;
 use pointsman_kernel::{
@@ -133,7 +137,7 @@ impl Show {
             }
         }
         if let Some(result) = told.loaded.run.result() {
-            let _: std::fmt::Result = writeln!(text, "\n{}", words::harmless(&result));
+            let _: std::fmt::Result = writeln!(text, "\n{}", words::prose(&result));
         }
         report::data(&text)?;
         Ok(ExitCode::SUCCESS)
@@ -157,6 +161,10 @@ impl Show {
             for part in &prompt.parts {
                 // Writing to a string cannot fail.
                 let _: std::fmt::Result = writeln!(text, "{part}");
+            }
+            // They are JSON; as they were, but where they would steer the terminal.
+            if io::stdout().is_terminal() {
+                text = words::json(&text);
             }
             report::data(&text)?;
         }
@@ -281,7 +289,7 @@ impl Explain {
         for budget in &step.budgets {
             line(format!("  left of `{}`: {} of {}", budget.name, budget.left, budget.max));
         }
-        report::data(&words::harmless(&text))?;
+        report::data(&words::visible(&text))?;
         Ok(ExitCode::SUCCESS)
     }
 }

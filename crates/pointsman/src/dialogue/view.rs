@@ -99,6 +99,7 @@ pub(super) fn about(question: &Question, folder: &Path) -> Vec<Line> {
             [blank, Line::of(Ink::Warning, asks)].into_iter().chain(again).chain(call).collect()
         }
         Asked::Plain(text) => {
+            let text = words::folded(&words::visible(text));
             let lines = text.lines().map(|line| Line::of(Ink::Warning, line));
             std::iter::once(blank).chain(lines).collect()
         }

@@ -12,6 +12,7 @@ mod faulty;
 mod fields;
 mod form;
 mod hints;
+mod hidden;
 mod home;
 mod journals;
 mod kept;

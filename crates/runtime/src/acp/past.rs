@@ -24,7 +24,6 @@ use serde_json::Value;
 use super::{
     due::Due,
     error,
-    show::line,
     tell::{Teller, heard},
 };
 use crate::{
@@ -34,6 +33,7 @@ use crate::{
     observe::Notice,
     session::{Session, SessionError},
     store::{RunId, RunRow},
+    visible::line,
 };
 
 /// How the goal of a run begins that an editor began; its folder follows.

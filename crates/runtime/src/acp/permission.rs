@@ -11,11 +11,11 @@ use pointsman_kernel::{
     governor::{Grant, Level},
 };
 
-use super::show::line;
 use crate::{
     observe::{Asked, Question},
     session::Decision,
     tool::grants,
+    visible::line,
 };
 
 const ALLOW: &str = "allow_once";

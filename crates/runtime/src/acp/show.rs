@@ -15,6 +15,7 @@ use super::Limits;
 use crate::{
     observe::AGAIN,
     tool::{Now, describe, describe_whole, folder::Folder},
+    visible::{folded, line, visible},
 };
 
 /// The arguments that say what a call is about, the most telling first.
@@ -119,6 +120,10 @@ impl Workspace {
         if old.as_deref().map_or(0, str::len).max(new.len()) > self.limits.diff {
             return None;
         }
+        // An editor draws a change as it is: one that hides something is told in words.
+        if [path, new].into_iter().chain(old.as_deref()).any(hides) {
+            return None;
+        }
         Some(Diff::new(self.root.join(path), new).old_text(old).into())
     }
 
@@ -156,16 +161,20 @@ impl Workspace {
     }
 }
 
+/// Returns whether a text holds something that cannot be seen; the ends of lines do not.
+fn hides(text: &str) -> bool {
+    let text = text.replace("\r\n", "\n");
+    visible(&text) != text
+}
+
 /// Returns whether a call of this tool shows a change that its result need not repeat.
 pub(super) fn shows_change(tool: &str) -> bool {
     matches!(tool, "edit" | "write")
 }
 
-/// Returns a text in which nothing moves a cursor.
-fn said(text: &str) -> ToolCallContent {
-    let harmless = |it: &char| !it.is_control() || matches!(it, '\n' | '\t');
-    let text: String = text.chars().filter(harmless).collect();
-    ContentBlock::Text(TextContent::new(text)).into()
+/// Returns a text of which everything can be seen.
+pub(super) fn said(text: &str) -> ToolCallContent {
+    ContentBlock::Text(TextContent::new(folded(&visible(text)))).into()
 }
 
 fn kind(tool: &str) -> ToolKind {
@@ -182,22 +191,6 @@ fn kind(tool: &str) -> ToolKind {
 
 fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     arguments.get(name)?.as_str()
-}
-
-/// Returns a text in one line of so many characters, without what moves a cursor.
-pub(super) fn line(text: &str, most: usize) -> String {
-    let mut line = String::new();
-    for (count, word) in text.split_whitespace().enumerate() {
-        if count > 0 {
-            line.push(' ');
-        }
-        line.extend(word.chars().filter(|char| !char.is_control()));
-        if line.chars().nth(most).is_some() {
-            let kept: String = line.chars().take(most.saturating_sub(1)).collect();
-            return kept + "…";
-        }
-    }
-    line
 }
 
 #[cfg(test)]
@@ -223,7 +216,6 @@ mod tests {
         let long = shown("shell", &json!({ "command": "é".repeat(1000) })).title;
         assert_eq!(long.chars().count(), Limits::default().title);
         assert!(long.ends_with('…'));
-        assert_eq!(line("a\u{1b}[31mb", 80), "a[31mb");
     }
 
     #[test]
@@ -253,6 +245,31 @@ mod tests {
         let ContentBlock::Text(text) = &content.content else { panic!("a text") };
         assert!(text.text.contains("look") && text.text.contains("do"), "{}", text.text);
         assert!(!text.text.contains('\u{1b}'), "nothing moves a cursor");
+    }
+
+    #[test]
+    fn nothing_is_hidden_from_whoever_decides() {
+        let hidden = "\u{202e}\u{200b}\u{e0041}\u{9b}\u{7f}\u{200f}";
+        let blanks = "\u{3164}".repeat(800);
+        let calls = [
+            ("shell", json!({ "command": format!("echo hi{blanks}{hidden}; touch ran") })),
+            ("write", json!({ "path": format!("a{hidden}"), "content": format!("x{blanks}") })),
+            ("edit", json!({ "path": "a", "old": format!("x{hidden}"), "new": blanks })),
+            ("mcp.x.y", json!({ "text": format!("{hidden}{blanks}") })),
+            ("http_get", json!({ "url": format!("http://x/{hidden}{blanks}") })),
+        ];
+        let workspace = Workspace::past(Path::new("/folder"), &Limits::default());
+        for (tool, arguments) in calls {
+            let call = json!({ "id": "a", "tool": tool, "arguments": arguments });
+            let call = serde_json::from_value(call).expect("a call");
+            let asked = workspace.question(ToolCallId::new("call-1"), &call, true);
+            let shown = json!([asked.title, asked.content]).to_string();
+            let raw = hidden.chars().chain(['\u{3164}']).find(|c| shown.contains(*c));
+            assert_eq!(raw, None, "{tool}: {shown}");
+            assert!(shown.contains("U+3164⟩"), "{tool}: {shown}");
+        }
+        let content = said(&format!("Ship it?{}Now", " ".repeat(300)));
+        assert!(json!(content).to_string().contains("⟨300 blanks⟩"));
     }
 
     #[test]

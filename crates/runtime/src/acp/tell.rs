@@ -15,7 +15,7 @@ use pointsman_kernel::{
     turn::{TurnError, TurnErrorKind},
 };
 
-use super::show::{Workspace, shows_change};
+use super::show::{Workspace, said, shows_change};
 use crate::{
     driver::say::SUMMARISED,
     observe::{Asked, Notice, Question},
@@ -223,7 +223,7 @@ impl Teller {
     pub(super) fn asks(&mut self, effect: EffectId, question: &str) -> SessionUpdate {
         let id = self.waits(effect, None);
         let shown = Shown::new(id, self.workspace.line(question));
-        let shown = shown.status(ToolCallStatus::Pending).content(vec![content(question)]);
+        let shown = shown.status(ToolCallStatus::Pending).content(vec![said(question)]);
         SessionUpdate::ToolCall(shown)
     }
 
@@ -243,7 +243,7 @@ impl Teller {
             Asked::Plain(text) => ToolCallUpdateFields::new()
                 .title(self.workspace.line(text))
                 .status(ToolCallStatus::Pending)
-                .content(vec![content(text)]),
+                .content(vec![said(text)]),
         };
         ToolCallUpdate::new(id, fields)
     }

@@ -5,6 +5,7 @@ use pointsman_kernel::agent::ToolCall;
 use serde_json::{Map, Value};
 
 use super::{folder::Folder, plan::ProposePlan};
+use crate::visible::{folded, visible};
 
 /// As much of a call as is shown.
 #[derive(Clone, Copy)]
@@ -20,26 +21,20 @@ const LISTED: Extent = Extent { lines: 20, width: 160 };
 /// In a question, where nothing may be left out.
 const WHOLE: Extent = Extent { lines: usize::MAX, width: usize::MAX };
 
-/// Blanks that may stand beside each other: before a line, and within one. More of them
-/// would push what follows out of sight.
-const INDENT: usize = 40;
-const BLANKS: usize = 8;
-/// Empty lines that may stand below each other.
-const EMPTY: usize = 3;
 /// Bytes of a file that a new text is compared with.
 const COMPARED: u64 = 4 * 1024 * 1024;
 
 /// Returns what a call would do, for a list; nothing for a tool that is not known here,
-/// or for arguments that do not fit. It has a limited length. Control characters are left
-/// as they are: whoever shows it must make them harmless.
+/// or for arguments that do not fit. It has a limited length, and everything in it can be
+/// seen: see [`visible`].
 pub fn describe(call: &ToolCall) -> Option<String> {
-    told(call, None, LISTED)
+    told(call, None, LISTED).map(|told| visible(&told))
 }
 
 /// Returns all that a call would do in a folder, for a person to decide on. Nothing is
 /// left out; what a file holds now is compared with what would be written. Long runs of
-/// blanks and empty lines are told by their number. Control characters are left as they
-/// are: whoever shows it must make them harmless.
+/// blanks and empty lines are told by their number, and so is what draws nothing: see
+/// [`visible`].
 pub fn describe_whole(call: &ToolCall, folder: Option<&Folder>) -> String {
     let told = told(call, folder, WHOLE).unwrap_or_else(|| {
         let json = call.arguments.get();
@@ -47,7 +42,7 @@ pub fn describe_whole(call: &ToolCall, folder: Option<&Folder>) -> String {
         let pretty = value.and_then(|value| serde_json::to_string_pretty(&value).ok());
         pretty.unwrap_or_else(|| json.into())
     });
-    folded(&told)
+    folded(&visible(&told))
 }
 
 fn told(call: &ToolCall, folder: Option<&Folder>, extent: Extent) -> Option<String> {
@@ -161,47 +156,6 @@ fn block(sign: &str, text: &str, extent: Extent) -> String {
         lines.push(format!("… and {} lines more", count.saturating_sub(extent.lines)));
     }
     lines.join("\n")
-}
-
-/// Returns a text in which no blanks push anything out of sight.
-fn folded(text: &str) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    let mut empty: Vec<&str> = Vec::new();
-    // The sign of a line is no text of its own.
-    let is_empty = |line: &str| matches!(line.trim(), "" | "+" | "-" | "$");
-    for line in text.split('\n').map(Some).chain([None]) {
-        if let Some(line) = line.filter(|line| is_empty(line)) {
-            empty.push(line);
-            continue;
-        }
-        let many = empty.len() > EMPTY;
-        lines.extend(many.then(|| format!("⟨{} empty lines⟩", empty.len())));
-        lines.extend(empty.drain(..).filter(|_| !many).map(str::to_owned));
-        lines.extend(line.map(narrowed));
-    }
-    lines.join("\n")
-}
-
-/// Returns a line in which long runs of blanks are told by their number.
-fn narrowed(line: &str) -> String {
-    let mut narrow = String::new();
-    let mut rest = line;
-    while let Some(at) = rest.find(char::is_whitespace) {
-        let (word, tail) = rest.split_at_checked(at).unwrap_or((rest, ""));
-        let after = tail.trim_start();
-        let blanks = tail.get(..tail.len().saturating_sub(after.len())).unwrap_or_default();
-        let count = blanks.chars().count();
-        narrow.push_str(word);
-        let signs = narrow.chars().all(|c| c.is_whitespace() || "+-$".contains(c));
-        if count > if signs { INDENT } else { BLANKS } {
-            narrow.extend([" ⟨", &count.to_string(), " blanks⟩ "]);
-        } else {
-            narrow.push_str(blanks);
-        }
-        rest = after;
-    }
-    narrow.push_str(rest);
-    narrow
 }
 
 /// Returns what is taken out and what is put there. Lines that both begin and end with
