@@ -14,6 +14,6 @@ mod terminal;
 mod text;
 mod turn;
 
-pub(crate) use pipe::lines;
-pub(crate) use room::{Room, check, conversations};
+pub(crate) use pipe::{Mode, plainly};
+pub(crate) use room::{Room, check};
 pub(crate) use terminal::talk;

@@ -48,6 +48,8 @@ pub(crate) struct Dialogue {
     waits: Waits,
     /// Whether a line that is no answer is a message to the run.
     talks: bool,
+    /// Until when it can be answered, in milliseconds since 1970.
+    due: Option<u64>,
 }
 
 /// What is being asked for.
@@ -126,7 +128,7 @@ impl Dialogue {
         let about = view::about(&question, folder).into_iter().chain(stands);
         let left = about.flat_map(|it| it.wrapped(columns)).collect();
         let (at, quiet, entry) = (At::Choice, Some(now + QUIET), Entry::default());
-        Self { question, rules, at, left, entry, quiet, waits, talks: false }
+        Self { question, rules, at, left, entry, quiet, waits, talks: false, due: None }
     }
 
     /// The question is put in a conversation, to somebody who may be typing already: that
@@ -134,6 +136,12 @@ impl Dialogue {
     #[must_use]
     pub(crate) fn in_chat(self, typed: Entry) -> Self {
         Self { entry: typed.before(), talks: true, ..self }
+    }
+
+    /// The question can be answered until this time, in milliseconds since 1970.
+    #[must_use]
+    pub(crate) fn until(self, due: Option<u64>) -> Self {
+        Self { due, ..self }
     }
 
     /// Returns the question.

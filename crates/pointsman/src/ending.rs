@@ -137,6 +137,20 @@ pub(crate) fn conclude(
     Ok(ExitCode::from(code))
 }
 
+/// Returns what a run asks, for somebody who answers later.
+pub(crate) fn asked(session: &Session, outcome: &Outcome) -> Vec<String> {
+    // A run that cannot be read any more cannot be answered either.
+    let Ok(row) = session.store().run(&outcome.run) else { return Vec::new() };
+    outcome.questions.iter().map(|question| open_question(&row, question)).collect()
+}
+
+/// Returns whether a run ended so well that nothing but its answer need be said.
+pub(crate) fn needs_no_word(session: &Session, outcome: &Outcome) -> bool {
+    let succeeded = outcome.standing == Standing::Ended(Disposition::Succeeded);
+    let unasked = session.unasked(&outcome.run).is_ok_and(|unasked| unasked.is_empty());
+    succeeded && unasked && !owes(outcome)
+}
+
 /// Returns whether a conversation owes an answer, however well it ended.
 fn owes(outcome: &Outcome) -> bool {
     outcome.error.as_ref().is_some_and(|it| it.kind != TurnErrorKind::Cancelled)
@@ -168,8 +182,8 @@ fn told(session: &Session, outcome: &Outcome, (ended, how): (Option<Disposition>
     let line = format!("{how} in `{}` after {time} and {steps}: run {run}", outcome.state);
     note(&if coloured() { live::ending(ended, &line) } else { line });
     note(&format!("journal: {}", session.journal().display()));
-    for question in &outcome.questions {
-        note(&open_question(question));
+    for question in asked(session, outcome) {
+        note(&question);
     }
     if !outcome.questions.is_empty() {
         note(&format!("next: pointsman approve {run}   or   pointsman deny {run}"));

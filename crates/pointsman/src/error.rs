@@ -120,6 +120,35 @@ pub(crate) enum Error {
     /// There is no conversation.
     #[error("there is no conversation yet")]
     NoTalks,
+    /// There is no conversation in a folder.
+    #[error("there is no conversation with `{agent}` in {}", dir.display())]
+    NoTalksHere {
+        /// The agent.
+        agent: String,
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// There is no run in a folder that could go on.
+    #[error("no run in {} can be resumed", dir.display())]
+    NoneHere {
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// More is piped in than is taken.
+    #[error("more than {most} bytes are piped in")]
+    PipeLong {
+        /// The bytes that are taken.
+        most: u64,
+    },
+    /// What is piped in does not end.
+    #[error("standard input did not end within {waited}")]
+    PipeOpen {
+        /// How long it was read.
+        waited: String,
+    },
+    /// There is nothing to say.
+    #[error("there is nothing to say")]
+    NothingToSay,
     /// The run is no conversation.
     #[error("run {run} is no conversation: it is a run of `{agent}`")]
     NoTalker {

@@ -22,7 +22,7 @@ use crate::{
     line::{Ink, Line},
     live::Live,
     place,
-    screen::Screen,
+    screen::{Screen, suspends},
     words,
 };
 
@@ -112,7 +112,8 @@ impl Person {
         let mut dialogue = match self.waits {
             Waits::Yes => Dialogue::new(question, &self.folder, now),
             Waits::No => Dialogue::now(question, &self.folder, filled(asking.report.as_ref()), now),
-        };
+        }
+        .until(asking.due);
         screen.say(&dialogue.page())?;
         loop {
             let (lines, cursor) = dialogue.view(Instant::now());
@@ -121,6 +122,10 @@ impl Person {
                 _ if !asking.is_open() => {
                     screen.say(&[Line::of(Ink::Dim, ELSEWHERE)])?;
                     return Ok(Reply::Later);
+                }
+                Some(Event::Key(key)) if suspends(&key) => {
+                    screen.suspend()?;
+                    Came::More
                 }
                 Some(Event::Key(key)) if key.kind != KeyEventKind::Release => {
                     match self.gone(key, dialogue.entry().is_empty()) {

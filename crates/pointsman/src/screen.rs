@@ -49,6 +49,19 @@ impl Screen {
         Ok(screen)
     }
 
+    /// Gives the terminal back, stops the program as Ctrl-Z does, and takes the terminal
+    /// again when the program goes on. The rows that do not stay are drawn anew.
+    pub(crate) fn suspend(&mut self) -> io::Result<()> {
+        self.draw(&[], None)?;
+        queue!(self.out, DisableBracketedPaste, Show)?;
+        self.out.flush()?;
+        disable_raw_mode()?;
+        stop()?;
+        enable_raw_mode()?;
+        queue!(self.out, EnableBracketedPaste, Hide)?;
+        self.out.flush()
+    }
+
     /// Waits a moment for what is typed.
     ///
     /// While nobody takes the terminal it reads lines, as it does before the program starts:
@@ -156,6 +169,17 @@ impl Drop for Screen {
         drop(queue!(self.out, DisableBracketedPaste, Show).and_then(|()| self.out.flush()));
         drop(disable_raw_mode());
     }
+}
+
+/// Stops this program and whatever runs in the foreground with it, until the shell lets
+/// them go on.
+pub(crate) fn stop() -> io::Result<()> {
+    Ok(rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?)
+}
+
+/// Returns whether a key asks for the program to be stopped for a while.
+pub(crate) fn suspends(key: &KeyEvent) -> bool {
+    key.code == KeyCode::Char('z') && key.modifiers.contains(KeyModifiers::CONTROL)
 }
 
 fn size() -> (u16, u16) {

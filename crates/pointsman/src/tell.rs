@@ -7,8 +7,10 @@ use std::{
 
 use pointsman_kernel::agent::ToolCall;
 use pointsman_runtime::{
+    clock::now_ms,
     observe::{AGAIN, Asked, Notice, Observer, Question},
-    store::RunId,
+    session::due,
+    store::{RunId, RunRow},
 };
 
 use crate::{calls, line::Ink, words};
@@ -124,9 +126,15 @@ fn fits_a_line(call: &ToolCall) -> bool {
     words::line(&raw, MOST) == raw
 }
 
-/// Returns an open question as a person is told of it who may answer it later, with the
-/// name to answer it by. Nothing is left out: a call that does not fit in a line has more.
-pub(crate) fn open_question(question: &Question) -> String {
+/// Returns an open question of a run as a person is told of it who may answer it later, with
+/// the name to answer it by, and until when. Nothing is left out: a call that does not fit
+/// in a line has more.
+pub(crate) fn open_question(row: &RunRow, question: &Question) -> String {
+    let until = words::deadline(now_ms(), due(row, question));
+    format!("{}\n  answer it {until}", unanswered(question))
+}
+
+fn unanswered(question: &Question) -> String {
     let effect = question.effect;
     let may = if question.is_again() {
         format!("{AGAIN} May it call again")

@@ -1,5 +1,6 @@
 //! Numbers, texts and exit codes as people and scripts read them.
 
+use chrono::{Local, TimeZone as _};
 use pointsman_kernel::chart::Disposition;
 pub(crate) use pointsman_runtime::visible::{folded, json, line, prose, visible};
 
@@ -51,6 +52,20 @@ pub(crate) fn duration(ms: u64) -> String {
     parts.join(" ")
 }
 
+/// Writes until when something can be answered, and how long that is: `until 14:05, 23 h
+/// 59 min left`. Times are local; a day is named where it is not the next one.
+pub(crate) fn deadline(now_ms: u64, due_ms: u64) -> String {
+    let Some(left) = due_ms.checked_sub(now_ms).filter(|left| *left > 0) else {
+        return "it is too late to answer".into();
+    };
+    let at = i64::try_from(due_ms).ok().and_then(|ms| Local.timestamp_millis_opt(ms).single());
+    let form = if left > 86_400_000 { "%Y-%m-%d %H:%M" } else { "%H:%M" };
+    let at = at.map_or_else(String::new, |at| format!("until {}, ", at.format(form)));
+    // Milliseconds are of no use to anybody.
+    let left = if left > 1_000 { left - left % 1_000 } else { left };
+    format!("{at}{} left", duration(left))
+}
+
 /// Writes milliseconds as on a stopwatch: `0:42`, `1:05:00`.
 pub(crate) fn stopwatch(ms: u64) -> String {
     let seconds = ms / 1_000;
@@ -94,5 +109,16 @@ mod tests {
             ("2.50".into(), "0.000001".into(), "0.00".into())
         );
         assert_eq!(grouped(1_234_567), "1,234,567");
+    }
+
+    #[test]
+    fn a_deadline_is_a_time_and_what_is_left() {
+        let now = 1_750_000_000_000;
+        let told = deadline(now, now + 86_399_500);
+        assert!(told.starts_with("until ") && told.ends_with(", 23 h 59 min left"), "{told}");
+        assert_eq!(told.len(), "until 14:05, 23 h 59 min left".len(), "{told}");
+        let told = deadline(now, now + 3 * 86_400_000);
+        assert!(told.starts_with("until 2025-06-1") && told.ends_with(", 3 d left"), "{told}");
+        assert_eq!(deadline(now, now), "it is too late to answer");
     }
 }

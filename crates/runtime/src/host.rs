@@ -243,6 +243,11 @@ impl Host {
         self.0.forms.left(run)
     }
 
+    /// Returns the tools that an agent is told of.
+    pub fn offered(&self, agent: &str, permissions: &Permissions) -> Vec<ToolSpec> {
+        self.fitting(agent, permissions).into_iter().take(most(agent)).collect()
+    }
+
     /// Returns the tools that an agent could call and is not told of, because there are
     /// more than it takes.
     pub fn left_out(&self, agent: &str, permissions: &Permissions) -> Vec<Box<str>> {

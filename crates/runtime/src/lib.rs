@@ -13,6 +13,7 @@
 //! - [`perform`], [`host`]: what carries orders out, and where.
 //! - [`tool`]: what a run may do to the world.
 //! - [`browser`]: a real browser, and what a person does with one.
+//! - [`attached`]: text that is put beside what a person says.
 //! - [`acp`]: agents served to editors.
 //! - [`mcp`]: tools that other programs offer.
 //! - [`model`]: what providers send, decoded.
@@ -24,6 +25,7 @@
 //! - [`clock`]: the only calls to the clock, and the only randomness.
 
 pub mod acp;
+pub mod attached;
 pub mod browser;
 pub mod clock;
 pub mod config;

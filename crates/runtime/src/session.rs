@@ -34,7 +34,7 @@ mod spoken;
 mod threads;
 mod unasked;
 
-pub use answers::overdue;
+pub use answers::{due, overdue};
 pub use attend::{Asking, Attend, Decision, Nobody, Reply};
 pub use converse::{Conversation, Kept, Receipt, Speaker};
 pub use drive::approval;

@@ -21,7 +21,7 @@ use crate::{
     entry::{Begun, Entered, Entry},
     line::{Ink, Line},
     person,
-    screen::Screen,
+    screen::{Screen, suspends},
     words,
 };
 
@@ -167,7 +167,8 @@ impl<'a> Busy<'a> {
         if self.dialogue.is_none()
             && let Some(question) = self.questions.pop_front()
         {
-            let dialogue = Dialogue::new(question, &self.room.folder, Instant::now());
+            let due = self.room.due(self.talk.run(), &question);
+            let dialogue = Dialogue::new(question, &self.room.folder, Instant::now()).until(due);
             let mut dialogue = dialogue.in_chat(std::mem::take(&mut self.typed));
             self.screen.say(&dialogue.page())?;
             self.dialogue = Some(dialogue);
@@ -214,6 +215,7 @@ impl<'a> Busy<'a> {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         let typed = self.dialogue.as_ref().map_or(&self.typed, Dialogue::entry);
         match key.code {
+            _ if suspends(&key) => return self.screen.suspend(),
             KeyCode::Char('c') if control => self.cancel(),
             KeyCode::Char('d') if control && typed.is_empty() => self.left = true,
             _ if self.dialogue.is_some() => return self.answer(key),

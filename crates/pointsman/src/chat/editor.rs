@@ -15,6 +15,7 @@ use reedline::{
 use crate::{
     place::Globals,
     report::{Error, coloured},
+    screen,
 };
 
 /// Lines that are remembered.
@@ -42,6 +43,8 @@ impl Editor {
         keys.add_binding(KeyModifiers::SHIFT, KeyCode::Enter, newline);
         // Enter comes so if it was pressed while the terminal read lines: see `Screen::next`.
         keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('j'), ReedlineEvent::Enter);
+        let suspend = ReedlineEvent::ExecuteHostCommand(String::new());
+        keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('z'), suspend);
         let mut line = Reedline::create()
             .with_edit_mode(Box::new(Emacs::new(keys)))
             .with_validator(Box::new(Backslash))
@@ -67,7 +70,13 @@ impl Editor {
         let mut line = self.0.with_break_signal(Arc::clone(stirred));
         let typed = vec![EditCommand::Clear, EditCommand::InsertString(unfinished.into())];
         line.run_edit_commands(&typed);
-        let typed = match line.read_line(&Sign) {
+        let mut read = line.read_line(&Sign);
+        while matches!(read, Ok(Signal::HostCommand(_))) {
+            // The line that is being typed is still there afterwards.
+            drop(screen::stop());
+            read = line.read_line(&Sign);
+        }
+        let typed = match read {
             Ok(Signal::Success(line)) => Typed::Line(line.replace("\\\n", "\n")),
             Ok(Signal::ExternalBreak(line)) => Typed::Stirred(line),
             Ok(_) => Typed::Leave,

@@ -1,5 +1,5 @@
-//! A conversation without a screen: each line that is read is a message, and answers are
-//! printed as they are. Questions are put only to somebody who types.
+//! A conversation without a screen: one message, or one for each line that is read, and
+//! answers are printed as they are. Questions are put only to somebody who types.
 
 use std::{
     collections::BTreeSet,
@@ -22,10 +22,11 @@ use super::{
 };
 use crate::{
     dialogue::{Came, Dialogue},
-    ending::conclude,
+    ending::{conclude, needs_no_word},
     entry::Entry,
     line::Line,
     person,
+    piped::Opening,
     report::{self, Error},
     tell::{note, told},
     words,
@@ -38,19 +39,32 @@ const AHEAD: usize = 64;
 /// Characters of a queued message that are shown.
 const QUEUED: usize = 200;
 
-/// Says lines until there are no more, and prints what is answered.
-pub(crate) fn lines(
+/// What is read, and what is printed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mode {
+    /// Whether lines are read from standard input, each a message.
+    pub(crate) lines: bool,
+    /// Whether JSON is printed, by somebody else.
+    pub(crate) json: bool,
+    /// Whether the last answer alone is printed.
+    pub(crate) last: bool,
+}
+
+/// Says what there is to say, and prints what is answered.
+pub(crate) fn plainly(
     room: &Room<'_>,
     resumed: Option<&RunRow>,
-    message: Option<String>,
-    json: bool,
+    message: Option<Opening>,
+    mode: Mode,
 ) -> Result<ExitCode, Error> {
-    let typed = io::stdin().is_terminal() && !json;
+    let Mode { lines, json, last } = mode;
+    let typed = lines && io::stdin().is_terminal() && !json;
     let calls = BTreeSet::new();
-    let mut pipe = Pipe { room, held: None, question: None, offered: false, typed, json, calls };
+    let (held, question, answer) = (None, None, None);
+    let mut pipe = Pipe { room, held, question, offered: false, typed, mode, answer, calls };
     if let Some(row) = resumed {
         let (talk, recalled) = room.rejoin(row)?;
-        if !json {
+        if !json && !last {
             for line in past::last(&recalled.messages()) {
                 note(&line.text());
             }
@@ -58,10 +72,14 @@ pub(crate) fn lines(
         pipe.hold(talk);
     }
     if let Some(message) = message {
-        pipe.say(&message)?;
+        pipe.open(&message)?;
     }
     let (sender, read) = mpsc::sync_channel(AHEAD);
-    reader(sender);
+    if lines {
+        reader(sender);
+    } else {
+        drop(sender);
+    }
     if resumed.is_none() {
         // Whoever has joined is told when it listens.
         pipe.prompt();
@@ -99,7 +117,9 @@ struct Pipe<'a> {
     offered: bool,
     /// Whether somebody types the lines.
     typed: bool,
-    json: bool,
+    mode: Mode,
+    /// The last answer, where that alone is printed.
+    answer: Option<String>,
     /// Calls of tools that run: what they give back is no answer.
     calls: BTreeSet<EffectId>,
 }
@@ -155,10 +175,14 @@ impl Pipe<'_> {
     }
 
     fn say(&mut self, text: &str) -> Result<(), Error> {
+        self.open(&Opening { goal: text.into(), text: text.into() })
+    }
+
+    fn open(&mut self, opening: &Opening) -> Result<(), Error> {
         if let Some(talk) = &mut self.held {
-            talk.say(text, true);
+            talk.say(&opening.text, true);
         } else {
-            let talk = self.room.begin(text)?;
+            let talk = self.room.begin(opening)?;
             self.hold(talk);
         }
         Ok(())
@@ -209,11 +233,11 @@ impl Pipe<'_> {
                     told(notice)
                 } else if let Some(output) = output.as_deref() {
                     let text = Some(output.trim()).filter(|text| !text.is_empty());
-                    return text.map_or(Ok(()), |text| {
-                        let steered = io::stdout().is_terminal();
-                        let text = if steered { words::prose(text) } else { text.into() };
-                        report::data(&format!("{text}\n"))
-                    });
+                    if self.mode.last {
+                        self.answer = text.map(str::to_owned).or_else(|| self.answer.take());
+                        return Ok(());
+                    }
+                    return text.map_or(Ok(()), |text| report::data(&format!("{}\n", shown(text))));
                 } else {
                     told(notice)
                 }
@@ -223,14 +247,14 @@ impl Pipe<'_> {
             Notice::Attempted { .. } | Notice::StateChanged { .. } => None,
             notice => told(notice),
         };
-        if let Some((_, line)) = line {
+        if let Some((_, line)) = line.filter(|_| !self.mode.last) {
             note(&line);
         }
         Ok(())
     }
 
     fn take(&mut self, notice: Notice) -> Result<bool, Error> {
-        if !self.json {
+        if !self.mode.json {
             self.print(&notice)?;
         }
         match notice {
@@ -267,7 +291,8 @@ impl Pipe<'_> {
     /// Puts a question to somebody who types, whole: they can scroll.
     fn asked(&mut self, question: Question) {
         let dialogue = Dialogue::new(question, &self.room.folder, Instant::now());
-        let mut dialogue = dialogue.in_chat(Entry::default());
+        let due = self.held.as_ref().map(|talk| self.room.due(talk.run(), dialogue.question()));
+        let mut dialogue = dialogue.in_chat(Entry::default()).until(due.flatten());
         let rows = dialogue.rest();
         if self.typed {
             tell(&rows);
@@ -283,7 +308,7 @@ impl Pipe<'_> {
 
     fn end(self, read: &mpsc::Receiver<io::Result<String>>) -> Result<ExitCode, Error> {
         let Some(Talk { conversation, speaker, mut unheard, reports, .. }) = self.held else {
-            if !self.json {
+            if !self.mode.json {
                 note("nothing was said");
             }
             return Ok(ExitCode::SUCCESS);
@@ -302,13 +327,28 @@ impl Pipe<'_> {
             }
         }
         let ended = matches!(outcome.standing, Standing::Ended(_));
-        let code = conclude(self.room.session, &outcome, self.json, reports && ended)?;
+        if self.mode.last {
+            let answer = if reports { outcome.result.clone() } else { self.answer };
+            if let Some(answer) = answer.filter(|_| ended) {
+                report::data(&format!("{}\n", shown(&answer)))?;
+            }
+            if needs_no_word(self.room.session, &outcome) {
+                return Ok(ExitCode::SUCCESS);
+            }
+        }
+        let with_result = reports && ended && !self.mode.last;
+        let code = conclude(self.room.session, &outcome, self.mode.json, with_result)?;
         let lines = if ended { self.room.keep(&outcome.run, &unheard)? } else { Vec::new() };
-        for line in lines.iter().filter(|_| !self.json) {
+        for line in lines.iter().filter(|_| !self.mode.json) {
             note(&line.text());
         }
         Ok(code)
     }
+}
+
+/// Returns an answer as it is printed: on a terminal nothing steers it.
+fn shown(text: &str) -> String {
+    if io::stdout().is_terminal() { words::prose(text) } else { text.into() }
 }
 
 /// Writes lines without colours.

@@ -13,8 +13,8 @@ use std::{
 use pointsman_kernel::governor::Permissions;
 use pointsman_runtime::{
     host::Host,
-    observe::{Log, Notice, Observer},
-    session::{Conversation, Kept, Recalled, Receipt, Session, Speaker, Start, reports, talks},
+    observe::{Log, Notice, Observer, Question},
+    session::{Conversation, Kept, Recalled, Receipt, Session, Speaker, Start, due, reports},
     store::{RunId, RunRow},
 };
 use serde_json::Value;
@@ -22,7 +22,9 @@ use serde_json::Value;
 use crate::{
     chart::Source,
     line::{Ink, Line},
+    piped::Opening,
     report::Error,
+    talks::{self, Wanted},
 };
 
 /// Everything that a conversation needs but its words.
@@ -57,6 +59,8 @@ pub(super) struct Talk {
     pub(super) listens: bool,
     /// Whether it reports at its end.
     pub(super) reports: bool,
+    /// The agent.
+    pub(super) agent: Box<str>,
 }
 
 /// A message that the run has not heard.
@@ -95,14 +99,14 @@ impl Talk {
 
 impl Room<'_> {
     /// Begins a conversation with its first words, which are what it is known by.
-    pub(super) fn begin(&self, first: &str) -> Result<Talk, Error> {
+    pub(super) fn begin(&self, first: &Opening) -> Result<Talk, Error> {
         let source = Source { name: self.agent.into(), text: self.chart.into() };
         let start = Start {
             chart: source.chart()?,
             source: self.chart.into(),
             config: self.config.clone(),
             words: Vec::new(),
-            goal: first.into(),
+            goal: first.goal.as_str().into(),
             permissions: self.permissions.clone(),
             seed: self.seed,
         };
@@ -110,7 +114,7 @@ impl Room<'_> {
         let conversation =
             self.session.converse(self.host, start, observers).map_err(Error::Session)?;
         let mut talk = talk(conversation, notices, self.agent);
-        talk.say(first, true);
+        talk.say(&first.text, true);
         Ok(talk)
     }
 
@@ -134,6 +138,11 @@ impl Room<'_> {
         Ok((talk, recalled))
     }
 
+    /// Returns until when a question can be answered, where that is known.
+    pub(super) fn due(&self, run: &RunId, question: &Question) -> Option<u64> {
+        self.session.store().run(run).ok().map(|row| due(&row, question))
+    }
+
     /// Refuses a conversation that works in another folder: here its calls would land in
     /// this one.
     pub(super) fn here(&self, row: &RunRow) -> Result<(), Error> {
@@ -146,10 +155,12 @@ impl Room<'_> {
         }
     }
 
-    /// Returns the newest conversation, but for one.
-    pub(super) fn newest_but(&self, held: Option<&RunId>) -> Result<RunRow, Error> {
-        let mut talks = conversations(self.session)?.into_iter();
-        talks.find(|row| held != Some(&row.id)).ok_or(Error::NoTalks)
+    /// Returns another conversation of this folder and agent: the newest, or the one that
+    /// the person chooses.
+    pub(super) fn another(&self, held: Option<&RunId>) -> Result<Option<RunRow>, Error> {
+        let folder = talks::whole(&self.folder);
+        let wanted = Wanted { agent: Some(self.agent), folder: Some(&folder) };
+        wanted.choose(self.session, true, held.map(RunId::as_str))
     }
 
     /// Keeps what a run that has ended did not hear for whoever goes on with it, and tells it.
@@ -207,15 +218,9 @@ impl Drop for Stirs {
     }
 }
 
-/// Returns every conversation, the newest first.
-pub(crate) fn conversations(session: &Session) -> Result<Vec<RunRow>, Error> {
-    let rows = session.store().list().map_err(Error::Store)?.runs;
-    Ok(rows.into_iter().filter(|row| talks(&row.agent)).collect())
-}
-
 /// Refuses a run that is no conversation.
 pub(crate) fn check(row: &RunRow) -> Result<(), Error> {
-    if talks(&row.agent) {
+    if pointsman_runtime::session::talks(&row.agent) {
         return Ok(());
     }
     Err(Error::NoTalker { run: row.id.to_string(), agent: row.agent.to_string() })
@@ -230,6 +235,7 @@ fn talk(conversation: Conversation, notices: mpsc::Receiver<Notice>, agent: &str
         unheard: Vec::new(),
         listens: false,
         reports: reports(agent),
+        agent: agent.into(),
     }
 }
 

@@ -3,7 +3,11 @@
 
 use std::{io, process::ExitCode, sync::atomic::Ordering};
 
-use pointsman_runtime::{driver::Standing, session::Outcome, store::RunRow};
+use pointsman_runtime::{
+    driver::Standing,
+    session::{Outcome, Session, reports},
+    store::RunRow,
+};
 
 use super::{
     busy::{After, Busy},
@@ -13,8 +17,9 @@ use super::{
     slash::{HELP, Slash},
 };
 use crate::{
-    ending::conclude,
+    ending::{asked, conclude},
     line::{Ink, Line},
+    piped::Opening,
     report::{Error, coloured},
     tell::note,
     which::Which,
@@ -23,7 +28,7 @@ use crate::{
 
 /// What the prompt decides on.
 enum Next {
-    Say(String),
+    Say(Opening),
     Do(Slash),
     Leave,
     Look(String),
@@ -34,7 +39,7 @@ enum Next {
 pub(crate) fn talk(
     room: &Room<'_>,
     resumed: Option<&RunRow>,
-    message: Option<String>,
+    message: Option<Opening>,
 ) -> Result<ExitCode, Error> {
     let mut held = resumed.map(|row| join(room, row)).transpose()?;
     let mut message = message;
@@ -53,7 +58,7 @@ pub(crate) fn talk(
         let next = if busy {
             Next::Look(std::mem::take(&mut unfinished))
         } else if let Some(message) = message.take() {
-            say(&[Line::of(Ink::Accent, "› ").and(Ink::Plain, &message)]);
+            say(&[Line::of(Ink::Accent, "› ").and(Ink::Plain, &message.goal)]);
             Next::Say(message)
         } else {
             let (same, typed) = editor.read(&std::mem::take(&mut unfinished), &room.stirred)?;
@@ -64,23 +69,23 @@ pub(crate) fn talk(
                 Typed::Line(line) => match Slash::read(&line) {
                     Some(slash) => Next::Do(slash),
                     None if line.trim().is_empty() => continue,
-                    None => Next::Say(line),
+                    None => Next::Say(Opening { goal: line.clone(), text: line }),
                 },
             }
         };
         let typed = match next {
-            Next::Leave => return leave(held),
+            Next::Leave => return leave(room, held),
             Next::Do(slash) => {
                 if slash == Slash::Quit {
-                    return leave(held);
+                    return leave(room, held);
                 }
                 held = command(room, held, &slash)?;
                 continue;
             }
-            Next::Say(text) => {
+            Next::Say(opening) => {
                 match &mut held {
-                    Some(talk) => talk.say(&text, true),
-                    None => held = Some(room.begin(&text)?),
+                    Some(talk) => talk.say(&opening.text, true),
+                    None => held = Some(room.begin(&opening)?),
                 }
                 String::new()
             }
@@ -92,7 +97,7 @@ pub(crate) fn talk(
         };
         match Busy::watch(room, talk, typed).map_err(terminal)? {
             After::Listens(typed) => unfinished = typed,
-            After::Left => return leave(held),
+            After::Left => return leave(room, held),
             After::Over(typed) => return over(room, held, &typed),
         }
     }
@@ -129,16 +134,19 @@ fn command(room: &Room<'_>, held: Option<Talk>, slash: &Slash) -> Result<Option<
             let about = |(name, about): (&str, &str)| {
                 Line::of(Ink::Accent, &format!("  {name:<15}")).and(Ink::Plain, about)
             };
-            let keys = "Alt-Enter or a `\\` at the end begins another line. While a turn goes on, \
-                        what you type waits for its end. Ctrl-C cancels the turn, or leaves.";
-            HELP.into_iter().map(about).chain([Line::of(Ink::Dim, keys)]).collect()
+            let keys = "Alt-Enter or a `\\` at the end begins another line. What you type while the \
+                        agent works is queued. Ctrl-C cancels the turn, or leaves; Ctrl-Z suspends.";
+            let plans = reports(room.agent) || held.as_ref().is_some_and(|talk| talk.reports);
+            let fits = |(name, _): &(&str, &str)| *name != "/plan" || plans;
+            HELP.into_iter().filter(fits).map(about).chain([Line::of(Ink::Dim, keys)]).collect()
         }
         Slash::Tools => {
             let tool = |spec: pointsman_runtime::tool::ToolSpec| {
                 let name = Line::of(Ink::Accent, &format!("  {:<20}", spec.name));
                 name.and(Ink::Plain, &words::line(&spec.about, 200))
             };
-            room.host.specs().into_iter().map(tool).collect()
+            let agent = held.as_ref().map_or(room.agent, |talk| &*talk.agent);
+            room.host.offered(agent, &room.permissions).into_iter().map(tool).collect()
         }
         Slash::Plan => match &held {
             Some(talk) => {
@@ -171,11 +179,17 @@ fn resume(room: &Room<'_>, held: Option<Talk>, typed: Option<&str>) -> Result<Op
         Some(typed) => match typed.parse::<Which>() {
             Ok(which) => which.find(store),
             Err(_) => Err(Error::NoSuchRun { typed: typed.into(), none: false }),
-        },
-        None => room.newest_but(held.as_ref().map(Talk::run)),
+        }
+        .map(Some),
+        None => room.another(held.as_ref().map(Talk::run)),
     };
-    let row = match found.and_then(|row| room.here(&row).map(|()| row)) {
-        Ok(row) => row,
+    let here = |row: Option<RunRow>| match row {
+        Some(row) => room.here(&row).map(|()| Some(row)),
+        None => Ok(None),
+    };
+    let row = match found.and_then(here) {
+        Ok(Some(row)) => row,
+        Ok(None) => return Ok(held),
         Err(error) => {
             say(&trouble(&error));
             return Ok(held);
@@ -218,7 +232,7 @@ fn over(room: &Room<'_>, held: Option<Talk>, typed: &str) -> Result<ExitCode, Er
         say(&[Line::of(Ink::Warning, "not sent: ").and(Ink::Plain, typed)]);
     }
     if !matches!(outcome.standing, Standing::Ended(_)) {
-        return Ok(left(&outcome));
+        return Ok(left(room.session, &outcome));
     }
     let code = conclude(room.session, &outcome, false, reports)?;
     say(&room.keep(&outcome.run, &unheard)?);
@@ -226,16 +240,17 @@ fn over(room: &Room<'_>, held: Option<Talk>, typed: &str) -> Result<ExitCode, Er
 }
 
 /// Leaves, and says how to come back.
-fn leave(held: Option<Talk>) -> Result<ExitCode, Error> {
-    Ok(end(held)?.as_ref().map_or(ExitCode::SUCCESS, left))
+fn leave(room: &Room<'_>, held: Option<Talk>) -> Result<ExitCode, Error> {
+    let outcome = end(held)?;
+    Ok(outcome.as_ref().map_or(ExitCode::SUCCESS, |outcome| left(room.session, outcome)))
 }
 
 /// Says how to come back to a run.
-fn left(outcome: &Outcome) -> ExitCode {
+fn left(session: &Session, outcome: &Outcome) -> ExitCode {
     let run = &outcome.run;
     if !outcome.questions.is_empty() {
-        for question in &outcome.questions {
-            note(&crate::tell::open_question(question));
+        for question in asked(session, outcome) {
+            note(&question);
         }
         note(&format!("next: pointsman approve {run}   or   pointsman deny {run}"));
     }

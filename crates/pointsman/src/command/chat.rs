@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, IsTerminal},
+    path::Path,
     process::ExitCode,
     sync::{
         Arc,
@@ -24,19 +25,21 @@ use serde_json::json;
 
 use super::{
     run::json_line,
-    runs::{object, stands, table},
+    runs::{object, stands},
 };
 use crate::{
     budgets::Budgets,
     chart::Source,
-    chat::{self, Room},
+    chat::{self, Mode, Room},
     commits,
     drive::{Drive, others},
     lines::Lines,
     person,
+    piped::{self, Limits, Opening},
     place::{self, Globals, variable},
     report::{self, Error},
     rules::Rules,
+    talks::{self, Found, Wanted},
     tell::note,
     which::Which,
 };
@@ -48,7 +51,8 @@ On a terminal there is a prompt: Enter sends, Alt-Enter or a `\\` at the end beg
 Ctrl-C cancels the turn and keeps the conversation, a second one leaves, Ctrl-D leaves. What you
 type while a turn goes on waits for its end. `/help` lists the rest.
 
-Without a terminal each line of standard input is a message, and answers go to standard output.
+Without a terminal there is one message: what you give here, with what is piped in attached to it.
+The answer goes to standard output. `--lines` makes each line of standard input a message.
 
 Nothing but looking is done unasked. A call that needs a yes is shown whole: once, always for
 calls like it, or no with a reason that the model is told.
@@ -59,24 +63,35 @@ Examples:
   pointsman chat --model anthropic:claude-sonnet-4-5
   pointsman chat --model ollama:llama3.2 \"What does this project do?\"
   pointsman chat --agent code --dir ~/src/project --allow 'shell:command=cargo test*'
-  pointsman chat --list                  the conversations, the newest first
-  pointsman chat --resume                go on with the newest
-  echo \"Who sets the points?\" | pointsman chat
+  pointsman chat --list                  the conversations of this folder, the newest first
+  pointsman chat --resume                go on with one of this folder
+  cat error.log | pointsman chat -p \"Explain this log\"
 
 Exit codes: 0 done or left, 1 the last message has no answer, 2 usage or configuration,
 3 waiting for a person, 5 stuck, 6 cancelled, 10 store fault.")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Chat {
     /// What to say first.
     message: Option<String>,
     /// The agent to talk with.
     #[arg(long, value_parser = talkers(), default_value = TALKERS[0])]
     agent: String,
-    /// Go on with a conversation: its id or the beginning of it, or the newest one.
+    /// Go on with a conversation: its id or the beginning of it, or one of this folder and
+    /// agent.
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "newest")]
     resume: Option<String>,
-    /// List the conversations.
+    /// List the conversations of this folder.
     #[arg(long, conflicts_with_all = ["resume", "message"])]
     list: bool,
+    /// With `--resume` or `--list`: those of every folder and agent.
+    #[arg(long)]
+    all: bool,
+    /// Print the last answer alone, and leave.
+    #[arg(short, long)]
+    print: bool,
+    /// Take each line of standard input as a message of its own.
+    #[arg(long, conflicts_with = "print")]
+    lines: bool,
     #[command(flatten)]
     drive: Drive,
     #[command(flatten)]
@@ -102,27 +117,44 @@ impl Chat {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
         if self.list {
-            return list(&session, self.drive.json);
+            return self.list(&session);
         }
-        let resumed = self.resumed(&session)?;
+        let on_screen = person::is_there() && io::stdout().is_terminal() && !self.drive.json;
+        let on_screen = on_screen && !self.print && !self.lines;
+        let on_screen = on_screen && variable("TERM").is_none_or(|term| term != "dumb");
+        let resumed = match &self.resume {
+            Some(typed) => match self.resumed(&session, typed, on_screen)? {
+                None => return Ok(ExitCode::SUCCESS),
+                resumed => resumed,
+            },
+            None => None,
+        };
         let drive = match &resumed {
             Some(row) => self.drive.going_on(&session, &row.id)?,
             None => self.drive,
         };
         let mut settled = place::settled(drive.dir())?;
-        commits::settle(&drive, &mut settled, &self.agent, !self.rules.unattended);
+        let there = !self.rules.unattended && !self.print;
+        commits::settle(&drive, &mut settled, &self.agent, there);
         let json = drive.json;
-        let on_screen = person::is_there() && io::stdout().is_terminal() && !json;
-        let on_screen = on_screen && variable("TERM").is_none_or(|term| term != "dumb");
+        // Where somebody types, every line is a message in any case.
+        let lines = !self.print && (self.lines || io::stdin().is_terminal());
+        let config = &settled.config;
+        let limits = Limits::of(if self.agent == "code" { &config.code } else { &config.chat });
+        let piped = if lines { None } else { piped::read(limits)? };
+        let message = Opening::of(self.message, piped);
+        if self.print && message.is_none() {
+            return Err(Error::NothingToSay);
+        }
         let model = drive.model(&settled.config.model)?;
         let host = drive.host(&session, &settled)?;
-        if !json {
+        if !json && !self.print {
             greet(model.spec.provider(), &model.spec.to_string(), on_screen);
         }
         let attended = !self.rules.unattended;
         self.rules.tell_void(&settled.config.permissions, &host);
         let permissions = settled.config.permissions.permissions(self.rules.grants(), attended);
-        let lines: Option<Arc<dyn Observer>> = json.then(|| Arc::new(Lines) as Arc<dyn Observer>);
+        let objects: Option<Arc<dyn Observer>> = json.then(|| Arc::new(Lines) as Arc<dyn Observer>);
         let (stirred, ending) =
             (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         if on_screen {
@@ -144,49 +176,62 @@ impl Chat {
             permissions,
             seed: None,
             folder: drive.dir().into(),
-            others: others().into_iter().chain(lines).collect(),
+            others: others().into_iter().chain(objects).collect(),
             stirred,
             ending,
         };
-        // As at the prompt, blanks say nothing.
-        let message = self.message.filter(|message| !message.trim().is_empty());
         if on_screen {
             chat::talk(&room, resumed.as_ref(), message)
         } else {
-            chat::lines(&room, resumed.as_ref(), message, json)
+            let mode = Mode { lines, json, last: self.print && !json };
+            chat::plainly(&room, resumed.as_ref(), message, mode)
         }
     }
 
-    /// Returns the conversation to go on with.
-    fn resumed(&self, session: &Session) -> Result<Option<RunRow>, Error> {
-        let Some(typed) = &self.resume else { return Ok(None) };
+    /// Returns the conversation to go on with; nothing if the person chooses none.
+    fn resumed(&self, session: &Session, typed: &str, asks: bool) -> Result<Option<RunRow>, Error> {
         if typed == "newest" || typed == "last" {
-            return chat::conversations(session)?
-                .into_iter()
-                .next()
-                .map(Some)
-                .ok_or(Error::NoTalks);
+            let folder = talks::whole(self.drive.dir());
+            return self.wanted(&folder).choose(session, asks && typed == "newest", None);
         }
-        let none = || Error::NoSuchRun { typed: typed.clone(), none: false };
+        let none = || Error::NoSuchRun { typed: typed.into(), none: false };
         let which: Which = typed.parse().map_err(|_| none())?;
         let row = which.find(session.store())?;
         chat::check(&row)?;
         Ok(Some(row))
     }
-}
 
-fn list(session: &Session, json: bool) -> Result<ExitCode, Error> {
-    let rows = chat::conversations(session)?;
-    if json {
-        for row in &rows {
-            json_line(&object(row))?;
+    /// Returns which conversations are meant where none is named.
+    fn wanted<'a>(&'a self, folder: &'a Path) -> Wanted<'a> {
+        if self.all {
+            return Wanted { agent: None, folder: None };
         }
-    } else if rows.is_empty() {
-        note("no conversations yet: `pointsman chat` begins one");
-    } else {
-        report::data(&table(&rows, now_ms(), |row| stands(session, row)))?;
+        Wanted { agent: Some(&self.agent), folder: Some(folder) }
     }
-    Ok(ExitCode::SUCCESS)
+
+    fn list(&self, session: &Session) -> Result<ExitCode, Error> {
+        let folder = talks::whole(self.drive.dir());
+        let folder = Some(folder.as_path()).filter(|_| !self.all);
+        let found = Wanted { agent: None, folder }.find(session, usize::MAX)?;
+        if self.drive.json {
+            for Found { row, dir } in &found {
+                let mut told = object(row);
+                if let Some(fields) = told.as_object_mut() {
+                    let dir = dir.as_ref().map(|dir| dir.display().to_string());
+                    fields.insert("dir".into(), dir.into());
+                }
+                json_line(&told)?;
+            }
+        } else if found.is_empty() {
+            note(match folder {
+                Some(_) => "no conversations in this folder; `--all` lists those of others",
+                None => "no conversations yet: `pointsman chat` begins one",
+            });
+        } else {
+            report::data(&talks::table(&found, now_ms(), |row| stands(session, row)))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
 }
 
 /// Says who answers, and how to choose somebody else where nobody was chosen.

@@ -17,6 +17,7 @@ use crate::{
     ending::finish,
     place::{self, Globals},
     report::{self, Error},
+    talks,
     tell::note,
     which::Which,
 };
@@ -29,12 +30,14 @@ The run keeps the permissions that it was begun with, and works in the same fold
 model, unless `--dir` or `--model` says otherwise.
 
 Examples:
+  pointsman resume                       the newest run of this folder that has not ended
   pointsman resume last
   pointsman resume last --grant model_calls=1
   pointsman resume RUN --dir ~/src/project --model openai:gpt-5-mini")]
 pub(crate) struct Resume {
-    /// The run: its id or the beginning of it, or `last`.
-    run: Which,
+    /// The run: its id or the beginning of it, or `last` [default: the newest of this folder
+    /// that has not ended].
+    run: Option<Which>,
     /// Permit more than the chart does: `model_calls`, `tool_calls`, tokens, money (in millionths),
     /// interactions, steps or time (in milliseconds). May be repeated.
     #[arg(long, value_name = "KEY=N", value_parser = grant)]
@@ -84,7 +87,10 @@ pub(crate) struct Fork {
 impl Resume {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
-        let row = self.run.find(session.store())?;
+        let row = match &self.run {
+            Some(run) => run.find(session.store())?,
+            None => talks::open(&session, self.drive.dir())?,
+        };
         let drive = self.drive.going_on(&session, &row.id)?;
         match go_on(&session, &drive, &row.id, &self.grant) {
             // Whoever drives it only has to hear that the pause is over.

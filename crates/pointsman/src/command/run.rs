@@ -24,6 +24,7 @@ use crate::{
     drive::{Drive, Waits},
     ending::finish,
     person,
+    piped::{self, Limits, Opening},
     place::{self, Globals, Settled},
     report::{self, Error},
     rules::Rules,
@@ -60,6 +61,8 @@ Examples:
   pointsman run form --url https://example.org/apply --profile ~/profile.toml --submit never
   pointsman run code \"Port the parser\" --budget model_calls=500 --budget time=8h
   pointsman run research \"…\" --dry-run
+  cat error.log | pointsman run chat \"Explain this log\"   the log is attached to the goal
+  pointsman run code - < task.md                           the goal is read from standard input
 
 Exit codes: 0 succeeded, 1 failed, 2 usage or configuration, 3 waiting for a person, 4 budget,
 5 stuck, 6 cancelled, 7 denied or left to you, 8 chart refused, 10 store fault.")]
@@ -67,7 +70,7 @@ pub(crate) struct Run {
     /// A shipped agent, or a chart file.
     #[arg(value_name = "AGENT|CHART.toml")]
     agent: String,
-    /// What it should do.
+    /// What it should do; `-` reads it from standard input.
     goal: Option<String>,
     /// Words of a goal that was not quoted.
     #[arg(hide = true, value_name = "WORD")]
@@ -105,7 +108,7 @@ fn pair(text: &str) -> Result<(String, Value), String> {
 }
 
 impl Run {
-    pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+    pub(crate) fn run(mut self, globals: &Globals) -> Result<ExitCode, Error> {
         if !self.rest.is_empty() {
             let words = self.goal.iter().chain(&self.rest).map(String::as_str);
             let goal = words.collect::<Vec<_>>().join(" ");
@@ -113,6 +116,7 @@ impl Run {
         }
         let mut source = Source::find(&self.agent)?;
         let mut settled = place::settled(self.drive.dir())?;
+        let piped = self.piped(&source, &settled)?;
         let plan = self.form_plan(&source, &mut settled)?;
         if let Some(plan) = plan.as_ref().filter(|_| self.agent == "form") {
             source.text.clone_from(&plan.chart);
@@ -136,8 +140,8 @@ impl Run {
         let usual = plan.as_ref().map_or(&[][..], |plan| &plan.usual);
         let permissions = settled.config.permissions.permissions_with(grants, usual, attended);
         // An agent that listens is told its goal, and that this is all.
-        let words = match (chart.jobs(), &self.goal) {
-            (agent, Some(goal)) if talks(agent) => vec![json!({ "text": goal })],
+        let words = match (chart.jobs(), piped) {
+            (agent, Some(opening)) if talks(agent) => vec![json!({ "text": opening.text })],
             // Whoever types the command lets the agent act.
             ("form", _) => vec![json!({})],
             _ => Vec::new(),
@@ -165,6 +169,23 @@ impl Run {
             .run(&host, start, observers, &mut *audience.attendant)
             .map_err(Error::Session)?;
         finish(&session, &host, &outcome, audience, self.drive.json)
+    }
+
+    /// Returns what is said to an agent that listens: the goal, with what is piped in
+    /// attached to it. Where the goal is `-`, all that is piped in is the goal.
+    fn piped(&mut self, source: &Source, settled: &Settled) -> Result<Option<Opening>, Error> {
+        // A chart that is refused is told of where it is verified.
+        let agent = source.verify().map(|chart| chart.jobs().to_owned()).unwrap_or_default();
+        let config = &settled.config;
+        let limits = Limits::of(if agent == "code" { &config.code } else { &config.chat });
+        if self.goal.as_deref() == Some("-") {
+            let opening = Opening::of(None, piped::read(limits)?).ok_or(Error::NothingToSay)?;
+            self.goal = Some(opening.text.clone());
+            return Ok(Some(opening));
+        }
+        let attached =
+            if talks(&agent) && self.goal.is_some() { piped::read(limits)? } else { None };
+        Ok(Opening::of(self.goal.clone(), attached).filter(|_| self.goal.is_some()))
     }
 
     /// Returns the form that is to be filled, if one is.

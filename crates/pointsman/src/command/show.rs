@@ -129,7 +129,7 @@ impl Show {
         // Writing to a string cannot fail.
         let _: std::fmt::Result = writeln!(text, "{how}, in `{}`", view.seen_as);
         for question in &told.questions {
-            let _: std::fmt::Result = writeln!(text, "{}", open_question(question));
+            let _: std::fmt::Result = writeln!(text, "{}", open_question(&row, question));
             if let Some(yes) = answers.get(&question.effect) {
                 let (said, run) = (if *yes { "yes" } else { "no" }, &row.id);
                 let _: std::fmt::Result =

@@ -2,7 +2,10 @@
 
 use std::{path::Path, time::Instant};
 
-use pointsman_runtime::observe::{AGAIN, Asked, Question};
+use pointsman_runtime::{
+    clock::now_ms,
+    observe::{AGAIN, Asked, Question},
+};
 
 use super::{At, Dialogue};
 use crate::{
@@ -66,6 +69,9 @@ impl Dialogue {
                 vec![keys("[y]es  [n]o  [b]ack"), hint("type y or yes and Enter")]
             }
         };
+        if let Some(due) = self.due {
+            lines.insert(0, hint(&words::deadline(now_ms(), due)));
+        }
         if self.waits == Waits::No {
             let now = "Ctrl-C cancels the run, Ctrl-D says no; the browser does not wait.";
             lines.insert(0, hint(now));

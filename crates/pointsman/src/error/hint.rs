@@ -11,6 +11,11 @@ use super::Error;
 
 const FOLDER: &str = "`--dir` names the folder to work in";
 
+const PIPE_LONG: &str = "cut it, with `tail -c 100000` for example, or raise `piped` in `[chat]` \
+                         of the settings";
+const PIPE_OPEN: &str = "add `< /dev/null` if nothing is piped in, or raise `piped_timeout` in \
+                         `[chat]` of the settings";
+
 impl Error {
     /// Returns what to do next.
     pub(crate) fn hint(&self) -> Option<String> {
@@ -47,6 +52,15 @@ impl Error {
             Self::NoSuchSlot { hint, .. } => hint.clone(),
             Self::Budget(error) => error.hint().into(),
             Self::NoTalks => "begin one: `pointsman chat`".into(),
+            Self::NoTalksHere { .. } => {
+                "`pointsman chat --list --all` lists those of other folders and agents".into()
+            }
+            Self::NoneHere { .. } => {
+                "`pointsman runs` lists every run; name one: `pointsman resume RUN`".into()
+            }
+            Self::PipeLong { .. } => PIPE_LONG.into(),
+            Self::PipeOpen { .. } => PIPE_OPEN.into(),
+            Self::NothingToSay => "give a message, or pipe one in".into(),
             Self::NoTalker { run, .. } => format!("`pointsman resume {run}` continues it"),
             Self::Plan(error) => error.hint().into(),
             Self::NoUrl => "write `pointsman run form --url URL --profile FILE`".into(),

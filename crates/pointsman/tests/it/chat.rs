@@ -1,4 +1,4 @@
-//! Conversations without a terminal: lines in, answers out; and plans.
+//! Conversations without a terminal: messages in, answers out; and plans.
 
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::home::Home;
 
 const MODEL: [&str; 3] = ["chat", "--model", "script:script.toml"];
+const LINES: [&str; 4] = ["chat", "--lines", "--model", "script:script.toml"];
 
 fn told(home: &Home, input: &str, arguments: &[&str]) -> String {
     let shown = home.reading(input, arguments);
@@ -22,8 +23,11 @@ fn lines_are_messages_and_answers_are_printed() {
          calls = [{ tool = 'read', arguments = { path = 'docs/signals.md' } }]\n\
          [[turn]]\ntext = 'Red means stop.'\n[[turn]]\ntext = 'Green means go.'\n",
     );
-    assert_snapshot!("piped", told(&home, "What is red?\n\nAnd green?\n", &MODEL));
-    assert_snapshot!("piped_list", told(&home, "", &["chat", "--list"]));
+    assert_snapshot!("piped", told(&home, "What is red?\n\nAnd green?\n", &LINES));
+    // How wide the columns are depends on the folder's name.
+    let list = told(&home, "", &["chat", "--list"]);
+    let narrow = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_snapshot!("piped_list", list.lines().map(narrow).collect::<Vec<_>>().join("\n"));
     assert_eq!(home.pointsman(&["replay", "last"]).0, 0);
     // A conversation that was closed goes on in a run of its own.
     home.write("script.toml", "[[turn]]\ntext = 'Yellow means slow.'\n");
@@ -64,7 +68,7 @@ fn a_question_waits_for_a_person_and_so_does_the_rest() {
         "[[turn]]\ncalls = [{ tool = 'write', arguments = { path = 'a.txt', content = 'x' } }]\n\
          [[turn]]\ntext = 'Done.'\n[[turn]]\ntext = 'More.'\n",
     );
-    assert_snapshot!("piped_asks", told(&home, "Write\nAnd more\n", &MODEL));
+    assert_snapshot!("piped_asks", told(&home, "Write\nAnd more\n", &LINES));
     assert!(!home.path("a.txt").exists());
     // Who joins and cannot answer either leaves, and does not wait for who can.
     let joined = home.reading("", &[&MODEL[..], &["--resume"]].concat());
@@ -114,7 +118,7 @@ fn a_summary_of_old_turns_is_no_answer() {
     home.write("script.toml", &(turns.concat() + end));
     let lines: Vec<String> = (1..=13).map(|turn| format!("question {turn}\n")).collect();
     let lines = lines.concat();
-    let shown = home.reading(&lines, &MODEL);
+    let shown = home.reading(&lines, &LINES);
     assert_eq!(shown.code, Some(0), "{}{}", shown.out, shown.err);
     let answers: Vec<String> = shown
         .out
@@ -138,7 +142,8 @@ fn finished_work_is_not_done_again_to_talk_about_it() {
     let run = ["run", "code", "Look", "--plan", "plan.md", "--model", "script:script.toml"];
     let (code, out, err) = home.pointsman(&run);
     assert_eq!(code, 0, "{out}{err}");
-    let more = [&MODEL[..], &["--json", "--resume", "last", "and more"]].concat();
+    let more =
+        [&MODEL[..], &["--agent", "code", "--json", "--resume", "last", "and more"]].concat();
     let shown = home.reading("", &more);
     let lines: Vec<Value> =
         shown.out.lines().map(|line| serde_json::from_str(line).expect("it is JSON")).collect();

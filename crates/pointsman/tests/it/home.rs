@@ -212,6 +212,13 @@ impl Home {
             }
         }
         end(&mut word, &mut shown);
+        // When a question expires depends on when it was asked.
+        let timeless = |line: &str| match line.split_once("answer it until ") {
+            Some((before, _)) => format!("{before}answer it until TIME"),
+            None => line.to_owned(),
+        };
+        let end = if shown.ends_with('\n') { "\n" } else { "" };
+        let shown = shown.lines().map(timeless).collect::<Vec<_>>().join("\n") + end;
         // Which sandbox there is depends on the machine.
         let shown = ["bubblewrap", "landlock", "none"].iter().fold(shown, |shown, sandbox| {
             shown.replace(&format!("sandbox  {sandbox}\n"), "sandbox  SANDBOX\n")

@@ -124,7 +124,8 @@ fn a_conversation_goes_on_where_it_was_held() {
     fs::create_dir_all(home.path("b")).expect("it is made");
     let said = home.reading("What does a red signal mean?\n", &["chat", "--dir", "docs"]);
     assert!(said.out.contains("signals.md:3"), "{}{}", said.out, said.err);
-    let resumed = home.within("b", &["chat", "--resume", "last", "What does the pointsman set?"]);
+    let resume = ["chat", "--all", "--resume", "last", "What does the pointsman set?"];
+    let resumed = home.within("b", &resume);
     assert!(resumed.out.contains("points.md:3"), "{}{}", resumed.out, resumed.err);
     assert!(home.redacted(&resumed.err).contains("works in HOME/docs with quote\n"));
 }

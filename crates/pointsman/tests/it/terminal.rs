@@ -7,6 +7,7 @@ mod commits;
 mod endings;
 mod permits;
 mod returns;
+mod suspends;
 
 use std::{
     io::{Read, Write},
@@ -61,6 +62,17 @@ impl Terminal {
         let mut command = CommandBuilder::new("sh");
         let piped = "{ \"$0\" \"$@\"; echo \"exit $?\" >&2; } | cat";
         command.args(["-c", piped, env!("CARGO_BIN_EXE_pointsman")]);
+        command.args(arguments);
+        Self::on("xterm-256color", home, command)
+    }
+
+    /// Starts the program in a shell that lets it be stopped and go on: it says how it was
+    /// stopped, and goes on after Enter.
+    pub(crate) fn with_jobs(home: &Home, arguments: &[&str]) -> Self {
+        let mut command = CommandBuilder::new("bash");
+        let jobs = "set -m; \"$0\" \"$@\"; echo \"stopped $?\"; read; echo go on; fg > /dev/null; \
+                    echo \"exit $?\"";
+        command.args(["-c", jobs, env!("CARGO_BIN_EXE_pointsman")]);
         command.args(arguments);
         Self::on("xterm-256color", home, command)
     }

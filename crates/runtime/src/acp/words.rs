@@ -6,6 +6,7 @@ use agent_client_protocol::{
 };
 
 use super::error;
+use crate::attached::attached;
 
 /// Returns the text of a prompt. What was put beside it is named by its source; what
 /// is no text is refused, for the model would not see it.
@@ -31,7 +32,7 @@ fn part(block: &ContentBlock) -> Result<String, Error> {
         ContentBlock::ResourceLink(link) => Ok(format!("[{}]({})", link.name, link.uri)),
         ContentBlock::Resource(resource) => match &resource.resource {
             EmbeddedResourceResource::TextResourceContents(contents) => {
-                Ok(fenced(&contents.uri, &contents.text))
+                Ok(attached(&contents.uri, &contents.text))
             }
             EmbeddedResourceResource::BlobResourceContents(contents) => {
                 let uri = &contents.uri;
@@ -47,16 +48,6 @@ fn part(block: &ContentBlock) -> Result<String, Error> {
 
 fn refused(what: &str) -> Error {
     error::bad_params(&format!("{what} cannot be read here: send text, links or text files"))
-}
-
-/// Returns a text with its source, between fences that are not in it.
-fn fenced(source: &str, text: &str) -> String {
-    let mut fence = String::from("```");
-    while text.contains(&fence) {
-        fence.push('`');
-    }
-    let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-    format!("Contents of {source}:\n{fence}\n{text}{end}{fence}\n")
 }
 
 #[cfg(test)]

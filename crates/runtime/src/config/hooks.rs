@@ -27,6 +27,10 @@ pub struct HooksConfig {
 pub struct TalkConfig {
     /// Whether the workspace's `AGENTS.md` is read.
     pub instructions: Option<bool>,
+    /// Bytes that may be piped in.
+    pub piped_bytes: Option<u64>,
+    /// Milliseconds until what is piped in must have ended.
+    pub piped_ms: Option<u64>,
 }
 
 impl HooksConfig {
@@ -53,7 +57,7 @@ impl TalkConfig {
     /// Puts a repository's settings over these: it may turn things off.
     pub(super) fn under(self, repository: Self) -> Self {
         let off = repository.instructions.filter(|on| !on);
-        Self { instructions: off.or(self.instructions).or(repository.instructions) }
+        Self { instructions: off.or(self.instructions).or(repository.instructions), ..self }
     }
 }
 
@@ -107,6 +111,16 @@ fn after_tools(keys: &mut Keys<'_, '_>, found: &mut Vec<Problem>) -> Vec<AfterTo
     commands
 }
 
-pub(super) fn talk(keys: &mut Keys<'_, '_>, _: Origin, found: &mut Vec<Problem>) -> TalkConfig {
-    TalkConfig { instructions: keys.read("instructions", keys::flag, found) }
+pub(super) fn talk(
+    keys: &mut Keys<'_, '_>,
+    origin: Origin,
+    found: &mut Vec<Problem>,
+) -> TalkConfig {
+    own(keys, "piped", origin, found);
+    own(keys, "piped_timeout", origin, found);
+    TalkConfig {
+        instructions: keys.read("instructions", keys::flag, found),
+        piped_bytes: keys.read("piped", keys::size, found),
+        piped_ms: keys.read("piped_timeout", keys::duration, found),
+    }
 }

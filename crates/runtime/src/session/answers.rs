@@ -30,10 +30,14 @@ pub(super) fn about(letter: &Letter) -> Option<EffectId> {
     answer(letter).map(|(effect, _)| effect)
 }
 
+/// Returns until when a question of a run can be answered, in milliseconds since 1970.
+pub const fn due(row: &RunRow, question: &Question) -> u64 {
+    row.created_ms.saturating_add(question.expires.0)
+}
+
 /// Returns for how many milliseconds it has been too late to answer a question of a run.
 pub fn overdue(row: &RunRow, question: &Question) -> Option<u64> {
-    let due = row.created_ms.saturating_add(question.expires.0);
-    now_ms().checked_sub(due)
+    now_ms().checked_sub(due(row, question))
 }
 
 impl Session {

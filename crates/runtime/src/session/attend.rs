@@ -20,6 +20,8 @@ pub struct Decision {
 pub struct Asking<'a> {
     /// The question.
     pub question: &'a Question,
+    /// Until when it can be answered, in milliseconds since 1970.
+    pub due: Option<u64>,
     /// What the run has come to so far, for agents that report more than text.
     pub report: Option<Value>,
     pub(super) open: &'a dyn Fn() -> bool,

@@ -278,7 +278,8 @@ fn put(
         }
         !disturbed.get()
     };
-    let asking = Asking { question, report: driver.run().report(), open: &is_open };
+    let (due, report) = (driver.due(question.effect), driver.run().report());
+    let asking = Asking { question, due, report, open: &is_open };
     // Whoever is asked may take their time; nothing else is under way meanwhile.
     let reply = tokio::task::block_in_place(|| attendant.decide(&asking));
     (reply, disturbed.get())

@@ -178,3 +178,17 @@ fn a_run_takes_its_question_back_when_it_is_answered_elsewhere() {
         assert_eq!(home.path("a.txt").exists(), answer == "approve", "{shown}");
     }
 }
+
+#[test]
+fn a_question_says_until_when_it_can_be_answered() {
+    for command in [&MODEL[..], &["run", "chat", "--model", "script:script.toml"]] {
+        let home = wanting("until", 0, "write", "path = 'a.txt', content = 'one'");
+        let terminal = Terminal::start(&home, &[command, &["Write"]].concat());
+        let shown = terminal.asks();
+        let until = shown.lines().find(|line| line.starts_with("until ")).unwrap_or_default();
+        assert!(until.ends_with(" left") && until.contains(" h "), "{shown}");
+        drop(terminal);
+        let (_, out, _) = home.pointsman(&["show", "last"]);
+        assert!(out.contains("answer it until "), "{out}");
+    }
+}

@@ -231,10 +231,12 @@ fn commands_of_the_prompt_do_what_they_say() {
     terminal.prompts();
     terminal.keys("/help\r");
     terminal.shows("/resume [RUN]");
-    terminal.prompts();
+    let shown = terminal.prompts();
+    assert!(!shown.contains("/plan"), "`chat` has no plans:\n{shown}");
     terminal.keys("/tools\r");
     terminal.shows("context.fts_search");
-    terminal.prompts();
+    let shown = terminal.prompts();
+    assert!(!shown.contains("propose_plan"), "`chat` is not offered it:\n{shown}");
     terminal.keys("/halp\r");
     terminal.shows("there is no /halp");
     terminal.prompts();

@@ -4,6 +4,7 @@ use super::{CTRL_D, Terminal};
 use crate::home::Home;
 
 const MODEL: [&str; 3] = ["chat", "--model", "script:script.toml"];
+const CODE: [&str; 4] = ["--agent", "code", "--resume", "last"];
 
 #[test]
 fn a_request_to_end_is_heard_at_the_prompt() {
@@ -64,7 +65,7 @@ fn a_run_that_ends_by_itself_reports_and_says_what_it_did_not_hear() {
          calls = [{ tool = 'phase_complete', arguments = { success = true } }]\n\
          [[turn]]\ntext = 'All is told.'\n",
     );
-    let terminal = Terminal::start(&home, &[&MODEL[..], &["--resume"]].concat());
+    let terminal = Terminal::start(&home, &[&MODEL[..], &CODE].concat());
     terminal.asks();
     terminal.keys("y\r");
     terminal.shows("asks script");
@@ -76,7 +77,7 @@ fn a_run_that_ends_by_itself_reports_and_says_what_it_did_not_hear() {
     assert!(shown.contains("not heard: and then rest"), "{shown}");
     // It is said to the run that goes on.
     home.write("script.toml", "[[turn]]\ntext = 'I rest.'\n");
-    let terminal = Terminal::start(&home, &[&MODEL[..], &["--resume"]].concat());
+    let terminal = Terminal::start(&home, &[&MODEL[..], &CODE].concat());
     terminal.shows("› and then rest");
     terminal.shows("I rest.");
 }
