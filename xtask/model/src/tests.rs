@@ -3,7 +3,7 @@
 use super::*;
 
 /// Generous: a debug build on a busy machine is slow, and the counts are small.
-const CAP: Duration = Duration::from_mins(2);
+const CAP: Duration = Duration::from_mins(10);
 
 fn explored(chart: &str, plant: Option<Plant>, states: usize) -> Report {
     let caps = Caps { until: Instant::now() + CAP, states, depth: 100 };
@@ -16,14 +16,16 @@ fn broken(report: &Report) -> Option<Broken> {
 
 #[test]
 fn the_form_chart_holds_whatever_happens() {
-    let report = explored("form", None, 10_000);
+    let report = explored("form", None, 1_000_000);
     assert_eq!(report.violations(), Vec::<String>::new());
     assert!(!report.is_cut());
     assert_eq!(report.unreached(), Vec::<String>::new());
-    // The certificate is not only kept but met: no walk was missed.
+    // The certificate's calls are not only kept but met: no walk was missed. Its visits are
+    // a bound: they do not count that the budget for calls may end the longest walk early.
     let Finding::Worst([visits, models, ..]) = report.finding else { panic!("no cycle costs") };
     let proved = report.chart.certificate();
-    assert_eq!((visits, models), (proved.steps, proved.model_calls));
+    assert_eq!(models, proved.model_calls);
+    assert!(visits <= proved.steps, "{visits} visits of {}", proved.steps);
 }
 
 #[test]

@@ -29,7 +29,7 @@ const KINDS: [(&str, &[&str]); 5] = [
     ("decide = \"match\"\nwith = { slot = \"x\" }", &["other", "left", "right_or_so", "down"]),
     ("await = [\"input\", \"input_closed\"]", &["input", "input_closed"]),
     (
-        "run = \"tool.call\"\ntools = [\"read\", \"write\", \"git\", \"list\"]\nwith = { tool = \"read\" }",
+        "run = \"tool.call\"\ntools = [\"read\", \"write\", \"git\", \"list\"]\nwith = { tool = \"read\", args = { path = \"a\" } }",
         &["ok", "failed", "denied", "stuck"],
     ),
     ("run = \"model.reply\"\nattempts = 3\nwith = { prompt = \"x\" }", &["completed", "failed"]),
@@ -77,6 +77,7 @@ fn made_up(seed: u64, states: usize) -> String {
     }
     let mut text = format!(
         "chart = \"made_up\"\njobs = \"builtin\"\nversion = 1\nstart = \"{}\"\nauthority = \"propose\"\n\
+         slots = {{ x = \"left\" }}\n\
          [budget]\nloops = {{ max = 3, else = \"broken\" }}\n[any]\ncancel = \"broken\"\n\
          [defaults]\ntimeout = \"30s\"\n",
         name(0)

@@ -26,11 +26,21 @@ pub enum Standing {
 impl Driver {
     /// Returns how the run stands.
     pub fn standing(&self) -> Standing {
+        self.standing_while(self.is_under_way())
+    }
+
+    /// Returns how the run stands once nobody drives it. A look at a call ends with its driver,
+    /// and is made anew before a person is asked.
+    pub(crate) fn left_standing(&self) -> Standing {
+        self.standing_while(self.works())
+    }
+
+    fn standing_while(&self, moving: bool) -> Standing {
         let core = self.run.core();
         if let Some(ended) = core.ended {
             return Standing::Ended(ended);
         }
-        if self.is_under_way() {
+        if moving {
             return Standing::Moving;
         }
         // What is left of those that work are questions.
@@ -78,7 +88,7 @@ impl Driver {
     /// Returns until when a question can be answered, in milliseconds since 1970; nothing for
     /// one that is not open.
     pub(crate) fn due(&self, question: EffectId) -> Option<u64> {
-        let questions = self.open_questions(|_| true);
+        let questions = self.left_questions();
         let open = questions.iter().find(|it| it.effect == question)?;
         Some(self.clock.wall(open.expires))
     }
@@ -86,6 +96,11 @@ impl Driver {
     /// Returns what a person must answer. A call that is still looked at is not among it.
     pub fn questions(&self) -> Vec<Question> {
         self.open_questions(|working| !working.is_checked())
+    }
+
+    /// Returns what a person must answer once nobody drives the run.
+    pub(crate) fn left_questions(&self) -> Vec<Question> {
+        self.open_questions(|_| true)
     }
 
     fn open_questions(&self, wanted: impl Fn(&Working) -> bool) -> Vec<Question> {

@@ -101,7 +101,8 @@ async fn every_page_is_read_and_what_tools_say_is_told_to_the_model() {
     let names: Vec<String> = servers.specs().iter().map(|spec| spec.name.to_string()).collect();
     let tools = ["dies", "fails", "grows", "hangs", "odd_name", "refuses", "sees", "works"];
     assert_eq!(names, tools.map(|tool| format!("mcp.sh.{tool}")));
-    assert_eq!(servers.decls(), tools.map(|tool| ToolDecl::unknown(&format!("mcp.sh.{tool}"))));
+    let foreign = |tool| ToolDecl { foreign: true, ..ToolDecl::unknown(&format!("mcp.sh.{tool}")) };
+    assert_eq!(servers.decls(), tools.map(foreign));
 
     assert_eq!(said(&call(&servers, "mcp.sh.works", json!({})).await), (true, "done"));
     let cut = "a long\n[cut: the first 6 of 13 bytes]";
