@@ -281,7 +281,7 @@ impl Lap<'_> {
             match text("tool") {
                 "shell" if command == Some(FORBIDDEN) => words.extend(["--reason", WHY_NOT]),
                 // Once for both phases: what was said is kept with the run.
-                "git" => words.push("--always"),
+                "git" => words.push("--always=tool"),
                 _ => {}
             }
             let said = self.home.run(&words, LIMIT)?;

@@ -118,7 +118,7 @@ impl Tools {
 pub(super) fn worked(ran: Ran, limit: Duration) -> Result<Kept, String> {
     match &ran.end {
         End::Exited(status) if status.success() => Ok(ran.stdout),
-        End::Exited(status) => Err(format!("{}: {}", ended(*status), ran.output(KEPT))),
+        End::Exited(status) => Err(format!("{}: {}", ended(*status), ran.complaint(KEPT))),
         End::TimeUp => {
             Err(format!("it was stopped after {} ms, its time limit", limit.as_millis()))
         }

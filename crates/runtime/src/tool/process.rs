@@ -64,6 +64,11 @@ pub(super) struct Ran {
 }
 
 impl Ran {
+    /// Returns why it failed: what it says of errors, or else all that it wrote.
+    pub(super) fn complaint(self, limit: usize) -> String {
+        if self.stderr.len() == 0 { self.output(limit) } else { self.stderr.text(limit) }
+    }
+
     /// Returns what it wrote, cut to a length: what it says of errors is kept first,
     /// up to half.
     pub(super) fn output(self, limit: usize) -> String {

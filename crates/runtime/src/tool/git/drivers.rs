@@ -96,7 +96,7 @@ impl Drivers {
 pub(crate) fn unfiltered(said: &str) -> Option<String> {
     let (file, filter) = said.lines().find_map(|line| {
         let (file, rest) = line.split_once(": clean filter '")?;
-        let file = file.strip_prefix("fatal: ").unwrap_or(file);
+        let file = file.rsplit_once("fatal: ").map_or(file, |(_, file)| file);
         Some((file, rest.strip_suffix("' failed")?))
     })?;
     Some(format!(

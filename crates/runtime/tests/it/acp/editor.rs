@@ -95,7 +95,8 @@ impl Desk {
             }
             let script = format!("script:{}", root.join("script.toml").display());
             let spec: Spec = script.parse().expect("a model");
-            let tools = tool::Settings::over(folder, index.clone());
+            let mut tools = tool::Settings::over(folder, index.clone());
+            tools.sandbox.helper = Some(crate::tool::sandbox_helper().into());
             let host = host::Settings {
                 model: model::Settings::new(spec),
                 tools,

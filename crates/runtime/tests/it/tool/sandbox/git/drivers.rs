@@ -89,8 +89,9 @@ fn drivers_in_files_that_the_settings_include_are_not_run_either() {
         desk.put("more.ini", format!("[filter \"one\"]\n\tprocess = {trap}\n"));
         desk.put(".git/config.worktree", format!("[filter \"two\"]\n\tclean = {trap}\n"));
         desk.put(".git/info/attributes", "*.txt filter=one\nb.txt filter=two\n");
-        desk.put("a.txt", "two\n");
-        desk.put("b.txt", "two\n");
+        // Of another length, so that git need not read it to see that it has changed.
+        desk.put("a.txt", "two lines\n");
+        desk.put("b.txt", "two lines\n");
         look(&desk);
         for (file, filter) in [("a.txt", "one"), ("b.txt", "two")] {
             let said = super::wait(desk.call("git", git(&["add", file])));
