@@ -56,3 +56,19 @@ fn what_nobody_can_see_is_not_denied() {
         assert!(!ran.out.contains("Not sent"), "{page}: {told}");
     }
 }
+
+#[test]
+#[ignore = "needs Chromium: cargo xtask test --only browser"]
+fn money_is_asked_for_even_where_sending_was_allowed() {
+    for page in ["sends?priced", "sends?gap", "sends?drawn", "sends?cost", "sends?bid"] {
+        let rig = Rig::new("money", ADA);
+        let ran = rig.fill(page, &["--submit", "yes"]);
+        let told = rig.told(&ran);
+        assert_eq!(ran.code, Some(7), "{page}: {told}");
+        assert!(rig.site.posted("/sent").is_empty(), "{page}: {told}");
+    }
+    // The same form without a price goes.
+    let rig = Rig::new("money-none", ADA);
+    let ran = rig.fill("sends", &["--submit", "yes"]);
+    assert_eq!(rig.site.posted("/sent").len(), 1, "{}", rig.told(&ran));
+}
