@@ -339,7 +339,7 @@ impl Driver {
         let mut closed = Vec::new();
         self.open.retain(|id, working| {
             let waits = items.iter().any(|item| super::load::waits_for(item, *id));
-            if !waits && working.order.asks() && !working.is_checked() {
+            if !waits && working.order.asks() {
                 closed.push(*id);
             }
             waits

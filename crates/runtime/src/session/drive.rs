@@ -179,7 +179,8 @@ async fn heard(word: Word, driver: &mut Driver, store: &Store) -> Result<Heard, 
         Word::CancelTurn if driver.listens() => Heard::Nothing,
         Word::CancelTurn => Heard::Event(cancel("turn")),
         Word::Decide(effect, decision) => {
-            let mut asked = driver.questions().into_iter();
+            // A person may answer from the journal while the call is still looked at.
+            let mut asked = driver.left_questions().into_iter();
             // One that is answered or too late is no question any more.
             asked
                 .find(|question| question.effect == effect)

@@ -46,6 +46,8 @@ pub(crate) struct Desk {
 
 impl Desk {
     pub(crate) fn new(name: &str, script: &str) -> Self {
+        // Built before any time is taken.
+        crate::tool::sandbox_helper();
         let folder = Folder::new(&format!("acp-{name}"));
         std::fs::create_dir_all(folder.0.join("work")).expect("it can be made");
         let desk = Self { folder, config: json!({}) };
