@@ -205,7 +205,7 @@ impl Governor {
     }
 
     /// Returns whether the host looks at a call first that this verdict refuses: nobody is
-    /// there to be asked, and a call that cannot run is no call that a person has to allow.
+    /// there to be asked, and a call that cannot run needs no permission.
     pub(crate) fn leaves_to_host(&self, verdict: &Verdict) -> bool {
         self.checks && verdict.rule == Rule::Unattended
     }

@@ -301,7 +301,7 @@ pub struct Slot {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Filled {
-    /// Whoever starts the run.
+    /// The person or program that starts the run.
     Start,
     /// An event, with a person's words.
     Event,

@@ -46,7 +46,7 @@ pub(crate) struct Dialogue {
     quiet: Option<Instant>,
     /// Whether it can be left for later.
     waits: Waits,
-    /// Whether a line that is no answer is a message to the run.
+    /// Whether a line that does not answer is a message to the run.
     talks: bool,
     /// Until when it can be answered, in milliseconds since 1970.
     due: Option<u64>,
@@ -94,7 +94,7 @@ pub(crate) enum Came {
     Later,
     /// These rows are to be shown, and stay.
     Show(Vec<Line>),
-    /// This line is no answer.
+    /// This line does not answer the question.
     Message(String),
 }
 

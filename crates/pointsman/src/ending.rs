@@ -104,7 +104,7 @@ pub(crate) fn conclude(
         }
         report::json(&said)?;
     } else {
-        // What a run has so far is no result yet.
+        // An unfinished run has no result yet.
         let result = outcome.result.as_ref().filter(|_| with_result && ended.is_some());
         let written = result.map_or(Ok(()), |result| {
             // What a document holds must not steer the terminal that shows it.

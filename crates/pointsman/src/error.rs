@@ -72,7 +72,7 @@ pub(crate) enum Error {
         /// All of the goal.
         goal: String,
     },
-    /// The file is no export at all.
+    /// The file is not an export.
     #[error("{path} is not an exported run")]
     NotExport {
         /// The file.

@@ -29,7 +29,7 @@ use crate::{
 /// Reasons where no other is given.
 pub(crate) const GRANTED: &str = "granted at the terminal";
 pub(crate) const DENIED: &str = "denied at the terminal";
-/// Characters of a line that are shown again when it is no answer.
+/// Characters shown of a line that does not answer the question.
 const SHOWN: usize = 200;
 /// What is said of a question that was taken back.
 pub(crate) const ELSEWHERE: &str = "  answered elsewhere, or no longer asked";

@@ -43,7 +43,7 @@ pub(crate) fn read(limits: Limits) -> Result<Option<String>, Error> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
         let done = io::stdin().lock().take(most.saturating_add(1)).read_to_end(&mut bytes);
-        // Whoever no longer waits has said why.
+        // A reader that stopped waiting has reported why.
         drop(sender.send(done.map(|_| bytes)));
     });
     let mut got = read.recv_timeout(SOON.min(limits.wait));

@@ -77,7 +77,7 @@ pub enum DriveError {
         /// Why.
         source: NotStepped,
     },
-    /// What was under way would have to be paid for again, and nothing is left to pay with.
+    /// Repeating the interrupted calls would exceed the budget.
     #[error("{}", in_short(.run, .short))]
     Short {
         /// The run.
@@ -251,7 +251,7 @@ impl Driver {
                 }
                 Moved::Checked(effect) => {
                     self.put(effect);
-                    // Whoever asks people looks how the run stands, so the wait is over.
+                    // The caller that asks people reads the run's state, so the wait ends.
                     return Value::Null;
                 }
             }

@@ -243,7 +243,7 @@ impl Host {
         self.0.forms.left(run)
     }
 
-    /// Returns the tools that an agent is told of.
+    /// Returns the tools that an agent is offered.
     pub fn offered(&self, agent: &str, permissions: &Permissions) -> Vec<ToolSpec> {
         self.fitting(agent, permissions).into_iter().take(most(agent)).collect()
     }

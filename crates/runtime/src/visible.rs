@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthChar;
 
 /// Marks that may stand on one letter: no writing needs more.
 const MARKS: usize = 3;
-/// Signs of invisible characters that may stand beside each other; more are told together.
+/// Signs of invisible characters that may follow each other; more are counted together.
 const SIGNS: usize = 4;
 /// Blanks that may stand beside each other: before a line, and within one. More of them
 /// would push what follows out of sight.
@@ -60,7 +60,7 @@ pub fn line(text: &str, most: usize) -> String {
 pub fn folded(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut empty: Vec<&str> = Vec::new();
-    // The sign of a line is no text of its own.
+    // The sign of a line does not count as text.
     let is_empty = |line: &str| matches!(line.trim(), "" | "+" | "-" | "$");
     for line in text.split('\n').map(Some).chain([None]) {
         if let Some(line) = line.filter(|line| is_empty(line)) {
@@ -216,7 +216,7 @@ fn counted(blanks: usize) -> String {
     format!(" ⟨{blanks} blanks⟩ ")
 }
 
-/// Returns a line in which long runs of blanks are told by their number.
+/// Returns a line in which long runs of blanks are shown by their number.
 fn narrowed(line: &str) -> String {
     let mut narrow = String::new();
     let mut at = 0;

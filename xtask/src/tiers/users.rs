@@ -22,7 +22,7 @@ const TOOLCHAINS: &str = "tool::sandbox::toolchains";
 
 /// Tools in a real sandbox, as root and as an ordinary user.
 pub(super) fn sandbox() -> Result<bool> {
-    // Whoever owns this process owns the entry.
+    // The user of this process owns the entry.
     let user = fs::metadata("/proc/self").context("this tier needs Linux")?.uid();
     println!("as user {user}");
     let ours = run(&[SANDBOX], &[("POINTSMAN_SANDBOX_USER", user.to_string().as_ref())])?;

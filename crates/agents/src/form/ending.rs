@@ -159,7 +159,7 @@ impl Data {
             self.why_handed_over = Some(reason);
             return;
         }
-        // Whoever refuses to touch another site has pressed nothing.
+        // The browser refused to touch another site, so it pressed nothing.
         let refuses = |class| matches!(class, FaultClass::Forbidden | FaultClass::Contract);
         let untouched = matches!(why, Forgone::Failed(fault) if refuses(fault.class));
         if unbegun || untouched {

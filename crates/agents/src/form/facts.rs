@@ -63,7 +63,7 @@ impl Profile {
     }
 
     /// Returns the name of a fact that a text repeats although it is not for the field which
-    /// is called so. What stands in `known`, the rest of the question, may be repeated.
+    /// is called so. Text in `known`, the rest of the question, may be repeated.
     pub fn repeated(&self, text: &str, called: &[String], known: &str) -> Option<&str> {
         let told = format!("{known}\n{}", self.told(called));
         let (text, told) = (Text::new(text), Text::new(&told));
@@ -74,7 +74,7 @@ impl Profile {
     }
 }
 
-/// Returns whether the words stand in one of the names, in any order.
+/// Returns whether one of the names contains all the words, in any order.
 fn is_asked(words: &str, called: &[String]) -> bool {
     let wanted = Text::new(words);
     let wanted_words = wanted.spaced();

@@ -16,7 +16,7 @@ use crate::{
     tool::Recovery,
 };
 
-/// What is missing to make calls again that were under way.
+/// The budget that interrupted calls lack to be repeated.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Short {
@@ -77,7 +77,7 @@ fn again(core: &Core, unsure: &UnderWay) -> Option<Charge> {
     }
 }
 
-/// Returns what a tool declares to be done about a call that was under way.
+/// Returns the recovery that a tool declares for an interrupted call.
 fn recovery(core: &Core, unsure: &UnderWay) -> Option<Recovery> {
     let tool = core.governor.tool(&unsure.call.as_ref()?.tool);
     Some(tool.map_or_else(Recovery::default, |tool| tool.recovery))

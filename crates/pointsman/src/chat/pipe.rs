@@ -141,7 +141,7 @@ impl Pipe<'_> {
                 note(&format!("queued: {}", words::line(&text, QUEUED)));
                 self.say(&text)
             }
-            // Whoever goes on with the run is asked again.
+            // Resuming the run asks again.
             Came::Later => {
                 self.typed = false;
                 if let Some(talk) = &self.held {

@@ -174,7 +174,7 @@ impl Run {
     /// Returns what is said to an agent that listens: the goal, with what is piped in
     /// attached to it. Where the goal is `-`, all that is piped in is the goal.
     fn piped(&mut self, source: &Source, settled: &Settled) -> Result<Option<Opening>, Error> {
-        // A chart that is refused is told of where it is verified.
+        // Verification reports a refused chart.
         let agent = source.verify().map(|chart| chart.jobs().to_owned()).unwrap_or_default();
         let config = &settled.config;
         let limits = Limits::of(if agent == "code" { &config.code } else { &config.chat });
@@ -190,7 +190,7 @@ impl Run {
 
     /// Returns the form that is to be filled, if one is.
     fn form_plan(&self, source: &Source, settled: &mut Settled) -> Result<Option<Plan>, Error> {
-        // A chart that is refused is told of where it is verified.
+        // Verification reports a refused chart.
         let fills = source.verify().is_ok_and(|chart| chart.jobs() == "form");
         if !fills {
             return match self.form.given() {

@@ -63,7 +63,7 @@ fn print_gives_the_last_answer_alone() {
     let shown = home.reading("", &["chat", "--print"]);
     assert_eq!(shown.code, Some(2), "{}", shown.err);
     assert!(shown.err.contains("there is nothing to say"), "{}", shown.err);
-    // A question is told, and nothing is printed as an answer.
+    // The question is reported, and nothing is printed as an answer.
     home.write(
         "script.toml",
         "[[turn]]\ntext = 'I write.'\n\

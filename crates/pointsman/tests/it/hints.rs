@@ -1,4 +1,4 @@
-//! What people are told when they have mistyped something, and where things stand.
+//! Hints after a mistyped command, and the states that `runs` shows.
 
 use serde_json::Value;
 

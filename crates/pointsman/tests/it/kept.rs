@@ -1,4 +1,4 @@
-//! What holds whatever becomes of the program or of its journal while a run is under way.
+//! Promises that hold when the program is killed or its journal disappears during a run.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! Nobody is asked for a call that cannot run: it fails at once, and the model is told why.
+//! Nobody is asked for a call that cannot run: it fails at once, and the model gets the reason.
 
 use serde_json::Value;
 

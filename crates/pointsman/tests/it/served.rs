@@ -26,7 +26,7 @@ impl Served {
             for stream in listener.incoming().flatten() {
                 let Some(()) = read(&stream) else { continue };
                 before(count.fetch_add(1, Ordering::SeqCst) + 1);
-                // Whoever was killed does not read its answer.
+                // A killed client does not read its answer.
                 drop(answer(stream));
             }
         });

@@ -120,7 +120,7 @@ impl Workspace {
         if old.as_deref().map_or(0, str::len).max(new.len()) > self.limits.diff {
             return None;
         }
-        // An editor draws a change as it is: one that hides something is told in words.
+        // An editor draws a change as it is: a change that hides something is described in words.
         if [path, new].into_iter().chain(old.as_deref()).any(hides) {
             return None;
         }

@@ -274,7 +274,7 @@ impl Driver {
         }
         let (effect, why) = (question.effect, "nobody is there to be asked");
         let no = match &question.asks {
-            // Whoever goes on with the run decides whether it is made again.
+            // The person who resumes the run decides whether the call is repeated.
             Asked::Call { again: true, .. } => return false,
             Asked::Call { identity, .. } => json!({ "approval_answered": {
                 "effect": effect, "call": identity, "granted": false, "reason": why,

@@ -13,11 +13,11 @@ const POSTED: Duration = Duration::from_secs(10);
 /// What became of an event that was posted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Posted {
-    /// Whoever drives the run has taken it.
+    /// The process that drives the run has taken it.
     Taken,
-    /// Whoever drives the run has not taken it yet.
+    /// The process that drives the run has not taken it yet.
     Held,
-    /// It waits for somebody to drive the run.
+    /// It waits until a process drives the run.
     Waiting,
 }
 

@@ -1,6 +1,6 @@
 //! Whether the journal's files are still the ones that were opened.
 //!
-//! SQLite goes on writing to a file that was deleted or replaced, and nobody will ever read
+//! SQLite keeps writing to a file that was deleted or replaced, and nobody will ever read
 //! what it writes there. So the device and inode of each path are noted once the file is open,
 //! and compared before and after every commit. An inode is not given to another file as long
 //! as somebody has it open, so the numbers alone tell the files apart.

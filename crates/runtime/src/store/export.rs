@@ -28,7 +28,7 @@ pub enum ExportError {
     /// The export cannot be read.
     #[error("the export cannot be read: {0}")]
     Read(#[source] io::Error),
-    /// It is no export at all: its first line is not that of one.
+    /// The first line is not that of an export.
     #[error("this is not an exported run")]
     NotOurs,
     /// A later build wrote it.

@@ -52,7 +52,7 @@ struct State {
     untrusted: BTreeMap<String, String>,
     /// Those that have appeared, trusted or not.
     appeared: BTreeSet<String>,
-    /// Commands under way.
+    /// Running commands.
     running: usize,
     /// Whether a command has run since the last look.
     stale: bool,

@@ -74,7 +74,7 @@ impl Veil {
         hidden
     }
 
-    /// The same of a file, which may have other names that a rule speaks of.
+    /// The same of a file, which may have other names that a rule matches.
     pub(super) fn hides_file(&self, folder: &Folder, path: &Path) -> bool {
         let named = self.is_over_some() && names(folder, path) > 1;
         self.hidden.fetch_or(named, Ordering::Relaxed);
@@ -88,7 +88,7 @@ impl Veil {
     }
 }
 
-/// Returns how many names a file has: hard links. What is no file has one.
+/// Returns how many names a file has: hard links. Anything but a file has one.
 fn names(folder: &Folder, path: &Path) -> u64 {
     let found = fs::symlink_metadata(folder.root().join(path));
     found.ok().filter(Metadata::is_file).map_or(1, |file| file.nlink())

@@ -8,7 +8,7 @@ use super::{
     shared::Shared,
 };
 
-/// A command under way; it counts as over once this is dropped.
+/// A running command; it counts as over once this is dropped.
 struct Running(Arc<Shared>);
 
 impl Drop for Running {

@@ -207,7 +207,7 @@ pub(super) fn costs(near: &str) -> bool {
     !near.is_empty() && (has_price(near) || Words::of(near).has_any(money::COSTS))
 }
 
-/// Returns whether the words of a whole form do: they speak of much else, so a price alone
+/// Returns whether the words of a whole form do: they cover other things too, so a price alone
 /// says little, and so does a word.
 pub(super) fn form_costs(text: &str) -> bool {
     has_price(text) && {

@@ -5,7 +5,7 @@ use crate::form::sight::{Seen, Sighting};
 
 /// Less than this is nothing that a person could hit or read.
 const LEAST: f64 = 4.0;
-/// What is no more opaque than this is not seen.
+/// A field at or below this opacity counts as invisible.
 const CLEAR: f64 = 0.1;
 
 /// Returns whether a person can see a control, or the widget or label that is drawn in

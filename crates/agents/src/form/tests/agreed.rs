@@ -16,7 +16,7 @@ fn not_pressed<R>(what: &str) -> Answer<R> {
     Answer::Fault(Fault { class: FaultClass::Invalid, repeatable: false, hint_ms: None, message })
 }
 
-/// Returns what the call that is under way says.
+/// Returns the arguments of the pending call.
 fn call(driver: &Driver<Form>) -> Value {
     let Order::Tool(call) = driver.order() else { panic!("no call: {:?}", driver.order()) };
     serde_json::from_str(call.arguments.get()).expect("JSON")

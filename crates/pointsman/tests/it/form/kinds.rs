@@ -10,7 +10,7 @@ const SEND: &[&str] = &["--submit", "yes"];
 
 /// What is written is typed and never set by a script: each change is one that a person
 /// could have caused. The list of a `select` is the browser's own, and no driver opens it.
-/// Keys are told to the page, and are not the browser's: those go wherever the focus is.
+/// A script sends the key events; the browser's own keys would go to the focused element.
 fn only_by_hand(rig: &Rig) {
     assert!(!rig.notes("input").is_empty(), "the page tells what happens to it");
     for kind in ["input", "change", "click"] {

@@ -36,7 +36,7 @@
     };
     addEventListener('submit', event => {
       sent(event);
-      // Whoever changes it from here on, and lets nobody else hear of it, is heard all the same.
+      // This notices later changes, even by handlers that stop the event.
       const watch = new MutationObserver(() => sent(event));
       for (const each of [event.target, event.submitter]) if (each) watch.observe(each, { attributes: true });
       setTimeout(() => watch.disconnect(), 0);

@@ -88,7 +88,7 @@
     };
   }
 
-  // Whether a drawn widget stands in for it.
+  // Whether a drawn widget replaces it.
   const standsIn = (element) => {
     const twin = element.parentElement && [...element.parentElement.children]
       .find((e) => e !== element && matches(e, "[role=checkbox], [role=radio], [role=switch]"));

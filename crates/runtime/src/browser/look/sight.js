@@ -100,7 +100,7 @@
     return { shut, left, top, right, bottom };
   }
 
-  // Whether what lies over a field leaves nothing of it, and is no box that waits for an answer.
+  // Whether what lies over a field leaves nothing of it, and is not a dialog that waits for an answer.
   const isOpaque = (at, style = styleOf(at)) => drawingOf(at).opacity >= OPAQUE
     && (alphaOf(style.backgroundColor) >= OPAQUE || style.backgroundImage !== "none" || matches(at, "img, video, canvas, iframe, object, embed"));
   const waits = (at) => {

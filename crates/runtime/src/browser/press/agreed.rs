@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Stand;
 
-/// A page as it was when the way on was chosen. Whoever agrees to a control agrees to this.
+/// A page as it was when the way on was chosen. A yes to a control is a yes to this page.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Agreed {
     /// Which document it was.

@@ -57,7 +57,7 @@ fn schemas() -> [Value; 5] {
     ]
 }
 
-/// Returns whether a rule speaks of a call of a tool with this schema.
+/// Returns whether a rule matches a call of a tool with this schema.
 fn fits(schema: &Value, level: Level, (name, pattern): (&str, &str), value: &str) -> bool {
     let list = json!([{"name": "t", "inputSchema": schema}]);
     let (offered, left_out) = offered("s", false, tools(list), &McpLimits::default());

@@ -1,4 +1,4 @@
-//! An error of SQLite that several jobs are told of.
+//! An error of SQLite that several jobs share.
 
 use rusqlite::ffi;
 

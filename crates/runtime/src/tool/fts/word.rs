@@ -3,7 +3,7 @@
 
 use super::rank::{tokens, words};
 
-/// Words that stand in a question about anything, beside those that no search looks for.
+/// Words that occur in a question about anything, beside those that no search looks for.
 const ASKING: [&str; 61] = [
     "about",
     "after",
@@ -99,7 +99,7 @@ impl Wanted {
         Self { words: words.collect() }
     }
 
-    /// Returns how much of the question a text speaks of, or nothing where that is too little:
+    /// Returns how much of the question a text covers, or nothing where that is too little:
     /// a name is missing, or most of the words.
     pub fn covered(&self, text: &str) -> Option<usize> {
         let tokens: Vec<String> = tokens(text).collect();

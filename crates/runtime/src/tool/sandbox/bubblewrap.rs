@@ -193,7 +193,7 @@ impl Bubblewrap {
     }
 }
 
-/// Mounts as bubblewrap is told of them, and as the helper checks them.
+/// Mounts as arguments for bubblewrap, and as the helper checks them.
 #[derive(Default)]
 struct Mounts<'a> {
     by_descriptor: bool,

@@ -66,7 +66,7 @@ fn failed(error: impl ToString) -> String {
     error.to_string()
 }
 
-/// Becomes bubblewrap, with descriptors under the numbers that it is told.
+/// Becomes bubblewrap, with descriptors under the numbers in its arguments.
 fn launch(mut arguments: impl Iterator<Item = OsString>) -> Result<Infallible, String> {
     let count = counted(&mut arguments)?;
     let program = arguments.next().ok_or("bubblewrap is missing")?;

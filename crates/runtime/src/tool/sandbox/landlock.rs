@@ -59,7 +59,7 @@ fn ruleset(network: bool) -> Result<RulesetCreated, RulesetError> {
 }
 
 /// Keeps this process and its children from signalling any other. The family of a command is
-/// held together by it: whoever is in it can be stopped at once, and nobody else.
+/// held together by it: one signal stops all of it, and nothing else.
 pub(super) fn keep_signals_in() -> Result<(), String> {
     let status = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
@@ -124,7 +124,7 @@ impl Opened {
     /// Gives everything else up.
     pub(super) fn confine(self) -> Result<(), String> {
         let reads = AccessFs::from_read(ABI::V9);
-        // Whoever makes a device can open a whole disk with it.
+        // A device node gives access to a whole disk.
         let writes = AccessFs::from_all(ABI::V9) & !(AccessFs::MakeChar | AccessFs::MakeBlock);
         let status = ruleset(self.network)
             .and_then(|rules| rules.add_rules(path_beneath_rules(self.read, reads)))

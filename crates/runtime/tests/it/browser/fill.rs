@@ -40,7 +40,7 @@ async fn lines_and_numbers_are_typed() {
         page.js("return seen.b.includes('keydown?') && seen.b.at(-1) === 'blur'").await == true
     );
     assert!(page.js("return Object.values(seen).flat().includes('submit')").await == false);
-    // Keys are told by a script, because a browser's keys go wherever the focus is. What is
+    // A script sends the key events, because a browser's keys go wherever the focus is. What is
     // put in is the browser's own doing, as it is when a person types.
     let told = "return Object.values(seen).flat().filter(it => it.endsWith('?')).every(it => it === 'keydown?')";
     assert!(page.js(told).await == true);

@@ -98,7 +98,7 @@ async fn a_new_journal_in_the_place_of_a_lost_one_keeps_its_log() {
     let log = beside(&folder.journal(), "-wal");
     assert!(log.exists());
     drop(old);
-    assert!(log.exists(), "the log of the new journal was removed by whoever had the old one");
+    assert!(log.exists(), "the log of the new journal was removed by the process with the old one");
     other.until(&new, 8).await;
     drop(new);
     assert_eq!(names(&folder.store()), ["new"]);

@@ -137,11 +137,11 @@ fn harmless_fields_are_not_taken_for_secrets() {
         let field = read(label, attributes, |_| {});
         assert_eq!((field.class(), field.secret), (None, None), "{label} {attributes}");
     }
-    // A question in several lines may speak of such things.
+    // A long question may mention such things.
     let area = |label: &str| read(label, "", |seen| seen.tag = "textarea".into());
     assert_eq!(area("Why do you want to open a bank account with us?").secret, None);
     assert_eq!(area("Bank account").secret, Some(Secret::BankAccount));
-    // What is chosen is no secret.
+    // A choice from a list holds no secret.
     let mut page = Page::new();
     let form = page.place(0, "form", "");
     page.list(form, "name=security_question", &["First pet?", "First car?"]);

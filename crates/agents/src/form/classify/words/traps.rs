@@ -31,7 +31,7 @@ pub(in crate::form) const MARKS: &str = "honeypot, *honeypot, *honey, hp field, 
 /// What names a trap in words that people read.
 pub(in crate::form) const BAIT: &str = "honeypot, bot trap, anti spam, antispam, gotcha";
 
-/// What speaks of people and robots: a condition that does is a trap's.
+/// Words for people and robots: a condition with one of them marks a trap.
 pub(in crate::form) const HUMAN: &str = "human, a person, real person, robot, robots, bot, bots, spam, \
      see this, can see, can read this, mensch, menschen, roboter, humain, etes un humain, \
      humano, humana, umano, menselijk, mens bent, manniska, menneske, ihminen, czlowiekiem, clovek, \

@@ -149,7 +149,7 @@ pub(super) const SIGNS: &[char] = &[
     '₾', '₼', '元', '円', '圓', '圆', '원', '﷼',
 ];
 
-/// Codes of currencies, which count only in capitals: `try 3` is no price.
+/// Codes of currencies, which count only in capitals: `try 3` is not a price.
 #[rustfmt::skip]
 pub(super) const CODES: &[&str] = &[
     "USD", "EUR", "GBP", "CHF", "JPY", "CNY", "RMB", "SEK", "NOK", "DKK", "ISK", "PLN", "CZK",

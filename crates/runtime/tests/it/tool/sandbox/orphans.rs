@@ -97,7 +97,7 @@ fn until(what: &str, holds: impl Fn() -> bool) {
 }
 
 /// A process that starts another and ends, on and on, each in a session of its own, so that
-/// whoever looks for it finds one that has just gone. It stops by itself after a minute.
+/// whoever looks for it finds one that has just gone. It ends after a minute.
 const REFORKS: &str = "perl -MPOSIX -e '$from = time; exit if fork; while (time - $from < 60) { \
     POSIX::setsid(); if (++$n % 50 == 0) { open(my $f, \">\", \"beat\"); print $f $n; close $f } \
     my $child = fork; defined $child or next; exit if $child }'";
