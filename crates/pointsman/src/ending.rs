@@ -161,7 +161,7 @@ fn how(session: &Session, outcome: &Outcome, ended: Option<Disposition>) -> &'st
     match ended {
         Some(Disposition::Succeeded) if owes(outcome) => "ended without an answer",
         Some(ended) => ended.name(),
-        None if outcome.standing == Standing::Moving => "stopped, still under way",
+        None if outcome.standing == Standing::Moving => "stopped, still in progress",
         None if !outcome.questions.is_empty() => "waiting for you",
         None if outcome.paused => "paused",
         None if is_talk(session, outcome) => "waiting for your message",

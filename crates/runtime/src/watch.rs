@@ -135,7 +135,7 @@ impl Watch {
             _ => format!("{} h", longest / 3600),
         };
         format!(
-            "{why}; the run goes on when that has changed, at the latest after {longest}. Ctrl-C \
+            "{why}; the run resumes when that has changed, at the latest after {longest}. Ctrl-C \
              stops it now; `{setting}` in `[watch]` of the settings changes the limit"
         )
     }

@@ -17,7 +17,7 @@ pub(super) enum Slash {
 pub(super) const HELP: [(&str, &str); 7] = [
     ("/help", "this list"),
     ("/new", "begin another conversation"),
-    ("/resume [RUN]", "go on with that conversation, or with another one of this folder"),
+    ("/resume [RUN]", "resume that conversation, or another one of this folder"),
     ("/tools", "the tools that can be called"),
     ("/plan", "the phases of the plan, and what became of them"),
     ("/cancel", "stop what is under way, as Ctrl-C does"),

@@ -101,11 +101,11 @@ pub(crate) struct Cancel {
     json: bool,
 }
 
-/// Pause a run: work under way continues, nothing new starts.
+/// Pause a run: work in progress continues, nothing new starts.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The process that drives the run pauses it; if there is none, the pause is recorded at once.
-`pointsman resume` continues the run. Child runs are paused with it. Work under way keeps its time
+`pointsman resume` continues the run. Child runs are paused with it. Work in progress keeps its time
 limit.
 
 Examples:

@@ -64,7 +64,7 @@ Examples:
   pointsman chat --model ollama:llama3.2 \"What does this project do?\"
   pointsman chat --agent code --dir ~/src/project --allow 'shell:command=cargo test*'
   pointsman chat --list                  the conversations of this folder, the newest first
-  pointsman chat --resume                go on with one of this folder
+  pointsman chat --resume                resume one of this folder
   cat error.log | pointsman chat -p \"Explain this log\"
 
 Exit codes: 0 done or left, 1 the last message has no answer, 2 usage or configuration,
@@ -76,7 +76,7 @@ pub(crate) struct Chat {
     /// The agent to talk with.
     #[arg(long, value_parser = talkers(), default_value = TALKERS[0])]
     agent: String,
-    /// Go on with a conversation: its id or the beginning of it, or one of this folder and
+    /// Resume a conversation: its id or the beginning of it, or one of this folder and
     /// agent.
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "newest")]
     resume: Option<String>,
@@ -188,7 +188,7 @@ impl Chat {
         }
     }
 
-    /// Returns the conversation to go on with; nothing if the person chooses none.
+    /// Returns the conversation to resume; nothing if the person chooses none.
     fn resumed(&self, session: &Session, typed: &str, asks: bool) -> Result<Option<RunRow>, Error> {
         if typed == "newest" || typed == "last" {
             let folder = talks::whole(self.drive.dir());
