@@ -140,7 +140,7 @@ impl Index {
             rows.collect::<Result<_, _>>()?
         };
         let changes = self.connection.transaction()?;
-        for entry in walk(root, false, None).flatten() {
+        for entry in walk(root, false, usize::MAX) {
             // What was taken in so far is kept when it is given up.
             if !going() {
                 changes.commit()?;

@@ -13,30 +13,34 @@ use std::{
 };
 
 use ignore::{
-    Match, Walk, WalkBuilder,
+    Match,
     gitignore::{Gitignore, GitignoreBuilder},
 };
 use rustix::fs::{Mode, OFlags};
+use walkdir::{DirEntry, WalkDir};
 
 /// Bytes and lines of a list. A longer one counts for nothing: compiling it takes time
 /// and memory that grow with it.
 const LONGEST: (u64, usize) = (256 << 10, 8192);
 
-/// Walks a folder in the order of names, without git's own files and without what is
-/// ignored. Links are not followed.
-pub(super) fn walk(start: &Path, hidden: bool, depth: Option<usize>) -> Walk {
+/// Walks a folder in the order of names, without git's own files and without ignored
+/// ones. No link below the folder is followed; entries that cannot be read are left out.
+///
+/// The walker of `ignore` panics where a folder is swapped for a link while it is walked.
+pub(super) fn walk(start: &Path, hidden: bool, depth: usize) -> impl Iterator<Item = DirEntry> {
     let lists = Lists { global: Gitignore::global().0, read: Mutex::default() };
-    WalkBuilder::new(start)
-        .standard_filters(false)
-        .hidden(!hidden)
+    WalkDir::new(start)
         .follow_links(false)
         .max_depth(depth)
-        .sort_by_file_name(Ord::cmp)
+        .sort_by_file_name()
+        .into_iter()
         .filter_entry(move |entry| {
-            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-            entry.file_name() != ".git" && !lists.leave_out(entry.path(), is_folder)
+            let name = entry.file_name();
+            let shown = hidden || !name.as_encoded_bytes().starts_with(b".");
+            let listed = || lists.leave_out(entry.path(), entry.file_type().is_dir());
+            entry.depth() == 0 || (shown && name != ".git" && !listed())
         })
-        .build()
+        .flatten()
 }
 
 /// The lists of all folders that were come by.

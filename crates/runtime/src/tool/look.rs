@@ -54,7 +54,7 @@ pub(super) fn list(
     }
     let depth = arguments.depth.unwrap_or(DEPTH);
     let (mut lines, mut more) = (Vec::new(), 0_usize);
-    for entry in walk(&folder.root().join(&start), true, Some(depth)).flatten() {
+    for entry in walk(&folder.root().join(&start), true, depth) {
         if !going() {
             return Said::no("the listing was stopped");
         }
@@ -69,8 +69,8 @@ pub(super) fn list(
             continue;
         }
         let mark = match entry.file_type() {
-            Some(kind) if kind.is_dir() => "/",
-            Some(kind) if kind.is_symlink() => "@",
+            kind if kind.is_dir() => "/",
+            kind if kind.is_symlink() => "@",
             _ => "",
         };
         lines.push(format!("{}{mark}", path.display()));
@@ -116,12 +116,12 @@ pub(super) fn search(
     if is_file && !veil.hides_file(folder, &start) {
         found.file(folder, &mut searcher, &matcher, &start, going);
     } else if !is_file {
-        for entry in walk(&root, true, None).flatten() {
+        for entry in walk(&root, true, usize::MAX) {
             if !going() {
                 return Said::no("the search was stopped");
             }
             let Ok(path) = entry.path().strip_prefix(folder.root()) else { continue };
-            let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+            let is_file = entry.file_type().is_file();
             let wanted = glob.as_ref().is_none_or(|glob| {
                 glob.is_match(path) || path.file_name().is_some_and(|name| glob.is_match(name))
             });
