@@ -9,6 +9,7 @@ mod decl;
 mod graph;
 mod policy;
 mod screen;
+mod tree;
 #[cfg(test)]
 mod tests;
 
@@ -27,6 +28,7 @@ pub use data::{App, Data};
 pub use graph::{Graph, Node, Tried};
 pub use policy::Policy;
 pub use screen::{Screen, ScreenId, Widget};
+pub use tree::{Bounds, Element, Platform, Tree};
 
 use crate::answer;
 use data::{Onward, Progress};
