@@ -9,9 +9,9 @@ mod decl;
 mod graph;
 mod policy;
 mod screen;
-mod tree;
 #[cfg(test)]
 mod tests;
+mod tree;
 
 use alloc::string::String;
 
@@ -23,7 +23,7 @@ use pointsman_kernel::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-pub use actions::{Act, Candidate};
+pub use actions::{Act, Candidate, Direction, Step};
 pub use data::{App, Data};
 pub use graph::{Graph, Node, Tried};
 pub use policy::Policy;

@@ -13,6 +13,7 @@
 //! - [`perform`], [`host`]: what carries orders out, and where.
 //! - [`tool`]: what a run may do to the world.
 //! - [`browser`]: a real browser, and what a person does with one.
+//! - [`device`]: a device that an app runs on, or a recording of one.
 //! - [`attached`]: text that is put beside what a person says.
 //! - [`acp`]: agents served to editors.
 //! - [`mcp`]: tools that other programs offer.
@@ -29,6 +30,7 @@ pub mod attached;
 pub mod browser;
 pub mod clock;
 pub mod config;
+pub mod device;
 pub mod driver;
 mod entry;
 pub mod host;

@@ -42,6 +42,49 @@ pub enum Act {
     /// Go back.
     #[default]
     Back,
+    /// Wait: the screen has nothing to press.
+    Wait,
+}
+
+/// Which way the finger moves.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// Up, so that the contents scroll down.
+    Up,
+    /// Down.
+    Down,
+    /// To the left.
+    Left,
+    /// To the right.
+    Right,
+}
+
+impl Direction {
+    /// Returns its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Down => "down",
+            Self::Left => "left",
+            Self::Right => "right",
+        }
+    }
+}
+
+/// Where a recording stood before an action and after it. The agent does not look at it.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Step {
+    /// The state before.
+    pub from: String,
+    /// What was done, in the recording's words.
+    pub kind: String,
+    /// On which element, by ordinal.
+    pub node: Option<usize>,
+    /// Which way.
+    pub direction: Option<String>,
+    /// The state after.
+    pub to: String,
 }
 
 impl Act {
@@ -53,6 +96,7 @@ impl Act {
             Self::Swipe => "swipe",
             Self::LongPress => "long press",
             Self::Back => "back",
+            Self::Wait => "wait",
         }
     }
 }

@@ -16,10 +16,10 @@ pub struct Tree {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Platform {
-    /// Android, by UiAutomator.
+    /// Android, by `UiAutomator`.
     #[default]
     Android,
-    /// iOS, by XCUITest.
+    /// iOS, by `XCUITest`.
     Ios,
     /// The fake driver of Appium.
     Fake,

@@ -1,0 +1,107 @@
+//! A device that an app runs on, or a recording of one.
+//!
+//! What a screen means is not decided here: a device gives a hierarchy and takes gestures,
+//! and the explore agent's pure functions judge them.
+
+mod error;
+pub mod hierarchy;
+mod recording;
+
+use std::{pin::Pin, sync::Arc};
+
+use pointsman_agents::explore::{Act, Bounds, Direction, Step, Tree};
+
+pub use error::{DeviceClass, DeviceError};
+pub use recording::{Recording, RecordingError};
+
+/// What a device was asked for.
+pub type Reached<'a, T> = Pin<Box<dyn Future<Output = Result<T, DeviceError>> + Send + 'a>>;
+
+/// A device, as the explore agent's tasks need it. Every call has a limit of its own.
+pub trait Device: Send + Sync {
+    /// Returns what people should call it.
+    fn name(&self) -> String;
+
+    /// Opens a session, or takes up the one there is.
+    fn open(&self) -> Reached<'_, ()>;
+
+    /// Returns what is installed of an app; nothing if it is not there.
+    fn installed<'a>(&'a self, package: &'a str) -> Reached<'a, Option<Installed>>;
+
+    /// Installs an app from a file.
+    fn install<'a>(&'a self, package: &'a str, file: &'a str) -> Reached<'a, ()>;
+
+    /// Brings an app to the front, starting it if need be.
+    fn launch<'a>(&'a self, package: &'a str, key: &'a str) -> Reached<'a, Option<Step>>;
+
+    /// Stops an app and starts it again.
+    fn restart<'a>(&'a self, package: &'a str, key: &'a str) -> Reached<'a, Option<Step>>;
+
+    /// Reads the hierarchy of the screen.
+    fn look(&self) -> Reached<'_, Look>;
+
+    /// Takes a picture of the screen as PNG; nothing where there are none.
+    fn picture(&self) -> Reached<'_, Option<Vec<u8>>>;
+
+    /// Performs a gesture. The key is the same when it is asked for again after a crash.
+    fn act<'a>(&'a self, gesture: &'a Gesture, key: &'a str) -> Reached<'a, Option<Step>>;
+
+    /// Returns whether it can tell by the key that a gesture was performed already. Where it
+    /// cannot, nobody knows whether one that was interrupted took place.
+    fn remembers(&self) -> bool;
+
+    /// Returns how an app stands.
+    fn state<'a>(&'a self, package: &'a str) -> Reached<'a, AppState>;
+
+    /// Ends the session.
+    fn close(&self) -> Reached<'_, ()>;
+}
+
+/// An app that is installed.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Installed {
+    /// Its version code, where the device tells.
+    pub version: Option<u64>,
+}
+
+/// What a device shows.
+#[derive(Clone, Debug, Default)]
+pub struct Look {
+    /// The elements.
+    pub tree: Arc<Tree>,
+    /// The hierarchy as the device gave it.
+    pub source: Arc<str>,
+    /// The app in front; empty where the device does not tell.
+    pub package: String,
+    /// The part of that app; empty where the device does not tell.
+    pub activity: String,
+}
+
+/// Something to do on a screen.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Gesture {
+    /// What.
+    pub act: Act,
+    /// On which element, by its ordinal in the last look.
+    pub target: Option<usize>,
+    /// Where that is.
+    pub bounds: Option<Bounds>,
+    /// Which way to swipe.
+    pub direction: Option<Direction>,
+    /// What to type.
+    pub text: Option<String>,
+}
+
+/// How an app stands.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum AppState {
+    /// It is not installed.
+    Missing,
+    /// It is installed and does not run.
+    Stopped,
+    /// It runs behind another.
+    Background,
+    /// It is in front.
+    Front,
+}
