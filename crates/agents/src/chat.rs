@@ -33,7 +33,7 @@ const REPLY: JobDecl = JobDecl {
     fails: Some(Influence::Proposal),
     // A prompt that is too long, a summary of what is old, and the prompt again.
     tasks: 3,
-    worst: Charges { model_calls: 3, tool_calls: 0, interactions: 0 },
+    worst: Charges { model_calls: 3, ..Charges::NONE },
     ..JobDecl::RUN
 };
 const SORT: JobDecl = JobDecl {
@@ -45,7 +45,7 @@ const CALL: JobDecl = JobDecl {
     name: "tool.call",
     outcomes: &[("ok", Influence::None)],
     governed: Governed::Calls,
-    worst: Charges { model_calls: 0, tool_calls: 1, interactions: 0 },
+    worst: Charges { tool_calls: 1, ..Charges::NONE },
     ..JobDecl::RUN
 };
 // What the tools report decides, not what the model wrote.
@@ -62,7 +62,7 @@ const HOOK: JobDecl = JobDecl {
     name: "hook.post_tools",
     outcomes: &[("done", Influence::None)],
     // A commit's message may be asked of a model.
-    worst: Charges { model_calls: 1, tool_calls: 0, interactions: 0 },
+    worst: Charges { model_calls: 1, ..Charges::NONE },
     ..JobDecl::RUN
 };
 /// Every job of the agent.

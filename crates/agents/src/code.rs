@@ -47,14 +47,14 @@ const PROPOSE: JobDecl = JobDecl {
     governed: Governed::Turns,
     // A prompt that is too long, a summary of what is old, and the prompt again.
     tasks: 3,
-    worst: Charges { model_calls: 3, tool_calls: 0, interactions: 0 },
+    worst: Charges { model_calls: 3, ..Charges::NONE },
     ..JobDecl::RUN
 };
 const CALL: JobDecl = JobDecl {
     name: "tool.call",
     outcomes: &[("ok", Influence::None)],
     governed: Governed::Calls,
-    worst: Charges { model_calls: 0, tool_calls: 1, interactions: 0 },
+    worst: Charges { tool_calls: 1, ..Charges::NONE },
     ..JobDecl::RUN
 };
 const ALL: JobDecl =

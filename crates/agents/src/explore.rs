@@ -4,40 +4,46 @@
 //! and what is decided from a run's data is in `data`.
 
 mod actions;
+mod config;
 mod data;
 mod decl;
+mod field;
+mod foreground;
 mod graph;
 mod policy;
+mod read;
 mod screen;
+mod task;
 #[cfg(test)]
 mod tests;
 mod tree;
-
-use alloc::string::String;
 
 use pointsman_kernel::{
     agent::{Agent, Answer, BadBody, Fault, FaultClass, Forgone, ModelCall, Order, Settled, Visit},
     id::{JobId, Outcome},
     job::AgentDecl,
 };
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-pub use actions::{Act, Candidate, Direction, Step};
-pub use data::{App, Data};
+pub use actions::{Act, Candidate, Direction, MAX_CANDIDATES, enumerate, offers};
+pub use config::{Config, Permissions, Preset};
+pub use data::Data;
+pub use field::sample;
 pub use graph::{Graph, Node, Tried};
 pub use policy::Policy;
-pub use screen::{Screen, ScreenId, Widget};
+pub use screen::{Dialog, Field, Front, Screen, ScreenId, Widget};
+pub use task::{App, Report, Step, Target, Task};
 pub use tree::{Bounds, Element, Platform, Tree};
 
 use crate::answer;
-use data::{Onward, Progress};
+use data::{Choice, Onward, Progress};
 use decl::{
-    ASK_ID, ASSESS_ID, CAPTURE_ID, CAPTURED, CHANGE_POLICY, CHANGED, CHOOSE_ID, CHOSEN, COMPARE_ID,
-    CRASHED, DONE, ENUMERATE_ID, EXPLORED, GO_ON, JOBS, LAUNCH_ID, LAUNCHED, LEFT_APP, LOOP,
-    NOTHING, OPEN, PERFORM_ID, PROGRESS, PROVISION_ID, PROVISIONED, QUIET, RECOVER_ID, RECOVERED,
-    RELAUNCH, RESTART_ID, RESTARTED, ROUTE_ID, SESSION_ID, SESSION_LOST, SESSION_READY, SETTLE_ID,
-    SETTLED, SOME, STALL, START_AGAIN, SWITCHED, TOUCHES, UNCHANGED,
+    AFRESH, ASK_ID, ASSESS_ID, CAPTURE_ID, CAPTURED, CHANGE_POLICY, CHANGED, CHOOSE_ID, CHOSEN,
+    COMPARE_ID, CRASHED, DONE, DOWN, ELSEWHERE, ENUMERATE_ID, EXPLORED, GO_ON, JOBS, LAUNCH_ID,
+    LAUNCHED, LEFT_APP, LOOP, LOST, NOTHING, OPEN, PERFORM_ID, PROGRESS, PROVISION_ID, PROVISIONED,
+    QUIET, RECOVER_ID, RECOVERED, RELAUNCH, RESTART_ID, RESTARTED, ROUTE_ID, SESSION_ID,
+    SESSION_LOST, SESSION_READY, SETTLE_ID, SETTLED, SOME, STALL, START_AGAIN, SWITCHED, TOUCHES,
+    UNCHANGED,
 };
 
 /// The chart that ships with the agent.
@@ -46,72 +52,6 @@ pub const CHART: &str = include_str!("../charts/explore.toml");
 /// Explores an app on a device.
 #[derive(Clone, Copy, Debug)]
 pub struct Explore;
-
-/// What the device should do.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Task {
-    /// Open a session, or take up the one there is.
-    Session,
-    /// Look which version of the app is installed.
-    Inspect(App),
-    /// Install the app.
-    Install(App),
-    /// Bring the app to the front, starting it if need be.
-    Launch(App),
-    /// Stop the app and start it again.
-    Restart(App),
-    /// Wait until the screen stands still.
-    Settle,
-    /// Capture the screen.
-    Capture,
-    /// Do this.
-    Perform {
-        /// What.
-        act: Act,
-        /// Where.
-        path: String,
-        /// What to type.
-        text: Option<String>,
-    },
-    /// Look whether session and app are still there.
-    Check,
-    /// Go back, and look whether the app is in front then.
-    Return,
-}
-
-/// What the device reports.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Report {
-    /// It was done.
-    Done,
-    /// The version of the app that is installed, if it is.
-    Installed(Option<u64>),
-    /// What is seen.
-    Captured {
-        /// The screen.
-        screen: Screen,
-        /// Whether the app still runs.
-        running: bool,
-    },
-    /// How session and app are.
-    Health {
-        /// Whether the session answers.
-        session: bool,
-        /// Whether the app runs.
-        running: bool,
-        /// Whether it is in front.
-        in_front: bool,
-    },
-    /// Whether going back has brought the app to the front.
-    Returned {
-        /// Whether it has.
-        in_front: bool,
-    },
-}
 
 impl Agent for Explore {
     type Data = Data;
@@ -136,14 +76,14 @@ impl Agent for Explore {
     fn brief(data: &Data, visit: &Visit<'_>) -> Order<Task> {
         match visit.job {
             SESSION_ID => Order::own(Task::Session),
-            PROVISION_ID => Order::own(Task::Inspect(data.app.clone())),
-            LAUNCH_ID => Order::own(Task::Launch(data.app.clone())),
+            PROVISION_ID => Order::own(Task::Inspect(data.app().clone())),
             SETTLE_ID => Order::own(Task::Settle),
-            CAPTURE_ID | COMPARE_ID => Order::own(Task::Capture),
+            LAUNCH_ID | CAPTURE_ID => Order::own(Task::Capture),
+            COMPARE_ID => Order::own(Task::Verify),
             ASK_ID => Order::Model(ModelCall { job: visit.job, item: visit.item }),
             PERFORM_ID => perform(data),
             RECOVER_ID => Order::own(Task::Check),
-            _ => Order::own(Task::Restart(data.app.clone())),
+            _ => action(Task::Restart(data.app().clone()), 0),
         }
     }
 
@@ -167,8 +107,12 @@ impl Agent for Explore {
         match visit.job {
             ENUMERATE_ID if data.enumerate() => SOME,
             ENUMERATE_ID => NOTHING,
-            CHOOSE_ID if data.choose() => OPEN,
-            CHOOSE_ID => SETTLED,
+            CHOOSE_ID => match data.choose() {
+                Choice::Settled => SETTLED,
+                Choice::Open => OPEN,
+                Choice::Restart => AFRESH,
+                Choice::Lost => LOST,
+            },
             ASSESS_ID => match data.assess() {
                 Progress::Some => PROGRESS,
                 Progress::Stall => STALL,
@@ -188,10 +132,22 @@ impl Agent for Explore {
     }
 }
 
+/// An order that counts as one action.
+const fn action(task: Task, interactions: u32) -> Order<Task> {
+    Order::Own { task, interactions, actions: 1 }
+}
+
 fn perform(data: &Data) -> Order<Task> {
     let (chosen, text) = data.chosen();
-    let interactions = if text.is_some() { TOUCHES } else { 1 };
-    Order::Own { task: Task::Perform { act: chosen.act, path: chosen.path, text }, interactions }
+    let Candidate { act, target, direction, .. } = chosen;
+    match act {
+        Act::Wait => action(Task::Wait, 0),
+        Act::Launch => action(Task::Launch(data.app().clone()), 0),
+        Act::Tap | Act::Text | Act::Swipe | Act::LongPress | Act::Back | Act::Restart => {
+            let touches = if text.is_some() { TOUCHES } else { 1 };
+            action(Task::Perform { act, target, direction, text }, touches)
+        }
+    }
 }
 
 fn picked(data: &mut Data, answer: Answer<Report>) -> Result<Settled<Task>, Fault> {
@@ -210,33 +166,42 @@ fn took(data: &mut Data, job: JobId, report: Report) -> Result<Settled<Task>, Fa
     let outcome = match (job, report) {
         (SESSION_ID, Report::Done) => SESSION_READY,
         (PROVISION_ID, Report::Installed(version)) if data.wants_install(version) => {
-            return Ok(Settled::Again(Order::own(Task::Install(data.app.clone()))));
+            return Ok(Settled::Again(Order::own(Task::Install(data.app().clone()))));
         }
         (PROVISION_ID, Report::Installed(_) | Report::Done) => PROVISIONED,
-        (LAUNCH_ID, Report::Done) => {
+        (LAUNCH_ID, Report::Captured { screen, running }) => {
+            if !data.attaches(&screen, running) {
+                return Ok(Settled::Again(action(Task::Launch(data.app().clone()), 0)));
+            }
+            data.start_over();
+            LAUNCHED
+        }
+        (LAUNCH_ID, Report::Performed { .. } | Report::Done) => {
             data.start_over();
             LAUNCHED
         }
         (SETTLE_ID, Report::Done) => QUIET,
-        (CAPTURE_ID, Report::Captured { running: false, .. }) => {
-            return Err(answer::refused(FaultClass::Gone, "the app does not run"));
-        }
-        (CAPTURE_ID, Report::Captured { screen, .. }) => {
-            data.look(screen);
-            CAPTURED
-        }
-        (PERFORM_ID, Report::Done) => DONE,
+        (CAPTURE_ID, Report::Captured { screen, .. }) => match screen.front(&data.app().package) {
+            Front::CrashDialog => {
+                crashed(data);
+                DOWN
+            }
+            Front::Elsewhere => ELSEWHERE,
+            Front::App | Front::SystemDialog => {
+                data.look(screen);
+                CAPTURED
+            }
+        },
+        (PERFORM_ID, Report::Performed { .. } | Report::Done) => DONE,
         (COMPARE_ID, Report::Captured { screen, running }) => compared(data, &screen, running),
         (RECOVER_ID, Report::Health { session: false, .. }) => SESSION_LOST,
-        (
-            RECOVER_ID,
-            Report::Health { running: false, .. } | Report::Returned { in_front: false },
-        ) => RELAUNCH,
+        (RECOVER_ID, Report::Health { running: false, .. }) => RELAUNCH,
         (RECOVER_ID, Report::Health { in_front: false, .. }) => {
-            return Ok(Settled::Again(Order::Own { task: Task::Return, interactions: 1 }));
+            let back = Task::Perform { act: Act::Back, target: None, direction: None, text: None };
+            return Ok(Settled::Again(action(back, 1)));
         }
-        (RECOVER_ID, Report::Health { .. } | Report::Returned { .. }) => RECOVERED,
-        (RESTART_ID, Report::Done) => {
+        (RECOVER_ID, Report::Health { .. } | Report::Performed { .. } | Report::Done) => RECOVERED,
+        (RESTART_ID, Report::Performed { .. } | Report::Done) => {
             data.start_over();
             RESTARTED
         }
@@ -246,14 +211,20 @@ fn took(data: &mut Data, job: JobId, report: Report) -> Result<Settled<Task>, Fa
 }
 
 fn compared(data: &mut Data, screen: &Screen, running: bool) -> Outcome {
-    if !running {
-        data.crashes = data.crashes.saturating_add(1);
-        data.bar();
-        return CRASHED;
-    }
-    if !data.owns(screen) {
-        data.bar();
-        return LEFT_APP;
+    match screen.front(&data.app().package) {
+        Front::CrashDialog => return crashed(data),
+        Front::Elsewhere if !running => return crashed(data),
+        Front::Elsewhere => {
+            data.bar();
+            return LEFT_APP;
+        }
+        Front::App | Front::SystemDialog => {}
     }
     if data.compare(screen) { CHANGED } else { UNCHANGED }
+}
+
+fn crashed(data: &mut Data) -> Outcome {
+    data.crashes = data.crashes.saturating_add(1);
+    data.bar();
+    CRASHED
 }

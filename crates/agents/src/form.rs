@@ -90,7 +90,7 @@ const FILL: JobDecl = JobDecl {
     name: "form.fill",
     outcomes: &[("filled", Influence::None)],
     tasks: 2,
-    worst: Charges { model_calls: 1, tool_calls: 0, interactions: TOUCHES },
+    worst: Charges { model_calls: 1, interactions: TOUCHES, ..Charges::NONE },
     ..JobDecl::RUN
 };
 const VERIFY: JobDecl = JobDecl {
@@ -113,7 +113,7 @@ const ADVANCE: JobDecl = JobDecl {
     ],
     governed: Governed::Own,
     tasks: 2,
-    worst: Charges { model_calls: 0, tool_calls: 1, interactions: 1 },
+    worst: Charges { tool_calls: 1, interactions: 1, ..Charges::NONE },
     ..JobDecl::RUN
 };
 
@@ -345,7 +345,7 @@ fn advance(data: &mut Data, controls: &[Control]) -> Settled<Task> {
             let (page, origin) = (data.fingerprint(), data.site());
             data.about_to_go_on(control);
             let task = Task::Press { control: Box::new(control.clone()), page, origin };
-            Settled::Again(Order::Own { task, interactions: 1 })
+            Settled::Again(Order::touching(task, 1))
         }
         forward::Way::Submit(control, _) if !sends => unsent(data, control),
         forward::Way::Submit(control, class) => match submit(data, control, class) {
@@ -367,5 +367,5 @@ fn advance(data: &mut Data, controls: &[Control]) -> Settled<Task> {
 fn insert(data: &Data) -> Order<Task> {
     let (field, from, origin) = (data.here(), data.source(), data.site());
     let task = Task::Insert { field, from, origin };
-    Order::Own { task, interactions: TOUCHES }
+    Order::touching(task, TOUCHES)
 }

@@ -56,20 +56,20 @@ const DECIDE: JobDecl = JobDecl {
     // A proposal that cannot be read fails the attempt.
     fails: Some(Influence::Proposal),
     governed: Governed::Turns,
-    worst: Charges { model_calls: 1, tool_calls: 0, interactions: 0 },
+    worst: Charges { model_calls: 1, ..Charges::NONE },
     ..JobDecl::RUN
 };
 const CALL: JobDecl = JobDecl {
     name: "tool.call",
     outcomes: &[("ok", Influence::None)],
     governed: Governed::Calls,
-    worst: Charges { model_calls: 0, tool_calls: 1, interactions: 0 },
+    worst: Charges { tool_calls: 1, ..Charges::NONE },
     ..JobDecl::RUN
 };
 const ANALYZE: JobDecl = JobDecl {
     name: "model.analyze",
     outcomes: &[("done", Influence::Proposal), ("conclude", Influence::Proposal)],
-    worst: Charges { model_calls: 1, tool_calls: 0, interactions: 0 },
+    worst: Charges { model_calls: 1, ..Charges::NONE },
     ..JobDecl::RUN
 };
 const SUMMARY: JobDecl =

@@ -173,6 +173,9 @@ pub enum Order<T> {
         /// Taps, keys and clicks that it takes at most.
         #[serde(default, skip_serializing_if = "is_zero")]
         interactions: u32,
+        /// Actions that it takes: what a person would call one step of theirs.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        actions: u32,
     },
 }
 
@@ -184,7 +187,12 @@ const fn is_zero(number: &u32) -> bool {
 impl<T> Order<T> {
     /// An order of the agent's own that touches nothing a person would.
     pub const fn own(task: T) -> Self {
-        Self::Own { task, interactions: 0 }
+        Self::Own { task, interactions: 0, actions: 0 }
+    }
+
+    /// An order of the agent's own that takes so many taps, keys and clicks.
+    pub const fn touching(task: T, interactions: u32) -> Self {
+        Self::Own { task, interactions, actions: 0 }
     }
 
     pub(crate) const fn kind(&self) -> OrderKind {

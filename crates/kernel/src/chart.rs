@@ -282,6 +282,8 @@ pub enum Charge {
     Token,
     /// Taps, keys, clicks.
     Interaction,
+    /// Actions of the agent's own: a tap, a text, a restart.
+    Action,
     /// Actions that ended outside the app.
     OutsideApp,
     /// Milliseconds, but for those spent waiting for a person.
@@ -299,6 +301,7 @@ impl Charge {
             Self::ToolCall => "tool_call",
             Self::Token => "token",
             Self::Interaction => "interaction",
+            Self::Action => "action",
             Self::OutsideApp => "outside_app",
             Self::Time => "time",
             Self::Money => "money",

@@ -112,6 +112,19 @@ pub struct Charges {
     pub tool_calls: u32,
     /// Taps, keys, clicks.
     pub interactions: u32,
+    /// Actions: what a person would call one step of theirs.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub actions: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+impl Charges {
+    /// Nothing.
+    pub const NONE: Self = Self { model_calls: 0, tool_calls: 0, interactions: 0, actions: 0 };
 }
 
 /// A key of a state's `with` table.
@@ -161,7 +174,7 @@ impl JobDecl {
         fails: Some(Influence::None),
         governed: Governed::No,
         tasks: 1,
-        worst: Charges { model_calls: 0, tool_calls: 0, interactions: 0 },
+        worst: Charges::NONE,
         with: &[],
         words: Words::Model,
         calls: None,

@@ -170,7 +170,7 @@ impl Item {
         placed: false,
         left: 0,
         tasks: 0,
-        used: Charges { model_calls: 0, tool_calls: 0, interactions: 0 },
+        used: Charges::NONE,
         call: None,
     };
 }

@@ -121,8 +121,9 @@ impl<const N: usize> Agent for Drawn<N> {
                 call(visit.state.tools()).map_or_else(|| Order::own(()), Order::Tool)
             }
             job => {
-                let interactions = job.map_or(0, |job| job.worst.interactions.min(1));
-                Order::Own { task: (), interactions }
+                let worst = job.map(|job| job.worst).unwrap_or_default();
+                let (interactions, actions) = (worst.interactions.min(1), worst.actions.min(1));
+                Order::Own { task: (), interactions, actions }
             }
         }
     }

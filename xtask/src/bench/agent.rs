@@ -56,7 +56,11 @@ impl<const N: usize> Agent for Bench<N> {
             Some(job) if job.worst.tool_calls > 0 && job.governed == Governed::Calls => {
                 aside(|| call(*data, visit)).map_or_else(|| Order::own(*data), Order::Tool)
             }
-            Some(job) => Order::Own { task: *data, interactions: job.worst.interactions.min(1) },
+            Some(job) => Order::Own {
+                task: *data,
+                interactions: job.worst.interactions.min(1),
+                actions: job.worst.actions.min(1),
+            },
             None => Order::own(*data),
         }
     }

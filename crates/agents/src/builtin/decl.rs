@@ -20,14 +20,14 @@ const INTO: Param = Param { name: "into", required: false, shape: Shape::Into };
 /// A person has a day where the chart says nothing, as with every other question.
 const A_DAY: u64 = 24 * 60 * 60 * 1000;
 
-const ASKS_MODEL: Charges = Charges { model_calls: 1, tool_calls: 0, interactions: 0 };
+const ASKS_MODEL: Charges = Charges { model_calls: 1, ..Charges::NONE };
 
 /// A job that calls one tool, judged. The arguments may hold a model's text, and a
 /// tool may refuse them.
 const CALLS_TOOL: JobDecl = JobDecl {
     fails: Some(Influence::Proposal),
     governed: Governed::Calls,
-    worst: Charges { model_calls: 0, tool_calls: 1, interactions: 0 },
+    worst: Charges { tool_calls: 1, ..Charges::NONE },
     // A call that the chart has fixed is the chart's own doing.
     words: Words::Parameters,
     ..JobDecl::RUN

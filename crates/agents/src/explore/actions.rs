@@ -1,27 +1,32 @@
 //! Which actions a screen offers: a bounded list in a stable order.
 
-use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
+use alloc::{format, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::screen::{Screen, Widget};
+use super::{
+    screen::{Screen, Widget},
+    task::Target,
+};
 
-/// Candidates of a screen at most, besides `back`.
-pub(super) const MAX_CANDIDATES: usize = 20;
-/// Rows of one list that are candidates.
-const MAX_ALIKE: u32 = 3;
-/// Characters of a label that are kept.
-const MAX_LABEL: usize = 200;
+/// Candidates of a round at most, `back` included.
+pub const MAX_CANDIDATES: usize = 20;
 
 /// One thing that could be done.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Candidate {
-    /// Known by this on its screen.
+    /// Known by this on its screen, whatever else the screen shows.
     pub key: String,
     /// What to do.
     pub act: Act,
-    /// Where, as the device finds it; nowhere for `back`.
-    pub path: String,
+    /// Which way to swipe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// Where; nowhere for `back`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<Target>,
+    /// The class of the element, without its package.
+    pub class: String,
     /// What is written there.
     pub label: String,
 }
@@ -34,16 +39,36 @@ pub enum Act {
     /// Tap it.
     Tap,
     /// Type into it.
-    Type,
-    /// Scroll it on.
+    Text,
+    /// Swipe over it.
     Swipe,
     /// Hold it.
     LongPress,
     /// Go back.
     #[default]
     Back,
-    /// Wait: the screen has nothing to press.
+    /// Let the screen go on by itself.
     Wait,
+    /// Bring the app to the front.
+    Launch,
+    /// Stop the app and start it again.
+    Restart,
+}
+
+impl Act {
+    /// Returns its name in output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tap => "tap",
+            Self::Text => "text",
+            Self::Swipe => "swipe",
+            Self::LongPress => "long_press",
+            Self::Back => "back",
+            Self::Wait => "wait",
+            Self::Launch => "launch",
+            Self::Restart => "restart",
+        }
+    }
 }
 
 /// Which way the finger moves.
@@ -61,7 +86,10 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Returns its name.
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Up, Self::Down, Self::Left, Self::Right];
+
+    /// Returns its name in output.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Up => "up",
@@ -72,62 +100,29 @@ impl Direction {
     }
 }
 
-/// Where a recording stood before an action and after it. The agent does not look at it.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Step {
-    /// The state before.
-    pub from: String,
-    /// What was done, in the recording's words.
-    pub kind: String,
-    /// On which element, by ordinal.
-    pub node: Option<usize>,
-    /// Which way.
-    pub direction: Option<String>,
-    /// The state after.
-    pub to: String,
-}
-
-impl Act {
-    /// Returns what a person would call it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tap => "tap",
-            Self::Type => "type",
-            Self::Swipe => "swipe",
-            Self::LongPress => "long press",
-            Self::Back => "back",
-            Self::Wait => "wait",
-        }
-    }
+/// Returns all that a screen offers, in the order of its hierarchy, `back` last.
+pub fn offers(screen: &Screen) -> Vec<Candidate> {
+    let mut offers: Vec<Candidate> = screen.widgets.iter().flat_map(of_widget).collect();
+    offers.push(Candidate { key: "back".into(), ..Candidate::default() });
+    offers
 }
 
 /// Enumerates what can be done on a screen. Those tried least come first, so that
-/// the limit never hides an action for good.
+/// the limit never hides an action for good; `back` is always among them.
 ///
-/// `tried` says how often an action was tried here, or nothing if it never may be
-/// again; `back` is offered where it does not leave the app.
-pub(super) fn enumerate(
-    screen: &Screen,
-    back: bool,
-    tried: impl Fn(&str) -> Option<u32>,
-) -> Vec<Candidate> {
-    let mut alike: BTreeMap<String, u32> = BTreeMap::new();
-    let mut found: Vec<(u32, Candidate)> = Vec::new();
-    for widget in screen.widgets.iter().filter(|widget| widget.is_actionable()) {
-        let row = alike.entry(widget.key()).or_default();
-        *row = row.saturating_add(1);
-        if *row <= MAX_ALIKE {
-            let row = *row;
-            let candidates = widget.acts.iter().map(|act| candidate(widget, *act, row));
-            found.extend(candidates.filter_map(|it| Some((tried(&it.key)?, it))));
-        }
+/// `tried` says how often an action was tried here, or nothing if it never may be again.
+pub fn enumerate(screen: &Screen, tried: impl Fn(&str) -> Option<u32>) -> Vec<Candidate> {
+    let mut found: Vec<(u32, bool, Candidate)> = Vec::new();
+    for widget in &screen.widgets {
+        let offers = of_widget(widget);
+        found.extend(offers.filter_map(|it| Some((tried(&it.key)?, widget.weak, it))));
     }
     // The sort is stable: what was tried as often stays in the screen's order.
-    found.sort_by_key(|(times, _)| *times);
-    found.truncate(MAX_CANDIDATES);
-    let mut candidates: Vec<Candidate> = found.into_iter().map(|(_, it)| it).collect();
-    let back = Some(Candidate { key: "back".into(), ..Candidate::default() }).filter(|_| back);
-    candidates.extend(back.filter(|back| tried(&back.key).is_some()));
+    found.sort_by_key(|(times, weak, _)| (*times, *weak));
+    found.truncate(MAX_CANDIDATES.saturating_sub(1));
+    let mut candidates: Vec<Candidate> = found.into_iter().map(|(_, _, it)| it).collect();
+    let back = Candidate { key: "back".into(), ..Candidate::default() };
+    candidates.extend(Some(back).filter(|back| tried(&back.key).is_some()));
     candidates
 }
 
@@ -148,11 +143,28 @@ pub(super) fn named(candidates: &[Candidate], text: &str) -> Option<usize> {
     }
 }
 
-fn candidate(widget: &Widget, act: Act, row: u32) -> Candidate {
+fn of_widget(widget: &Widget) -> impl Iterator<Item = Candidate> {
+    widget.acts.iter().flat_map(move |act| {
+        const WAYS: [Option<Direction>; 4] = [
+            Some(Direction::Up),
+            Some(Direction::Down),
+            Some(Direction::Left),
+            Some(Direction::Right),
+        ];
+        let ways: &[Option<Direction>] = if *act == Act::Swipe { &WAYS } else { &[None] };
+        ways.iter().map(move |way| candidate(widget, *act, *way))
+    })
+}
+
+fn candidate(widget: &Widget, act: Act, direction: Option<Direction>) -> Candidate {
+    let way = direction.map_or("", Direction::name);
+    let row = widget.row;
     Candidate {
-        key: format!("{} {} {row}", act.name(), widget.key()),
+        key: format!("{} {}~{row} {way}", act.name(), widget.key).trim_end().into(),
         act,
-        path: widget.path.clone(),
-        label: widget.label.chars().take(MAX_LABEL).collect(),
+        direction,
+        target: Some(Target { ordinal: widget.ordinal, bounds: widget.bounds }),
+        class: widget.class.clone(),
+        label: widget.label.clone(),
     }
 }

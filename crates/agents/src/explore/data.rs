@@ -1,7 +1,6 @@
 //! What a run of the explore agent knows, and what it decides from it.
 
 use alloc::{
-    collections::BTreeMap,
     format,
     string::{String, ToString},
     vec::Vec,
@@ -15,29 +14,24 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     actions::{self, Act, Candidate},
+    config::Config,
+    field,
     graph::{Graph, MAX_SCREENS},
     policy::Policy,
-    screen::{Screen, ScreenId},
+    screen::{Front, Screen, ScreenId},
+    task::App,
 };
 use crate::answer;
 
 /// The rounds without a new screen after which something is done about it.
 pub(super) const LADDER: ScreenStall = ScreenStall { warn: 3, switch: 5, restart: 10 };
-/// Widgets of a screen that are looked at.
-const MAX_WIDGETS: usize = 1_000;
 
 /// What a run knows.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Data {
-    /// What to look for, in the person's words.
-    pub goal: String,
-    /// The app.
-    pub app: App,
-    /// Whether a model may pick among the candidates.
-    pub ask_model: bool,
-    /// What to type, by label.
-    pub inputs: BTreeMap<String, String>,
+    /// What a person set.
+    pub config: Config,
     /// How candidates are chosen.
     pub policy: Policy,
     /// What was seen and tried.
@@ -59,24 +53,27 @@ pub struct Data {
     fresh: u32,
 }
 
-/// The app that is explored.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct App {
-    /// Its package.
-    pub package: String,
-    /// Where to install it from.
-    pub install_from: Option<String>,
-    /// The version that it must have at least.
-    pub version: Option<u64>,
-}
-
 /// How far a run has come since the last look.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Progress {
     Some,
     Stall,
     Loop,
+}
+
+/// What came of choosing.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Choice {
+    /// One candidate is chosen.
+    Settled,
+    /// One is chosen, and a model may pick another.
+    Open,
+    /// Starting again is the shortest way.
+    #[expect(dead_code, reason = "no policy chooses it yet")]
+    Restart,
+    /// A step of the set-up finds nothing to act upon.
+    #[expect(dead_code, reason = "no set-up is run yet")]
+    Lost,
 }
 
 /// Where exploring goes on.
@@ -88,32 +85,29 @@ pub(super) enum Onward {
     Explored,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Config {
-    app: App,
-    #[serde(default)]
-    goal: String,
-    #[serde(default)]
-    ask_model: bool,
-    #[serde(default)]
-    inputs: BTreeMap<String, String>,
-    #[serde(default)]
-    policy: Policy,
-}
-
 impl Data {
     pub(super) fn new(config: Config) -> Result<Self, BadBody> {
         if config.app.package.is_empty() {
             return Err(BadBody("the app has no package".into()));
         }
-        let Config { app, goal, ask_model, inputs, policy } = config;
-        Ok(Self { goal, app, ask_model, inputs, policy, ..Self::default() })
+        let policy = config.policy.unwrap_or_default();
+        Ok(Self { config, policy, ..Self::default() })
+    }
+
+    /// Returns the app that is explored.
+    pub const fn app(&self) -> &App {
+        &self.config.app
+    }
+
+    /// Returns whether the app is there already and need not be launched.
+    pub(super) fn attaches(&self, screen: &Screen, running: bool) -> bool {
+        let front = screen.front(&self.app().package);
+        running && self.config.setup.is_empty() && matches!(front, Front::App | Front::SystemDialog)
     }
 
     /// Returns whether the app must be installed, or installed anew.
     pub(super) fn wants_install(&self, installed: Option<u64>) -> bool {
-        installed.is_none_or(|version| self.app.version.is_some_and(|least| version < least))
+        installed.is_none_or(|version| self.config.app.version.is_some_and(|least| version < least))
     }
 
     /// Forgets where it was: the app was started.
@@ -123,14 +117,8 @@ impl Data {
         self.stall = 0;
     }
 
-    /// Returns whether a screen is the app's own.
-    pub(super) fn owns(&self, screen: &Screen) -> bool {
-        screen.package == self.app.package
-    }
-
     /// Takes a look at the present screen.
-    pub(super) fn look(&mut self, mut screen: Screen) {
-        screen.widgets.truncate(MAX_WIDGETS);
+    pub(super) fn look(&mut self, screen: Screen) {
         let depth = self.depth();
         self.here = Some(self.see(&screen, depth));
         self.screen = screen;
@@ -150,8 +138,8 @@ impl Data {
     }
 
     fn see(&mut self, screen: &Screen, depth: u16) -> ScreenId {
-        let id = screen.id();
-        if self.owns(screen) && self.graph.see(&id, &screen.activity, depth) {
+        let id = screen.coarse.clone();
+        if self.graph.see(&id, &screen.activity, depth) {
             self.fresh = self.fresh.saturating_add(1);
             self.root.get_or_insert_with(|| id.clone());
         }
@@ -173,27 +161,27 @@ impl Data {
     /// Enumerates what the present screen offers, and returns whether it is anything.
     pub(super) fn enumerate(&mut self) -> bool {
         let Some(id) = self.here.clone() else { return false };
-        // Outside the app the only thing to do is to come back.
         let screen = core::mem::take(&mut self.screen);
-        let screen = if self.owns(&screen) { screen } else { Screen::default() };
         let times = |key: &str| match self.graph.action(&id, key) {
             Some(tried) if tried.barred => None,
             Some(tried) => Some(tried.times),
             None => Some(0),
         };
-        // Going back from the first screen would leave the app.
-        let back = self.root.as_ref() != Some(&id);
-        self.candidates = actions::enumerate(&screen, back, times);
+        self.candidates = actions::enumerate(&screen, times);
         self.graph.offer(&id, &self.candidates);
         !self.candidates.is_empty()
     }
 
     /// Chooses by policy, and returns whether a model is to be asked as well.
-    pub(super) fn choose(&mut self) -> bool {
+    pub(super) fn choose(&mut self) -> Choice {
         let here = self.here.clone().unwrap_or_default();
-        let pick = self.policy.choose(&self.graph, &here, &self.goal, &self.candidates);
+        let pick = self.policy.choose(&self.graph, &here, &self.config.goal, &self.candidates);
         self.pick = pick.and_then(|at| u16::try_from(at).ok()).unwrap_or_default();
-        self.ask_model && self.candidates.len() > 1
+        if self.config.ask_model && self.candidates.len() > 1 {
+            Choice::Open
+        } else {
+            Choice::Settled
+        }
     }
 
     /// Takes a model's pick, and returns whether it names a candidate.
@@ -206,9 +194,9 @@ impl Data {
     /// Returns the candidate that was chosen, and what to type if it takes text.
     pub(super) fn chosen(&self) -> (Candidate, Option<String>) {
         let chosen = self.candidates.get(usize::from(self.pick)).cloned().unwrap_or_default();
-        let input = self.inputs.get(&chosen.label).cloned().unwrap_or_else(|| "test".into());
-        let types = chosen.act == Act::Type;
-        (chosen, types.then_some(input))
+        let types = chosen.act == Act::Text;
+        let text = types.then(|| field::text(&self.config.inputs, &[&chosen.label], None));
+        (chosen, text)
     }
 
     /// Takes stock: only a screen of a structure not seen before is progress.
@@ -254,7 +242,7 @@ impl Data {
     pub fn prompt(&self) -> String {
         let mut lines = Vec::new();
         lines.push("Pick the next action in an app that is explored.".to_string());
-        lines.push(format!("What is looked for: {}", self.goal));
+        lines.push(format!("What is looked for: {}", self.config.goal));
         lines.extend(self.warning());
         for (number, candidate) in (1_u32..).zip(&self.candidates) {
             lines.push(format!("{number}. {} {:?}", candidate.act.name(), candidate.label));

@@ -14,12 +14,21 @@ const SESSION: JobDecl =
     JobDecl { name: "device.session", outcomes: &[("ready", NONE)], ..JobDecl::RUN };
 const PROVISION: JobDecl =
     JobDecl { name: "app.provision", outcomes: &[("ready", NONE)], tasks: 2, ..JobDecl::RUN };
-const LAUNCH: JobDecl =
-    JobDecl { name: "app.launch", outcomes: &[("ready", NONE)], ..JobDecl::RUN };
+const LAUNCH: JobDecl = JobDecl {
+    name: "app.launch",
+    outcomes: &[("ready", NONE)],
+    // A look whether it is in front, and the launch.
+    tasks: 2,
+    worst: Charges { actions: 1, ..Charges::NONE },
+    ..JobDecl::RUN
+};
 const SETTLE: JobDecl =
     JobDecl { name: "screen.settle", outcomes: &[("quiet", NONE)], ..JobDecl::RUN };
-const CAPTURE: JobDecl =
-    JobDecl { name: "screen.capture", outcomes: &[("captured", NONE)], ..JobDecl::RUN };
+const CAPTURE: JobDecl = JobDecl {
+    name: "screen.capture",
+    outcomes: &[("captured", NONE), ("elsewhere", NONE), ("crashed", NONE)],
+    ..JobDecl::RUN
+};
 const ENUMERATE: JobDecl = JobDecl {
     name: "actions.enumerate",
     outcomes: &[("some", NONE), ("none", NONE)],
@@ -27,7 +36,7 @@ const ENUMERATE: JobDecl = JobDecl {
 };
 const CHOOSE: JobDecl = JobDecl {
     name: "policy.choose",
-    outcomes: &[("settled", NONE), ("open", NONE)],
+    outcomes: &[("settled", NONE), ("open", NONE), ("restart", NONE), ("lost", NONE)],
     ..JobDecl::DECIDE
 };
 const ASK: JobDecl = JobDecl {
@@ -35,13 +44,13 @@ const ASK: JobDecl = JobDecl {
     outcomes: &[("chosen", Influence::Choice)],
     // A reply that names nothing on the list is a failed attempt.
     fails: Some(Influence::Choice),
-    worst: Charges { model_calls: 1, tool_calls: 0, interactions: 0 },
+    worst: Charges { model_calls: 1, ..Charges::NONE },
     ..JobDecl::RUN
 };
 const PERFORM: JobDecl = JobDecl {
     name: "action.perform",
     outcomes: &[("done", NONE)],
-    worst: Charges { model_calls: 0, tool_calls: 0, interactions: TOUCHES },
+    worst: Charges { interactions: TOUCHES, actions: 1, ..Charges::NONE },
     ..JobDecl::RUN
 };
 const COMPARE: JobDecl = JobDecl {
@@ -65,11 +74,15 @@ const RECOVER: JobDecl = JobDecl {
     name: "device.recover",
     outcomes: &[("recovered", NONE), ("relaunch", NONE), ("session_lost", NONE)],
     tasks: 2,
-    worst: Charges { model_calls: 0, tool_calls: 0, interactions: 1 },
+    worst: Charges { interactions: 1, actions: 1, ..Charges::NONE },
     ..JobDecl::RUN
 };
-const RESTART: JobDecl =
-    JobDecl { name: "app.restart", outcomes: &[("ready", NONE)], ..JobDecl::RUN };
+const RESTART: JobDecl = JobDecl {
+    name: "app.restart",
+    outcomes: &[("ready", NONE)],
+    worst: Charges { actions: 1, ..Charges::NONE },
+    ..JobDecl::RUN
+};
 
 pub(super) const JOBS: &[JobDecl] = &[
     SESSION, PROVISION, LAUNCH, SETTLE, CAPTURE, ENUMERATE, CHOOSE, ASK, PERFORM, COMPARE, ASSESS,
@@ -96,10 +109,14 @@ pub(super) const PROVISIONED: Outcome = PROVISION.outcome("ready");
 pub(super) const LAUNCHED: Outcome = LAUNCH.outcome("ready");
 pub(super) const QUIET: Outcome = SETTLE.outcome("quiet");
 pub(super) const CAPTURED: Outcome = CAPTURE.outcome("captured");
+pub(super) const ELSEWHERE: Outcome = CAPTURE.outcome("elsewhere");
+pub(super) const DOWN: Outcome = CAPTURE.outcome("crashed");
 pub(super) const SOME: Outcome = ENUMERATE.outcome("some");
 pub(super) const NOTHING: Outcome = ENUMERATE.outcome("none");
 pub(super) const SETTLED: Outcome = CHOOSE.outcome("settled");
 pub(super) const OPEN: Outcome = CHOOSE.outcome("open");
+pub(super) const AFRESH: Outcome = CHOOSE.outcome("restart");
+pub(super) const LOST: Outcome = CHOOSE.outcome("lost");
 pub(super) const CHOSEN: Outcome = ASK.outcome("chosen");
 pub(super) const DONE: Outcome = PERFORM.outcome("done");
 pub(super) const CHANGED: Outcome = COMPARE.outcome("changed");

@@ -2,6 +2,8 @@
 
 use alloc::{string::String, vec::Vec};
 
+use serde::{Deserialize, Serialize};
+
 /// The elements of a screen. The place of an element in the list is its ordinal: the order
 /// of the document, from 0, without the root that only holds the others.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -86,7 +88,8 @@ pub struct Element {
 }
 
 /// A rectangle in the platform's own units.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(from = "[i32; 4]", into = "[i32; 4]")]
 pub struct Bounds {
     /// The left edge.
     pub left: i32,
@@ -107,6 +110,18 @@ impl Bounds {
     /// Returns whether nothing is inside.
     pub const fn is_empty(self) -> bool {
         self.left >= self.right || self.top >= self.bottom
+    }
+}
+
+impl From<[i32; 4]> for Bounds {
+    fn from([left, top, right, bottom]: [i32; 4]) -> Self {
+        Self { left, top, right, bottom }
+    }
+}
+
+impl From<Bounds> for [i32; 4] {
+    fn from(bounds: Bounds) -> Self {
+        [bounds.left, bounds.top, bounds.right, bounds.bottom]
     }
 }
 

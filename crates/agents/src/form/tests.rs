@@ -188,6 +188,7 @@ fn the_profile_is_named_and_only_the_rest_is_asked_for() {
     let typed = |field: Field, from: Source| Order::Own {
         task: Task::Insert { field: field.into(), from, origin: SITE.into() },
         interactions: 3,
+        actions: 0,
     };
     let from = Source::Profile { file: FILE.into(), key: "name".into() };
     assert_eq!(*driver.order(), typed(name(), from.clone()));

@@ -91,7 +91,7 @@ fn scripts() -> Vec<(&'static str, World)> {
         ("research-2-everything-fails", research_fails()),
         ("research-2-same-query", research_stuck()),
         ("form-4-two-pages", form()),
-        ("explore-1-three-screens", explore()),
+        ("explore-2-three-screens", explore()),
     ]
 }
 
@@ -250,18 +250,20 @@ fn form() -> World {
 fn explore() -> World {
     let mut world =
         World::begun("explore", &json!({"app": {"package": "app"}, "goal": "look around"}));
-    world.own(json!("done"));
-    world.own(json!({"installed": 1}));
-    world.own(json!("done"));
     // Three screens, each with a button to the next; the last has none.
     let screen = |at: usize| {
-        let widgets = if at < 2 {
-            json!([{"path": format!("b{at}"), "class": "Button", "resource": format!("b{at}"), "label": "next", "acts": ["tap"]}])
-        } else {
-            json!([])
+        let button = |at: usize| {
+            json!({
+                "ordinal": 0, "key": format!("Button#b{at}"), "row": 1, "class": "Button",
+                "label": "next", "acts": ["tap"],
+            })
         };
+        let widgets: Vec<_> = Some(at).filter(|at| *at < 2).into_iter().map(button).collect();
         json!({"captured": {
-            "screen": {"package": "app", "activity": format!("screen{at}"), "widgets": widgets},
+            "screen": {
+                "package": "app", "activity": format!("screen{at}"), "coarse": format!("c{at}"),
+                "fine": format!("f{at}"), "nodes": 1, "widgets": widgets,
+            },
             "running": true,
         }})
     };
@@ -269,19 +271,20 @@ fn explore() -> World {
     while world.run.core().ended.is_none() {
         let (_, effect) = world.open[0].clone();
         let task = effect.pointer("/start/own/task").expect("no model is asked");
-        if task == "settle" {
-            world.own(json!("done"));
-        } else if task == "capture" {
+        if task == "capture" || task == "verify" {
             world.own(screen(at));
-        } else if task.get("perform").is_some() {
-            at = if task.pointer("/perform/act") == Some(&json!("back")) {
-                0
-            } else {
-                (at + 1).min(2)
-            };
+        } else if task.get("inspect").is_some() {
+            world.own(json!({"installed": 1}));
+        } else if task == "session" || task == "settle" {
             world.own(json!("done"));
         } else {
-            world.own(json!("done"));
+            let back = task.pointer("/perform/act") == Some(&json!("back"));
+            at = match task {
+                _ if task == "wait" => at,
+                _ if task.get("perform").is_some() && !back => (at + 1).min(2),
+                _ => 0,
+            };
+            world.own(json!({"performed": {}}));
         }
     }
     world

@@ -262,6 +262,7 @@ impl Ground<'_> {
             }
             Charge::ToolCall => work.worst.tool_calls > 0 || child,
             Charge::Interaction => work.worst.interactions > 0,
+            Charge::Action => work.worst.actions > 0,
             Charge::Step | Charge::OutsideApp | Charge::Time => true,
         }
     }
@@ -326,7 +327,7 @@ impl Ground<'_> {
                 let most = permits.saturating_add(rest.saturating_mul(periods));
                 to.time_ms = to.time_ms.min(most);
             }
-            Some(Charge::Interaction | Charge::OutsideApp) | None => {}
+            Some(Charge::Interaction | Charge::Action | Charge::OutsideApp) | None => {}
         }
     }
 }

@@ -104,14 +104,16 @@ impl<A: Agent> Stepping<'_, A> {
             Order::Model(_) => used.model_calls = used.model_calls.saturating_add(1),
             Order::Tool(_) => used.tool_calls = used.tool_calls.saturating_add(1),
             Order::Child(_) => {}
-            Order::Own { interactions, .. } => {
+            Order::Own { interactions, actions, .. } => {
                 used.interactions = used.interactions.saturating_add(*interactions);
+                used.actions = used.actions.saturating_add(*actions);
             }
         }
         item.tasks <= work.tasks
             && used.model_calls <= work.worst.model_calls
             && used.tool_calls <= work.worst.tool_calls
             && used.interactions <= work.worst.interactions
+            && used.actions <= work.worst.actions
     }
 
     /// Returns whether the certificate permits one more call. Only calls that were made again
@@ -133,9 +135,11 @@ impl<A: Agent> Stepping<'_, A> {
                 self.bears(Charge::Money, 1)
             }
             Order::Tool(_) => self.bears(Charge::ToolCall, 1),
-            Order::Own { interactions: 0, .. } => Ok(()),
-            Order::Own { interactions, .. } => {
-                self.bears(Charge::Interaction, u64::from(*interactions))
+            Order::Own { interactions, actions, .. } => {
+                for (charge, amount) in owed(*interactions, *actions) {
+                    self.bears(charge, amount)?;
+                }
+                Ok(())
             }
         }
     }
@@ -145,11 +149,9 @@ impl<A: Agent> Stepping<'_, A> {
         let paid = match order {
             Order::Model(_) => self.charge(Charge::ModelCall, 1),
             Order::Tool(_) => self.charge(Charge::ToolCall, 1),
-            // Even a closed budget bears nothing at all.
-            Order::Own { interactions: 0, .. } | Order::Child(_) => Ok(()),
-            Order::Own { interactions, .. } => {
-                self.charge(Charge::Interaction, u64::from(*interactions))
-            }
+            Order::Child(_) => Ok(()),
+            Order::Own { interactions, actions, .. } => owed(*interactions, *actions)
+                .try_for_each(|(charge, amount)| self.charge(charge, amount)),
         };
         debug_assert!(paid.is_ok(), "an order was started that could not be paid");
         match order {
@@ -248,4 +250,12 @@ impl<A: Agent> Stepping<'_, A> {
             },
         )
     }
+}
+
+/// Returns what an order of the agent's own is charged. Even a closed budget bears nothing at all.
+fn owed(interactions: u32, actions: u32) -> impl Iterator<Item = (Charge, u64)> {
+    let owed = [(Charge::Interaction, interactions), (Charge::Action, actions)];
+    owed.into_iter()
+        .filter(|(_, amount)| *amount > 0)
+        .map(|(charge, amount)| (charge, u64::from(amount)))
 }

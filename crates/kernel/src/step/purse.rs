@@ -94,6 +94,7 @@ impl<A: Agent> Stepping<'_, A> {
             Charge::Step
             | Charge::Token
             | Charge::Interaction
+            | Charge::Action
             | Charge::OutsideApp
             | Charge::Time
             | Charge::Money => None,

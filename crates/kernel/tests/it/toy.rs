@@ -86,7 +86,7 @@ const FOUR: &[(&str, pointsman_kernel::job::Influence)] =
 const ONE: &[(&str, pointsman_kernel::job::Influence)] = &[("a", Plain)];
 
 const fn charges(model_calls: u32, tool_calls: u32, interactions: u32) -> Charges {
-    Charges { model_calls, tool_calls, interactions }
+    Charges { model_calls, tool_calls, interactions, actions: 0 }
 }
 
 /// The jobs: `runN` and `forkN` have N outcomes.
@@ -233,7 +233,7 @@ impl Agent for Toy {
         let task = Task { attempt: visit.attempt, item: visit.item };
         match visit.job {
             THINK | PAIR => Order::Model(ModelCall { job: visit.job, item: visit.item }),
-            TAP => Order::Own { task, interactions: 2 },
+            TAP => Order::touching(task, 2),
             CALL | ROGUE => Order::Tool(data.call(visit.item)),
             CHILD => Order::Child(ChildRun { chart: "kid".into(), goal: String::new() }),
             _ => Order::own(task),

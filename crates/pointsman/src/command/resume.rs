@@ -39,7 +39,7 @@ pub(crate) struct Resume {
     /// that has not ended].
     run: Option<Which>,
     /// Permit more than the chart does: `model_calls`, `tool_calls`, tokens, money (in millionths),
-    /// interactions, steps or time (in milliseconds). May be repeated.
+    /// interactions, actions, steps or time (in milliseconds). May be repeated.
     #[arg(long, value_name = "KEY=N", value_parser = grant)]
     grant: Vec<(Charge, u64)>,
     #[command(flatten)]
@@ -54,7 +54,7 @@ fn grant(typed: &str) -> Result<(Charge, u64), String> {
     let charge = Charge::deserialize(name).map_err(|_| {
         format!(
             "nothing is counted as `{key}`; write model_calls, tool_calls, tokens, money, \
-             interactions, steps, outside_app or time"
+             interactions, actions, steps, outside_app or time"
         )
     })?;
     let amount = amount.parse().ok().filter(|amount| *amount > 0);

@@ -280,6 +280,7 @@ fn told(chart: &Chart, budget: &Budget) -> Vec<(Face, String)> {
         Some(Charge::ToolCall) => "tool calls",
         Some(Charge::Token) => "tokens",
         Some(Charge::Interaction) => "interactions",
+        Some(Charge::Action) => "actions",
         Some(Charge::OutsideApp) => "actions outside the app",
         Some(Charge::Time) => "time",
         Some(Charge::Money) => "money",

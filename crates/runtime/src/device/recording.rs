@@ -207,7 +207,7 @@ impl Device for Recording {
             Act::Tap => Kind::Tap,
             Act::LongPress => Kind::LongPress,
             Act::Swipe => Kind::Swipe,
-            Act::Type => Kind::Text,
+            Act::Text => Kind::Text,
             Act::Back => Kind::Back,
             Act::Wait => Kind::Wait,
             _ => {

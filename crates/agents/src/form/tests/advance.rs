@@ -26,7 +26,7 @@ fn pages_follow_each_other_and_one_that_comes_back_is_an_error() {
     driver.report(controls(vec![control("Save and continue"), control("Back")]));
     let (page, origin) = ("one".to_string(), SITE.to_string());
     let press = Task::Press { control: control("Save and continue").into(), page, origin };
-    assert_eq!(*driver.order(), Order::Own { task: press, interactions: 1 });
+    assert_eq!(*driver.order(), Order::touching(press, 1));
     driver.report(moved("two"));
     assert_eq!(driver.state(), "observe");
     driver.report(settled("two"));

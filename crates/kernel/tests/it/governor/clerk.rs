@@ -38,7 +38,7 @@ const THINK: JobDecl = JobDecl {
     name: "think",
     outcomes: &[("call", Plain), ("talk", Plain), ("ask", Plain), ("done", Plain)],
     governed: Governed::Turns,
-    worst: Charges { model_calls: 1, tool_calls: 0, interactions: 0 },
+    worst: Charges { model_calls: 1, ..Charges::NONE },
     ..JobDecl::RUN
 };
 
@@ -46,7 +46,7 @@ const ACT: JobDecl = JobDecl {
     name: "act",
     outcomes: &[("done", Plain)],
     governed: Governed::Calls,
-    worst: Charges { model_calls: 0, tool_calls: 1, interactions: 0 },
+    worst: Charges { tool_calls: 1, ..Charges::NONE },
     ..JobDecl::RUN
 };
 

@@ -1,0 +1,80 @@
+//! What a person sets for an exploration.
+
+use alloc::{collections::BTreeMap, string::String, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    actions::{Act, Direction},
+    policy::Policy,
+    task::App,
+};
+
+/// What a person sets.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The app.
+    pub app: App,
+    /// What to look for, in the person's words.
+    #[serde(default)]
+    pub goal: String,
+    /// Whether a model may pick among the candidates.
+    #[serde(default)]
+    pub ask_model: bool,
+    /// What to type, by label or by identifier of the field.
+    #[serde(default)]
+    pub inputs: BTreeMap<String, String>,
+    /// How candidates are chosen; nothing lets the ladder switch between policies.
+    #[serde(default)]
+    pub policy: Option<Policy>,
+    /// What to do with questions for permission.
+    #[serde(default)]
+    pub permissions: Permissions,
+    /// Steps to take before exploring, and after every restart.
+    #[serde(default)]
+    pub setup: Vec<Preset>,
+    /// Whether to go on to the budget when nothing is left to try.
+    #[serde(default)]
+    pub exhaust: bool,
+    /// What breaks ties.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+/// What to do when the system asks whether the app may do something.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Permissions {
+    /// Allow it.
+    Allow,
+    /// Deny it.
+    Deny,
+    /// Treat the question as any other screen.
+    #[default]
+    Explore,
+}
+
+/// A step of the set-up. The element is found by what is given of it.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Preset {
+    /// What to do.
+    pub act: Act,
+    /// The identifier that the app gives the element, with or without its package.
+    #[serde(default)]
+    pub resource: Option<String>,
+    /// What is written on the element.
+    #[serde(default)]
+    pub label: Option<String>,
+    /// The end of its class.
+    #[serde(default)]
+    pub class: Option<String>,
+    /// What to type.
+    #[serde(default)]
+    pub text: Option<String>,
+    /// Which way to swipe.
+    #[serde(default)]
+    pub direction: Option<Direction>,
+}
