@@ -60,10 +60,12 @@ pub(crate) enum Tier {
     Code,
     /// Forms of all kinds in a real browser.
     Browser,
+    /// The explorer's driver against a real Appium server.
+    Appium,
 }
 
 impl Tier {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Unit,
         Self::Properties,
         Self::Xstate,
@@ -76,6 +78,7 @@ impl Tier {
         Self::Kill,
         Self::Code,
         Self::Browser,
+        Self::Appium,
     ];
 
     const fn name(self) -> &'static str {
@@ -92,6 +95,7 @@ impl Tier {
             Self::Kill => "kill",
             Self::Code => "code",
             Self::Browser => "browser",
+            Self::Appium => "appium",
         }
     }
 
@@ -109,6 +113,7 @@ impl Tier {
             Self::Kill => "whole runs killed at every boundary and at random, then resumed",
             Self::Code => "a change to a repository, killed on the way, by a scripted model",
             Self::Browser => "forms of all kinds in a real browser",
+            Self::Appium => "the explorer's driver against a real Appium server",
         }
     }
 
@@ -116,7 +121,7 @@ impl Tier {
     /// a busy machine all of them take a few times as long as on a quiet one.
     const fn cap(self) -> Duration {
         Duration::from_secs(match self {
-            Self::Live | Self::Browser | Self::Sandbox => 1_800,
+            Self::Live | Self::Browser | Self::Sandbox | Self::Appium => 1_800,
             Self::Unit => 900,
             Self::Properties
             | Self::Xstate
@@ -137,6 +142,7 @@ impl Tier {
             Self::Sandbox | Self::Kill | Self::Code => &[Need::Sandbox],
             Self::Live => &[Need::Models, Need::Sandbox],
             Self::Browser => &[Need::Browser],
+            Self::Appium => &[Need::Appium],
         }
     }
 
@@ -171,7 +177,8 @@ impl Tier {
             | Self::Live
             | Self::Kill
             | Self::Code
-            | Self::Browser => {
+            | Self::Browser
+            | Self::Appium => {
                 let mut tier = process::command(ourselves);
                 tier.args(["run-tier", self.name()]);
                 tier
@@ -192,6 +199,7 @@ pub(crate) fn inner(tier: Tier) -> Result<bool> {
         Tier::Kill => kill::tier(),
         Tier::Code => code::tier(),
         Tier::Browser => ignored::browser(),
+        Tier::Appium => ignored::appium(),
         Tier::Unit | Tier::Properties | Tier::Model => bail!("cargo or another build runs it"),
     }
 }

@@ -18,6 +18,8 @@ pub(super) const TESTS: [&str; 5] = ["test", "--locked", "--workspace", "--test"
 pub(super) const CAP: Duration = Duration::from_hours(1);
 /// How long the mock may take to read its fixtures and listen.
 const MOCK_LISTENS: Duration = Duration::from_secs(30);
+/// How long Appium may take to load its drivers and answer: on a busy machine it is slow.
+const APPIUM_ANSWERS: Duration = Duration::from_mins(3);
 
 const AIMOCK: &str = "aimock::";
 const MCP: &str = "mcp::";
@@ -26,6 +28,7 @@ pub(super) const SANDBOX: &str = "tool::sandbox";
 const BROWSER: &str = "browser::";
 const FIELDS: &str = "fields::";
 const FORM: &str = "form::";
+const APPIUM: &str = "appium::";
 
 /// The models' clients and whole runs, against a mock that speaks all four protocols.
 pub(super) fn aimock() -> Result<bool> {
@@ -63,6 +66,18 @@ pub(super) fn browser() -> Result<bool> {
     run(&[BROWSER, FIELDS, FORM], &[("POINTSMAN_NPM", npm.as_os_str())])
 }
 
+/// The explorer's driver, against a real server of Appium that ends with this tier.
+pub(super) fn appium() -> Result<bool> {
+    let appium = components::appium()?;
+    components::browser()?;
+    let port = free_port()?;
+    let mut server = appium.server();
+    server.args(["--address", "127.0.0.1", "--port", &port.to_string(), "--log-level", "error"]);
+    let ready = Ready::Answers("/status");
+    let server = Server::start(server, port, ready, APPIUM_ANSWERS)?;
+    run(&[APPIUM], &[("POINTSMAN_APPIUM_URL", server.url().as_ref())])
+}
+
 /// Runs those of the ignored tests that one of the filters selects.
 pub(super) fn run(filters: &[&str], environment: &[(&str, &OsStr)]) -> Result<bool> {
     for filter in filters {
@@ -82,12 +97,13 @@ mod tests {
     use super::*;
 
     /// Each tier that runs tests which cargo leaves out, and what selects them.
-    const SELECTED: [(&str, &[&str]); 5] = [
+    const SELECTED: [(&str, &[&str]); 6] = [
         ("aimock", &[AIMOCK]),
         ("mcp", &[MCP]),
         ("acp", &[ACP]),
         ("sandbox", &[SANDBOX]),
         ("browser", &[BROWSER, FIELDS, FORM]),
+        ("appium", &[APPIUM]),
     ];
 
     /// A test that says in which tier it runs, and that no tier selects, never runs.

@@ -1,6 +1,6 @@
-//! Packages of npm, all in one folder.
+//! Packages of npm, in one folder; Appium has a folder of its own.
 
-use std::{fs, path::PathBuf};
+use std::{fs, path::PathBuf, process::Command};
 
 use anyhow::{Context, Result};
 
@@ -16,6 +16,9 @@ const TESTS: [&str; 5] = [
 ];
 /// Plain files for pages: the last React that comes as such, and Vue.
 const PAGES: [&str; 3] = ["react@18.3.1", "react-dom@18.3.1", "vue@3.5.45"];
+/// The server of Appium and two drivers: one for Chromium, one that only pretends.
+const APPIUM: [&str; 3] =
+    ["appium@3.8.0", "appium-chromium-driver@3.1.1", "@appium/fake-driver@6.2.4"];
 /// Compiled on this machine where nobody has done so before: it takes minutes.
 const BENCHES: [&str; 1] = ["better-sqlite3@12.4.1"];
 
@@ -35,9 +38,32 @@ pub fn benches() -> Result<PathBuf> {
     packages("benches", &BENCHES)
 }
 
+/// Makes sure of Appium, and returns it. It is large: the first installation takes minutes.
+pub fn appium() -> Result<Appium> {
+    within("appium", "tests", &APPIUM).map(Appium)
+}
+
+/// Appium with its drivers, in a folder of their own. The server looks for drivers among
+/// the packages of its home, and with the server beside them they need no other step.
+#[derive(Clone, Debug)]
+pub struct Appium(PathBuf);
+
+impl Appium {
+    /// Returns the command that starts the server; add address and port.
+    pub fn server(&self) -> Command {
+        let mut server = process::command(self.0.join("node_modules/.bin/appium"));
+        server.env("APPIUM_HOME", &self.0).current_dir(&self.0);
+        server
+    }
+}
+
 fn packages(name: &str, pinned: &[&str]) -> Result<PathBuf> {
+    within("npm", name, pinned)
+}
+
+fn within(place: &str, name: &str, pinned: &[&str]) -> Result<PathBuf> {
     debian::ensure(&["nodejs", "npm"])?;
-    let folder = place::cache()?.join("npm");
+    let folder = place::cache()?.join(place);
     let list = List::new(&folder, name, pinned);
     if !list.is_there() {
         alone(|| {
@@ -48,6 +74,8 @@ fn packages(name: &str, pinned: &[&str]) -> Result<PathBuf> {
             let mut npm = process::command("npm");
             npm.args(["install", "--save-exact", "--no-audit", "--no-fund", "--prefix"]);
             npm.arg(&folder).args(pinned);
+            // The driver of the system is used; a second one would be downloaded otherwise.
+            npm.env("APPIUM_SKIP_CHROMEDRIVER_INSTALL", "1");
             install(&pinned.join(", "), npm)?;
             list.tick()
         })?;
