@@ -3,6 +3,7 @@
 //! What a screen means is not decided here: a device gives a hierarchy and takes gestures,
 //! and the explore agent's pure functions judge them.
 
+mod appium;
 mod error;
 pub mod hierarchy;
 mod recording;
@@ -11,6 +12,7 @@ use std::{pin::Pin, sync::Arc};
 
 use pointsman_agents::explore::{Act, Bounds, Direction, Step, Tree};
 
+pub use appium::{Appium, CapsError, Server, Settings as AppiumSettings, server as appium_server};
 pub use error::{DeviceClass, DeviceError};
 pub use recording::{Recording, RecordingError};
 

@@ -38,7 +38,7 @@ pub fn parse(text: &str) -> Result<Tree, HierarchyError> {
     let root = document.root_element();
     let (platform, holder) = match root.tag_name().name() {
         "hierarchy" => (Platform::Android, true),
-        "AppiumAUT" => (Platform::Ios, true),
+        "AppiumAUT" => (in_appium(root), true),
         name if name.starts_with("XCUIElementType") => (Platform::Ios, false),
         "app" | "App" | "AppiumFake" => (Platform::Fake, false),
         name => return Err(HierarchyError::Root { root: name.to_owned() }),
@@ -67,6 +67,16 @@ pub fn parse(text: &str) -> Result<Tree, HierarchyError> {
         });
     }
     Ok(tree)
+}
+
+/// Appium's fake driver answers with the same root as the one for iOS; what is inside tells.
+fn in_appium(root: Node<'_, '_>) -> Platform {
+    let inner = root.first_element_child().map(|it| it.tag_name().name());
+    if inner.is_some_and(|it| it.eq_ignore_ascii_case("app")) {
+        Platform::Fake
+    } else {
+        Platform::Ios
+    }
 }
 
 fn text(node: Node<'_, '_>, name: &str) -> String {
@@ -215,6 +225,15 @@ mod tests {
         assert!(button.clickable && button.enabled && button.displayed && !button.editable);
         assert_eq!(button.bounds.map(Bounds::middle), Some((50, 40)));
         assert!(tree.elements[2].editable && !tree.elements[2].enabled);
+    }
+
+    #[test]
+    fn the_fake_drivers_answer_is_told_from_that_of_ios() {
+        let live =
+            "<?xml version=\"1.0\"?><AppiumAUT><app><MockButton id=\"b\"/></app></AppiumAUT>";
+        let tree = parse(live).expect("it is a hierarchy");
+        assert_eq!((tree.platform, tree.elements.len()), (Platform::Fake, 2));
+        assert!(tree.elements[1].clickable);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What this crate promises, through its public face.
 
 mod acp;
+mod appium;
 mod asking;
 mod attend;
 mod browser;

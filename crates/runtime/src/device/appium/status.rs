@@ -1,0 +1,34 @@
+//! What a server says of itself before anything is asked of it.
+
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::Value;
+
+use super::{trouble, wire::Wire};
+use crate::device::{DeviceClass, DeviceError};
+
+/// A server that answers.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Server {
+    /// Its version, where it tells.
+    pub version: Option<String>,
+    /// Whether it takes new sessions.
+    pub ready: bool,
+}
+
+/// Asks a server for its version. Nothing else is done there.
+pub async fn server(url: &str, limit: Duration) -> Result<Server, DeviceError> {
+    let wire = Wire::new(url, limit).map_err(|why| {
+        let message = format!("`{url}` is not the address of an Appium server: {why}");
+        DeviceError::new(DeviceClass::InvalidArgument, message)
+    })?;
+    let what = "asking for the server's version";
+    let status = wire
+        .call(Method::GET, "status", None, limit)
+        .await
+        .map_err(|trouble| trouble::told(trouble, what, &wire.address()))?;
+    let version = status.pointer("/build/version").and_then(Value::as_str).map(str::to_owned);
+    let ready = status.get("ready").and_then(Value::as_bool).unwrap_or(true);
+    Ok(Server { version, ready })
+}
