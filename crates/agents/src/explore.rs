@@ -26,7 +26,7 @@ use pointsman_kernel::{
 use serde_json::value::RawValue;
 
 pub use actions::{Act, Candidate, Direction, MAX_CANDIDATES, enumerate, offers};
-pub use config::{Config, Permissions, Preset};
+pub use config::{Config, Permissions, Place, Preset};
 pub use data::Data;
 pub use field::sample;
 pub use graph::{Graph, Node, Tried};

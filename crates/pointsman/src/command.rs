@@ -17,6 +17,7 @@ mod replay;
 mod resume;
 mod run;
 mod runs;
+mod screen;
 mod show;
 mod simulate;
 mod stats;
@@ -31,7 +32,7 @@ use crate::{place::Globals, report::Error};
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Chat(chat::Chat),
-    Run(run::Run),
+    Run(Box<run::Run>),
     Acp(acp::Acp),
     Runs(runs::Runs),
     Show(show::Show),
@@ -49,6 +50,8 @@ pub(crate) enum Command {
     Graph(graph::Graph),
     Simulate(simulate::Simulate),
     Fields(fields::Fields),
+    #[command(name = "screen")]
+    Screen(screen::ShowScreen),
     Explain(explain::Explain),
     Decode(decode::Decode),
     Profile(profile::ProfileCommand),
@@ -81,6 +84,7 @@ impl Command {
             Self::Graph(graph) => graph.run(),
             Self::Simulate(simulate) => simulate.run(),
             Self::Fields(fields) => fields.run(),
+            Self::Screen(screen) => screen.run(),
             Self::Explain(explain) => explain.run(),
             Self::Decode(decode) => decode.run(),
             Self::Profile(profile) => profile.run(),

@@ -246,6 +246,7 @@ impl Drive {
             hooks: self.hooks(config),
             instructions: config.instructions(),
             browser: config.form.browser(),
+            device: config.explore.device(),
         })
     }
 

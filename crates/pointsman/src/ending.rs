@@ -101,6 +101,15 @@ pub(crate) fn conclude(
         });
         if let (Some(report), Some(fields)) = (&outcome.report, said.as_object_mut()) {
             fields.insert("report".into(), report.clone());
+            // A run through a recording can be checked against it, step by step.
+            let steps = session.steps(&outcome.run).map_err(Error::Session)?;
+            if let (Some(summary), Some(first)) = (report.as_object(), steps.first()) {
+                fields.extend(summary.clone());
+                let after = steps.iter().map(|step| &*step.to);
+                let visited: Vec<&str> = [&*first.from].into_iter().chain(after).collect();
+                fields.insert("visited".into(), json!(visited));
+                fields.insert("trace".into(), json!(steps));
+            }
         }
         report::json(&said)?;
     } else {

@@ -1,5 +1,6 @@
 //! What can go wrong on the command line, and its exit code.
 
+mod explore;
 mod hint;
 
 use std::{io, path::PathBuf};
@@ -21,6 +22,7 @@ use pointsman_runtime::{
 use thiserror::Error;
 
 use crate::chart::Source;
+pub(crate) use explore::ExploreError;
 
 /// What can go wrong on the command line.
 #[derive(Debug, Error)]
@@ -163,6 +165,9 @@ pub(crate) enum Error {
     /// A form needs an address.
     #[error("`form` needs the page that the form is on")]
     NoUrl,
+    /// An exploration cannot begin.
+    #[error(transparent)]
+    Explore(ExploreError),
     /// A form needs a profile.
     #[error("`form` needs a profile to fill the form with")]
     NoProfile,

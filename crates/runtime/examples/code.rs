@@ -88,5 +88,6 @@ fn host(session: &Session, folder: PathBuf) -> Result<Host, Box<dyn Error>> {
         hooks: Hooks::default(),
         instructions: Instructions::default(),
         browser: pointsman_runtime::browser::Settings::default(),
+        device: pointsman_runtime::device::Settings::default(),
     })?)
 }

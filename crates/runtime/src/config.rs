@@ -7,6 +7,7 @@
 
 mod budgets;
 pub(crate) mod day;
+mod explore;
 mod form;
 mod hooks;
 mod keys;
@@ -30,6 +31,7 @@ use pointsman_kernel::{
 use thiserror::Error;
 
 pub use budgets::{BudgetConfig, BudgetsConfig};
+pub use explore::ExploreConfig;
 pub use form::{FormConfig, Submit};
 pub use hooks::{HooksConfig, TalkConfig};
 pub(crate) use keys::document;
@@ -134,6 +136,8 @@ pub struct Config {
     pub code: TalkConfig,
     /// `[form]`.
     pub form: FormConfig,
+    /// `[explore]`.
+    pub explore: ExploreConfig,
     /// `[budget]`.
     pub budgets: BudgetsConfig,
 }

@@ -5,15 +5,19 @@
 
 mod appium;
 mod error;
+mod files;
 pub mod hierarchy;
+mod picture;
 mod recording;
 
-use std::{pin::Pin, sync::Arc};
+use std::{pin::Pin, sync::Arc, time::Duration};
 
 use pointsman_agents::explore::{Act, Bounds, Direction, Step, Tree};
 
 pub use appium::{Appium, CapsError, Server, Settings as AppiumSettings, server as appium_server};
 pub use error::{DeviceClass, DeviceError};
+pub use files::{FileError, capabilities, setup};
+pub use picture::perceptual_hash;
 pub use recording::{Recording, RecordingError};
 
 /// What a device was asked for.
@@ -52,11 +56,41 @@ pub trait Device: Send + Sync {
     /// cannot, nobody knows whether one that was interrupted took place.
     fn remembers(&self) -> bool;
 
+    /// Returns whether a screen only changes when something is done: nobody need wait for it
+    /// to settle.
+    fn stands_still(&self) -> bool {
+        false
+    }
+
     /// Returns how an app stands.
     fn state<'a>(&'a self, package: &'a str) -> Reached<'a, AppState>;
 
     /// Ends the session.
     fn close(&self) -> Reached<'_, ()>;
+}
+
+/// How long a device is given.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Settings {
+    /// How long a screen must stay the same to count as settled.
+    pub quiet: Duration,
+    /// How long it is waited for that at most.
+    pub settle: Duration,
+    /// How long to wait between two looks.
+    pub poll: Duration,
+    /// How long to wait on a screen that has nothing to press.
+    pub wait: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            quiet: Duration::from_millis(400),
+            settle: Duration::from_secs(5),
+            poll: Duration::from_millis(200),
+            wait: Duration::from_secs(1),
+        }
+    }
 }
 
 /// An app that is installed.

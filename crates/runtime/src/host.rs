@@ -2,6 +2,7 @@
 //! agents' own tasks.
 
 mod child;
+mod explore;
 mod form;
 mod hook;
 mod instructions;
@@ -13,7 +14,10 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use pointsman_agents::{PLAN_TOOL, form::SUBMIT_TOOL, research::MAX_TOOLS};
 use pointsman_kernel::{
@@ -26,8 +30,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use thiserror::Error;
 
+use explore::Devices;
+pub use explore::blobs;
 use form::Forms;
-pub(crate) use form::{forget, remove};
+pub(crate) use form::forget;
 pub(crate) use hook::went_well;
 pub use hook::{AfterTools, Hooks};
 pub use instructions::Instructions;
@@ -38,6 +44,7 @@ use rules::Rules;
 
 use crate::{
     browser::{self, Left},
+    device,
     mcp::{self, McpError, McpLimits, Servers},
     model::{self, Model, ModelError, Question},
     perform::{Checking, Doing, Done, Errand, Farewell, Perform, Shown, Task},
@@ -84,6 +91,8 @@ pub struct Settings {
     pub instructions: Instructions,
     /// The browser that forms are filled in.
     pub browser: browser::Settings,
+    /// How long devices are given on which apps are explored.
+    pub device: device::Settings,
 }
 
 /// MCP servers, and which of them may be started.
@@ -114,6 +123,7 @@ struct Inner {
     store: Arc<Store>,
     accounts: hook::Accounts,
     forms: Forms,
+    devices: Devices,
     place: Place,
     pauses: Pauses,
     records: Records,
@@ -127,7 +137,7 @@ impl Host {
         store: Arc<Store>,
         journal: PathBuf,
     ) -> Result<Self, HostError> {
-        let Settings { model, tools, mcp, watch, hooks, instructions, browser } = settings;
+        let Settings { model, tools, mcp, watch, hooks, instructions, browser, device } = settings;
         let place = Place::of(&tools.root, &model);
         let (model, tools) = (Model::new(model)?, Tools::open(tools)?);
         let (servers, refused) = match mcp {
@@ -138,6 +148,7 @@ impl Host {
             None => (None, Vec::new()),
         };
         let forms = Forms::new(browser, &journal, Arc::clone(&store));
+        let devices = Devices::new(device, &journal, Arc::clone(&store));
         Ok(Self(Arc::new(Inner {
             model,
             tools,
@@ -150,6 +161,7 @@ impl Host {
             store,
             accounts: hook::Accounts::default(),
             forms,
+            devices,
             place,
             pauses: Pauses::default(),
             records: Records::default(),
@@ -348,7 +360,13 @@ impl Perform for Host {
                         let host = self.clone();
                         Box::pin(async move { host.0.forms.perform(&errand, task).await })
                     }
-                    Err(_) => Box::pin(std::future::ready(own(&task))),
+                    Err(_) => match explore::Task::deserialize(&task) {
+                        Ok(task) => {
+                            let host = self.clone();
+                            Box::pin(async move { host.0.devices.perform(&errand, task).await })
+                        }
+                        Err(_) => Box::pin(std::future::ready(own(&task))),
+                    },
                 },
             },
         }
@@ -368,8 +386,17 @@ impl Perform for Host {
         self.0.rules.forget(run);
         self.0.records.forget(run);
         let (host, run) = (self.clone(), run.clone());
-        Box::pin(async move { host.0.forms.end(&run, how).await })
+        Box::pin(async move {
+            host.0.forms.end(&run, how).await;
+            host.0.devices.end(&run).await;
+        })
     }
+}
+
+/// Removes what was kept beside the journal for a run that is itself removed.
+pub(crate) fn remove(journal: &Path, run: &RunId) {
+    form::remove(journal, run);
+    explore::remove(journal, run);
 }
 
 /// Returns a tool as a configuration tells of it.

@@ -31,6 +31,7 @@ mod message;
 mod rehearse;
 mod signals;
 mod spoken;
+mod steps;
 mod threads;
 mod unasked;
 

@@ -127,7 +127,17 @@ fn settings(work: &Path, folder: &Path, server: &Server, name: &str) -> Result<h
     tools.sandbox.helper = Some(tool::sandbox::OWN_PROGRAM.into());
     let (hooks, instructions) = (host::Hooks::default(), host::Instructions::default());
     let browser = pointsman_runtime::browser::Settings::default();
-    Ok(host::Settings { model, tools, mcp: None, watch: None, hooks, instructions, browser })
+    let device = pointsman_runtime::device::Settings::default();
+    Ok(host::Settings {
+        model,
+        tools,
+        mcp: None,
+        watch: None,
+        hooks,
+        instructions,
+        browser,
+        device,
+    })
 }
 
 fn start() -> Result<Start> {

@@ -40,6 +40,24 @@ pub struct Config {
     /// What breaks ties.
     #[serde(default)]
     pub seed: u64,
+    /// Where it is explored. The agent does not look at it.
+    #[serde(default)]
+    pub device: Place,
+}
+
+/// Where an app is explored: on a device behind a server, or in a recording.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Place {
+    /// The address of an Appium server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub appium: Option<String>,
+    /// The file with the capabilities of the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capabilities: Option<String>,
+    /// The file with a recording.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recording: Option<String>,
 }
 
 /// What to do when the system asks whether the app may do something.

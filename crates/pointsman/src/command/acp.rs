@@ -89,6 +89,7 @@ fn furnished(
         hooks: drive.hooks(config),
         instructions: config.instructions(),
         browser: config.form.browser(),
+        device: config.explore.device(),
     };
     let permissions = config.permissions.permissions(grants.to_vec(), true);
     let mut chart = Source::find(agent)?;

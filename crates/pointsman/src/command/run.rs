@@ -1,5 +1,6 @@
 //! `pointsman run`: run an agent or a chart to its end.
 
+mod explore;
 mod form;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -23,6 +24,7 @@ use crate::{
     commits,
     drive::{Drive, Waits},
     ending::finish,
+    error::ExploreError,
     person,
     piped::{self, Limits, Opening},
     place::{self, Globals, Settled},
@@ -31,6 +33,7 @@ use crate::{
     tell::note,
     words,
 };
+use explore::{ExploreArgs, Trip, uses_device};
 use form::{FormArgs, Plan};
 
 /// Run an agent to its end: progress on standard error, the result on standard output.
@@ -95,6 +98,8 @@ pub(crate) struct Run {
     budgets: Budgets,
     #[command(flatten)]
     form: FormArgs,
+    #[command(flatten)]
+    explore: ExploreArgs,
 }
 
 /// Reads `KEY=VALUE`; a value that is no JSON is text.
@@ -128,9 +133,11 @@ impl Run {
             return Err(Error::NotYet { agent: self.agent, missing });
         }
         let phases = self.phases(&chart)?;
-        let config = match &plan {
-            Some(plan) => plan.config.clone(),
-            None => self.config(&chart, &phases)?,
+        let trip = self.trip(&chart, &settled)?;
+        let config = match (&plan, &trip) {
+            (Some(plan), _) => plan.config.clone(),
+            (_, Some(trip)) => trip.config.clone(),
+            _ => self.config(&chart, &phases)?,
         };
         // A browser does not wait for somebody to come by: nobody there means no.
         let there = plan.is_none() || person::is_there();
@@ -150,7 +157,8 @@ impl Run {
         let (source, seed) = (text.into(), self.seed);
         let start = Start { chart, source, config, words, goal, permissions, seed };
         if self.only_plan {
-            let told = plan.as_ref().map_or(&[][..], |plan| &plan.told);
+            let trip = trip.as_ref().map_or(&[][..], |trip| &trip.told);
+            let told = plan.as_ref().map_or(trip, |plan| &plan.told);
             return dry::show(start, &self.drive, &settled, (&phases, told));
         }
         commits::settle(&self.drive, &mut settled, start.chart.jobs(), attended);
@@ -206,6 +214,27 @@ impl Run {
             fields.extend(self.settings.iter().cloned());
         }
         Ok(Some(plan))
+    }
+
+    /// Returns the exploration that is to be run, if the chart is one.
+    fn trip(&self, chart: &Chart, settled: &Settled) -> Result<Option<Trip>, Error> {
+        if !uses_device(chart) {
+            return match self.explore.given() {
+                Some(option) => {
+                    let agent = self.agent.clone();
+                    Err(Error::Explore(ExploreError::OnlyDevices { agent, option }))
+                }
+                None => Ok(None),
+            };
+        }
+        let asks = self.drive.names_model(&settled.config.model);
+        let (goal, seed) = (self.goal.as_deref(), self.seed.unwrap_or_default());
+        let server = settled.config.explore.appium.as_deref();
+        let mut trip = self.explore.trip(goal, asks, seed, server).map_err(Error::Explore)?;
+        if let Some(fields) = trip.config.as_object_mut() {
+            fields.extend(self.settings.iter().cloned());
+        }
+        Ok(Some(trip))
     }
 
     /// Returns the phases of the plan that was given.
@@ -275,9 +304,8 @@ fn url(plan: Option<&Plan>) -> Option<String> {
 /// Returns what an agent lacks to be run from here; nothing if it can be.
 fn missing(chart: &Chart) -> Option<&'static str> {
     match chart.jobs() {
-        "research" | "builtin" | "form" => None,
+        "research" | "builtin" | "form" | "explore" => None,
         agent if talks(agent) => None,
-        "explore" => Some("a device behind Appium, which cannot be reached yet"),
         _ => Some("a host for its jobs, which does not exist yet"),
     }
 }

@@ -68,6 +68,7 @@ impl Error {
                  `pointsman profile example` prints one to start from"
                 .into(),
             Self::Profile(error) => return error.hint().map(Into::into),
+            Self::Explore(error) => error.hint(),
             Self::OnlyForms { option, .. } => format!("leave `{option}` out, or run `form`"),
             Self::NoPlan { .. } => "leave `--plan` out, or run `code`".into(),
             Self::NoHome => "set POINTSMAN_JOURNAL to a file".into(),

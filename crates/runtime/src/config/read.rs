@@ -10,6 +10,7 @@ use super::{
     BudgetsConfig, Config, Dated, JournalConfig, LOOKS, LimitsConfig, LogConfig, McpConfig,
     ModelConfig, Origin, PermissionsConfig, Problem, WatchConfig,
     budgets::budgets,
+    explore::explore,
     form::form,
     hooks::{hooks, talk},
     keys::{self, Keys},
@@ -40,6 +41,7 @@ pub(super) fn config(text: &str, origin: Origin) -> Result<Config, Found> {
         chat: section(&mut top, "chat", origin, &mut found, talk),
         code: section(&mut top, "code", origin, &mut found, talk),
         form: section(&mut top, "form", origin, &mut found, form),
+        explore: section(&mut top, "explore", origin, &mut found, explore),
         budgets: match top.value("budget").map(|value| (value.get_ref(), keys::span(value))) {
             Some((DeValue::Table(table), _)) => budgets(table, origin, &mut found),
             Some((_, span)) => {

@@ -19,6 +19,7 @@ impl Config {
             chat,
             code,
             form,
+            explore,
             budgets,
             ..
         } = repository;
@@ -57,6 +58,7 @@ impl Config {
             chat: self.chat.under(chat),
             code: self.code.under(code),
             form: self.form.under(form),
+            explore: self.explore.under(explore),
             budgets: self.budgets.under(budgets),
         }
     }

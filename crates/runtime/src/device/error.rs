@@ -37,6 +37,8 @@ pub enum DeviceClass {
     InvalidArgument,
     /// The hierarchy cannot be read.
     Unreadable,
+    /// The program stopped while a gesture was performed: nobody knows whether it was.
+    Interrupted,
     /// Anything else that the server reports.
     Internal,
 }
@@ -52,9 +54,11 @@ impl DeviceClass {
             | Self::Internal
             | Self::Unreadable
             | Self::Unreachable => true,
-            Self::SessionLost | Self::NotInFront | Self::NotInstalled | Self::InvalidArgument => {
-                false
-            }
+            Self::SessionLost
+            | Self::NotInFront
+            | Self::NotInstalled
+            | Self::InvalidArgument
+            | Self::Interrupted => false,
         }
     }
 }
@@ -75,9 +79,10 @@ impl From<DeviceError> for Fault {
             }
             DeviceClass::Offline | DeviceClass::Unreachable => FaultClass::Unavailable,
             DeviceClass::InvalidArgument | DeviceClass::Unreadable => FaultClass::Invalid,
-            DeviceClass::NotInFront | DeviceClass::InputFailed | DeviceClass::Internal => {
-                FaultClass::Other
-            }
+            DeviceClass::NotInFront
+            | DeviceClass::InputFailed
+            | DeviceClass::Interrupted
+            | DeviceClass::Internal => FaultClass::Other,
         };
         let repeatable = error.class.repeatable();
         Self { class, repeatable, hint_ms: None, message: error.message }

@@ -224,6 +224,10 @@ impl Device for Recording {
         true
     }
 
+    fn stands_still(&self) -> bool {
+        true
+    }
+
     fn state<'a>(&'a self, package: &'a str) -> Reached<'a, AppState> {
         let here = self.graph.states.get(&self.at());
         let front = here.is_some_and(|state| state.package == package);

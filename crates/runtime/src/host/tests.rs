@@ -52,6 +52,7 @@ async fn hosting(name: &str, servers: impl FnOnce(&Path) -> Option<Approved>) ->
         hooks: super::Hooks::default(),
         instructions: super::Instructions { chat: true, code: false },
         browser: crate::browser::Settings::default(),
+        device: crate::device::Settings::default(),
     };
     let journal = folder.join("journal.db");
     let store = Arc::new(Store::open(&journal).expect("it opens"));

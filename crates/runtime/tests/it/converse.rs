@@ -55,6 +55,7 @@ impl Room {
             hooks: host::Hooks::default(),
             instructions: host::Instructions::default(),
             browser: pointsman_runtime::browser::Settings::default(),
+            device: pointsman_runtime::device::Settings::default(),
         };
         self.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
     }

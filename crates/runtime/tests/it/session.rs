@@ -110,6 +110,7 @@ impl Desk {
             hooks: host::Hooks::default(),
             instructions: host::Instructions::default(),
             browser,
+            device: pointsman_runtime::device::Settings::default(),
         };
         self.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
     }

@@ -115,6 +115,7 @@ impl Desk {
                 },
                 instructions: host::Instructions::default(),
                 browser: pointsman_runtime::browser::Settings::default(),
+                device: pointsman_runtime::device::Settings::default(),
             };
             let permissions =
                 Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true };

@@ -82,6 +82,7 @@ impl Desk {
             hooks,
             instructions: host::Instructions::default(),
             browser: pointsman_runtime::browser::Settings::default(),
+            device: pointsman_runtime::device::Settings::default(),
         };
         self.session.host(settings).expect("a host")
     }

@@ -1,0 +1,215 @@
+//! `pointsman run explore`: what the command line says of an exploration, and what the run
+//! is told.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use clap::{Args, ValueEnum};
+use pointsman_agents::{
+    AGENTS,
+    explore::{App, Config, Permissions, Place, Policy},
+};
+use pointsman_kernel::chart::Chart;
+use pointsman_runtime::device::{self, Recording};
+use serde_json::{Value, json};
+
+use crate::error::ExploreError;
+
+/// What `explore` takes beside the rest.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct ExploreArgs {
+    /// The address of a running Appium server.
+    #[arg(long, value_name = "URL", help_heading = "Exploring", conflicts_with = "app_graph")]
+    appium: Option<String>,
+    /// The capabilities of the session: a JSON file. It is read when the session is opened, and
+    /// no value of it is written into the journal.
+    #[arg(long, value_name = "FILE", help_heading = "Exploring", conflicts_with = "app_graph")]
+    caps: Option<PathBuf>,
+    /// Explore a recorded app instead of a device.
+    #[arg(long, value_name = "FILE", help_heading = "Exploring")]
+    app_graph: Option<PathBuf>,
+    /// The app: its package, bundle identifier, or the address of a web page
+    /// [default: that of the capabilities].
+    #[arg(long, value_name = "NAME", help_heading = "Exploring", conflicts_with = "app_graph")]
+    package: Option<String>,
+    /// Install the app from this file if it is missing, or older than `--app-version`.
+    #[arg(long, value_name = "FILE", help_heading = "Exploring", conflicts_with = "app_graph")]
+    app: Option<PathBuf>,
+    /// The lowest version code that will do.
+    #[arg(long, value_name = "N", help_heading = "Exploring", conflicts_with = "app_graph")]
+    app_version: Option<u64>,
+    /// How to search [default: auto].
+    #[arg(long, value_name = "POLICY", help_heading = "Exploring")]
+    policy: Option<Search>,
+    /// What to look for, for the policy `goal-oriented`; the same as GOAL.
+    #[arg(long = "goal", value_name = "TEXT", help_heading = "Exploring")]
+    aim: Option<String>,
+    /// Steps to take before exploring and after every restart: a TOML file of `[[step]]`.
+    #[arg(long, value_name = "FILE", help_heading = "Exploring")]
+    setup: Option<PathBuf>,
+    /// Go on to the budget when nothing is left to try.
+    #[arg(long, help_heading = "Exploring")]
+    exhaust: bool,
+    /// What to do when the system asks for a permission [default: explore].
+    #[arg(long, value_name = "WHAT", help_heading = "Exploring")]
+    permissions: Option<Asked>,
+}
+
+/// How to search.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum Search {
+    /// Begin with max-coverage and switch when nothing new is seen.
+    Auto,
+    /// Finish the shallowest screen first.
+    Bfs,
+    /// Go on from the newest screen, and back when it is done.
+    Dfs,
+    /// Take the shortest known way to an untried action.
+    MaxCoverage,
+    /// Stay within an activity until it is done.
+    Focused,
+    /// Prefer actions that share words with the goal.
+    GoalOriented,
+}
+
+/// What to do when the system asks for a permission.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum Asked {
+    /// Allow it.
+    Allow,
+    /// Deny it.
+    Deny,
+    /// Try both, as on any other screen.
+    Explore,
+}
+
+/// An exploration that is to be run.
+#[derive(Debug)]
+pub(crate) struct Trip {
+    /// What the agent is told.
+    pub(crate) config: Value,
+    /// The same for people, as lines of a name and a text.
+    pub(crate) told: Vec<(&'static str, String)>,
+}
+
+/// Returns whether the agent of a chart works on a device: it declares the job that opens one.
+pub(crate) fn uses_device(chart: &Chart) -> bool {
+    let agent = AGENTS.iter().find(|agent| agent.name == chart.jobs());
+    agent.is_some_and(|agent| agent.job("device.session").is_some())
+}
+
+impl ExploreArgs {
+    /// Returns the option that was given, if there is one: no other agent takes it.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--appium", self.appium.is_some()),
+            ("--caps", self.caps.is_some()),
+            ("--app-graph", self.app_graph.is_some()),
+            ("--package", self.package.is_some()),
+            ("--app", self.app.is_some()),
+            ("--app-version", self.app_version.is_some()),
+            ("--policy", self.policy.is_some()),
+            ("--goal", self.aim.is_some()),
+            ("--setup", self.setup.is_some()),
+            ("--exhaust", self.exhaust),
+            ("--permissions", self.permissions.is_some()),
+        ];
+        given.into_iter().find_map(|(name, given)| given.then_some(name))
+    }
+
+    /// Plans an exploration: looks whether what it needs can be read.
+    pub(crate) fn trip(
+        &self,
+        goal: Option<&str>,
+        asks: bool,
+        seed: u64,
+        url: Option<&str>,
+    ) -> Result<Trip, ExploreError> {
+        let (package, place, device) = match &self.app_graph {
+            Some(file) => {
+                let file = fs::canonicalize(file).unwrap_or_else(|_| file.clone());
+                let recording =
+                    Recording::open(&file, seed, None).map_err(ExploreError::Recording)?;
+                let told = format!("a recording of {}: {}", recording.app(), file.display());
+                let file = file.display().to_string();
+                let place = Place { recording: Some(file), ..Place::default() };
+                (recording.package().to_owned(), place, told)
+            }
+            None => self.device(url)?,
+        };
+        let setup = match &self.setup {
+            Some(path) => device::setup(path).map_err(ExploreError::Setup)?,
+            None => Vec::new(),
+        };
+        let app = App {
+            package,
+            install_from: self.app.as_deref().map(absolute),
+            version: self.app_version,
+            ..App::default()
+        };
+        let goal = goal.or(self.aim.as_deref()).unwrap_or_default().to_owned();
+        let policy = self.policy.and_then(Search::policy);
+        let told = vec![
+            ("app", app.package.clone()),
+            ("device", device),
+            ("policy", policy.map_or("auto", Policy::name).to_owned()),
+        ];
+        let permissions = match self.permissions {
+            Some(Asked::Allow) => Permissions::Allow,
+            Some(Asked::Deny) => Permissions::Deny,
+            Some(Asked::Explore) | None => Permissions::Explore,
+        };
+        let (exhaust, ask_model) = (self.exhaust, asks);
+        let config = Config {
+            app,
+            goal,
+            ask_model,
+            policy,
+            permissions,
+            setup,
+            exhaust,
+            seed,
+            device: place,
+            ..Config::default()
+        };
+        Ok(Trip { config: json!(config), told })
+    }
+
+    /// Returns the package, where it is explored, and the same for people.
+    fn device(&self, url: Option<&str>) -> Result<(String, Place, String), ExploreError> {
+        let url = self.appium.as_deref().or(url).ok_or(ExploreError::NoDevice)?;
+        let caps = match &self.caps {
+            Some(path) => device::capabilities(path).map_err(ExploreError::Capabilities)?,
+            None => return Err(ExploreError::NoDevice),
+        };
+        let named = ["appium:appPackage", "appPackage", "appium:bundleId", "bundleId"];
+        let named = named.iter().find_map(|name| caps.get(*name)?.as_str());
+        let package = self.package.as_deref().or(named).ok_or(ExploreError::NoApp)?.to_owned();
+        let place = Place {
+            appium: Some(url.to_owned()),
+            capabilities: self.caps.as_deref().map(absolute),
+            ..Place::default()
+        };
+        Ok((package, place, format!("Appium at {url}")))
+    }
+}
+
+impl Search {
+    const fn policy(self) -> Option<Policy> {
+        match self {
+            Self::Auto => None,
+            Self::Bfs => Some(Policy::BreadthFirst),
+            Self::Dfs => Some(Policy::DepthFirst),
+            Self::MaxCoverage => Some(Policy::MaxCoverage),
+            Self::Focused => Some(Policy::Focused),
+            Self::GoalOriented => Some(Policy::GoalOriented),
+        }
+    }
+}
+
+fn absolute(path: &Path) -> String {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    path.display().to_string()
+}

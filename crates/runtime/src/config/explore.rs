@@ -1,0 +1,65 @@
+//! `[explore]`: which Appium server is used, and how long a device is given.
+
+use std::time::Duration;
+
+use super::{
+    Origin, Problem,
+    keys::{self, Keys},
+    read::own,
+};
+use crate::device::Settings;
+
+/// `[explore]`.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct ExploreConfig {
+    /// The Appium server that is used where the command line names none.
+    pub appium: Option<String>,
+    /// Milliseconds for which a screen must stay the same.
+    pub quiet_ms: Option<u64>,
+    /// Milliseconds for a screen to settle.
+    pub settle_ms: Option<u64>,
+    /// Milliseconds between two looks.
+    pub poll_ms: Option<u64>,
+    /// Milliseconds to wait on a screen with nothing to press.
+    pub wait_ms: Option<u64>,
+}
+
+impl ExploreConfig {
+    /// Returns how long a device is given.
+    pub fn device(&self) -> Settings {
+        let ms = |wanted: Option<u64>, usual: Duration| wanted.map_or(usual, Duration::from_millis);
+        let usual = Settings::default();
+        Settings {
+            quiet: ms(self.quiet_ms, usual.quiet),
+            settle: ms(self.settle_ms, usual.settle),
+            poll: ms(self.poll_ms, usual.poll),
+            wait: ms(self.wait_ms, usual.wait),
+        }
+    }
+
+    /// Puts a repository's settings under these. It may not choose the server.
+    pub(super) fn under(self, repository: Self) -> Self {
+        Self {
+            appium: self.appium,
+            quiet_ms: self.quiet_ms.or(repository.quiet_ms),
+            settle_ms: self.settle_ms.or(repository.settle_ms),
+            poll_ms: self.poll_ms.or(repository.poll_ms),
+            wait_ms: self.wait_ms.or(repository.wait_ms),
+        }
+    }
+}
+
+pub(super) fn explore(
+    keys: &mut Keys<'_, '_>,
+    origin: Origin,
+    found: &mut Vec<Problem>,
+) -> ExploreConfig {
+    own(keys, "appium", origin, found);
+    ExploreConfig {
+        appium: keys.read("appium", keys::text, found),
+        quiet_ms: keys.read("quiet", keys::duration, found),
+        settle_ms: keys.read("settle_timeout", keys::duration, found),
+        poll_ms: keys.read("poll", keys::duration, found),
+        wait_ms: keys.read("wait", keys::duration, found),
+    }
+}

@@ -1,0 +1,110 @@
+//! The explore agent's tasks, carried out on the device of its run: one for each run, opened
+//! when it is first needed.
+
+mod hand;
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use pointsman_agents::explore::Config;
+pub(super) use pointsman_agents::explore::Task;
+use pointsman_kernel::agent::{Fault, FaultClass};
+
+use crate::{
+    device::Settings,
+    entry::begun,
+    perform::{Done, Errand},
+    store::{RunId, Store},
+};
+use hand::Hand;
+
+/// The devices of runs, and what is kept for them.
+pub(super) struct Devices {
+    settings: Settings,
+    /// Where hierarchies, pictures and the places of recordings are kept.
+    folder: PathBuf,
+    store: Arc<Store>,
+    hands: Mutex<BTreeMap<RunId, Arc<Hand>>>,
+}
+
+impl Devices {
+    pub(super) fn new(settings: Settings, journal: &Path, store: Arc<Store>) -> Self {
+        Self { settings, folder: beside(journal), store, hands: Mutex::default() }
+    }
+
+    /// Carries a task out.
+    pub(super) async fn perform(&self, errand: &Errand, task: Task) -> Done {
+        let hand = match self.hand(&errand.run) {
+            Ok(hand) => hand,
+            Err(fault) => return Done::failed(fault),
+        };
+        match hand.perform(task, errand).await {
+            Ok((report, usage)) => {
+                // A report is plain data.
+                Done::own(serde_json::to_value(report).unwrap_or_default()).costing(usage)
+            }
+            Err(error) => Done::failed(error.into()),
+        }
+    }
+
+    /// Ends the session of a run that has ended. Pictures stay until the run is removed.
+    pub(super) async fn end(&self, run: &RunId) {
+        let hand = self.hands.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
+        if let Some(hand) = hand {
+            hand.end().await;
+        }
+    }
+
+    fn hand(&self, run: &RunId) -> Result<Arc<Hand>, Fault> {
+        let mut hands = self.hands.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(hand) = hands.get(run) {
+            return Ok(Arc::clone(hand));
+        }
+        let config = config(&self.store, run)?;
+        let hand = Hand::new(&self.settings, config, self.folder.join(run.as_str()))?;
+        let hand = Arc::new(hand);
+        hands.insert(run.clone(), Arc::clone(&hand));
+        Ok(hand)
+    }
+}
+
+/// Returns the folder beside a journal in which a run's pictures and hierarchies are kept.
+pub fn blobs(journal: &Path, run: &RunId) -> PathBuf {
+    beside(journal).join(run.as_str())
+}
+
+fn beside(journal: &Path) -> PathBuf {
+    journal.parent().unwrap_or_else(|| Path::new(".")).join("explore")
+}
+
+/// Removes all that is kept for a run that is itself removed.
+pub(crate) fn remove(journal: &Path, run: &RunId) {
+    let folder = blobs(journal, run);
+    match fs::remove_dir_all(&folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            tracing::warn!(%error, folder = %folder.display(), "screens of a run are left");
+        }
+        _ => {}
+    }
+}
+
+/// Reads what the run was configured with, from its first entry.
+fn config(store: &Store, run: &RunId) -> Result<Config, Fault> {
+    let fault = |message: String| Fault {
+        class: FaultClass::Contract,
+        repeatable: false,
+        hint_ms: None,
+        message,
+    };
+    let begun = begun(store, run).map_err(|error| fault(error.to_string()))?;
+    let config = begun.map(|begun| serde_json::from_str(begun.config.get()));
+    match config {
+        Some(Ok(config)) => Ok(config),
+        Some(Err(error)) => Err(fault(format!("the run's configuration cannot be read: {error}"))),
+        None => Err(fault("the run has no configuration".into())),
+    }
+}
