@@ -5,10 +5,10 @@
 
 mod appium;
 mod error;
-mod files;
 pub mod hierarchy;
 mod picture;
 mod recording;
+mod setup;
 
 use std::{pin::Pin, sync::Arc, time::Duration};
 
@@ -16,9 +16,9 @@ use pointsman_agents::explore::{Act, Bounds, Direction, Step, Tree};
 
 pub use appium::{Appium, CapsError, Server, Settings as AppiumSettings, server as appium_server};
 pub use error::{DeviceClass, DeviceError};
-pub use files::{FileError, capabilities, setup};
 pub use picture::perceptual_hash;
 pub use recording::{Recording, RecordingError};
+pub use setup::{SetupError, setup};
 
 /// What a device was asked for.
 pub type Reached<'a, T> = Pin<Box<dyn Future<Output = Result<T, DeviceError>> + Send + 'a>>;
@@ -80,6 +80,14 @@ pub struct Settings {
     pub poll: Duration,
     /// How long to wait on a screen that has nothing to press.
     pub wait: Duration,
+    /// For one command of Appium.
+    pub command: Duration,
+    /// For a session of Appium to be opened.
+    pub session: Duration,
+    /// For an app to be installed.
+    pub install: Duration,
+    /// For an app to come to the front, or to stop.
+    pub launch: Duration,
 }
 
 impl Default for Settings {
@@ -89,6 +97,10 @@ impl Default for Settings {
             settle: Duration::from_secs(5),
             poll: Duration::from_millis(200),
             wait: Duration::from_secs(1),
+            command: Duration::from_mins(1),
+            session: Duration::from_mins(3),
+            install: Duration::from_mins(3),
+            launch: Duration::from_secs(30),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pointsman_runtime::device::{FileError, RecordingError, hierarchy::HierarchyError};
+use pointsman_runtime::device::{CapsError, RecordingError, SetupError, hierarchy::HierarchyError};
 use thiserror::Error;
 
 /// Why an app cannot be explored, or a screen not read.
@@ -27,10 +27,10 @@ pub(crate) enum ExploreError {
     Recording(RecordingError),
     /// The steps of a set-up cannot be read.
     #[error(transparent)]
-    Setup(FileError),
+    Setup(SetupError),
     /// Capabilities cannot be read.
     #[error(transparent)]
-    Capabilities(FileError),
+    Capabilities(CapsError),
     /// A file is not a UI hierarchy.
     #[error("{}: {source}", path.display())]
     Hierarchy {
@@ -62,11 +62,7 @@ impl ExploreError {
                  docs/explore.md has an example"
                     .into()
             }
-            Self::Capabilities(_) => {
-                "write a JSON object, such as `{ \"platformName\": \"Android\", \
-                 \"appium:automationName\": \"UiAutomator2\" }`"
-                    .into()
-            }
+            Self::Capabilities(error) => error.hint().into(),
             Self::Hierarchy { .. } => {
                 "give a file that `adb shell uiautomator dump` or Appium's page \
                  source wrote"

@@ -22,6 +22,14 @@ pub struct ExploreConfig {
     pub poll_ms: Option<u64>,
     /// Milliseconds to wait on a screen with nothing to press.
     pub wait_ms: Option<u64>,
+    /// Milliseconds for one command of Appium.
+    pub command_ms: Option<u64>,
+    /// Milliseconds for a session to be opened.
+    pub session_ms: Option<u64>,
+    /// Milliseconds for an app to be installed.
+    pub install_ms: Option<u64>,
+    /// Milliseconds for an app to come to the front, or to stop.
+    pub launch_ms: Option<u64>,
 }
 
 impl ExploreConfig {
@@ -34,6 +42,10 @@ impl ExploreConfig {
             settle: ms(self.settle_ms, usual.settle),
             poll: ms(self.poll_ms, usual.poll),
             wait: ms(self.wait_ms, usual.wait),
+            command: ms(self.command_ms, usual.command),
+            session: ms(self.session_ms, usual.session),
+            install: ms(self.install_ms, usual.install),
+            launch: ms(self.launch_ms, usual.launch),
         }
     }
 
@@ -45,6 +57,10 @@ impl ExploreConfig {
             settle_ms: self.settle_ms.or(repository.settle_ms),
             poll_ms: self.poll_ms.or(repository.poll_ms),
             wait_ms: self.wait_ms.or(repository.wait_ms),
+            command_ms: self.command_ms.or(repository.command_ms),
+            session_ms: self.session_ms.or(repository.session_ms),
+            install_ms: self.install_ms.or(repository.install_ms),
+            launch_ms: self.launch_ms.or(repository.launch_ms),
         }
     }
 }
@@ -61,5 +77,9 @@ pub(super) fn explore(
         settle_ms: keys.read("settle_timeout", keys::duration, found),
         poll_ms: keys.read("poll", keys::duration, found),
         wait_ms: keys.read("wait", keys::duration, found),
+        command_ms: keys.read("command_timeout", keys::duration, found),
+        session_ms: keys.read("session_timeout", keys::duration, found),
+        install_ms: keys.read("install_timeout", keys::duration, found),
+        launch_ms: keys.read("launch_timeout", keys::duration, found),
     }
 }

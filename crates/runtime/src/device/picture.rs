@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_ticks_changes_few_bits_and_another_screen_many() {
-        let board = |x: u32, y: u32| if (x / 30 + y / 50) % 2 == 0 { 220 } else { 40 };
+        let board = |x: u32, y: u32| if (x / 30 + y / 50).is_multiple_of(2) { 220 } else { 40 };
         let hash = |bytes: &[u8]| perceptual_hash(bytes).expect("it is a picture");
         let first = hash(&picture(board));
         let ticked = hash(&picture(|x, y| if x < 12 && y < 8 { 0 } else { board(x, y) }));

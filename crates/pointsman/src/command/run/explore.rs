@@ -12,7 +12,7 @@ use pointsman_agents::{
     explore::{App, Config, Permissions, Place, Policy},
 };
 use pointsman_kernel::chart::Chart;
-use pointsman_runtime::device::{self, Recording};
+use pointsman_runtime::device::{self, AppiumSettings, Recording};
 use serde_json::{Value, json};
 
 use crate::error::ExploreError;
@@ -180,16 +180,12 @@ impl ExploreArgs {
     /// Returns the package, where it is explored, and the same for people.
     fn device(&self, url: Option<&str>) -> Result<(String, Place, String), ExploreError> {
         let url = self.appium.as_deref().or(url).ok_or(ExploreError::NoDevice)?;
-        let caps = match &self.caps {
-            Some(path) => device::capabilities(path).map_err(ExploreError::Capabilities)?,
-            None => return Err(ExploreError::NoDevice),
-        };
-        let named = ["appium:appPackage", "appPackage", "appium:bundleId", "bundleId"];
-        let named = named.iter().find_map(|name| caps.get(*name)?.as_str());
-        let package = self.package.as_deref().or(named).ok_or(ExploreError::NoApp)?.to_owned();
+        let caps = self.caps.as_deref().ok_or(ExploreError::NoDevice)?;
+        let settings = AppiumSettings::read(url, caps).map_err(ExploreError::Capabilities)?;
+        let package = self.package.clone().or_else(|| settings.app()).ok_or(ExploreError::NoApp)?;
         let place = Place {
             appium: Some(url.to_owned()),
-            capabilities: self.caps.as_deref().map(absolute),
+            capabilities: Some(absolute(caps)),
             ..Place::default()
         };
         Ok((package, place, format!("Appium at {url}")))

@@ -18,7 +18,8 @@ use pointsman_kernel::{
 
 use crate::{
     device::{
-        self, AppState, Device, DeviceClass, DeviceError, Gesture, Look, Recording, Settings,
+        self, AppState, Appium, AppiumSettings, Device, DeviceClass, DeviceError, Gesture, Look,
+        Recording, Settings,
     },
     perform::Errand,
     private,
@@ -41,13 +42,23 @@ impl Hand {
             message,
         };
         let Config { app, device, seed, .. } = config;
-        let device: Box<dyn Device> = match device.recording {
-            Some(file) => {
+        let device: Box<dyn Device> = match (device.recording, device.appium, device.capabilities) {
+            (Some(file), ..) => {
                 let kept = Some(blobs.join("recording.json"));
                 let opened = Recording::open(Path::new(&file), seed, kept);
                 Box::new(opened.map_err(|error| wrong(error.to_string()))?)
             }
-            None => return Err(wrong("the run names neither a device nor a recording".into())),
+            (None, Some(url), Some(file)) => {
+                let mut appium = AppiumSettings::read(url, Path::new(&file))
+                    .map_err(|error| wrong(error.to_string()))?;
+                appium.record = Some(blobs.join("session.json"));
+                appium.command = settings.command;
+                appium.session = settings.session;
+                appium.install = settings.install;
+                appium.launch = settings.launch;
+                Box::new(Appium::new(appium)?)
+            }
+            _ => return Err(wrong("the run names neither a device nor a recording".into())),
         };
         Ok(Self { device, package: app.package, settings: settings.clone(), blobs })
     }
