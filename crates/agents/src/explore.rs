@@ -12,14 +12,18 @@ mod foreground;
 mod graph;
 mod policy;
 mod read;
+mod report;
 mod screen;
 mod task;
 #[cfg(test)]
 mod tests;
 mod tree;
 
+use alloc::string::String;
+
 use pointsman_kernel::{
     agent::{Agent, Answer, BadBody, Fault, FaultClass, Forgone, ModelCall, Order, Settled, Visit},
+    chart::{Budget, State},
     id::{JobId, Outcome},
     job::AgentDecl,
 };
@@ -31,6 +35,7 @@ pub use data::Data;
 pub use field::sample;
 pub use graph::{Graph, Node, Tried};
 pub use policy::Policy;
+pub use report::Tally;
 pub use screen::{Dialog, Field, Front, Screen, ScreenId, Widget};
 pub use task::{App, Report, Step, Target, Task};
 pub use tree::{Bounds, Element, Platform, Tree};
@@ -103,6 +108,18 @@ impl Agent for Explore {
         data.give_up(why);
     }
 
+    fn used_up(data: &mut Data, _state: &State, budget: &Budget) {
+        data.tally.used_up(budget);
+    }
+
+    fn result(data: &Data) -> Option<String> {
+        Some(data.told())
+    }
+
+    fn report(data: &Data) -> Option<serde_json::Value> {
+        Some(data.reported())
+    }
+
     fn decide(data: &mut Data, visit: &Visit<'_>) -> Outcome {
         match visit.job {
             ENUMERATE_ID if data.enumerate() => SOME,
@@ -122,7 +139,10 @@ impl Agent for Explore {
                 Onward::GoOn => GO_ON,
                 Onward::Switch => CHANGE_POLICY,
                 Onward::Restart => START_AGAIN,
-                Onward::Explored => EXPLORED,
+                Onward::Explored => {
+                    data.tally.explored();
+                    EXPLORED
+                }
             },
             _ => {
                 data.switch();
@@ -163,6 +183,7 @@ fn picked(data: &mut Data, answer: Answer<Report>) -> Result<Settled<Task>, Faul
 }
 
 fn took(data: &mut Data, job: JobId, report: Report) -> Result<Settled<Task>, Fault> {
+    data.tally.count(&report);
     let outcome = match (job, report) {
         (SESSION_ID, Report::Done) => SESSION_READY,
         (PROVISION_ID, Report::Installed(version)) if data.wants_install(version) => {

@@ -18,6 +18,7 @@ use super::{
     field,
     graph::{Graph, MAX_SCREENS},
     policy::Policy,
+    report::Tally,
     screen::{Front, Screen, ScreenId},
     task::App,
 };
@@ -46,6 +47,8 @@ pub struct Data {
     pub crashes: u32,
     /// What went wrong last.
     pub trouble: Option<String>,
+    /// What is counted for the report.
+    pub tally: Tally,
     /// The screen to enumerate; empty once that is done.
     screen: Screen,
     here: Option<ScreenId>,

@@ -66,6 +66,20 @@ impl Graph {
         self.0.get(id)
     }
 
+    /// Returns the screens that were seen.
+    pub fn nodes(&self) -> impl Iterator<Item = (&ScreenId, &Node)> {
+        self.0.iter()
+    }
+
+    /// Returns how many actions are known to lead from one screen to another.
+    pub fn edges(&self) -> usize {
+        let leads = |id: &ScreenId, tried: &Tried| tried.to.as_ref().is_some_and(|to| to != id);
+        let of = |(id, node): (&ScreenId, &Node)| {
+            node.actions.values().filter(|tried| leads(id, tried)).count()
+        };
+        self.0.iter().map(of).sum()
+    }
+
     /// Takes note of a screen, and returns whether it is new.
     pub(super) fn see(&mut self, id: &ScreenId, activity: &str, depth: u16) -> bool {
         if self.0.contains_key(id) || self.0.len() >= MAX_SCREENS {
