@@ -14,7 +14,10 @@ use std::{pin::Pin, sync::Arc, time::Duration};
 
 use pointsman_agents::explore::{Act, Bounds, Direction, Step, Tree};
 
-pub use appium::{Appium, CapsError, Server, Settings as AppiumSettings, server as appium_server};
+pub use appium::{
+    Appium, CapsError, Server, Settings as AppiumSettings, server as appium_server,
+    status as appium_status,
+};
 pub use error::{DeviceClass, DeviceError};
 pub use picture::perceptual_hash;
 pub use recording::{Recording, RecordingError};
@@ -88,6 +91,16 @@ pub struct Settings {
     pub install: Duration,
     /// For an app to come to the front, or to stop.
     pub launch: Duration,
+    /// To reach the server of Appium.
+    pub connect: Duration,
+    /// For a session of Appium to end.
+    pub close: Duration,
+    /// How long a finger rests in a long press.
+    pub hold: Duration,
+    /// How long a swipe takes.
+    pub swipe: Duration,
+    /// How far a swipe goes, in the device's own points.
+    pub distance: u16,
 }
 
 impl Default for Settings {
@@ -101,6 +114,11 @@ impl Default for Settings {
             session: Duration::from_mins(3),
             install: Duration::from_mins(3),
             launch: Duration::from_secs(30),
+            connect: Duration::from_secs(5),
+            close: Duration::from_secs(10),
+            hold: Duration::from_secs(1),
+            swipe: Duration::from_millis(300),
+            distance: 500,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `pointsman doctor`: what works on this machine, what does not, and what to do.
 
+mod appium;
 mod probe;
 mod reach;
 mod sandbox;
@@ -99,6 +100,7 @@ impl Doctor {
             Err(why) => Check::warn("git", why, "install git: its tool needs the program"),
         });
         browser(&settled.config, &mut checks);
+        appium::checks(&settled.config.explore, &mut checks);
         self.servers(&settled.config, &mut checks);
         let failed = checks.iter().any(|check| check.status == Status::Fail);
         if self.drive.json {

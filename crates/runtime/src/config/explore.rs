@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use reqwest::Url;
+use toml::de::DeValue;
+
 use super::{
     Origin, Problem,
     keys::{self, Keys},
@@ -30,6 +33,16 @@ pub struct ExploreConfig {
     pub install_ms: Option<u64>,
     /// Milliseconds for an app to come to the front, or to stop.
     pub launch_ms: Option<u64>,
+    /// Milliseconds to reach the server of Appium.
+    pub connect_ms: Option<u64>,
+    /// Milliseconds for a session to end.
+    pub close_ms: Option<u64>,
+    /// Milliseconds that a finger rests in a long press.
+    pub hold_ms: Option<u64>,
+    /// Milliseconds that a swipe takes.
+    pub swipe_ms: Option<u64>,
+    /// How far a swipe goes, in the device's own points.
+    pub distance: Option<u16>,
 }
 
 impl ExploreConfig {
@@ -46,6 +59,11 @@ impl ExploreConfig {
             session: ms(self.session_ms, usual.session),
             install: ms(self.install_ms, usual.install),
             launch: ms(self.launch_ms, usual.launch),
+            connect: ms(self.connect_ms, usual.connect),
+            close: ms(self.close_ms, usual.close),
+            hold: ms(self.hold_ms, usual.hold),
+            swipe: ms(self.swipe_ms, usual.swipe),
+            distance: self.distance.unwrap_or(usual.distance),
         }
     }
 
@@ -61,6 +79,11 @@ impl ExploreConfig {
             session_ms: self.session_ms.or(repository.session_ms),
             install_ms: self.install_ms.or(repository.install_ms),
             launch_ms: self.launch_ms.or(repository.launch_ms),
+            connect_ms: self.connect_ms.or(repository.connect_ms),
+            close_ms: self.close_ms.or(repository.close_ms),
+            hold_ms: self.hold_ms.or(repository.hold_ms),
+            swipe_ms: self.swipe_ms.or(repository.swipe_ms),
+            distance: self.distance.or(repository.distance),
         }
     }
 }
@@ -72,7 +95,7 @@ pub(super) fn explore(
 ) -> ExploreConfig {
     own(keys, "appium", origin, found);
     ExploreConfig {
-        appium: keys.read("appium", keys::text, found),
+        appium: keys.read("appium", url, found),
         quiet_ms: keys.read("quiet", keys::duration, found),
         settle_ms: keys.read("settle_timeout", keys::duration, found),
         poll_ms: keys.read("poll", keys::duration, found),
@@ -81,5 +104,23 @@ pub(super) fn explore(
         session_ms: keys.read("session_timeout", keys::duration, found),
         install_ms: keys.read("install_timeout", keys::duration, found),
         launch_ms: keys.read("launch_timeout", keys::duration, found),
+        connect_ms: keys.read("connect_timeout", keys::duration, found),
+        close_ms: keys.read("close_timeout", keys::duration, found),
+        hold_ms: keys.read("hold", keys::duration, found),
+        swipe_ms: keys.read("swipe", keys::duration, found),
+        distance: keys.read("distance", distance, found),
     }
+}
+
+fn url(value: &DeValue<'_>) -> Result<String, String> {
+    let hint = "write the address of an Appium server: `\"http://127.0.0.1:4723\"`";
+    let text = keys::text(value).map_err(|_| hint.to_owned())?;
+    let parsed = Url::parse(&text).ok();
+    let fits = parsed.is_some_and(|it| it.has_host() && matches!(it.scheme(), "http" | "https"));
+    if fits { Ok(text) } else { Err(hint.into()) }
+}
+
+fn distance(value: &DeValue<'_>) -> Result<u16, String> {
+    let number = keys::count(value).ok().and_then(|number| u16::try_from(number).ok());
+    number.ok_or_else(|| "write a number of points from 1 to 65535".into())
 }

@@ -10,6 +10,7 @@ mod session;
 mod settings;
 mod status;
 mod trouble;
+mod windows;
 mod wire;
 
 use std::{sync::Mutex, time::Duration};
@@ -17,7 +18,7 @@ use std::{sync::Mutex, time::Duration};
 use pointsman_agents::explore::{Platform, Step};
 
 pub use settings::{CapsError, Settings};
-pub use status::{Server, server};
+pub use status::{Server, server, status};
 
 use super::{AppState, Device, DeviceClass, DeviceError, Gesture, Installed, Look, Reached};
 use session::Session;
@@ -42,7 +43,7 @@ impl Appium {
     /// Makes a device of a server's address and a session's capabilities. Nothing is sent
     /// before it is opened.
     pub fn new(settings: Settings) -> Result<Self, DeviceError> {
-        let wire = Wire::new(&settings.url, settings.connect).map_err(|why| {
+        let wire = Wire::new(&settings.url, settings.times.connect).map_err(|why| {
             let message = format!(
                 "`{}` is not the address of an Appium server: {why}; it looks like \
                  `http://127.0.0.1:4723`",
@@ -68,7 +69,7 @@ impl Appium {
     }
 
     const fn limit(&self) -> Duration {
-        self.settings.command
+        self.settings.times.command
     }
 }
 

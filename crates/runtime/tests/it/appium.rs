@@ -3,6 +3,7 @@
 
 mod apps;
 mod chromium;
+mod configured;
 mod errors;
 mod fake;
 mod real;
@@ -26,9 +27,9 @@ fn settings(url: &str, capabilities: &Value) -> AppiumSettings {
     let mut settings =
         AppiumSettings::new(url, capabilities.as_object().cloned().unwrap_or_default());
     // A busy machine is slow: only tests of a limit wait for one.
-    settings.command = Duration::from_mins(3);
-    settings.launch = Duration::from_mins(3);
-    settings.connect = Duration::from_mins(1);
+    settings.times.command = Duration::from_mins(3);
+    settings.times.launch = Duration::from_mins(3);
+    settings.times.connect = Duration::from_mins(1);
     settings
 }
 

@@ -52,7 +52,7 @@ impl Appium {
         }
         let body = json!({ "appPath": file });
         let path = "appium/device/install_app";
-        self.ask(Method::POST, path, Some(&body), what, self.settings.install).await.map(drop)
+        self.ask(Method::POST, path, Some(&body), what, self.settings.times.install).await.map(drop)
     }
 
     /// Brings an app to the front.
@@ -136,7 +136,7 @@ impl Appium {
     async fn device(&self, call: &str, package: &str, what: &str) -> Result<Value, DeviceError> {
         let body = json!({ "appId": package });
         let path = format!("appium/device/{call}");
-        self.ask(Method::POST, &path, Some(&body), what, self.settings.launch).await
+        self.ask(Method::POST, &path, Some(&body), what, self.settings.times.launch).await
     }
 }
 

@@ -20,6 +20,9 @@ pub(super) struct Stroke {
 impl Appium {
     /// Performs a gesture.
     pub(super) async fn perform(&self, gesture: &Gesture) -> Result<(), DeviceError> {
+        if gesture.act == Act::Back && self.is_page() {
+            return self.page_back().await;
+        }
         if gesture.act == Act::Back {
             return self.post("back", json!({}), "going back").await.map(drop);
         }
@@ -40,9 +43,11 @@ impl Appium {
         }
         match gesture.act {
             Act::Tap => self.touch(bounds.middle(), TOUCH, "tapping").await,
-            Act::LongPress => self.touch(bounds.middle(), self.settings.hold, "a long press").await,
+            Act::LongPress => {
+                self.touch(bounds.middle(), self.settings.times.hold, "a long press").await
+            }
             Act::Swipe => {
-                let stroke = stroke(bounds, direction(gesture)?, self.settings.distance);
+                let stroke = stroke(bounds, direction(gesture)?, self.settings.times.distance);
                 self.swipe(stroke).await
             }
             other => Err(unfit(&format!("{} needs a text", other.name()))),
@@ -109,8 +114,12 @@ impl Appium {
     }
 
     async fn swipe(&self, stroke: Stroke) -> Result<(), DeviceError> {
-        let moves =
-            [to(stroke.from, Duration::ZERO), down(), to(stroke.to, self.settings.swipe), up()];
+        let moves = [
+            to(stroke.from, Duration::ZERO),
+            down(),
+            to(stroke.to, self.settings.times.swipe),
+            up(),
+        ];
         self.actions(&finger(&moves), "swiping").await
     }
 

@@ -1,5 +1,6 @@
 // Describes a page as a list of elements in document order, or finds one of them again.
-// It changes nothing but how far the page is scrolled, and a list whose option is chosen.
+// It changes nothing but how far the page is scrolled, and fields whose picker is drawn by
+// the system, where no pointer of ours comes.
 "use strict";
 
 const LONGEST = 200;
@@ -8,6 +9,14 @@ const ROLES = new Set(["button", "link", "menuitem", "menuitemcheckbox", "menuit
   "checkbox", "radio", "switch", "option", "treeitem", "combobox"]);
 const TYPED = new Set(["", "text", "search", "email", "url", "tel", "password", "number", "date",
   "datetime-local", "month", "time", "week"]);
+// Fields whose value a picker sets: what it looks like, and one that any of them takes.
+const PICKED = {
+  date: [/^\d{4}-\d\d-\d\d$/, "2001-02-03"],
+  month: [/^\d{4}-\d\d$/, "2001-02"],
+  week: [/^\d{4}-W\d\d$/, "2001-W05"],
+  time: [/^\d\d:\d\d$/, "12:34"],
+  "datetime-local": [/^\d{4}-\d\d-\d\dT\d\d:\d\d$/, "2001-02-03T12:34"],
+};
 const UNSEEN = new Set(["SCRIPT", "STYLE", "TEMPLATE", "NOSCRIPT", "HEAD", "OPTION", "OPTGROUP"]);
 
 const cut = (text) => (text || "").replace(/\s+/g, " ").trim().slice(0, LONGEST);
@@ -80,6 +89,14 @@ const isCovered = (element, box) => {
   return !(met && met.closest && met.closest("label") && met.closest("label").control === element);
 };
 
+// Rows of data are alike; entries of a menu are not, although both may be written as a list.
+const isList = (element) => {
+  const listed = ["UL", "OL", "TBODY"].includes(element.tagName)
+    || ["list", "listbox"].includes(roleOf(element));
+  const menus = "nav, header, footer, menu, [role=navigation], [role=menu], [role=menubar], [role=tablist]";
+  return listed && !element.closest(menus);
+};
+
 const ownText = (element) => {
   let text = "";
   for (const child of element.childNodes) if (child.nodeType === 3) text += child.data;
@@ -120,7 +137,7 @@ const describe = (element) => {
   const is = (name) => element.getAttribute(name) === "true";
   const tag = element.tagName.toLowerCase();
   return {
-    class: element.tagName === "INPUT" ? `input.${type || "text"}` : role ? `${tag}.${role}` : tag,
+    class: role || (tag === "input" ? `input.${type || "text"}` : tag),
     resource: element.id || element.getAttribute("data-testid") || element.getAttribute("name") || "",
     text: secret ? "*".repeat(text.length) : text,
     description: labelOf(element),
@@ -151,7 +168,8 @@ const walk = () => {
     if (!whole && !element.checkVisibility()) return;
     let inner = parent;
     const worth = whole || (isShown(element) && (isClickable(element) || isEditable(element)
-      || isScrollable(element) || ownText(element) || element.tagName === "IMG"));
+      || isScrollable(element) || isList(element) || ownText(element)
+      || element.tagName === "IMG"));
     if (worth) {
       inner = found.length;
       found.push([element, parent]);
@@ -178,7 +196,7 @@ const functions = {
   },
 
   // Finds an element again by its ordinal, or by where it was if the list has shifted.
-  find(ordinal, bounds, act) {
+  find(ordinal, bounds, act, text) {
     const all = walk().map(([element]) => element);
     const same = (element) => !bounds || boundsOf(element).every((it, at) => it === bounds[at]);
     let element = all[ordinal];
@@ -197,6 +215,16 @@ const functions = {
         element.dispatchEvent(new Event("input", { bubbles: true }));
         element.dispatchEvent(new Event("change", { bubbles: true }));
       }
+      return { done: true };
+    }
+    const picked = act === "text" && element.tagName === "INPUT" && PICKED[typeOf(element)];
+    if (picked) {
+      // Keys go to a picker in the order of the browser's language: the value is set instead.
+      const [shape, usual] = picked;
+      const setter = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
+      setter.call(element, shape.test(text) ? text : usual);
+      element.dispatchEvent(new Event("input", { bubbles: true }));
+      element.dispatchEvent(new Event("change", { bubbles: true }));
       return { done: true };
     }
     if (element !== document.scrollingElement) {

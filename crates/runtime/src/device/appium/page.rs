@@ -134,7 +134,11 @@ impl Appium {
 
     /// Leaves the site, so that it starts anew. What it has stored stays.
     pub(super) async fn leave_page(&self) -> Result<(), DeviceError> {
-        match self.post("url", json!({ "url": "about:blank" }), "leaving the page").await {
+        let left = match self.shut_others().await {
+            Ok(()) => self.post("url", json!({ "url": "about:blank" }), "leaving the page").await,
+            Err(error) => Err(error),
+        };
+        match left {
             Err(error) if is_crash(&error) => self.renew().await,
             left => left.map(drop),
         }
@@ -151,7 +155,7 @@ impl Appium {
             _ => "tap",
         };
         let what = "finding the element";
-        let said = self.script(json!(["find", ordinal, bounds, act]), what).await?;
+        let said = self.script(json!(["find", ordinal, bounds, act, gesture.text]), what).await?;
         let found: Found = read(said, what)?;
         if found.stale {
             let message = format!("{what}: the page has changed since it was looked at");
@@ -174,14 +178,22 @@ impl Appium {
         }
         match gesture.act {
             Act::Swipe => self.scroll(at, gesture::direction(gesture)?).await,
-            Act::LongPress => self.click(at.middle(), self.settings.hold, "a long press").await,
+            Act::LongPress => {
+                self.click(at.middle(), self.settings.times.hold, "a long press").await
+            }
             _ => self.click(at.middle(), Duration::ZERO, "tapping").await,
         }
     }
 
     async fn click(&self, at: (i32, i32), hold: Duration, what: &str) -> Result<(), DeviceError> {
+        let windows = self.windows().await?;
         let moves = [to(at, Duration::ZERO), down(), pause(hold), up()];
-        self.actions(&pointer("mouse", &moves), what).await
+        self.actions(&pointer("mouse", &moves), what).await?;
+        match self.follow(&windows).await {
+            // What became of the page is seen when it is looked at.
+            Err(error) if error.class == DeviceClass::SessionLost => Ok(()),
+            followed => followed,
+        }
     }
 
     /// Scrolls as a finger would: contents follow it, so they go the other way.
@@ -189,12 +201,12 @@ impl Appium {
         let swipe = stroke(
             Bounds { left: 0, top: 0, right: 100_000, bottom: 100_000 },
             direction,
-            self.settings.distance,
+            self.settings.times.distance,
         );
         let (x, y) = at.middle();
         let turn = json!({
             "type": "scroll", "x": x, "y": y, "origin": "viewport",
-            "duration": ms(self.settings.swipe),
+            "duration": ms(self.settings.times.swipe),
             "deltaX": swipe.from.0 - swipe.to.0, "deltaY": swipe.from.1 - swipe.to.1,
         });
         let wheel = json!({ "type": "wheel", "id": "wheel", "actions": [turn] });
@@ -212,7 +224,12 @@ impl Appium {
 
     async fn script(&self, arguments: Value, what: &str) -> Result<Value, DeviceError> {
         let body = json!({ "script": SCRIPT, "args": arguments });
-        self.post("execute/sync", body, what).await
+        match self.post("execute/sync", body.clone(), what).await {
+            Err(error) if self.find_window(&error).await => {
+                self.post("execute/sync", body, what).await
+            }
+            said => said,
+        }
     }
 
     /// Returns site and path of the address that the browser shows.

@@ -64,7 +64,7 @@ impl Appium {
         let wanted = self.settings.wanted();
         let given = self
             .wire
-            .call(Method::POST, "session", Some(&wanted), self.settings.session)
+            .call(Method::POST, "session", Some(&wanted), self.settings.times.session)
             .await
             .map_err(|trouble| trouble::unopened(trouble, what, &self.wire.address()))?;
         let id = given.get("sessionId").and_then(Value::as_str).filter(|id| is_id(id));
@@ -93,7 +93,8 @@ impl Appium {
     /// Ends a session at the server. What cannot be ended ends by itself after a while.
     async fn end(&self, session: &Session) {
         let path = format!("session/{}", session.id);
-        if let Err(trouble) = self.wire.call(Method::DELETE, &path, None, self.settings.close).await
+        if let Err(trouble) =
+            self.wire.call(Method::DELETE, &path, None, self.settings.times.close).await
         {
             tracing::debug!(?trouble, "a session cannot be ended");
         }

@@ -3,13 +3,14 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use pointsman_agents::explore::Platform;
 use reqwest::Url;
 use serde_json::{Map, Value, json};
 use thiserror::Error;
+
+use crate::device::Settings as Times;
 
 /// Capabilities that the WebDriver standard names; all others carry a vendor's prefix.
 const STANDARD: [&str; 10] = [
@@ -42,44 +43,14 @@ pub struct Settings {
     pub start: Option<String>,
     /// Where the session is written down, so that a resumed run finds it.
     pub record: Option<PathBuf>,
-    /// For a connection to the server.
-    pub connect: Duration,
-    /// For a session: the device may have to boot first.
-    pub session: Duration,
-    /// For one command.
-    pub command: Duration,
-    /// For an installation.
-    pub install: Duration,
-    /// For an app to come to the front, or to stop.
-    pub launch: Duration,
-    /// For a session to end.
-    pub close: Duration,
-    /// How long a finger rests in a long press.
-    pub hold: Duration,
-    /// How long a swipe takes.
-    pub swipe: Duration,
-    /// How far a swipe goes, in the platform's own units.
-    pub distance: u16,
+    /// How long everything may take, and how gestures are made.
+    pub times: Times,
 }
 
 impl Settings {
     /// Returns the usual settings for a server and a session's capabilities.
     pub fn new(url: impl Into<String>, capabilities: Map<String, Value>) -> Self {
-        Self {
-            url: url.into(),
-            capabilities,
-            start: None,
-            record: None,
-            connect: Duration::from_secs(5),
-            session: Duration::from_mins(3),
-            command: Duration::from_mins(1),
-            install: Duration::from_mins(3),
-            launch: Duration::from_secs(30),
-            close: Duration::from_secs(10),
-            hold: Duration::from_secs(1),
-            swipe: Duration::from_millis(300),
-            distance: 500,
-        }
+        Self { url: url.into(), capabilities, start: None, record: None, times: Times::default() }
     }
 
     /// Returns the settings for a server and a file of capabilities.
@@ -109,7 +80,7 @@ impl Settings {
         let mut wanted = self.capabilities.clone();
         wanted.entry("appium:newCommandTimeout").or_insert_with(|| json!(IDLE_S));
         if platform(&wanted) == Platform::Web {
-            let ms = u64::try_from(self.command.as_millis()).unwrap_or(u64::MAX);
+            let ms = u64::try_from(self.times.command.as_millis()).unwrap_or(u64::MAX);
             wanted
                 .entry("timeouts")
                 .or_insert_with(|| json!({ "pageLoad": ms / 2, "script": ms / 2 }));

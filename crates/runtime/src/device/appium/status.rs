@@ -17,6 +17,14 @@ pub struct Server {
     pub ready: bool,
 }
 
+/// Asks a server for its version, and waits for the answer.
+pub fn status(url: &str, limit: Duration) -> Result<Server, DeviceError> {
+    let threads = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let threads = threads
+        .map_err(|error| DeviceError::new(DeviceClass::Internal, format!("no network: {error}")))?;
+    threads.block_on(server(url, limit))
+}
+
 /// Asks a server for its version. Nothing else is done there.
 pub async fn server(url: &str, limit: Duration) -> Result<Server, DeviceError> {
     let wire = Wire::new(url, limit).map_err(|why| {

@@ -134,7 +134,7 @@ pub(super) fn told(trouble: Trouble, what: &str, address: &str) -> DeviceError {
         Trouble::Late(limit) => DeviceError::new(
             DeviceClass::Timeout,
             format!(
-                "{what} took longer than {} s; raise the limit in `[appium]` if the device is \
+                "{what} took longer than {} s; raise the limit in `[explore]` if the device is \
                  slow",
                 limit.as_secs_f32()
             ),

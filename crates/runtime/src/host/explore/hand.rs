@@ -52,10 +52,7 @@ impl Hand {
                 let mut appium = AppiumSettings::read(url, Path::new(&file))
                     .map_err(|error| wrong(error.to_string()))?;
                 appium.record = Some(blobs.join("session.json"));
-                appium.command = settings.command;
-                appium.session = settings.session;
-                appium.install = settings.install;
-                appium.launch = settings.launch;
+                appium.times = settings.clone();
                 Box::new(Appium::new(appium)?)
             }
             _ => return Err(wrong("the run names neither a device nor a recording".into())),

@@ -100,6 +100,7 @@ async fn a_page_is_a_screen_with_what_can_be_done_on_it() {
         <label>Mail <input name="mail" placeholder="you@example.org"></label>
         <input type="password" aria-label="Secret" value="abc"><input type="hidden" name="h">
         <input type="checkbox" id="news" checked><select id="size"><option>S<option>M</select>
+        <nav><ul><li><a href="/a">One</a></ul></nav><ul id="rows"><li><a href="/b">Two</a></ul>
         <p style="display: none"><a href="/no">Never</a></p><p>Just <b>words</b></p>
         <div style="height: 50px; overflow: auto" id="box"><div style="height: 500px">Long</div></div>"##,
     )])
@@ -117,6 +118,10 @@ async fn a_page_is_a_screen_with_what_can_be_done_on_it() {
     let secret = element("Secret");
     assert!(secret.password && secret.text == "***", "{secret:?}");
     assert!(element("news").checkable && element("news").checked);
+    // Rows of a list are told from entries of a menu.
+    let (rows, _) = found(&look, "rows");
+    assert_eq!((element("Two").parent, element("rows").class.as_str()), (Some(rows), "ul"));
+    assert!(!look.tree.around(found(&look, "One").0).any(|(_, it)| it.class == "ul"));
     assert!(element("box").scrollable && element("size").text == "S");
     let never = look.tree.elements.iter().any(|it| it.text == "Never" || it.resource == "h");
     assert!(!never, "what is not shown is not listed");
@@ -136,6 +141,7 @@ async fn taps_texts_and_the_way_back_lead_through_an_app() {
         (
             "/form",
             r#"<form action="/in"><input name="name" value="old"><button>Go</button></form>
+            <input type="date" id="day" onchange="out.textContent = this.value">
             <select id="size" onchange="out.textContent = this.value"><option>S<option>M</select>
             <p id="out">nothing</p>
             <button id="held" onmousedown="t = Date.now()"
@@ -150,6 +156,10 @@ async fn taps_texts_and_the_way_back_lead_through_an_app() {
     assert_eq!(found(&look, "name").1.text, "Ada", "the old text is gone");
     let look = shown.act(&on(&look, "size", Act::Tap)).await;
     assert_eq!((&*found(&look, "size").1.text, &*found(&look, "out").1.text), ("M", "M"));
+    for (typed, day) in [("1999-12-31", "1999-12-31"), ("tomorrow", "2001-02-03")] {
+        let look = shown.act(&text(&look, "day", typed)).await;
+        assert_eq!((&*found(&look, "day").1.text, &*found(&look, "out").1.text), (day, day));
+    }
     let look = shown.act(&on(&look, "held", Act::LongPress)).await;
     assert_eq!(found(&look, "out").1.text, "long");
     let look = shown.act(&on(&look, "Go", Act::Tap)).await;
@@ -282,5 +292,29 @@ async fn what_has_changed_or_is_covered_is_not_tapped() {
     shown.act(&on(&shut, "A", Act::Tap)).await;
     let gone = shown.device.act(&on(&shut, "A", Act::Tap), "").await.expect_err("it is gone");
     assert_eq!(gone.class, DeviceClass::Stale, "{gone}");
+    shown.end().await;
+}
+
+#[tokio::test]
+#[ignore = "needs Appium: cargo xtask test --only appium"]
+async fn a_window_that_a_tap_opens_is_followed_and_left_again() {
+    let shown = Shown::pages(&[
+        ("/", r#"<a href="/new" target="_blank">New</a>"#),
+        ("/new", r#"<a href="/on">On</a><button onclick="close()">Shut</button>"#),
+        ("/on", "<p>There"),
+    ])
+    .await;
+    assert_eq!(tap(&shown.device, "New").await.activity, "/new");
+    assert_eq!(tap(&shown.device, "On").await.activity, "/on");
+    // The way back goes through the pages of the window first.
+    for path in ["/new", "/"] {
+        assert_eq!(shown.act(&back()).await.activity, path);
+    }
+    // A window may close itself, and an app that starts again has one.
+    tap(&shown.device, "New").await;
+    assert_eq!(tap(&shown.device, "Shut").await.activity, "/");
+    tap(&shown.device, "New").await;
+    shown.device.restart(&shown.site.origin(), "").await.expect("it starts again");
+    assert_eq!(shown.look().await.activity, "/");
     shown.end().await;
 }

@@ -67,7 +67,7 @@ async fn a_server_that_is_not_there_or_is_not_appium_is_said() {
 async fn a_server_that_never_answers_is_given_up() {
     let stand_in = StandIn::of(small(), Some(1));
     let mut settings = settings(&stand_in.url(), &android());
-    settings.command = Duration::from_millis(200);
+    settings.times.command = Duration::from_millis(200);
     let device = Appium::new(settings).expect("an address");
     device.open().await.expect("a session");
     stand_in.next("/source", Mishap::Silence);

@@ -1,0 +1,103 @@
+//! Whether a server of Appium can be used: `run explore` on a device needs one, and nothing
+//! else does.
+
+use pointsman_runtime::{
+    config::ExploreConfig,
+    device::{DeviceClass, DeviceError, Server, appium_status},
+};
+
+use super::{Check, LIMIT, reach};
+
+/// How to get a server, with the driver for Android.
+const INSTALL: &str = "install it with `npm install --global appium`, then `appium driver install \
+    uiautomator2`";
+/// How to start one.
+const START: &str = "start it with `appium --address 127.0.0.1 --port 4723`";
+
+/// Looks at the server that is set, and at what it needs where it runs on this machine.
+pub(super) fn checks(config: &ExploreConfig, checks: &mut Vec<Check>) {
+    let Some(url) = &config.appium else {
+        let detail = "not set: `run explore` asks the server that `--appium` names, or `appium` of \
+            `[explore]`";
+        return checks.push(Check::ok("appium", detail));
+    };
+    // The server is slow to answer while it loads its drivers.
+    let asked = appium_status(url, LIMIT * 5);
+    let missing = reach::version("appium", LIMIT * 5).is_err();
+    checks.push(server(url, asked, missing));
+    let here = ["://127.0.0.1", "://localhost", "://[::1]"].iter().any(|it| url.contains(it));
+    if here {
+        checks.push(adb(reach::version("adb", LIMIT)));
+    }
+}
+
+fn server(url: &str, asked: Result<Server, DeviceError>, missing: bool) -> Check {
+    match asked {
+        Ok(Server { version, ready: true }) => {
+            let version = version.unwrap_or_else(|| "of an unknown version".into());
+            Check::ok("appium", format!("{version} at {url}"))
+        }
+        Ok(Server { .. }) => Check::warn(
+            "appium",
+            format!("{url} takes no new sessions"),
+            "wait until it is ready, or start it again",
+        ),
+        Err(error) if error.class == DeviceClass::Unreachable => {
+            let hint = if missing { format!("{INSTALL}; {START}") } else { START.into() };
+            Check::warn("appium", format!("nobody answers at {url}"), hint)
+        }
+        Err(error) => {
+            let hint = "look at `appium` of `[explore]`: some servers have a base path, such as \
+                `/wd/hub`";
+            Check::warn("appium", error.message, hint)
+        }
+    }
+}
+
+/// Looks for what the driver for Android speaks to devices with.
+fn adb(found: Result<String, String>) -> Check {
+    match found {
+        Ok(version) => Check::ok("adb", version),
+        Err(why) => {
+            let hint = "the driver for Android needs it: `sudo apt-get install adb`, then `adb \
+                devices` lists what is connected; browsers are driven without";
+            Check::warn("adb", why, hint)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::Status, *};
+
+    fn unreachable() -> Result<Server, DeviceError> {
+        Err(DeviceError::new(DeviceClass::Unreachable, "refused"))
+    }
+
+    #[test]
+    fn what_is_not_set_is_not_asked_for() {
+        let mut all = Vec::new();
+        checks(&ExploreConfig::default(), &mut all);
+        assert_eq!(all.len(), 1);
+        assert!(all[0].status == Status::Ok && all[0].detail.starts_with("not set"));
+    }
+
+    #[test]
+    fn what_is_missing_is_told_with_the_commands() {
+        let url = "http://127.0.0.1:4723";
+        let there = Server { version: Some("3.8.0".into()), ready: true };
+        assert_eq!(server(url, Ok(there), false).detail, "3.8.0 at http://127.0.0.1:4723");
+        let check = server(url, unreachable(), true);
+        let hint = check.hint.unwrap_or_default();
+        assert!(check.status == Status::Warn, "nothing else needs it");
+        assert!(hint.contains("npm install --global appium") && hint.contains("--port 4723"));
+        let hint = server(url, unreachable(), false).hint.unwrap_or_default();
+        assert!(hint.starts_with("start it") && !hint.contains("npm"));
+        let foreign = Err(DeviceError::new(DeviceClass::Internal, "not Appium"));
+        assert!(server(url, foreign, false).hint.unwrap_or_default().contains("base path"));
+        let busy = Server { version: None, ready: false };
+        assert!(server(url, Ok(busy), false).status == Status::Warn);
+        let hint = adb(Err("`adb` is not there".into())).hint.unwrap_or_default();
+        assert!(hint.contains("apt-get install adb"));
+    }
+}
