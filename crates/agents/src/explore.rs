@@ -10,6 +10,7 @@ mod decl;
 mod field;
 mod foreground;
 mod graph;
+pub mod map;
 mod policy;
 mod read;
 mod report;

@@ -27,6 +27,7 @@ mod converse;
 mod drive;
 mod end;
 mod error;
+mod exploration;
 mod message;
 mod rehearse;
 mod signals;
@@ -40,6 +41,7 @@ pub use attend::{Asking, Attend, Decision, Nobody, Reply};
 pub use converse::{Conversation, Kept, Receipt, Speaker};
 pub use drive::approval;
 pub use error::SessionError;
+pub use exploration::{Exploration, explores};
 pub use message::Posted;
 pub use spoken::{TALKERS, reports, talks};
 

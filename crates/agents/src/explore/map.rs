@@ -1,0 +1,289 @@
+//! An exploration read back from what was ordered and reported: the app's map, what was
+//! done in order, and where it went wrong. The same journal always gives the same map.
+
+mod reader;
+#[cfg(test)]
+mod tests;
+mod ways;
+
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use serde::Serialize;
+
+use super::{
+    actions::{Act, Direction},
+    screen::{ScreenId, Widget},
+    task::Step,
+};
+pub use reader::Reader;
+
+/// What an exploration found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Map {
+    /// The app.
+    pub app: String,
+    /// The recording, where it was not a device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recording: Option<String>,
+    /// The screens in the order in which they were first seen.
+    pub screens: Vec<Sight>,
+    /// Where actions led, in the order in which that was first seen.
+    pub edges: Vec<Edge>,
+    /// What was done, in order.
+    pub moves: Vec<Move>,
+    /// Crashes, hangs and dead ends.
+    pub mishaps: Vec<Mishap>,
+    /// Steps of the set-up after every start.
+    pub setup: usize,
+}
+
+/// A screen that was seen. Variants of it are one screen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Sight {
+    /// What it is known by.
+    pub id: ScreenId,
+    /// What to call it: what is written at its top.
+    pub title: String,
+    /// The part of the app.
+    pub activity: String,
+    /// Whether the system asks something there.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub dialog: bool,
+    /// Actions that were performed before it was first seen.
+    pub first: usize,
+    /// How often an action led there, or stayed.
+    pub visits: u32,
+    /// Actions that it offered.
+    pub seen: usize,
+    /// Those of them that were tried.
+    pub tried: usize,
+    /// Actions that were tried and changed nothing.
+    pub idle: usize,
+    /// The blob that holds the hierarchy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The blob that holds the picture.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub picture: Option<String>,
+    /// What can be acted upon, as it was first seen.
+    #[serde(skip)]
+    pub widgets: Vec<Widget>,
+    #[serde(skip)]
+    offered: BTreeSet<String>,
+    #[serde(skip)]
+    taken: BTreeMap<String, bool>,
+}
+
+/// Where an action led.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Edge {
+    /// The screen before.
+    pub from: ScreenId,
+    /// The action.
+    pub action: Action,
+    /// What came after.
+    pub to: Landing,
+    /// How often that was seen.
+    pub times: u32,
+    /// The first move that showed it, by its place.
+    pub first: usize,
+}
+
+/// Something that was done.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct Action {
+    /// Known by this on its screen.
+    pub key: String,
+    /// What was done.
+    pub act: Act,
+    /// Which way it was swiped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// What is written there.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub label: String,
+    /// What was typed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The element.
+    #[serde(skip)]
+    pub widget: Option<Widget>,
+}
+
+/// One action, as it was performed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Move {
+    /// Milliseconds since the run began.
+    pub at: u64,
+    /// The screen before, where it is known.
+    pub from: Option<ScreenId>,
+    /// What was done.
+    pub action: Action,
+    /// What came after.
+    pub to: Landing,
+    /// What a recording knows about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<Step>,
+}
+
+/// What came of an action.
+#[derive(Clone, Debug, Default, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Landing {
+    /// A screen of the app, or a question of the system.
+    Screen(ScreenId),
+    /// The app crashed.
+    Crash,
+    /// The app does not respond.
+    NotResponding,
+    /// Another app is in front.
+    Outside(String),
+    /// Nobody looked.
+    #[default]
+    Unknown,
+}
+
+/// What went wrong.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The app crashed.
+    Crash,
+    /// The app did not respond.
+    NotResponding,
+    /// Nothing leads away from a screen.
+    DeadEnd,
+}
+
+/// Something that went wrong, and how it came to that.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Mishap {
+    /// What.
+    pub kind: Kind,
+    /// The screen on which it happened.
+    pub screen: Option<ScreenId>,
+    /// The action that did it, by its key; empty for a dead end.
+    pub key: String,
+    /// How often it happened.
+    pub times: u32,
+    /// How often the same action on the same screen came to something else.
+    pub otherwise: u32,
+    /// The moves that led there the first time, by their places, from the last start of the
+    /// app; the last is the one that did it.
+    pub path: Vec<usize>,
+}
+
+/// How much of an app was seen.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct Coverage {
+    /// Parts of the app.
+    pub activities: usize,
+    /// Screens.
+    pub screens: usize,
+    /// Ways from one screen to another.
+    pub edges: usize,
+    /// Actions that screens offered.
+    pub actions_seen: usize,
+    /// Those of them that were tried.
+    pub actions_tried: usize,
+    /// Actions that were performed.
+    pub actions: usize,
+}
+
+impl Map {
+    /// Returns how much was seen.
+    pub fn coverage(&self) -> Coverage {
+        let activities = self.screens.iter().map(|it| it.activity.as_str());
+        let activities: BTreeSet<&str> = activities.filter(|it| !it.is_empty()).collect();
+        let between = |edge: &&Edge| matches!(&edge.to, Landing::Screen(to) if *to != edge.from);
+        Coverage {
+            activities: activities.len(),
+            screens: self.screens.len(),
+            edges: self.edges.iter().filter(between).count(),
+            actions_seen: self.screens.iter().map(|it| it.seen).sum(),
+            actions_tried: self.screens.iter().map(|it| it.tried).sum(),
+            actions: self.moves.len(),
+        }
+    }
+
+    /// Returns a screen.
+    pub fn screen(&self, id: &ScreenId) -> Option<&Sight> {
+        self.screens.iter().find(|it| it.id == *id)
+    }
+
+    /// Returns the screens from which nothing leads away.
+    pub fn dead_ends(&self) -> impl Iterator<Item = &ScreenId> {
+        let dead = |it: &&Mishap| it.kind == Kind::DeadEnd;
+        self.mishaps.iter().filter(dead).filter_map(|it| it.screen.as_ref())
+    }
+
+    /// Returns what to call a screen.
+    pub fn name(&self, id: &ScreenId) -> String {
+        self.screen(id).map_or_else(|| id.as_str().into(), Sight::name)
+    }
+}
+
+impl Sight {
+    /// Returns what to call it.
+    pub fn name(&self) -> String {
+        let activity = self.activity.rsplit(['.', '/']).next().unwrap_or_default();
+        let name = if self.title.is_empty() { activity } else { &self.title };
+        if name.is_empty() { self.id.as_str().to_string() } else { name.to_string() }
+    }
+
+    /// Returns whether every action it ever offered was tried.
+    pub const fn is_done(&self) -> bool {
+        self.tried >= self.seen
+    }
+}
+
+impl Action {
+    /// Returns what to call it: what was done, and on what.
+    pub fn name(&self) -> String {
+        let mut name = self.act.name().replace('_', " ");
+        if let Some(way) = self.direction {
+            name.push(' ');
+            name.push_str(way.name());
+        }
+        let key = self.widget.as_ref().map_or("", |it| it.key.as_str());
+        let what = if self.label.is_empty() { key } else { &self.label };
+        if !what.is_empty() {
+            name.push(' ');
+            name.push('“');
+            name.extend(what.chars().take(40));
+            name.push('”');
+        }
+        name
+    }
+
+    /// Returns whether it starts the app, so that what was before does not count.
+    pub const fn starts(&self) -> bool {
+        matches!(self.act, Act::Launch | Act::Restart)
+    }
+}
+
+impl Kind {
+    /// Returns its name in output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Crash => "crash",
+            Self::NotResponding => "not responding",
+            Self::DeadEnd => "dead end",
+        }
+    }
+}
+
+impl Landing {
+    /// Returns what went wrong there, if anything did.
+    pub const fn kind(&self) -> Option<Kind> {
+        match self {
+            Self::Crash => Some(Kind::Crash),
+            Self::NotResponding => Some(Kind::NotResponding),
+            Self::Screen(_) | Self::Outside(_) | Self::Unknown => None,
+        }
+    }
+}

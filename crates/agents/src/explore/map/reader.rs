@@ -1,0 +1,225 @@
+//! Reads an exploration back: one task and its report after the other.
+
+use alloc::{
+    borrow::ToOwned,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use super::{
+    super::{
+        actions::{self, Act},
+        config::Config,
+        screen::{Dialog, Front, Screen, ScreenId},
+        task::{Report, Task},
+    },
+    Action, Edge, Kind, Landing, Map, Mishap, Move, Sight,
+};
+
+/// An exploration that is being read.
+#[derive(Clone, Debug, Default)]
+pub struct Reader {
+    map: Map,
+    /// What was captured last, for the action that follows.
+    looked: Option<Screen>,
+    /// The move whose outcome was not seen yet.
+    pending: Option<usize>,
+}
+
+impl Reader {
+    /// Begins to read a run with this configuration.
+    pub fn new(config: &Config) -> Self {
+        let map = Map {
+            app: config.app.package.clone(),
+            recording: config.device.recording.clone(),
+            setup: config.setup.len(),
+            ..Map::default()
+        };
+        Self { map, ..Self::default() }
+    }
+
+    /// Takes what was ordered, and what came of it.
+    pub fn take(&mut self, at: u64, task: &Task, report: &Report) {
+        match (task, report) {
+            (_, Report::Captured { screen, running }) => self.captured(screen, *running),
+            (_, Report::Performed { .. } | Report::Done) => {
+                let Some(action) = self.action(task) else { return };
+                let from = self.looked.as_ref().map(|it| it.coarse.clone());
+                let step =
+                    if let Report::Performed { step } = report { step.clone() } else { None };
+                let to = Landing::Unknown;
+                self.pending = Some(self.map.moves.len());
+                self.map.moves.push(Move { at, from, action, to, step });
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns what was read.
+    pub fn map(mut self) -> Map {
+        for screen in &mut self.map.screens {
+            screen.seen = screen.offered.len();
+            screen.tried = screen.taken.len();
+            screen.idle = screen.taken.values().filter(|led| !**led).count();
+        }
+        let otherwise: Vec<u32> =
+            self.map.mishaps.iter().map(|it| self.map.otherwise(it)).collect();
+        for (mishap, count) in self.map.mishaps.iter_mut().zip(otherwise) {
+            mishap.otherwise = count;
+        }
+        self.map.mishaps.extend(dead_ends(&self.map));
+        self.map
+    }
+
+    fn action(&self, task: &Task) -> Option<Action> {
+        let (act, target, direction, text) = match task {
+            Task::Perform { act, target, direction, text } => {
+                (*act, *target, *direction, text.clone())
+            }
+            Task::Wait => (Act::Wait, None, None, None),
+            Task::Launch(_) => (Act::Launch, None, None, None),
+            Task::Restart(_) => (Act::Restart, None, None, None),
+            Task::Session
+            | Task::Inspect(_)
+            | Task::Install(_)
+            | Task::Settle
+            | Task::Capture
+            | Task::Verify
+            | Task::Check => return None,
+        };
+        let screen = self.looked.as_ref();
+        let ordinal = target.map(|it| it.ordinal);
+        let fits = |it: &actions::Candidate| {
+            it.act == act && it.direction == direction && it.target.map(|it| it.ordinal) == ordinal
+        };
+        let known = screen
+            .filter(|_| ordinal.is_some())
+            .and_then(|screen| actions::offers(screen).into_iter().find(fits));
+        let widget = screen.and_then(|screen| {
+            screen.widgets.iter().find(|it| Some(it.ordinal) == ordinal).cloned()
+        });
+        let key = known.as_ref().map_or_else(|| act.name().to_string(), |it| it.key.clone());
+        let label = known.map(|it| it.label).unwrap_or_default();
+        Some(Action { key, act, direction, label, text, widget })
+    }
+
+    fn captured(&mut self, screen: &Screen, running: bool) {
+        let landing = match screen.front(&self.map.app) {
+            Front::App | Front::SystemDialog => Landing::Screen(self.see(screen)),
+            Front::CrashDialog if screen.dialog == Some(Dialog::NotResponding) => {
+                Landing::NotResponding
+            }
+            Front::CrashDialog => Landing::Crash,
+            Front::Elsewhere if !running => Landing::Crash,
+            Front::Elsewhere => Landing::Outside(screen.package.clone()),
+        };
+        let is_screen = matches!(landing, Landing::Screen(_));
+        if let Some(place) = self.pending.take() {
+            self.land(place, landing);
+        }
+        self.looked = is_screen.then(|| screen.clone());
+    }
+
+    fn see(&mut self, screen: &Screen) -> ScreenId {
+        let id = screen.coarse.clone();
+        let first = self.map.moves.len();
+        let place = self.map.screens.iter().position(|it| it.id == id);
+        if place.is_none() {
+            self.map.screens.push(Sight {
+                id: id.clone(),
+                title: title(screen),
+                activity: screen.activity.clone(),
+                dialog: screen.dialog.is_some(),
+                first,
+                source: screen.source.clone(),
+                picture: screen.picture.clone(),
+                widgets: screen.widgets.clone(),
+                ..Sight::default()
+            });
+        }
+        let last = self.map.screens.len().saturating_sub(1);
+        if let Some(sight) = self.map.screens.get_mut(place.unwrap_or(last)) {
+            sight.offered.extend(actions::offers(screen).into_iter().map(|it| it.key));
+        }
+        id
+    }
+
+    /// Takes note of where a move led.
+    fn land(&mut self, place: usize, to: Landing) {
+        let Some(done) = self.map.moves.get_mut(place) else { return };
+        done.to = to.clone();
+        let (from, action) = (done.from.clone(), done.action.clone());
+        if let Landing::Screen(id) = &to
+            && let Some(sight) = self.map.screens.iter_mut().find(|it| it.id == *id)
+        {
+            sight.visits = sight.visits.saturating_add(1);
+        }
+        if let Some(kind) = to.kind() {
+            self.mishap(kind, from.as_ref(), &action.key, place);
+        }
+        // A start leads from anywhere to the same place: it says nothing of the app.
+        let Some(from) = from.filter(|_| !action.starts()) else { return };
+        let led = to != Landing::Screen(from.clone());
+        if let Some(sight) = self.map.screens.iter_mut().find(|it| it.id == from) {
+            sight.offered.insert(action.key.clone());
+            let slot = sight.taken.entry(action.key.clone()).or_default();
+            *slot |= led;
+        }
+        if !led {
+            return;
+        }
+        let same = |it: &&mut Edge| it.from == from && it.action.key == action.key && it.to == to;
+        match self.map.edges.iter_mut().find(same) {
+            Some(edge) => edge.times = edge.times.saturating_add(1),
+            None => self.map.edges.push(Edge { from, action, to, times: 1, first: place }),
+        }
+    }
+
+    fn mishap(&mut self, kind: Kind, screen: Option<&ScreenId>, key: &str, place: usize) {
+        let same =
+            |it: &&mut Mishap| it.kind == kind && it.screen.as_ref() == screen && it.key == key;
+        if let Some(known) = self.map.mishaps.iter_mut().find(same) {
+            known.times = known.times.saturating_add(1);
+            return;
+        }
+        let path = self.path(place);
+        let (screen, key) = (screen.cloned(), key.to_owned());
+        self.map.mishaps.push(Mishap { kind, screen, key, times: 1, otherwise: 0, path });
+    }
+
+    /// Returns the moves from the last start of the app to this one.
+    fn path(&self, place: usize) -> Vec<usize> {
+        let starts = |at: &usize| self.map.moves.get(*at).is_some_and(|it| it.action.starts());
+        let from = (0..=place).rev().find(starts).unwrap_or(0);
+        (from..=place).collect()
+    }
+}
+
+/// Finds the screens that were left by nothing but a start of the app: everything there was
+/// tried, and nothing led away.
+fn dead_ends(map: &Map) -> Vec<Mishap> {
+    let dead = |it: &&Sight| it.seen > 0 && it.is_done() && it.idle == it.seen;
+    let arrived = |id: &ScreenId| {
+        map.moves.iter().position(|it| it.to == Landing::Screen(id.clone())).unwrap_or(0)
+    };
+    let reader = Reader { map: map.clone(), ..Reader::default() };
+    let dead = map.screens.iter().filter(dead).map(|it| Mishap {
+        kind: Kind::DeadEnd,
+        screen: Some(it.id.clone()),
+        key: String::new(),
+        times: it.visits,
+        otherwise: 0,
+        path: reader.path(arrived(&it.id)),
+    });
+    dead.collect()
+}
+
+/// Returns what is written at the top of a screen.
+fn title(screen: &Screen) -> String {
+    let named = screen.widgets.iter().filter(|it| !it.label.trim().is_empty());
+    let named: Vec<_> = named.collect();
+    let titled = named.iter().find(|it| it.key.to_lowercase().contains("title"));
+    let plain = named.iter().find(|it| it.weak && !it.listed);
+    let found = titled.or(plain).or_else(|| named.first());
+    found.map(|it| it.label.trim().chars().take(40).collect()).unwrap_or_default()
+}
