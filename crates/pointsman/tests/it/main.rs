@@ -9,6 +9,7 @@ mod budgets;
 mod chat;
 mod commands;
 mod decode;
+mod explore;
 mod faulty;
 mod fields;
 mod folders;

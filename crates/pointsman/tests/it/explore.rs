@@ -1,0 +1,154 @@
+//! `run explore` on a recorded app, and `screen`: what people see, budgets, kills and errors.
+
+mod app;
+
+use std::{collections::BTreeSet, fs};
+
+use serde_json::{Value, json};
+
+use crate::home::{Home, Shown};
+use app::App;
+
+const RUN: [&str; 7] = ["run", "explore", "--app-graph", "app.jsonl", "--seed", "1", "--json"];
+const SCREENS: [&str; 6] = ["about", "add", "detail", "home", "licences", "list"];
+
+fn home(name: &str) -> Home {
+    let home = Home::new(name);
+    home.write("app.jsonl", &App::points().text());
+    home
+}
+
+fn explore(home: &Home, variables: &[(&str, &str)], more: &[&str]) -> Shown {
+    home.with(variables, &[&RUN[..], more].concat())
+}
+
+/// Returns the last line that a run printed.
+fn end(shown: &Shown) -> Value {
+    let last = shown.out.lines().last().expect("it says something");
+    serde_json::from_str(last).expect("it is JSON")
+}
+
+fn visited(end: &Value) -> BTreeSet<&str> {
+    let visited = end["visited"].as_array().expect("a list");
+    visited.iter().filter_map(Value::as_str).collect()
+}
+
+#[test]
+fn every_screen_of_a_small_app_is_found_under_each_policy() {
+    for policy in ["auto", "bfs", "dfs", "max-coverage", "focused", "goal-oriented"] {
+        let home = home(&format!("policy-{policy}"));
+        let shown = explore(&home, &[], &["--policy", policy, "--budget", "actions=200"]);
+        let end = end(&shown);
+        let seen = visited(&end);
+        for screen in SCREENS {
+            assert!(seen.contains(screen), "{policy}: no {screen} in {end}");
+        }
+        assert_eq!(shown.code, Some(0), "{policy}: {end}");
+        assert_eq!(end["screens"], json!(SCREENS.len()), "{policy}");
+        assert!(end["stopped"].is_string() && end["edges"].is_u64(), "{policy}: {end}");
+    }
+}
+
+#[test]
+fn so_many_actions_are_permitted_and_no_more() {
+    let home = home("budget");
+    for actions in [1, 2, 7] {
+        let budget = format!("actions={actions}");
+        let shown = explore(&home, &[], &["--budget", &budget, "--exhaust"]);
+        let end = end(&shown);
+        assert_eq!(end["trace"].as_array().map(Vec::len), Some(actions), "{end}");
+        assert_eq!(shown.code, Some(4), "{end}");
+    }
+}
+
+#[test]
+fn a_run_that_is_killed_anywhere_goes_on_as_if_it_had_not_been() {
+    let whole = home("whole");
+    let undisturbed = end(&explore(&whole, &[], &["--budget", "actions=12"]));
+    let steps = undisturbed["steps"].as_u64().expect("a number");
+    assert!(steps > 30, "{undisturbed}");
+    let home = home("killed");
+    for entry in (1..steps).step_by(7) {
+        for moment in [format!("persisted:{entry}"), format!("attempted:{entry}")] {
+            let dying = [("POINTSMAN_DIE_AT", moment.as_str())];
+            let killed = explore(&home, &dying, &["--budget", "actions=12"]);
+            // Not every entry starts an effect.
+            if killed.code.is_some() && moment.starts_with("attempted") {
+                continue;
+            }
+            assert_eq!(killed.code, None, "{moment}");
+            let resumed = home.with(&[], &["resume", "last", "--json"]);
+            let end = end(&resumed);
+            assert_eq!(end["trace"], undisturbed["trace"], "{moment}");
+            assert_eq!(resumed.code, Some(4), "{moment}: {end}");
+        }
+    }
+}
+
+#[test]
+fn a_finished_run_is_replayed_without_its_recording() {
+    let home = home("replayed");
+    let run = end(&explore(&home, &[], &["--budget", "actions=30"]));
+    fs::remove_file(home.path("app.jsonl")).expect("it is removed");
+    let replayed = home.with(&[], &["replay", run["run"].as_str().expect("an id")]);
+    assert_eq!(replayed.code, Some(0), "{}", replayed.err);
+    assert!(format!("{}{}", replayed.out, replayed.err).contains("byte for byte"));
+}
+
+#[test]
+fn the_same_seed_explores_the_same_way() {
+    let trace = |name: &str| end(&explore(&home(name), &[], &["--budget", "actions=40"]))["trace"].take();
+    assert_eq!(trace("seed-a"), trace("seed-b"));
+}
+
+#[test]
+fn what_is_missing_or_wrong_is_said() {
+    let home = home("wrong");
+    let said = |arguments: &[&str], code: i32| {
+        let shown = home.with(&[], arguments);
+        assert_eq!(shown.code, Some(code), "{arguments:?}: {}", shown.err);
+        shown.err
+    };
+    let bare = said(&["run", "explore"], 2);
+    assert!(bare.contains("needs a device") && bare.contains("--app-graph"), "{bare}");
+    let lost = said(&["run", "explore", "--app-graph", "none.jsonl"], 2);
+    assert!(lost.contains("cannot read") && lost.contains("none.jsonl"), "{lost}");
+    home.write("bad.jsonl", "{\"type\":\"state\"}\n");
+    let bad = said(&["run", "explore", "--app-graph", "bad.jsonl"], 2);
+    assert!(bad.contains("bad.jsonl, line 1: "), "{bad}");
+    let other = said(&["run", "research", "Why?", "--exhaust"], 2);
+    assert!(other.contains("`--exhaust` is for `explore`"), "{other}");
+    home.write("setup.toml", "[[step]]\nact = \"sing\"\n");
+    let setup = said(&["run", "explore", "--app-graph", "app.jsonl", "--setup", "setup.toml"], 2);
+    assert!(setup.contains("setup.toml") && setup.contains("sing"), "{setup}");
+    let caps = said(&["run", "explore", "--appium", "http://127.0.0.1:1", "--caps", "app.jsonl"], 2);
+    assert!(caps.contains("app.jsonl"), "{caps}");
+}
+
+#[test]
+fn a_screen_is_read_from_a_dump() {
+    let home = home("screen");
+    let line = App::points().text().lines().nth(2).map(str::to_owned).expect("a second screen");
+    let state: Value = serde_json::from_str(&line).expect("it is JSON");
+    home.write("list.xml", state["hierarchy"].as_str().expect("a hierarchy"));
+    let shown = home.with(&[], &["screen", "list.xml", "--json"]);
+    assert_eq!(shown.code, Some(0), "{}", shown.err);
+    let screen: Value = serde_json::from_str(&shown.out).expect("it is JSON");
+    assert_eq!((&screen["platform"], &screen["nodes"]), (&json!("android"), &json!(4)));
+    assert_eq!(screen["package"], json!("org.example.points"));
+    let labels: Vec<&Value> = screen["actions"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter(|action| action["kind"] == "tap")
+        .map(|action| &action["label"])
+        .collect();
+    assert_eq!(labels, ["Line 1", "Line 2", "Add"]);
+    assert_eq!(screen["actions"][0]["bounds"], json!([0, 100, 400, 180]));
+    let table = home.with(&[], &["screen", "list.xml"]);
+    assert!(table.out.contains("Line 1") && table.out.contains("coarse"), "{}", table.out);
+    home.write("page.xml", "<html/>");
+    let refused = home.with(&[], &["screen", "page.xml"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.err.contains("page.xml: `<html>` is not the root"), "{}", refused.err);
+}
