@@ -39,11 +39,14 @@ use form::{FormArgs, Plan};
 /// Run an agent to its end: progress on standard error, the result on standard output.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-`research`, `chat`, `code`, `form` and charts with the builtin jobs can be run so far. Without
+AGENT is `chat`, `code`, `research`, `form`, `explore`, or a chart with the builtin jobs. Without
 `--model`, `quote` answers: it is built in, asks no model, and quotes the passages that match.
 
 `form` fills a web form in a real browser with what a profile holds. A model writes text where the
 profile has none, and only if `--model` or the settings name one. Nothing is sent before you say so.
+
+`explore` tries what an app offers, on a device behind Appium or in a recording. Its default of 100
+steps is some twelve actions; `--budget actions=N` raises all limits to what N actions need.
 
 `code` works in phases: those of `--plan`, or those that the model proposes and you approve. A plan
 is a TOML file of `[[phase]] description = \"…\"`, or a list `1. …`, `2. …` with `(10 min)` behind.
@@ -62,6 +65,8 @@ Examples:
   pointsman run code \"Make the tests pass\" --plan plan.md --allow 'shell:command=cargo test*'
   pointsman run form --url https://example.org/apply --profile ~/profile.toml --visible
   pointsman run form --url https://example.org/apply --profile ~/profile.toml --submit never
+  pointsman run explore --appium http://127.0.0.1:4723 --caps caps.json --budget actions=300
+  pointsman run explore --app-graph app.jsonl.gz --policy max-coverage --budget actions=300
   pointsman run code \"Port the parser\" --budget model_calls=500 --budget time=8h
   pointsman run research \"…\" --dry-run
   cat error.log | pointsman run chat \"Explain this log\"   the log is attached to the goal

@@ -44,8 +44,7 @@ impl Error {
             }
             Self::NoSuchCode { .. } => "`pointsman explain` lists them all".into(),
             Self::NotYet { .. } => {
-                "so far `chat`, `code`, `research`, `form` and charts with `jobs = \"builtin\"` can \
-                 be run"
+                "the agents of this program can be run, and charts with `jobs = \"builtin\"`"
                     .into()
             }
             Self::NoGoal { agent } | Self::GoalSet { agent } => format!("write `pointsman run {agent} \"GOAL\"`"),
