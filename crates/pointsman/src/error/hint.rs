@@ -35,8 +35,12 @@ impl Error {
             Self::Unquoted { agent, goal } => {
                 format!("quote the goal: `pointsman run {agent} {}`", quoted(goal))
             }
-            Self::NotExport { path } if Path::new(path).extension().is_some_and(|it| it == "toml") => {
-                format!("`pointsman check {path}` checks a chart; `pointsman export RUN` writes a run")
+            Self::NotExport { path }
+                if Path::new(path).extension().is_some_and(|it| it == "toml") =>
+            {
+                format!(
+                    "`pointsman check {path}` checks a chart; `pointsman export RUN` writes a run"
+                )
             }
             Self::NotExport { .. } => "`pointsman export RUN > run.jsonl` writes one".into(),
             Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
@@ -44,10 +48,11 @@ impl Error {
             }
             Self::NoSuchCode { .. } => "`pointsman explain` lists them all".into(),
             Self::NotYet { .. } => {
-                "the agents of this program can be run, and charts with `jobs = \"builtin\"`"
-                    .into()
+                "the agents of this program can be run, and charts with `jobs = \"builtin\"`".into()
             }
-            Self::NoGoal { agent } | Self::GoalSet { agent } => format!("write `pointsman run {agent} \"GOAL\"`"),
+            Self::NoGoal { agent } | Self::GoalSet { agent } => {
+                format!("write `pointsman run {agent} \"GOAL\"`")
+            }
             Self::NoSuchSlot { hint, .. } => hint.clone(),
             Self::Budget(error) => error.hint().into(),
             Self::NoTalks => "begin one: `pointsman chat`".into(),
@@ -63,9 +68,11 @@ impl Error {
             Self::NoTalker { run, .. } => format!("`pointsman resume {run}` continues it"),
             Self::Plan(error) => error.hint().into(),
             Self::NoUrl => "write `pointsman run form --url URL --profile FILE`".into(),
-            Self::NoProfile => "give `--profile FILE`, or set `profile` in `[form]` of your settings; \
+            Self::NoProfile => {
+                "give `--profile FILE`, or set `profile` in `[form]` of your settings; \
                  `pointsman profile example` prints one to start from"
-                .into(),
+                    .into()
+            }
             Self::Profile(error) => return error.hint().map(Into::into),
             Self::Explore(error) => error.hint(),
             Self::OnlyForms { option, .. } => format!("leave `{option}` out, or run `form`"),
@@ -83,7 +90,9 @@ impl Error {
                 format!("`pointsman resume {run}` continues without an answer")
             }
             Self::AsksNothing { run } => format!("`pointsman show {run}` shows its state"),
-            Self::NoSuchQuestion { open, .. } if open.is_empty() => "it has no open question".into(),
+            Self::NoSuchQuestion { open, .. } if open.is_empty() => {
+                "it has no open question".into()
+            }
             Self::NoSuchQuestion { open, .. } => format!("it asks: {}", open.join(", ")),
             Self::NoRule { offered, .. } => {
                 let offered = offered.iter().map(|rule| format!("`--always='{rule}'`, "));

@@ -97,7 +97,8 @@ fn a_finished_run_is_replayed_without_its_recording() {
 
 #[test]
 fn the_same_seed_explores_the_same_way() {
-    let trace = |name: &str| end(&explore(&home(name), &[], &["--budget", "actions=40"]))["trace"].take();
+    let trace =
+        |name: &str| end(&explore(&home(name), &[], &["--budget", "actions=40"]))["trace"].take();
     assert_eq!(trace("seed-a"), trace("seed-b"));
 }
 
@@ -121,7 +122,8 @@ fn what_is_missing_or_wrong_is_said() {
     home.write("setup.toml", "[[step]]\nact = \"sing\"\n");
     let setup = said(&["run", "explore", "--app-graph", "app.jsonl", "--setup", "setup.toml"], 2);
     assert!(setup.contains("setup.toml") && setup.contains("sing"), "{setup}");
-    let caps = said(&["run", "explore", "--appium", "http://127.0.0.1:1", "--caps", "app.jsonl"], 2);
+    let caps =
+        said(&["run", "explore", "--appium", "http://127.0.0.1:1", "--caps", "app.jsonl"], 2);
     assert!(caps.contains("app.jsonl"), "{caps}");
 }
 

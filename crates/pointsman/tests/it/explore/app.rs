@@ -64,10 +64,7 @@ impl App {
         for (index, (name, text)) in buttons.iter().enumerate() {
             let top = 100 * (index + 1);
             let message = if *name == "aerr_close" { "Points has stopped" } else { text };
-            inside += &format!(
-                r#"<android.widget.Button index="{index}" package="{package}" class="android.widget.Button" text="{message}" resource-id="{package}:id/{id}_{name}" clickable="true" enabled="true" displayed="true" bounds="[0,{top}][400,{}]"/>"#,
-                top + 80
-            );
+            inside.push_str(&button(package, &format!("{id}_{name}"), message, (index, top)));
         }
         let hierarchy = format!(
             r#"<hierarchy rotation="0"><android.widget.FrameLayout index="0" package="{package}" class="android.widget.FrameLayout" resource-id="{package}:id/{id}" enabled="true" displayed="true" bounds="[0,0][400,800]">{inside}</android.widget.FrameLayout></hierarchy>"#
@@ -90,4 +87,11 @@ impl App {
         let lines: Vec<String> = self.lines.iter().map(Value::to_string).collect();
         lines.join("\n")
     }
+}
+
+fn button(package: &str, name: &str, text: &str, (index, top): (usize, usize)) -> String {
+    let bottom = top + 80;
+    format!(
+        r#"<android.widget.Button index="{index}" package="{package}" class="android.widget.Button" text="{text}" resource-id="{package}:id/{name}" clickable="true" enabled="true" displayed="true" bounds="[0,{top}][400,{bottom}]"/>"#
+    )
 }
