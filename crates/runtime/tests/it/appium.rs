@@ -5,12 +5,15 @@ mod apps;
 mod chromium;
 mod configured;
 mod errors;
+mod explored;
 mod fake;
 mod real;
+mod runs;
 mod sessions;
 mod site;
 mod stand_in;
 mod touches;
+mod web_runs;
 
 use std::{path::PathBuf, time::Duration};
 

@@ -18,6 +18,8 @@ use super::{
 const SCRIPT: &str = include_str!("page.js");
 /// What a page shows in place of one that cannot be loaded.
 const BROKEN: &str = "chrome-error:";
+/// What is said to be in front in place of an app whose page has failed.
+const FAILED: &str = "browser-error";
 /// The least status of an answer by which a server says that it has failed.
 const SERVER_ERROR: u16 = 500;
 
@@ -73,7 +75,8 @@ impl Appium {
     pub(super) async fn look_at_page(&self) -> Result<Look, DeviceError> {
         let said = match self.script(json!(["look"]), "looking at the page").await {
             Err(error) if is_crash(&error) => {
-                let (package, activity) = self.place().unwrap_or_default();
+                let (_, activity) = self.place().unwrap_or_default();
+                let package = FAILED.to_owned();
                 return Ok(Look {
                     tree: Arc::new(page(Vec::new())),
                     source: "".into(),
@@ -85,12 +88,15 @@ impl Appium {
         };
         let source = said.to_string();
         let seen: Seen = read(said, "looking at the page")?;
-        let (package, activity) = if seen.href.starts_with(BROKEN) {
-            self.address().await?
-        } else {
-            (seen.origin, seen.path)
-        };
+        let broken = seen.href.starts_with(BROKEN);
+        let (mut package, activity) =
+            if broken { self.address().await? } else { (seen.origin, seen.path) };
         self.set_place(&package, &activity);
+        // What is in front then is the word of a failure, and not the app.
+        let failed = broken || seen.status >= SERVER_ERROR;
+        if failed && self.settings.app().is_some_and(|app| app == package) {
+            FAILED.clone_into(&mut package);
+        }
         let tree = page(seen.elements);
         Ok(Look { tree: Arc::new(tree), source: source.into(), package, activity })
     }

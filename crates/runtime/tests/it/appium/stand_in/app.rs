@@ -47,6 +47,8 @@ pub(crate) enum To {
     Permission(String),
     /// The device is unplugged.
     Unplug,
+    /// The device is away for this many calls.
+    Loose(u32),
     /// The server forgets the session.
     Forget,
 }

@@ -41,6 +41,8 @@ pub(crate) struct Model {
     pub(crate) running: bool,
     pub(crate) front: Front,
     pub(crate) plugged: bool,
+    /// For how many calls it is away.
+    pub(crate) away: u32,
     pub(crate) session: Option<String>,
     /// What was typed, by screen and widget.
     pub(crate) typed: BTreeMap<(String, usize), String>,
@@ -62,6 +64,7 @@ impl Model {
             running: false,
             front: Front::Other(LAUNCHER.into()),
             plugged: true,
+            away: 0,
             session: None,
             typed: BTreeMap::new(),
             calls: Vec::new(),
@@ -91,7 +94,8 @@ impl Model {
             self.session = None;
             return Ok(Value::Null);
         }
-        if !self.plugged {
+        if self.away > 0 || !self.plugged {
+            self.away = self.away.saturating_sub(1);
             return Err(("unknown error", "adb: device 'stand-in' not found".into()));
         }
         let text = |name: &str| call.body.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -145,7 +149,8 @@ impl Model {
                 return Err(("invalid argument", message));
             }
         }
-        if !self.plugged {
+        if self.away > 0 || !self.plugged {
+            self.away = self.away.saturating_sub(1);
             let message = "Could not find a connected Android device in 20000ms";
             return Err(("session not created", message.into()));
         }
@@ -230,6 +235,7 @@ impl Model {
             To::Leave(package) => self.front = Front::Other(package),
             To::Permission(next) => self.front = Front::Asking(next),
             To::Unplug => self.plugged = false,
+            To::Loose(calls) => self.away = calls,
             To::Forget => self.session = None,
         }
     }

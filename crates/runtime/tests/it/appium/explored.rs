@@ -1,0 +1,152 @@
+//! Whole runs of the explore agent over a device, and what they have seen.
+
+use std::{collections::BTreeSet, fs, time::Duration};
+
+use pointsman_agents::explore;
+use pointsman_kernel::{
+    chart::verify,
+    governor::{Level, Permissions},
+    id::Seq,
+};
+use pointsman_runtime::{
+    device,
+    host::{self, Host},
+    model::{self, Spec},
+    session::{Nobody, Outcome, Start},
+    tool,
+};
+use serde_json::{Value, json};
+
+use crate::session::Desk;
+
+/// Where a run goes, and how far.
+pub(super) struct Trip<'t> {
+    /// The server's address.
+    pub(super) url: &'t str,
+    pub(super) capabilities: Value,
+    /// What else the run is configured with.
+    pub(super) config: Value,
+    /// How many actions it may take.
+    pub(super) actions: u32,
+    /// How long a screen must stay the same.
+    pub(super) quiet: Duration,
+}
+
+/// A run that has ended.
+pub(super) struct Ran {
+    pub(super) outcome: Outcome,
+    /// The screens that were seen: package and activity.
+    pub(super) seen: BTreeSet<(String, String)>,
+    /// Its journal.
+    pub(super) lines: Vec<String>,
+}
+
+impl Ran {
+    /// Returns a figure of the run's report.
+    pub(super) fn figure(&self, name: &str) -> u64 {
+        let report = self.outcome.report.as_ref().and_then(|it| it.get(name)?.as_u64());
+        report.unwrap_or_else(|| panic!("{name} is not in {:?}", self.outcome))
+    }
+
+    /// Returns the activities of an app that were seen.
+    pub(super) fn activities(&self, package: &str) -> BTreeSet<&str> {
+        let of_app = self.seen.iter().filter(|(of, _)| of == package);
+        of_app.map(|(_, activity)| activity.as_str()).collect()
+    }
+}
+
+/// Runs the agent to its end.
+pub(super) fn run(desk: &Desk, trip: Trip<'_>) -> Ran {
+    let file = desk.work().join("caps.json");
+    fs::write(&file, trip.capabilities.to_string()).expect("capabilities");
+    let mut config = trip.config;
+    config["device"] = json!({ "appium": trip.url, "capabilities": file });
+    let source = roomy(trip.actions);
+    let chart = verify(&source, &pointsman_agents::registry());
+    let start = Start {
+        chart: chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics)),
+        source: source.into(),
+        config,
+        words: Vec::new(),
+        goal: "".into(),
+        permissions: Permissions { otherwise: Level::Refuse, rules: Vec::new(), attended: false },
+        seed: Some(1),
+    };
+    let host = host(desk, trip.quiet);
+    let outcome = desk.session.run(&host, start, Vec::new(), &mut Nobody);
+    let outcome = outcome.unwrap_or_else(|error| panic!("it runs: {error}"));
+    let lines = desk.session.store().lines(&outcome.run, Seq(0)).expect("a journal");
+    let mut seen = BTreeSet::new();
+    for line in &lines {
+        collect(&serde_json::from_str(line).expect("JSON"), &mut seen);
+    }
+    Ran { outcome, seen, lines }
+}
+
+fn host(desk: &Desk, quiet: Duration) -> Host {
+    let index = desk.work().parent().expect("a folder").join("index.db");
+    // A busy machine is slow: nothing here waits for a limit.
+    let device = device::Settings {
+        quiet,
+        poll: quiet / 2,
+        settle: Duration::from_secs(2),
+        wait: Duration::from_millis(1),
+        command: Duration::from_mins(3),
+        launch: Duration::from_mins(3),
+        connect: Duration::from_mins(1),
+        ..device::Settings::default()
+    };
+    let settings = host::Settings {
+        model: model::Settings::new(Spec::quote()),
+        tools: tool::Settings::over(desk.work(), index),
+        mcp: None,
+        watch: None,
+        hooks: host::Hooks::default(),
+        instructions: host::Instructions::default(),
+        browser: pointsman_runtime::browser::Settings::default(),
+        device,
+    };
+    desk.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
+}
+
+/// Returns the chart with room for this many actions, and time for a busy machine.
+fn roomy(actions: u32) -> String {
+    let mut chart = String::new();
+    for line in explore::CHART.lines() {
+        let budget = line.split('=').next().unwrap_or_default().trim();
+        let of = |most: u32| format!("max = {most},");
+        let line = match budget {
+            "time" => line.replace("max = \"300s\",", "max = \"1h\","),
+            "actions" => line.replace("max = 100,", &of(actions)),
+            "steps" => line.replace("max = 100,", &of(12 * actions)),
+            "taps" => line.replace("max = 50,", &of(2 * actions)),
+            "outside" => line.replace("max = 10,", &of(actions)),
+            "restarts" => line.replace("max = 3,", &of(actions)),
+            "rounds" => line.replace("max = 300,", &of(actions)),
+            // A busy machine takes long for a single step.
+            _ => line.replace("timeout  = \"30s\"", "timeout  = \"10m\""),
+        };
+        chart.push_str(&line);
+        chart.push('\n');
+    }
+    chart
+}
+
+/// Finds the screens in an entry of the journal.
+fn collect(value: &Value, seen: &mut BTreeSet<(String, String)>) {
+    match value {
+        Value::Object(fields) => {
+            let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
+            if let (Some(package), Some(activity), true) =
+                (text("package"), text("activity"), fields.contains_key("coarse"))
+            {
+                seen.insert((package, activity));
+            }
+            for inner in fields.values() {
+                collect(inner, seen);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|inner| collect(inner, seen)),
+        _ => {}
+    }
+}
