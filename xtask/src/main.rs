@@ -13,7 +13,9 @@ mod code;
 mod durable;
 mod eval;
 mod eval_decode;
+mod eval_explore;
 mod eval_forms;
+mod eval_screens;
 mod eval_tokens;
 mod filling;
 mod history;
@@ -158,6 +160,24 @@ enum Eval {
         #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
         seeds: u64,
     },
+    /// The explore agent over recorded and synthetic apps: how many screens it reaches.
+    Explore {
+        /// Where the graphs are: `*.jsonl.gz`, and more in `synthetic`.
+        #[arg(long, value_name = "DIR")]
+        data: PathBuf,
+        /// Runs of each.
+        #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+        seeds: u64,
+        /// Print a line for every app.
+        #[arg(long)]
+        verbose: bool,
+    },
+    /// How hierarchies of others are read, and whether screens are told apart.
+    Screens {
+        /// Where the dumps are, with their `index.json`.
+        #[arg(long, value_name = "DIR")]
+        data: PathBuf,
+    },
     /// What goals without an answer cost, with the governor and without it.
     Tokens,
 }
@@ -181,6 +201,10 @@ fn main() -> ExitCode {
         Command::Eval(Eval::Stuck { data }) => eval::stuck(&data),
         Command::Eval(Eval::Decode { data, splits }) => eval_decode::decode(&data, splits),
         Command::Eval(Eval::Forms { data, only, seeds }) => eval_forms::forms(&data, &only, seeds),
+        Command::Eval(Eval::Explore { data, seeds, verbose }) => {
+            eval_explore::explore(&data, seeds, verbose)
+        }
+        Command::Eval(Eval::Screens { data }) => eval_screens::screens(&data),
         Command::Eval(Eval::Tokens) => eval_tokens::tokens(),
         Command::Record { what } => record::record(what),
         Command::RunTier { tier } => tiers::inner(tier),

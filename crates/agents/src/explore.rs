@@ -4,6 +4,7 @@
 //! and what is decided from a run's data is in `data`.
 
 mod actions;
+mod budgets;
 mod config;
 mod data;
 mod decl;
@@ -11,14 +12,18 @@ mod field;
 mod foreground;
 mod graph;
 pub mod map;
+mod plan;
 mod policy;
 mod read;
 mod report;
 mod screen;
+mod setup;
 mod task;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod variant;
+mod worth;
 
 use alloc::string::String;
 
@@ -30,14 +35,15 @@ use pointsman_kernel::{
 };
 use serde_json::value::RawValue;
 
-pub use actions::{Act, Candidate, Direction, MAX_CANDIDATES, enumerate, offers};
+pub use actions::{Act, Candidate, Direction, MAX_CANDIDATES, offers};
+pub use budgets::lifted;
 pub use config::{Config, Permissions, Place, Preset};
-pub use data::Data;
+pub use data::{Crash, Data};
 pub use field::sample;
-pub use graph::{Graph, Node, Tried};
+pub use graph::{Coverage, Graph, Node, Tried};
 pub use policy::Policy;
 pub use report::Tally;
-pub use screen::{Dialog, Field, Front, Screen, ScreenId, Widget};
+pub use screen::{Change, Dialog, Field, Front, Screen, ScreenId, Widget};
 pub use task::{App, Report, Step, Target, Task};
 pub use tree::{Bounds, Element, Platform, Tree};
 
@@ -205,24 +211,42 @@ fn took(data: &mut Data, job: JobId, report: Report) -> Result<Settled<Task>, Fa
         (SETTLE_ID, Report::Done) => QUIET,
         (CAPTURE_ID, Report::Captured { screen, .. }) => match screen.front(&data.app().package) {
             Front::CrashDialog => {
-                crashed(data);
+                data.crash(&screen);
                 DOWN
             }
-            Front::Elsewhere => ELSEWHERE,
+            Front::Elsewhere => {
+                data.look(screen);
+                ELSEWHERE
+            }
             Front::App | Front::SystemDialog => {
                 data.look(screen);
                 CAPTURED
             }
         },
-        (PERFORM_ID, Report::Performed { .. } | Report::Done) => DONE,
+        (PERFORM_ID, Report::Performed { .. } | Report::Done) => {
+            data.acted();
+            DONE
+        }
         (COMPARE_ID, Report::Captured { screen, running }) => compared(data, &screen, running),
         (RECOVER_ID, Report::Health { session: false, .. }) => SESSION_LOST,
         (RECOVER_ID, Report::Health { running: false, .. }) => RELAUNCH,
-        (RECOVER_ID, Report::Health { in_front: false, .. }) => {
-            let back = Task::Perform { act: Act::Back, target: None, direction: None, text: None };
-            return Ok(Settled::Again(action(back, 1)));
+        (RECOVER_ID, Report::Health { in_front: false, .. }) => match data.way_back() {
+            Act::Restart => RELAUNCH,
+            Act::Tap
+            | Act::Text
+            | Act::Swipe
+            | Act::LongPress
+            | Act::Back
+            | Act::Wait
+            | Act::Launch => {
+                return Ok(Settled::Again(perform(data)));
+            }
+        },
+        (RECOVER_ID, Report::Performed { .. }) => {
+            data.acted();
+            RECOVERED
         }
-        (RECOVER_ID, Report::Health { .. } | Report::Performed { .. } | Report::Done) => RECOVERED,
+        (RECOVER_ID, Report::Health { .. } | Report::Done) => RECOVERED,
         (RESTART_ID, Report::Performed { .. } | Report::Done) => {
             data.start_over();
             RESTARTED
@@ -234,19 +258,20 @@ fn took(data: &mut Data, job: JobId, report: Report) -> Result<Settled<Task>, Fa
 
 fn compared(data: &mut Data, screen: &Screen, running: bool) -> Outcome {
     match screen.front(&data.app().package) {
-        Front::CrashDialog => return crashed(data),
-        Front::Elsewhere if !running => return crashed(data),
-        Front::Elsewhere => {
-            data.bar();
-            return LEFT_APP;
+        Front::CrashDialog => {
+            data.crash(screen);
+            CRASHED
         }
-        Front::App | Front::SystemDialog => {}
+        // Going back out of an app may end it; anything else that does is a crash.
+        Front::Elsewhere if !running && data.chosen().0.act != Act::Back => {
+            data.crash(screen);
+            CRASHED
+        }
+        Front::Elsewhere => {
+            data.compare(screen);
+            LEFT_APP
+        }
+        Front::App | Front::SystemDialog if data.compare(screen) => CHANGED,
+        Front::App | Front::SystemDialog => UNCHANGED,
     }
-    if data.compare(screen) { CHANGED } else { UNCHANGED }
-}
-
-fn crashed(data: &mut Data) -> Outcome {
-    data.crashes = data.crashes.saturating_add(1);
-    data.bar();
-    CRASHED
 }

@@ -20,7 +20,7 @@ pub use appium::{
 };
 pub use error::{DeviceClass, DeviceError};
 pub use picture::perceptual_hash;
-pub use recording::{Recording, RecordingError};
+pub use recording::{Known, Recording, RecordingError, Truth};
 pub use setup::{SetupError, setup};
 
 /// What a device was asked for.

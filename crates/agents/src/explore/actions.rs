@@ -5,7 +5,7 @@ use alloc::{format, string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    screen::{Screen, Widget},
+    screen::{Field, Screen, Widget},
     task::Target,
 };
 
@@ -29,6 +29,33 @@ pub struct Candidate {
     pub class: String,
     /// What is written there.
     pub label: String,
+    /// Known by this on any screen: rows of a list share it.
+    #[serde(default)]
+    pub group: String,
+    /// Which of those that share the name it is, from 1.
+    #[serde(default)]
+    pub row: u32,
+    /// What its text field takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<Field>,
+    /// Whether nothing says that the element can be tapped.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub weak: bool,
+    /// Whether it is in a list.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub listed: bool,
+}
+
+impl Candidate {
+    fn plain(act: Act) -> Self {
+        Self { key: act.name().into(), act, group: act.name().into(), row: 1, ..Self::default() }
+    }
+
+    /// Returns the identifier that the app gives the element; empty if it gives none.
+    pub fn resource(&self) -> &str {
+        let named = self.group.split_once('#').map_or("", |(_, name)| name);
+        named.split(' ').next().unwrap_or_default()
+    }
 }
 
 /// What can be done with a device.
@@ -103,27 +130,16 @@ impl Direction {
 /// Returns all that a screen offers, in the order of its hierarchy, `back` last.
 pub fn offers(screen: &Screen) -> Vec<Candidate> {
     let mut offers: Vec<Candidate> = screen.widgets.iter().flat_map(of_widget).collect();
-    offers.push(Candidate { key: "back".into(), ..Candidate::default() });
+    offers.push(Candidate::plain(Act::Back));
+    if screen.widgets.iter().all(|it| it.weak) {
+        offers.push(Candidate::plain(Act::Wait));
+    }
     offers
 }
 
-/// Enumerates what can be done on a screen. Those tried least come first, so that
-/// the limit never hides an action for good; `back` is always among them.
-///
-/// `tried` says how often an action was tried here, or nothing if it never may be again.
-pub fn enumerate(screen: &Screen, tried: impl Fn(&str) -> Option<u32>) -> Vec<Candidate> {
-    let mut found: Vec<(u32, bool, Candidate)> = Vec::new();
-    for widget in &screen.widgets {
-        let offers = of_widget(widget);
-        found.extend(offers.filter_map(|it| Some((tried(&it.key)?, widget.weak, it))));
-    }
-    // The sort is stable: what was tried as often stays in the screen's order.
-    found.sort_by_key(|(times, weak, _)| (*times, *weak));
-    found.truncate(MAX_CANDIDATES.saturating_sub(1));
-    let mut candidates: Vec<Candidate> = found.into_iter().map(|(_, _, it)| it).collect();
-    let back = Candidate { key: "back".into(), ..Candidate::default() };
-    candidates.extend(Some(back).filter(|back| tried(&back.key).is_some()));
-    candidates
+/// Returns what can be done in another app: go back, or bring the explored one to the front.
+pub(super) fn outside() -> Vec<Candidate> {
+    [Act::Back, Act::Launch].map(Candidate::plain).into()
 }
 
 /// Reads which candidate a text names: by number from 1, or by its whole label.
@@ -161,6 +177,11 @@ fn candidate(widget: &Widget, act: Act, direction: Option<Direction>) -> Candida
     let row = widget.row;
     Candidate {
         key: format!("{} {}~{row} {way}", act.name(), widget.key).trim_end().into(),
+        group: format!("{} {} {way}", act.name(), widget.key).trim_end().into(),
+        row,
+        field: widget.field,
+        weak: widget.weak,
+        listed: widget.listed,
         act,
         direction,
         target: Some(Target { ordinal: widget.ordinal, bounds: widget.bounds }),

@@ -1,5 +1,7 @@
 //! What a run of the explore agent knows, and what it decides from it.
 
+mod choose;
+
 use alloc::{
     format,
     string::{String, ToString},
@@ -13,18 +15,19 @@ use pointsman_kernel::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    actions::{self, Act, Candidate},
+    actions::Candidate,
     config::Config,
-    field,
-    graph::{Graph, MAX_SCREENS},
+    graph::{Graph, Node},
     policy::Policy,
     report::Tally,
-    screen::{Front, Screen, ScreenId},
+    screen::{Change, Front, Screen, ScreenId},
     task::App,
+    variant::Variants,
+    worth::{Learned, Outcome},
 };
 use crate::answer;
 
-/// The rounds without a new screen after which something is done about it.
+/// The rounds without progress after which something is done about it.
 pub(super) const LADDER: ScreenStall = ScreenStall { warn: 3, switch: 5, restart: 10 };
 
 /// What a run knows.
@@ -41,19 +44,55 @@ pub struct Data {
     pub candidates: Vec<Candidate>,
     /// The candidate that was chosen, by its place.
     pub pick: u16,
-    /// Rounds since a new screen was seen.
+    /// Rounds since there was progress.
     pub stall: u32,
-    /// How often the app went down.
-    pub crashes: u32,
+    /// Where and by what the app went down.
+    pub crashes: Vec<Crash>,
+    /// How far the last action changed the screen.
+    pub change: Change,
+    /// Whether nothing is left to try.
+    pub explored: bool,
     /// What went wrong last.
     pub trouble: Option<String>,
     /// What is counted for the report.
     pub tally: Tally,
+    learned: Learned,
+    variants: Variants,
     /// The screen to enumerate; empty once that is done.
     screen: Screen,
-    here: Option<ScreenId>,
-    root: Option<ScreenId>,
+    here: Option<u32>,
+    root: Option<u32>,
+    /// The action whose outcome the next look shows.
+    pending: Option<(u32, String)>,
+    /// New screens, new edges and first tries since the last assessment.
     fresh: u32,
+    /// Restarts since there was progress.
+    vain: u32,
+    /// Whether the app was started and not yet explored from there.
+    starting: bool,
+    preset: u32,
+    waits: u32,
+    plan: Planned,
+    /// Actions chosen so far.
+    turns: u64,
+}
+
+/// A crash, and what led there.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Crash {
+    /// The screen on which the last action was done, by its place.
+    pub from: Option<u32>,
+    /// The key of that action.
+    pub key: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+enum Planned {
+    #[default]
+    Pick,
+    Undecided,
+    Restart,
+    Lost,
 }
 
 /// How far a run has come since the last look.
@@ -72,10 +111,8 @@ pub(super) enum Choice {
     /// One is chosen, and a model may pick another.
     Open,
     /// Starting again is the shortest way.
-    #[expect(dead_code, reason = "no policy chooses it yet")]
     Restart,
     /// A step of the set-up finds nothing to act upon.
-    #[expect(dead_code, reason = "no set-up is run yet")]
     Lost,
 }
 
@@ -94,7 +131,7 @@ impl Data {
             return Err(BadBody("the app has no package".into()));
         }
         let policy = config.policy.unwrap_or_default();
-        Ok(Self { config, policy, ..Self::default() })
+        Ok(Self { config, policy, starting: true, ..Self::default() })
     }
 
     /// Returns the app that is explored.
@@ -116,96 +153,122 @@ impl Data {
     /// Forgets where it was: the app was started.
     pub(super) fn start_over(&mut self) {
         self.here = None;
+        self.pending = None;
         self.candidates.clear();
         self.stall = 0;
+        self.starting = true;
+        (self.preset, self.waits) = (0, 0);
     }
 
     /// Takes a look at the present screen.
     pub(super) fn look(&mut self, screen: Screen) {
-        let depth = self.depth();
-        self.here = Some(self.see(&screen, depth));
+        let at = self.see(&screen);
+        if let Some(node) = at.and_then(|at| self.graph.node_mut(at)) {
+            node.visits = node.visits.saturating_add(1);
+        }
+        self.arrive(at);
         self.screen = screen;
     }
 
-    /// Takes the screen after an action, and returns whether it is another one.
+    /// Takes the screen after an action, and returns whether it changed.
     pub(super) fn compare(&mut self, screen: &Screen) -> bool {
-        let depth = self.depth().saturating_add(1);
-        let to = self.see(screen, depth);
-        self.note(Some(to.clone()));
-        self.here.as_ref() != Some(&to)
+        self.change = self.screen.change(screen);
+        let at = self.see(screen);
+        self.arrive(at);
+        self.change != Change::None
     }
 
-    /// Takes note that the chosen action led nowhere that can be used again.
-    pub(super) fn bar(&mut self) {
-        self.note(None);
-    }
-
-    fn see(&mut self, screen: &Screen, depth: u16) -> ScreenId {
-        let id = screen.coarse.clone();
-        if self.graph.see(&id, &screen.activity, depth) {
-            self.fresh = self.fresh.saturating_add(1);
-            self.root.get_or_insert_with(|| id.clone());
-        }
-        id
-    }
-
-    fn note(&mut self, to: Option<ScreenId>) {
-        let key = self.candidates.get(usize::from(self.pick)).map(|it| it.key.clone());
-        if let (Some(from), Some(key)) = (&self.here, key) {
-            self.graph.tried(from, &key, to);
-        }
-    }
-
-    fn depth(&self) -> u16 {
-        let node = self.here.as_ref().and_then(|id| self.graph.node(id));
-        node.map_or(0, |node| node.depth)
-    }
-
-    /// Enumerates what the present screen offers, and returns whether it is anything.
-    pub(super) fn enumerate(&mut self) -> bool {
-        let Some(id) = self.here.clone() else { return false };
-        let screen = core::mem::take(&mut self.screen);
-        let times = |key: &str| match self.graph.action(&id, key) {
-            Some(tried) if tried.barred => None,
-            Some(tried) => Some(tried.times),
-            None => Some(0),
+    /// Takes note that the app went down.
+    pub(super) fn crash(&mut self, screen: &Screen) {
+        let (from, key) = match &self.pending {
+            Some((from, key)) => (Some(*from), key.clone()),
+            None => (self.here, String::new()),
         };
-        self.candidates = actions::enumerate(&screen, times);
-        self.graph.offer(&id, &self.candidates);
-        !self.candidates.is_empty()
+        self.crashes.push(Crash { from, key });
+        let at = self.see(screen);
+        self.arrive(at);
     }
 
-    /// Chooses by policy, and returns whether a model is to be asked as well.
-    pub(super) fn choose(&mut self) -> Choice {
-        let here = self.here.clone().unwrap_or_default();
-        let pick = self.policy.choose(&self.graph, &here, &self.config.goal, &self.candidates);
-        self.pick = pick.and_then(|at| u16::try_from(at).ok()).unwrap_or_default();
-        if self.config.ask_model && self.candidates.len() > 1 {
-            Choice::Open
-        } else {
-            Choice::Settled
+    fn see(&mut self, screen: &Screen) -> Option<u32> {
+        let front = screen.front(&self.app().package);
+        let id = self.variants.id(screen);
+        let before = self.pending.as_ref().map(|(from, _)| *from).or(self.here);
+        let depth = before.and_then(|at| self.graph.node(at));
+        let node = Node {
+            id,
+            coarse: screen.coarse.clone(),
+            package: screen.package.clone(),
+            activity: screen.activity.clone(),
+            front,
+            depth: depth.map_or(0, |node| node.depth.saturating_add(1)),
+            picture: screen.picture.clone(),
+            ..Node::default()
+        };
+        let known = self.graph.nodes().iter().any(|it| it.coarse == node.coarse);
+        let (at, new) = self.graph.see(node)?;
+        if new && !known {
+            self.fresh = self.fresh.saturating_add(1);
+        }
+        self.note(at, new && !known);
+        Some(at)
+    }
+
+    /// Takes note of where the pending action led.
+    fn note(&mut self, to: u32, new: bool) {
+        let Some((from, key)) = self.pending.take() else { return };
+        let coarse = |graph: &Graph, at: u32| graph.node(at).map(|it| it.coarse.clone());
+        let Some(screen) = coarse(&self.graph, from) else { return };
+        let moved = coarse(&self.graph, to).as_ref() != Some(&screen);
+        let Some(action) = self.graph.node_mut(from).and_then(|it| it.action_mut(&key)) else {
+            return;
+        };
+        let surprising = !action.to.iter().any(|(known, _)| *known == to);
+        self.learned.take(screen.as_str(), action, Outcome { new, moved, surprising });
+        let first = action.times == 0;
+        let edge = action.led(Some(to));
+        self.fresh = self.fresh.saturating_add(u32::from(first || edge));
+        let several = action.to.len() > 1 && action.times <= 3;
+        if several && self.variants.split(&screen) {
+            // What was learned about the whole holds for none of its parts.
+            self.here = None;
         }
     }
 
-    /// Takes a model's pick, and returns whether it names a candidate.
-    pub(super) fn take_pick(&mut self, text: &str) -> bool {
-        let named = actions::named(&self.candidates, text).and_then(|at| u16::try_from(at).ok());
-        self.pick = named.unwrap_or(self.pick);
-        named.is_some()
+    fn arrive(&mut self, at: Option<u32>) {
+        self.here = at;
+        if self.starting && self.is_set_up() && at.is_some() {
+            (self.starting, self.root) = (false, at);
+        }
     }
 
-    /// Returns the candidate that was chosen, and what to type if it takes text.
-    pub(super) fn chosen(&self) -> (Candidate, Option<String>) {
-        let chosen = self.candidates.get(usize::from(self.pick)).cloned().unwrap_or_default();
-        let types = chosen.act == Act::Text;
-        let text = types.then(|| field::text(&self.config.inputs, &[&chosen.label], None));
-        (chosen, text)
+    fn is_set_up(&self) -> bool {
+        usize::try_from(self.preset).is_ok_and(|at| at >= self.config.setup.len())
     }
 
-    /// Takes stock: only a screen of a structure not seen before is progress.
+    /// Takes note that the chosen action is under way.
+    pub(super) fn acted(&mut self) {
+        let key = self.candidates.get(usize::from(self.pick)).map(|it| it.key.clone());
+        self.pending = self.here.zip(key);
+        if !self.is_set_up() && self.plan == Planned::Pick && self.waits == 0 {
+            self.preset = self.preset.saturating_add(1);
+        }
+    }
+
+    /// Takes note that the chosen action could not be done, or its outcome not seen.
+    pub(super) fn bar(&mut self) {
+        let key = self.candidates.get(usize::from(self.pick)).map(|it| it.key.clone());
+        let (Some(here), Some(key)) = (self.here, key) else { return };
+        if let Some(action) = self.graph.node_mut(here).and_then(|it| it.action_mut(&key)) {
+            action.led(None);
+            action.barred = true;
+        }
+        self.pending = None;
+    }
+
+    /// Takes stock: a new screen, a new edge or a first try is progress.
     pub(super) fn assess(&mut self) -> Progress {
         if core::mem::take(&mut self.fresh) > 0 {
-            self.stall = 0;
+            (self.stall, self.vain) = (0, 0);
             return Progress::Some;
         }
         self.stall = self.stall.saturating_add(1);
@@ -213,16 +276,18 @@ impl Data {
     }
 
     /// Decides where exploring goes on.
-    pub(super) fn route(&self) -> Onward {
-        let from: Vec<&ScreenId> = self.here.iter().chain(&self.root).collect();
-        let seen = self.graph.screens();
-        if seen >= MAX_SCREENS || (seen > 0 && self.graph.is_exhausted(&from)) {
-            return Onward::Explored;
-        }
+    pub(super) fn route(&mut self) -> Onward {
+        // A long way to the next untried action must not be cut short again and again.
+        let restart =
+            LADDER.restart.saturating_mul(1_u32.checked_shl(self.vain).unwrap_or(u32::MAX));
         match self.stall {
-            stall if stall >= LADDER.restart => Onward::Restart,
+            _ if self.explored => Onward::Explored,
+            stall if stall >= restart => {
+                self.vain = self.vain.saturating_add(1);
+                Onward::Restart
+            }
             // The new policy has until the restart to show what it can do.
-            stall if stall == LADDER.switch => Onward::Switch,
+            stall if stall == LADDER.switch && self.config.policy.is_none() => Onward::Switch,
             _ => Onward::GoOn,
         }
     }
@@ -234,7 +299,7 @@ impl Data {
     /// Returns what to say about a run that gets nowhere.
     pub fn warning(&self) -> Option<String> {
         let stalled = self.stall >= LADDER.warn;
-        stalled.then(|| format!("No new screen in {} rounds. Try something else.", self.stall))
+        stalled.then(|| format!("Nothing new in {} rounds. Try something else.", self.stall))
     }
 
     pub(super) fn give_up(&mut self, why: &Forgone) {
@@ -252,5 +317,15 @@ impl Data {
         }
         lines.push("Answer with one number from the list and nothing else.".to_string());
         lines.join("\n")
+    }
+
+    /// Returns the screen that the app is on.
+    pub fn here(&self) -> Option<&Node> {
+        self.graph.node(self.here?)
+    }
+
+    /// Returns what a node is known by.
+    pub fn id(&self, at: u32) -> Option<&ScreenId> {
+        Some(&self.graph.node(at)?.id)
     }
 }

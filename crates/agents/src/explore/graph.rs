@@ -1,165 +1,199 @@
-//! The coverage graph: screens seen, actions tried, and where each led.
+//! The coverage graph: screens seen, actions offered and tried, and where each led.
 
-use alloc::{collections::BTreeMap, string::String, vec::Vec};
+use alloc::{collections::BTreeMap, collections::BTreeSet, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{actions::Candidate, screen::ScreenId};
+use super::{
+    actions::{Act, Candidate, Direction},
+    screen::{Front, ScreenId},
+};
 
-/// Screens that are remembered at most; an app with more counts as explored.
-pub(super) const MAX_SCREENS: usize = 200;
+/// Screens that are remembered at most, with their variants.
+const MAX_NODES: usize = 5_000;
 /// Actions that are remembered of one screen.
-const MAX_ACTIONS: usize = 100;
+const MAX_ACTIONS: usize = 600;
+/// Different outcomes of one action that are remembered.
+const MAX_OUTCOMES: usize = 20;
 
 /// What was seen of an app.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[serde(transparent)]
-pub struct Graph(BTreeMap<ScreenId, Node>);
+pub struct Graph {
+    ids: BTreeMap<ScreenId, u32>,
+    nodes: Vec<Node>,
+}
 
-/// A screen that was seen.
+/// A screen that was seen, or a variant of one.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Node {
+    /// What it is known by.
+    pub id: ScreenId,
+    /// The screen that it is a variant of.
+    pub coarse: ScreenId,
+    /// The app in front.
+    pub package: String,
     /// Its activity.
     pub activity: String,
+    /// What was in front.
+    pub front: Front,
     /// Actions from the first screen to here, when it was first seen.
-    pub depth: u16,
-    /// Whether it was looked at: until then nobody knows what can be done there.
-    pub looked_at: bool,
-    /// What can be done there, and what came of it.
-    pub actions: BTreeMap<String, Tried>,
+    pub depth: u32,
+    /// How often it was looked at.
+    pub visits: u32,
+    /// The blob that holds its picture, the first that was taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub picture: Option<String>,
+    /// All that it ever offered, in the order in which it was first seen.
+    pub actions: Vec<Tried>,
+    /// Where an action is in that list, by key.
+    pub(super) places: BTreeMap<String, u32>,
 }
 
-/// What came of an action.
+/// An action of a screen, and what came of it.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Tried {
+    /// Known by this on its screen.
+    pub key: String,
+    /// What to do.
+    pub act: Act,
+    /// Which way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// What is written there.
+    pub label: String,
     /// How often it was tried.
     pub times: u32,
-    /// Where it led the last time.
-    pub to: Option<ScreenId>,
-    /// Whether it left the app, brought it down or could not be done.
+    /// Where it led, and how often: nodes by their place.
+    pub to: Vec<(u32, u32)>,
+    /// Whether it could not be done.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub barred: bool,
+    /// What the agent learns about all actions of its kind and about all of its name.
+    pub(super) kind: u16,
+    pub(super) group: u32,
+    pub(super) row: u32,
+    /// Its place on the screen, in thousandths.
+    pub(super) rank: u32,
 }
 
-/// How near untried actions are from a screen.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(super) struct Frontier {
-    /// How deep the screen with untried actions lies.
-    pub(super) depth: u16,
-    /// Actions to get there.
-    pub(super) steps: u16,
+/// How much of an app was covered.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct Coverage {
+    /// Activities of the app.
+    pub activities: usize,
+    /// Screens of the app; variants of one count once.
+    pub screens: usize,
+    /// Actions that were offered.
+    pub seen: usize,
+    /// Actions that were tried.
+    pub tried: usize,
+    /// Actions that are known to lead from one screen to another, with every outcome.
+    pub edges: usize,
 }
 
 impl Graph {
-    /// Returns how many screens were seen.
-    pub fn screens(&self) -> usize {
-        self.0.len()
+    /// Returns all screens and their variants, in the order in which they were first seen.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
     }
 
-    /// Returns how many actions were seen, and how many of them were tried.
-    pub fn coverage(&self) -> (usize, usize) {
-        let actions = || self.0.values().flat_map(|node| node.actions.values());
-        (actions().count(), actions().filter(|tried| tried.times > 0).count())
+    /// Returns a screen by its place.
+    pub fn node(&self, at: u32) -> Option<&Node> {
+        self.nodes.get(usize::try_from(at).ok()?)
     }
 
-    /// Returns what is known of a screen.
-    pub fn node(&self, id: &ScreenId) -> Option<&Node> {
-        self.0.get(id)
+    pub(super) fn node_mut(&mut self, at: u32) -> Option<&mut Node> {
+        self.nodes.get_mut(usize::try_from(at).ok()?)
     }
 
-    /// Returns the screens that were seen.
-    pub fn nodes(&self) -> impl Iterator<Item = (&ScreenId, &Node)> {
-        self.0.iter()
+    /// Returns the place of a screen.
+    pub fn find(&self, id: &ScreenId) -> Option<u32> {
+        self.ids.get(id).copied()
     }
 
-    /// Returns how many actions are known to lead from one screen to another.
-    pub fn edges(&self) -> usize {
-        let leads = |id: &ScreenId, tried: &Tried| tried.to.as_ref().is_some_and(|to| to != id);
-        let of = |(id, node): (&ScreenId, &Node)| {
-            node.actions.values().filter(|tried| leads(id, tried)).count()
-        };
-        self.0.iter().map(of).sum()
-    }
-
-    /// Takes note of a screen, and returns whether it is new.
-    pub(super) fn see(&mut self, id: &ScreenId, activity: &str, depth: u16) -> bool {
-        if self.0.contains_key(id) || self.0.len() >= MAX_SCREENS {
-            return false;
-        }
-        let activity = activity.chars().take(200).collect();
-        self.0.insert(id.clone(), Node { activity, depth, ..Node::default() });
-        true
-    }
-
-    /// Takes note of what a screen offers.
-    pub(super) fn offer(&mut self, id: &ScreenId, candidates: &[Candidate]) {
-        let Some(node) = self.0.get_mut(id) else { return };
-        node.looked_at = true;
-        for candidate in candidates {
-            if node.actions.len() < MAX_ACTIONS && !node.actions.contains_key(&candidate.key) {
-                node.actions.insert(candidate.key.clone(), Tried::default());
+    /// Returns how much was covered.
+    pub fn coverage(&self) -> Coverage {
+        let own = || self.nodes.iter().filter(|node| node.front == Front::App);
+        let actions = || self.nodes.iter().flat_map(|node| &node.actions);
+        let mut edges = BTreeSet::new();
+        for node in &self.nodes {
+            for action in &node.actions {
+                let to = action.to.iter().filter_map(|(to, _)| Some(&self.node(*to)?.coarse));
+                let to = to.filter(|to| **to != node.coarse);
+                edges.extend(to.map(|to| (&node.coarse, action.key.as_str(), to)));
             }
         }
-    }
-
-    /// Takes note of where an action led; nowhere bars it.
-    pub(super) fn tried(&mut self, from: &ScreenId, key: &str, to: Option<ScreenId>) {
-        let action = self.0.get_mut(from).and_then(|node| node.actions.get_mut(key));
-        if let Some(tried) = action {
-            tried.times = tried.times.saturating_add(1);
-            tried.barred = to.is_none();
-            tried.to = to;
+        Coverage {
+            activities: own().map(|node| &node.activity).collect::<BTreeSet<_>>().len(),
+            screens: own().map(|node| &node.coarse).collect::<BTreeSet<_>>().len(),
+            seen: actions().count(),
+            tried: actions().filter(|it| it.times > 0).count(),
+            edges: edges.len(),
         }
     }
 
-    /// Returns what came of an action.
-    pub(super) fn action(&self, screen: &ScreenId, key: &str) -> Option<&Tried> {
-        self.0.get(screen)?.actions.get(key)
-    }
-
-    /// Returns whether no known way leads from these screens to an untried action.
-    pub(super) fn is_exhausted(&self, from: &[&ScreenId]) -> bool {
-        let frontiers = self.frontiers(|new, old| new.steps < old.steps);
-        from.iter().all(|id| !frontiers.contains_key(id))
-    }
-
-    /// Returns, for every screen from which untried actions can be reached over
-    /// known edges, the best of them by `better`.
-    pub(super) fn frontiers(
-        &self,
-        better: impl Fn(&Frontier, &Frontier) -> bool,
-    ) -> BTreeMap<&ScreenId, Frontier> {
-        let mut known: BTreeMap<&ScreenId, Frontier> = BTreeMap::new();
-        for (id, node) in self.0.iter().filter(|(_, node)| !node.is_done()) {
-            known.insert(id, Frontier { depth: node.depth, steps: 0 });
+    /// Takes note of a screen, and returns its place and whether it is new. What does not fit
+    /// is not remembered.
+    pub(super) fn see(&mut self, node: Node) -> Option<(u32, bool)> {
+        if let Some(at) = self.find(&node.id) {
+            return Some((at, false));
         }
-        // A path has no more edges than there are screens, so this ends.
-        for _ in 0..self.0.len() {
-            let mut news: Vec<(&ScreenId, Frontier)> = Vec::new();
-            for (id, node) in &self.0 {
-                for to in node.actions.values().filter_map(|tried| tried.to.as_ref()) {
-                    let Some(next) = known.get(to) else { continue };
-                    let next = Frontier { steps: next.steps.saturating_add(1), ..*next };
-                    if known.get(id).is_none_or(|old| better(&next, old)) {
-                        news.push((id, next));
-                    }
-                }
-            }
-            if news.is_empty() {
-                break;
-            }
-            for (id, next) in news {
-                let slot = known.entry(id).or_insert(next);
-                if better(&next, slot) {
-                    *slot = next;
-                }
-            }
-        }
-        known
+        let at = u32::try_from(self.nodes.len()).ok().filter(|_| self.nodes.len() < MAX_NODES)?;
+        self.ids.insert(node.id.clone(), at);
+        self.nodes.push(node);
+        Some((at, true))
     }
 }
 
 impl Node {
-    fn is_done(&self) -> bool {
-        self.looked_at && self.actions.values().all(|tried| tried.times > 0)
+    /// Returns what came of an action.
+    pub fn action(&self, key: &str) -> Option<&Tried> {
+        self.actions.get(usize::try_from(*self.places.get(key)?).ok()?)
+    }
+
+    pub(super) fn action_mut(&mut self, key: &str) -> Option<&mut Tried> {
+        self.actions.get_mut(usize::try_from(*self.places.get(key)?).ok()?)
+    }
+
+    /// Takes note of what a screen offers.
+    pub(super) fn offer(&mut self, candidate: &Candidate, kind: u16, group: u32, rank: u32) {
+        let place = u32::try_from(self.actions.len()).unwrap_or(u32::MAX);
+        if self.actions.len() >= MAX_ACTIONS || self.places.contains_key(&candidate.key) {
+            return;
+        }
+        self.places.insert(candidate.key.clone(), place);
+        self.actions.push(Tried {
+            key: candidate.key.clone(),
+            act: candidate.act,
+            direction: candidate.direction,
+            label: candidate.label.clone(),
+            kind,
+            group,
+            row: candidate.row,
+            rank,
+            ..Tried::default()
+        });
+    }
+}
+
+impl Tried {
+    /// Takes note of where the action led, and returns whether it never led there before.
+    pub(super) fn led(&mut self, to: Option<u32>) -> bool {
+        self.times = self.times.saturating_add(1);
+        let Some(to) = to else { return false };
+        if let Some((_, times)) = self.to.iter_mut().find(|(known, _)| *known == to) {
+            *times = times.saturating_add(1);
+            return false;
+        }
+        if self.to.len() < MAX_OUTCOMES {
+            self.to.push((to, 1));
+        }
+        true
+    }
+
+    /// Returns whether it may be worth another try: it led to several screens, or to others
+    /// than a text before it may lead to.
+    pub(super) fn is_unsure(&self) -> bool {
+        self.to.len() > 1
     }
 }

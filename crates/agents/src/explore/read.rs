@@ -39,6 +39,9 @@ const LISTS: &[&str] = &[
 /// Names of elements of a page whose children are rows.
 const WEB_LISTS: &[&str] = &["ul", "ol", "tbody", "listbox", "list"];
 
+/// Words in the names of elements that come and go on one screen.
+const FLEETING: &[&str] = &["error", "snackbar", "toast", "badge", "tooltip"];
+
 impl Screen {
     /// Reduces a hierarchy to what the agent keeps of it.
     pub fn read(tree: &Tree, package: &str, activity: &str) -> Self {
@@ -60,6 +63,7 @@ impl Screen {
             activity: activity.chars().take(200).collect(),
             coarse,
             fine,
+            title: reading.title(),
             nodes: u32::try_from(tree.elements.len()).unwrap_or(u32::MAX),
             dialog: foreground::dialog(tree, package),
             widgets,
@@ -153,7 +157,11 @@ impl<'a> Reading<'a> {
             field: element.editable.then(|| field::kind(element, &label)),
             weak,
             listed: Self::has(&self.listed, at),
-            filled: element.editable && !element.text.is_empty() && element.text != element.hint,
+            holds: if element.editable && !element.text.is_empty() && element.text != element.hint {
+                digest(&element.text).chars().take(8).collect()
+            } else {
+                String::new()
+            },
         })
     }
 
@@ -208,33 +216,60 @@ impl<'a> Reading<'a> {
     }
 
     fn identity(&self, package: &str, activity: &str, widgets: &[Widget]) -> (ScreenId, ScreenId) {
-        let strong = || widgets.iter().filter(|it| !it.weak);
-        let kinds: BTreeSet<String> = strong()
+        let strong = widgets.iter().filter(|it| !it.weak);
+        let mut marks: BTreeSet<String> = strong
             .map(|it| {
                 let acts: Vec<&str> = it.acts.iter().map(|act| act.name()).collect();
                 format!("{}:{}", it.key, acts.join("+"))
             })
             .collect();
-        let mut text = format!("{package}\n{activity}");
-        for kind in &kinds {
-            text.push('\n');
-            text.push_str(kind);
-        }
-        let coarse = digest(&text);
-        for (at, element) in self.tree.elements.iter().enumerate() {
-            if Self::has(&self.hidden, at) {
+        for (_, element) in self.shown().filter(|(at, _)| !Self::has(&self.listed, *at)) {
+            let name = name(&element.resource);
+            let lower = name.to_lowercase();
+            if name.is_empty() || FLEETING.iter().any(|word| lower.contains(word)) {
                 continue;
             }
-            let words = if element.editable {
-                String::from(if element.text.is_empty() { "empty" } else { "filled" })
-            } else {
-                plain(&element.text)
+            marks.insert(format!("{}#{name}", short(&element.class)));
+            if name == "alertTitle" {
+                marks.insert(format!("title {}", steady(&element.text)));
+            }
+        }
+        let mut text = format!("{package}\n{activity}");
+        for mark in &marks {
+            text.push('\n');
+            text.push_str(mark);
+        }
+        let coarse = digest(&text);
+        for (_, element) in self.shown() {
+            let words = match (element.editable, element.text.is_empty()) {
+                (true, true) => "empty".into(),
+                (true, false) => "filled".into(),
+                (false, _) => plain(&element.text),
             };
             let (checked, selected, enabled) = (element.checked, element.selected, element.enabled);
             let marks = format!("\n{} {words} {checked} {selected} {enabled}", element.class);
             text.push_str(&marks);
         }
         (ScreenId(coarse), ScreenId(digest(&text)))
+    }
+
+    /// Returns the elements that are drawn, with their ordinals.
+    fn shown(&self) -> impl Iterator<Item = (usize, &Element)> {
+        let all = self.tree.elements.iter().enumerate();
+        all.filter(|(at, _)| !Self::has(&self.hidden, *at))
+    }
+
+    /// Returns what is written at the head of the screen: its title, else its first text.
+    fn title(&self) -> String {
+        let texts = || {
+            self.shown().filter(|(at, element)| {
+                !element.text.is_empty() && !element.editable && !Self::has(&self.listed, *at)
+            })
+        };
+        let titled = |element: &Element| name(&element.resource).to_lowercase().contains("title");
+        let title = texts().find(|(_, element)| titled(element)).or_else(|| texts().next());
+        let title = title.map(|(_, element)| steady(&element.text)).unwrap_or_default();
+        title.chars().take(MAX_LABEL).collect()
     }
 }
 
@@ -262,4 +297,10 @@ fn name(resource: &str) -> &str {
 fn plain(text: &str) -> String {
     let kept = text.chars().filter(|it| !it.is_numeric() && !it.is_whitespace());
     kept.take(MAX_WORDS).collect()
+}
+
+/// Returns the words of a title without numbers, times and counts that stand alone.
+fn steady(text: &str) -> String {
+    let words = text.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic));
+    words.collect::<Vec<&str>>().join(" ")
 }

@@ -1,7 +1,6 @@
 //! What an exploration has come to: figures for programs, lines for people.
 
 use alloc::{
-    collections::BTreeSet,
     format,
     string::{String, ToString},
     vec::Vec,
@@ -11,7 +10,7 @@ use pointsman_kernel::chart::Budget;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{data::Data, task::Report};
+use super::{data::Data, graph::Coverage, task::Report};
 use crate::answer;
 
 /// What a run counts for its report.
@@ -48,24 +47,19 @@ impl Data {
         self.tally.stopped.as_deref().or(self.trouble.as_deref())
     }
 
-    fn activities(&self) -> usize {
-        let named = self.graph.nodes().map(|(_, node)| node.activity.as_str());
-        named.filter(|activity| !activity.is_empty()).collect::<BTreeSet<&str>>().len()
-    }
-
     /// Returns what the run came to, as data.
     pub(super) fn reported(&self) -> Value {
-        let (seen, tried) = self.graph.coverage();
+        let Coverage { activities, screens, edges, seen, tried } = self.graph.coverage();
         json!({
             "app": self.config.app.package,
             "recording": self.config.device.recording,
-            "screens": self.graph.screens(),
-            "activities": self.activities(),
-            "edges": self.graph.edges(),
+            "screens": screens,
+            "activities": activities,
+            "edges": edges,
             "actions": self.tally.actions,
             "actions_seen": seen,
             "actions_tried": tried,
-            "crashes": self.crashes,
+            "crashes": self.crashes.len(),
             "stopped": self.stopped(),
             "trouble": self.trouble,
         })
@@ -73,7 +67,7 @@ impl Data {
 
     /// Tells what the run came to, and what to do next.
     pub(super) fn told(&self) -> String {
-        let (seen, tried) = self.graph.coverage();
+        let Coverage { activities, screens, edges, seen, tried } = self.graph.coverage();
         let count = |count: usize, one: &str, more: &str| {
             format!("{count} {}", if count == 1 { one } else { more })
         };
@@ -83,12 +77,12 @@ impl Data {
         }
         lines.push(format!(
             "{} in {}, {}. {} performed; {tried} of {seen} that were seen are tried.",
-            count(self.graph.screens(), "screen", "screens"),
-            count(self.activities(), "activity", "activities"),
-            count(self.graph.edges(), "edge", "edges"),
+            count(screens, "screen", "screens"),
+            count(activities, "activity", "activities"),
+            count(edges, "edge", "edges"),
             count(usize::try_from(self.tally.actions).unwrap_or(usize::MAX), "action", "actions"),
         ));
-        lines.push(match self.crashes {
+        lines.push(match self.crashes.len() {
             0 => "The app did not crash.".to_string(),
             1 => "The app crashed or hung once.".to_string(),
             times => format!("The app crashed or hung {times} times."),
@@ -97,7 +91,7 @@ impl Data {
             lines.push(format!("Stopped: {}.", why.trim_end_matches('.')));
         }
         lines.push("Next: pointsman report RUN --format html --out report.html".to_string());
-        if self.crashes > 0 {
+        if !self.crashes.is_empty() {
             lines.push("      pointsman reproduce RUN".to_string());
         }
         lines.join("\n")
@@ -140,7 +134,7 @@ mod tests {
     #[test]
     fn a_report_counts_what_was_seen_and_done() {
         let mut driver = Driver::<Explore>::new(CHART, &[]);
-        driver.begin(json!({"app": {"package": "app"}, "policy": "breadth_first"}));
+        driver.begin(json!({"app": {"package": "app"}, "policy": "depth_first"}));
         let performed = || Report::Performed { step: None };
         for report in [
             Report::Done,

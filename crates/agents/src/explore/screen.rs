@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{actions::Act, tree::Bounds};
+use super::{actions::Act, tree::Bounds, variant::SAME_PICTURE};
 
 /// What a device shows. The hierarchy and the picture themselves are blobs.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -18,6 +18,9 @@ pub struct Screen {
     pub coarse: ScreenId,
     /// The same with texts, ticks and filled fields.
     pub fine: ScreenId,
+    /// What is written at its head, without numbers that change by themselves.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub title: String,
     /// Elements in the hierarchy.
     pub nodes: u32,
     /// What the system shows instead of an app.
@@ -64,9 +67,9 @@ pub struct Widget {
     /// Whether it is in a list.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub listed: bool,
-    /// Whether its text field holds a text.
-    #[serde(skip_serializing_if = "core::ops::Not::not")]
-    pub filled: bool,
+    /// A digest of what its text field holds; empty if it holds nothing.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub holds: String,
 }
 
 /// What a text field takes.
@@ -108,10 +111,12 @@ pub enum Dialog {
 }
 
 /// What is in front.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Front {
     /// The app that is explored.
+    #[default]
     App,
     /// A question of the system.
     SystemDialog,
@@ -126,7 +131,39 @@ pub enum Front {
 #[serde(transparent)]
 pub struct ScreenId(pub String);
 
+/// How far a screen differs from the one before.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// Nothing but what changes by itself.
+    #[default]
+    None,
+    /// Texts, ticks or fields.
+    Minor,
+    /// What can be done, in the same activity.
+    Moderate,
+    /// The activity or the app.
+    Major,
+}
+
 impl Screen {
+    /// Returns how far another screen differs from this one. The pictures decide only where
+    /// neither has elements.
+    pub fn change(&self, after: &Self) -> Change {
+        if self.package != after.package || self.activity != after.activity {
+            return Change::Major;
+        }
+        if let (0, 0, Some(old), Some(new)) = (self.nodes, after.nodes, self.hash, after.hash) {
+            let same = (old ^ new).count_ones() <= SAME_PICTURE;
+            return if same { Change::None } else { Change::Moderate };
+        }
+        match after {
+            _ if self.fine == after.fine => Change::None,
+            _ if self.coarse == after.coarse => Change::Minor,
+            _ => Change::Moderate,
+        }
+    }
+
     /// Returns what is in front while this app is explored.
     pub fn front(&self, app: &str) -> Front {
         match self.dialog {

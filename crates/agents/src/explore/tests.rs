@@ -1,15 +1,24 @@
 //! Scripts for the explore agent, and a small app to explore.
 
-use alloc::{format, string::String, vec, vec::Vec};
+mod ladder;
+mod policies;
+mod screens;
+
+use alloc::{
+    format,
+    string::{String, ToString as _},
+    vec,
+    vec::Vec,
+};
 
 use pointsman_kernel::{
-    agent::{FaultClass, Order},
-    chart::Disposition,
-    event::Scope,
+    agent::{Answer, FaultClass, Order},
+    chart::{Disposition, Maximum, with_budgets},
+    event::{Scope, Usage},
 };
 use serde_json::{Value, json};
 
-use super::{CHART, Element, Explore, Report, Screen, Task, Tree, actions, data};
+use super::{CHART, Element, Explore, Report, Screen, Task, Tree, data};
 use crate::testing::{Driver, hostile_texts};
 
 const SETUP: &[&str] = &["ensure_device", "provision_app", "launch_or_attach", "wait_idle"];
@@ -67,6 +76,50 @@ fn acting(labels: &[&str]) -> Driver<Explore> {
     driver
 }
 
+/// The shipped chart with room for so many actions.
+fn roomy(actions: u64) -> String {
+    let mut maxima = super::lifted(actions, &[]);
+    maxima.push(("actions", actions.to_string()));
+    let maxima = maxima.iter().map(|(budget, amount)| Maximum { budget, amount, lowers: false });
+    with_budgets(CHART, maxima).expect("the chart has these budgets")
+}
+
+/// An app: for each screen, its buttons and where each leads.
+type App<'a> = &'a [(&'a str, &'a [(&'a str, &'a str)])];
+
+/// Plays the device until the run ends; `back` leads to the first screen. Returns the
+/// actions.
+fn explore(driver: &mut Driver<Explore>, app: App<'_>) -> Vec<String> {
+    let mut at = app[0].0;
+    let mut actions = Vec::new();
+    while driver.ended().is_none() {
+        let Order::Own { task, actions: count, .. } = driver.order().clone() else {
+            panic!("no model is asked")
+        };
+        let buttons = app.iter().find(|(name, _)| *name == at).expect("the app has it").1;
+        let labels: Vec<&str> = buttons.iter().map(|(label, _)| *label).collect();
+        if count > 0 {
+            actions.push(format!("{at} {task:?}"));
+        }
+        let report = match task {
+            Task::Session | Task::Settle => Report::Done,
+            Task::Inspect(_) => Report::Installed(Some(1)),
+            Task::Capture | Task::Verify => captured(screen(at, &labels)),
+            Task::Perform { target: Some(target), .. } => {
+                at = buttons[usize::try_from(target.ordinal).unwrap()].1;
+                Report::Performed { step: None }
+            }
+            Task::Wait => Report::Performed { step: None },
+            _ => {
+                at = app[0].0;
+                Report::Performed { step: None }
+            }
+        };
+        driver.report(report);
+    }
+    actions
+}
+
 #[test]
 fn the_ladder_is_the_chart_s_own() {
     let driver = Driver::<Explore>::new(CHART, &[]);
@@ -103,59 +156,6 @@ fn setting_up_tries_three_times_then_goes_a_step_back_three_times() {
     let mut driver = begun(config("breadth_first", false));
     driver.fault(FaultClass::Forbidden, false);
     assert_eq!(driver.state(), "stop_failed");
-}
-
-#[test]
-fn a_round_offers_twenty_candidates_with_back() {
-    let names: Vec<String> = (0..30).map(|at| format!("b{at}")).collect();
-    let labels: Vec<&str> = names.iter().map(String::as_str).collect();
-    let many = screen("home", &labels);
-    assert_eq!(actions::enumerate(&many, |_| Some(0)).len(), 20);
-    // Those tried most are the ones that the limit hides.
-    let tried = |key: &str| Some(u32::from(key.contains("#b0~") || key.contains("#b1~")));
-    let shown = actions::enumerate(&many, tried);
-    assert!(shown.iter().all(|it| it.label != "b0" && it.label != "b1"));
-}
-
-#[test]
-fn a_screen_is_known_by_its_structure() {
-    let one = screen("home", &["Settings"]);
-    let clock = |time: &str| Element { clickable: false, resource: "clock".into(), ..button(time) };
-    let two = read("home", vec![button("Settings"), clock("12:34")]);
-    assert_eq!(one.coarse, two.coarse);
-    assert_eq!(two.fine, read("home", vec![button("Settings"), clock("12:35")]).fine);
-    assert_ne!(one.coarse, screen("home", &["Settings", "More"]).coarse);
-    assert_ne!(one.coarse, screen("other", &["Settings"]).coarse);
-}
-
-#[test]
-fn a_model_picks_from_the_list_and_nothing_else() {
-    let mut route = None;
-    let mut texts = hostile_texts(SETUP);
-    texts.extend(["0", "5", "-1", "999999999999999999999", "tap"].map(String::from));
-    for text in texts {
-        let mut driver = looking(config("breadth_first", true));
-        driver.report(captured(screen("home", &["Help", "Settings", "About"])));
-        assert_eq!(driver.state(), "ask_model");
-        for attempt in 1..=3 {
-            driver.say(&text);
-            if attempt < 3 {
-                driver.wake();
-            }
-        }
-        assert_eq!(driver.state(), "act", "{text:?}");
-        assert_eq!(driver.run.data.chosen().0.label, "Help", "the policy's choice stands");
-        let states: Vec<String> = driver.states().into_iter().map(String::from).collect();
-        assert_eq!(*route.get_or_insert_with(|| states.clone()), states);
-    }
-    for (text, label) in [("2", "Settings"), (" 3. ", "About"), ("settings", "Settings")] {
-        let mut driver = looking(config("breadth_first", true));
-        driver.report(captured(screen("home", &["Help", "Settings", "About"])));
-        assert!(driver.run.data.prompt().contains("2. tap \"Settings\""));
-        driver.say(text);
-        assert_eq!(driver.run.data.chosen().0.label, label);
-        assert_eq!(driver.state(), "act");
-    }
 }
 
 #[test]
@@ -196,4 +196,164 @@ fn a_configuration_without_an_app_is_refused() {
         assert!(Explore::begin(&mut data, &crate::testing::raw(&body)).is_err());
         assert_eq!(data.config.goal, "kept");
     }
+}
+
+#[test]
+fn a_model_picks_from_the_list_and_nothing_else() {
+    let mut route = None;
+    let mut texts = hostile_texts(SETUP);
+    texts.extend(["0", "5", "-1", "999999999999999999999", "tap"].map(String::from));
+    for text in texts {
+        let mut driver = looking(config("goal_oriented", true));
+        driver.report(captured(screen("home", &["Help", "Settings", "About"])));
+        assert_eq!(driver.state(), "ask_model");
+        for attempt in 1..=3 {
+            driver.say(&text);
+            if attempt < 3 {
+                driver.wake();
+            }
+        }
+        assert_eq!(driver.state(), "act", "{text:?}");
+        assert_eq!(driver.run.data.chosen().0.label, "Settings", "the policy's choice stands");
+        let states: Vec<String> = driver.states().into_iter().map(String::from).collect();
+        assert_eq!(*route.get_or_insert_with(|| states.clone()), states);
+    }
+    for (text, label) in [("1", "Settings"), (" 3. ", "About"), ("help", "Help")] {
+        let mut driver = looking(config("goal_oriented", true));
+        driver.report(captured(screen("home", &["Help", "Settings", "About"])));
+        assert!(driver.run.data.prompt().contains("1. tap \"Settings\""));
+        driver.say(text);
+        assert_eq!(driver.run.data.chosen().0.label, label);
+        assert_eq!(driver.state(), "act");
+    }
+}
+
+#[test]
+fn a_model_is_asked_only_where_the_policy_is_undecided_or_stalls() {
+    let mut driver = looking(config("max_coverage", true));
+    let mut save = button("Save");
+    save.resource = "save".into();
+    let mut more = Element { class: "android.view.View".into(), ..button("More") };
+    more.clickable = false;
+    driver.report(captured(read("home", vec![save, more])));
+    assert_eq!(driver.state(), "act", "one promises more than the other");
+}
+
+#[test]
+fn a_crash_restarts_and_leaving_the_app_recovers() {
+    let mut driver = acting(&["Boom", "Web"]);
+    let boom = driver.run.data.chosen().0.key;
+    driver.report(Report::Performed { step: None });
+    let launcher = Screen { package: "launcher".into(), ..Screen::default() };
+    driver.report(Report::Captured { screen: launcher.clone(), running: false });
+    assert_eq!((driver.state(), driver.run.data.crashes.len()), ("restart_app", 1));
+    assert_eq!(driver.run.data.crashes[0].key, boom);
+    driver.report(Report::Performed { step: None });
+    driver.report(Report::Done);
+    driver.report(captured(screen("home", &["Boom", "Web"])));
+    assert_ne!(driver.run.data.chosen().0.key, boom, "what crashed is not tried again");
+    driver.report(Report::Performed { step: None });
+    let effect = driver.running()[0].0;
+    let usage = Usage { outside_app: 1, ..Usage::default() };
+    driver.answer_at_cost(effect, Answer::Own(captured(launcher)), usage);
+    assert_eq!(driver.state(), "recover");
+    driver.report(Report::Health { session: true, running: true, in_front: false });
+    let Order::Own { actions, .. } = driver.order() else { panic!("no model is asked") };
+    assert_eq!(*actions, 1, "coming back is an action");
+    driver.report(Report::Performed { step: None });
+    assert_eq!(driver.state(), "wait_idle");
+}
+
+#[test]
+fn the_news_of_a_crash_is_a_crash_and_a_question_of_the_system_is_a_screen() {
+    let panel = |package: &str, resource: &str| {
+        let close = Element { resource: resource.into(), ..button("Close") };
+        Screen::read(&Tree { elements: vec![close], ..Tree::default() }, package, "")
+    };
+    let crash = panel("android", "android:id/aerr_close");
+    let anr = panel("android", "android:id/aerr_wait");
+    let asks = panel("com.android.permissioncontroller", "permission_allow_button");
+    for (screen, state) in [(crash, "restart_app"), (anr, "restart_app"), (asks, "should_continue")]
+    {
+        let mut driver = acting(&["One"]);
+        driver.report(Report::Performed { step: None });
+        driver.report(captured(screen));
+        assert!(driver.states().contains(&state), "{state}");
+    }
+}
+
+#[test]
+fn permissions_are_allowed_or_denied_as_a_person_says() {
+    let dialog = || {
+        let named = |name: &str, label: &str| Element { resource: name.into(), ..button(label) };
+        let elements = vec![
+            named("permission_deny_button", "Deny"),
+            named("permission_allow_button", "Allow"),
+        ];
+        let tree = Tree { elements, ..Tree::default() };
+        Screen::read(&tree, "com.android.permissioncontroller", "")
+    };
+    for (says, label) in [("allow", "Allow"), ("deny", "Deny")] {
+        let config = json!({"app": {"package": "app"}, "permissions": says});
+        let mut driver = looking(config);
+        driver.report(captured(dialog()));
+        assert_eq!(driver.run.data.chosen().0.label, label);
+    }
+}
+
+#[test]
+fn a_set_up_runs_first_and_after_every_restart() {
+    let setup = json!([
+        {"act": "text", "resource": "user", "text": "ada"}, {"act": "tap", "label": "Log in"},
+    ]);
+    let config = json!({"app": {"package": "app"}, "setup": setup});
+    let login = || {
+        let field = Element { editable: true, ..button("user") };
+        captured(read("login", vec![button("Help"), field, button("Log in")]))
+    };
+    let mut driver = begun(config.clone());
+    driver.report(Report::Done);
+    driver.report(Report::Installed(Some(1)));
+    driver.report(login());
+    let launch = matches!(driver.order(), Order::Own { task: Task::Launch(_), actions: 1, .. });
+    assert!(launch, "a set-up begins at the start of the app");
+    driver.report(Report::Performed { step: None });
+    for (act, text) in [("text", Some("ada".into())), ("tap", None)] {
+        driver.report(Report::Done);
+        driver.report(login());
+        let (chosen, typed) = driver.run.data.chosen();
+        assert_eq!((chosen.act.name(), typed), (act, text));
+        driver.report(Report::Performed { step: None });
+        driver.report(login());
+    }
+    // A step that finds nothing waits, and then ends the run with what is wrong.
+    let mut driver = begun(config);
+    driver.report(Report::Done);
+    driver.report(Report::Installed(Some(1)));
+    driver.report(login());
+    driver.report(Report::Performed { step: None });
+    while driver.ended().is_none() {
+        driver.report(match driver.order() {
+            Order::Own { task: Task::Settle, .. } => Report::Done,
+            Order::Own { task: Task::Capture | Task::Verify, .. } => captured(screen("other", &[])),
+            _ => Report::Performed { step: None },
+        });
+    }
+    assert_eq!(driver.state(), "stop_failed");
+    assert!(driver.run.data.trouble.as_ref().unwrap().contains("step 1 of the set-up"));
+}
+
+#[test]
+fn an_app_in_front_is_attached_to_and_another_is_launched() {
+    let front = |package: &str, launches: bool| {
+        let mut driver = begun(config("max_coverage", false));
+        driver.report(Report::Done);
+        driver.report(Report::Installed(Some(1)));
+        let screen = Screen { package: package.into(), ..screen("home", &["One"]) };
+        driver.report(captured(screen));
+        let state = if launches { "launch_or_attach" } else { "wait_idle" };
+        assert_eq!(driver.state(), state, "{package}");
+    };
+    front("app", false);
+    front("launcher", true);
 }

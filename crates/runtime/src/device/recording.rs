@@ -7,6 +7,7 @@ mod graph;
 mod structure;
 #[cfg(test)]
 mod tests;
+mod truth;
 
 use std::{
     collections::BTreeMap,
@@ -20,6 +21,7 @@ use pointsman_kernel::id::Digest;
 use serde::{Deserialize, Serialize};
 
 pub use graph::RecordingError;
+pub use truth::{Known, Truth};
 
 use super::{AppState, Device, DeviceClass, DeviceError, Gesture, Installed, Look, Reached};
 use graph::{Action, Graph, Kind};

@@ -88,8 +88,12 @@ pub(super) struct State {
     pub(super) activity: String,
     pub(super) source: Arc<str>,
     pub(super) tree: Arc<Tree>,
-    structure: Arc<str>,
+    pub(super) structure: Arc<str>,
     is_passive: bool,
+    /// Whether another app is in front.
+    pub(super) is_outside: bool,
+    /// The screen that it is, where whoever made the graph knows.
+    pub(super) label: Option<String>,
 }
 
 /// What was done on a screen.
@@ -178,6 +182,7 @@ enum Line {
         #[serde(default)]
         flags: Vec<String>,
         hierarchy: String,
+        screen: Option<String>,
     },
     Event {
         from: String,
@@ -220,9 +225,11 @@ impl Graph {
                     complete = kind == "synthetic";
                     (graph.app, graph.package, graph.initial) = (app, package, initial);
                 }
-                Line::State { id, activity, package, flags, hierarchy } => {
+                Line::State { id, activity, package, flags, hierarchy, screen } => {
                     let state = state(activity, package, &flags, &hierarchy);
-                    graph.states.insert(id, state.map_err(|error| bad(error.to_string()))?);
+                    let mut state = state.map_err(|error| bad(error.to_string()))?;
+                    state.label = screen;
+                    graph.states.insert(id, state);
                 }
                 Line::Event { from, to, kind, target, raw, p } => {
                     events.push((number, from, to, action(kind, target.as_ref(), raw), p));
@@ -271,6 +278,11 @@ impl Graph {
         }
     }
 
+    /// Returns the edges that are in the file, by the state that they leave.
+    pub(super) fn edges(&self, from: &str) -> impl Iterator<Item = (&Action, &Weights)> {
+        self.edges.get(from).into_iter().flatten()
+    }
+
     /// Returns the action on the element that a tap or a long press reaches.
     pub(super) fn effective(&self, state: &str, mut action: Action) -> Action {
         if let (Some(state), Some(node)) = (self.states.get(state), action.node) {
@@ -312,7 +324,9 @@ fn state(
     let structure = format!("{package}/{activity}#{}", structure::of(&tree)).into();
     let is_passive = flags.iter().any(|flag| flag == "passive");
     let (tree, source) = (Arc::new(tree), source.into());
-    Ok(State { package, activity, source, tree, structure, is_passive })
+    let is_outside = flags.iter().any(|flag| flag == "out_of_app" || flag == "launcher");
+    let label = None;
+    Ok(State { package, activity, source, tree, structure, is_passive, is_outside, label })
 }
 
 /// Returns the action of an event; nothing where its target was not on the screen.

@@ -1,0 +1,164 @@
+//! The way to the best untried action over known edges.
+
+use alloc::{
+    collections::{BTreeMap, BTreeSet, BinaryHeap},
+    string::String,
+    vec,
+    vec::Vec,
+};
+use core::cmp::{Ordering, Reverse};
+
+use super::{
+    graph::{Graph, Tried},
+    policy::{Policy, Prospect, Rank},
+    worth::Learned,
+};
+
+/// What one sure action costs; an edge that held one time in three costs three times that.
+pub(super) const STEP: u64 = 100;
+/// The longest way that is looked at.
+const FARTHEST: u64 = 40 * STEP;
+
+/// The first action of a plan.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum First {
+    /// An action of this screen.
+    Act(String),
+    /// Starting again.
+    Restart,
+}
+
+/// What is known when a plan is made.
+pub(super) struct Map<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) learned: &'a Learned,
+    /// The screen that the app starts with.
+    pub(super) root: Option<u32>,
+    pub(super) here: u32,
+    /// What can be done here now.
+    pub(super) offered: &'a BTreeSet<&'a str>,
+    pub(super) goal: &'a [String],
+    pub(super) exhaust: bool,
+    pub(super) seed: u64,
+}
+
+/// A plan, and whether another was as good.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Plan {
+    pub(super) first: First,
+    pub(super) undecided: bool,
+}
+
+/// A way that was found: what it costs, and how it begins.
+#[derive(Clone, Copy)]
+struct Way {
+    cost: u64,
+    /// The place of the first action here; nothing is a restart.
+    first: Option<usize>,
+}
+
+impl Map<'_> {
+    /// Returns the beginning of the best way to something worth trying, by a policy.
+    pub(super) fn plan(&self, policy: Policy) -> Option<Plan> {
+        let here = self.graph.node(self.here)?;
+        let mut best: Option<(Rank, u64, First)> = None;
+        let mut undecided = false;
+        let mut consider = |rank: Rank, tie: u64, first: First| {
+            let order = best.as_ref().map(|(old, ..)| rank.cmp(old));
+            undecided = match (order, &best) {
+                (Some(Ordering::Equal), Some((.., old))) => undecided || *old != first,
+                (Some(Ordering::Greater), _) => undecided,
+                _ => false,
+            };
+            if best.as_ref().is_none_or(|(old, old_tie, _)| (&rank, tie) < (old, *old_tie)) {
+                best = Some((rank, tie, first));
+            }
+        };
+        for (at, way) in self.ways() {
+            let Some(node) = self.graph.node(at) else { continue };
+            let screen = self.learned.screen(node.coarse.as_str());
+            for (place, action) in node.actions.iter().enumerate() {
+                if at == self.here && !self.offered.contains(action.key.as_str()) {
+                    continue;
+                }
+                let worth = self.learned.worth(at, action, screen, self.exhaust);
+                if worth == 0 {
+                    continue;
+                }
+                let tie = mix(self.seed, u64::from(at), u64::try_from(place).unwrap_or(0));
+                let prospect =
+                    Prospect { worth, cost: way.cost, node, here, action, goal: self.goal, tie };
+                let first = match way.first {
+                    _ if at == self.here => First::Act(action.key.clone()),
+                    Some(first) => {
+                        let Some(first) = here.actions.get(first) else { continue };
+                        First::Act(first.key.clone())
+                    }
+                    None => First::Restart,
+                };
+                consider(policy.rank(&prospect), tie, first);
+            }
+        }
+        best.map(|(_, _, first)| Plan { first, undecided })
+    }
+
+    /// Returns the cheapest known way to every screen that can be reached from here.
+    fn ways(&self) -> BTreeMap<u32, Way> {
+        let count = self.graph.nodes().len();
+        let mut known: Vec<Option<Way>> = vec![None; count];
+        let mut queue: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
+        let slot = |at: u32| usize::try_from(at).unwrap_or(usize::MAX);
+        if let Some(start) = known.get_mut(slot(self.here)) {
+            *start = Some(Way { cost: 0, first: None });
+        }
+        queue.push(Reverse((0, self.here)));
+        while let Some(Reverse((cost, at))) = queue.pop() {
+            let Some(way) = known.get(slot(at)).copied().flatten() else { continue };
+            if cost > way.cost || cost > FARTHEST {
+                continue;
+            }
+            let Some(node) = self.graph.node(at) else { continue };
+            let begins = at == self.here;
+            let mut go = |to: u32, price: u64, first: Option<usize>| {
+                let cost = cost.saturating_add(price);
+                if let Some(old) = known.get_mut(slot(to))
+                    && old.is_none_or(|old| cost < old.cost)
+                {
+                    *old = Some(Way { cost, first: if begins { first } else { way.first } });
+                    queue.push(Reverse((cost, to)));
+                }
+            };
+            if let Some(root) = self.root.filter(|root| begins && *root != at) {
+                go(root, STEP, None);
+            }
+            for (place, action) in node.actions.iter().enumerate() {
+                let offered = !begins || self.offered.contains(action.key.as_str());
+                if !offered || action.barred {
+                    continue;
+                }
+                for (to, times) in action.to.iter().filter(|(to, _)| *to != at) {
+                    go(*to, price(action, *times), Some(place));
+                }
+            }
+        }
+        let found = known.into_iter().enumerate();
+        found.filter_map(|(at, way)| Some((u32::try_from(at).ok()?, way?))).collect()
+    }
+}
+
+fn price(action: &Tried, times: u32) -> u64 {
+    let all = action.to.iter().fold(0_u64, |sum, (_, times)| sum.saturating_add(u64::from(*times)));
+    STEP.saturating_mul(all).checked_div(u64::from(times).max(1)).unwrap_or(STEP).max(STEP)
+}
+
+/// Returns a number that depends on all of these and looks like chance.
+pub(super) fn mix(seed: u64, one: u64, two: u64) -> u64 {
+    let mut state = seed
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        .wrapping_add(one.wrapping_mul(0xbf58_476d_1ce4_e5b9))
+        .wrapping_add(two.wrapping_mul(0x94d0_49bb_1331_11eb))
+        .wrapping_add(0x2545_f491_4f6c_dd1d);
+    state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    state ^ (state >> 31)
+}

@@ -1,0 +1,225 @@
+//! How likely an action is to show something new: learned from all that was tried before.
+//!
+//! All numbers are whole: chances are millionths, so that every machine computes the same.
+
+use alloc::{collections::BTreeMap, string::String, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    actions::{Act, Candidate, Direction},
+    graph::Tried,
+};
+
+const SURE: u64 = 1_000_000;
+
+/// Tries that the first guess about a kind of action weighs as much as.
+const KIND_WEIGHT: u64 = 2;
+/// Tries that a kind weighs as much as in what is expected of one name.
+const NAME_WEIGHT: u64 = 8;
+/// What a name that was tried elsewhere is worth, in hundredths.
+const NAME_SEEN: u64 = 80;
+/// Tries that a screen is given before what came of them counts.
+const SCREEN_WEIGHT: u64 = 4;
+/// What the first rows of a list are worth, in hundredths; later ones are like the last.
+const ROWS: [u64; 4] = [100, 30, 20, 5];
+/// What the last place on a screen is worth less than the first, in thousandths.
+const ORDER: u64 = 300;
+/// Tries after which an action is not tried again.
+const MAX_TRIES: u32 = 12;
+/// Tries of an action whose outcome is not sure, where a run may end.
+const UNSURE_TRIES: u32 = 3;
+
+/// Flags of a kind of action, beside the act and the direction.
+const WEAK: u16 = 1 << 8;
+const LISTED: u16 = 1 << 9;
+const FIELD: u16 = 1 << 10;
+const BESIDE_FIELDS: u16 = 1 << 11;
+
+/// What was learned about actions.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub(super) struct Learned {
+    kinds: BTreeMap<u16, Record>,
+    /// Numbers of the names that actions have on any screen.
+    names: BTreeMap<String, u32>,
+    groups: Vec<Record>,
+    /// By screen, variants included.
+    screens: BTreeMap<String, Record>,
+    /// How often the same action led elsewhere the second time.
+    again: Record,
+}
+
+/// How often something was tried, and how often with success.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub(super) struct Record {
+    tries: u32,
+    hits: u32,
+}
+
+impl Record {
+    fn add(&mut self, hit: bool) {
+        self.tries = self.tries.saturating_add(1);
+        self.hits = self.hits.saturating_add(u32::from(hit));
+    }
+
+    /// Returns the chance of a success, where so many tries at `guess` came before.
+    fn chance(self, guess: u64, weight: u64) -> u64 {
+        let hits = u64::from(self.hits).saturating_mul(SURE);
+        let guess = guess.saturating_mul(weight);
+        let tries = u64::from(self.tries).saturating_add(weight).max(1);
+        hits.saturating_add(guess).checked_div(tries).unwrap_or(guess)
+    }
+}
+
+/// What came of a try.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Outcome {
+    /// A screen that was never seen before.
+    pub(super) new: bool,
+    /// Another screen.
+    pub(super) moved: bool,
+    /// A screen to which the action never led before.
+    pub(super) surprising: bool,
+}
+
+/// Returns the kind of a candidate: what it has in common with those on other screens.
+pub(super) fn kind(candidate: &Candidate, beside_fields: bool) -> u16 {
+    let act = match candidate.act {
+        Act::Tap => 0,
+        Act::Text => 1,
+        Act::LongPress => 2,
+        Act::Back => 3,
+        Act::Wait => 4,
+        Act::Launch => 5,
+        Act::Restart => 6,
+        Act::Swipe => match candidate.direction {
+            None | Some(Direction::Up) => 8,
+            Some(Direction::Down) => 9,
+            Some(Direction::Left) => 10,
+            Some(Direction::Right) => 11,
+        },
+    };
+    let mut kind = act;
+    for (flag, bit) in [
+        (candidate.weak, WEAK),
+        (candidate.listed, LISTED),
+        (candidate.field.is_some() && candidate.act != Act::Text, FIELD),
+        (beside_fields && candidate.act == Act::Tap && !candidate.listed, BESIDE_FIELDS),
+    ] {
+        if flag {
+            kind |= bit;
+        }
+    }
+    kind
+}
+
+/// Returns what to expect of a kind before anything was tried.
+fn first_guess(kind: u16) -> u64 {
+    let (act, weak, listed, field) =
+        (kind & 0xff, kind & WEAK > 0, kind & LISTED > 0, kind & FIELD > 0);
+    match act {
+        0 if weak && listed => 50_000,
+        0 if weak => 60_000,
+        0 if field => 50_000,
+        0 if kind & BESIDE_FIELDS > 0 => 400_000,
+        0 | 4 => 500_000,
+        1 if listed => 200_000,
+        1 => 900_000,
+        2 if field => 10_000,
+        3 => 150_000,
+        5 => 300_000,
+        _ => 100_000,
+    }
+}
+
+impl Learned {
+    /// Returns the number of a name.
+    pub(super) fn group(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.names.get(name) {
+            return *number;
+        }
+        let number = u32::try_from(self.groups.len()).unwrap_or(u32::MAX);
+        self.groups.push(Record::default());
+        self.names.insert(name.into(), number);
+        number
+    }
+
+    /// Takes note of what came of an action.
+    pub(super) fn take(&mut self, screen: &str, action: &Tried, outcome: Outcome) {
+        if action.times == 0 {
+            self.kinds.entry(action.kind).or_default().add(outcome.new);
+            if let Some(group) =
+                usize::try_from(action.group).ok().and_then(|at| self.groups.get_mut(at))
+            {
+                group.add(outcome.new);
+            }
+            if !self.screens.contains_key(screen) {
+                self.screens.insert(screen.into(), Record::default());
+            }
+            if let Some(record) = self.screens.get_mut(screen) {
+                record.add(outcome.moved);
+            }
+        } else if action.to.len() == 1 {
+            self.again.add(outcome.surprising);
+        }
+    }
+
+    /// Returns what the screen's own record makes of its actions, in millionths.
+    pub(super) fn screen(&self, screen: &str) -> u64 {
+        self.screens.get(screen).copied().unwrap_or_default().chance(SURE, SCREEN_WEIGHT)
+    }
+
+    /// Returns the chance that an action shows something new, in millionths. `screen` is the
+    /// record of its screen. Nothing is expected of what need not be tried again.
+    pub(super) fn worth(&self, at: u32, action: &Tried, screen: u64, exhaust: bool) -> u64 {
+        if action.barred {
+            return 0;
+        }
+        if action.times > 0 {
+            return self.again(at, action, exhaust);
+        }
+        let kind = self.kinds.get(&action.kind).copied().unwrap_or_default();
+        let mut chance = kind.chance(first_guess(action.kind), KIND_WEIGHT);
+        let group = usize::try_from(action.group).ok().and_then(|at| self.groups.get(at));
+        if let Some(group) = group.filter(|group| group.tries > 0 && has_name(action.act)) {
+            chance = part(group.chance(chance, NAME_WEIGHT), NAME_SEEN, 100);
+        }
+        let row = usize::try_from(action.row.saturating_sub(1)).unwrap_or(usize::MAX);
+        let row = ROWS.get(row).or(ROWS.last()).copied().unwrap_or(100);
+        chance = part(chance, row, 100);
+        let order = part(u64::from(action.rank), ORDER, 1_000);
+        chance = part(chance, 1_000_u64.saturating_sub(order), 1_000);
+        part(chance, screen, SURE).max(1)
+    }
+
+    fn again(&self, at: u32, action: &Tried, exhaust: bool) -> u64 {
+        let limit = match (exhaust, action.is_unsure()) {
+            (true, _) => MAX_TRIES,
+            (false, true) => UNSURE_TRIES,
+            (false, false) => 1,
+        };
+        if action.times >= limit {
+            return 0;
+        }
+        let times = u64::from(action.times);
+        let single = action.to.iter().filter(|(_, times)| *times == 1).count();
+        let chance = match action.to.as_slice() {
+            [(only, _)] if *only == at => 20_000,
+            [_] => {
+                let seen = self.again.chance(SURE / 4, 4);
+                part(seen, 30, 100)
+            }
+            _ => 300_000_u64.saturating_mul(u64::try_from(single).unwrap_or(0)),
+        };
+        chance.checked_div(times).unwrap_or(0)
+    }
+}
+
+/// Returns whether an action is the same thing on any screen only by its element's name.
+const fn has_name(act: Act) -> bool {
+    matches!(act, Act::Tap | Act::Text | Act::Swipe | Act::LongPress)
+}
+
+fn part(of: u64, share: u64, whole: u64) -> u64 {
+    of.saturating_mul(share).checked_div(whole).unwrap_or(0)
+}
