@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use pointsman_kernel::id::Seq;
-use pointsman_runtime::store::Store;
+use pointsman_runtime::{session, store::Store};
 use serde_json::Value;
 
 use super::{
@@ -68,6 +68,8 @@ pub(super) struct Survived {
     pub(super) journals: Vec<Vec<String>>,
     /// What was answered, in order, without what differs from run to run.
     pub(super) answers: Vec<String>,
+    /// Why it cannot be replayed, if it cannot.
+    pub(super) replayed: Option<String>,
     /// Calls that were under way when the program was killed.
     pub(super) interrupted: usize,
     /// What still ran long after a program was killed.
@@ -245,6 +247,7 @@ impl Lap<'_> {
             return Ok(survived);
         }
         let (lines, at) = self.journal()?;
+        survived.replayed = self.replay()?;
         let plain = |answer: Value| answer.to_string().replace(self.tag, "RUN");
         survived.answers = answers(&lines, "").map(plain).collect();
         survived.interrupted = interrupted(&lines);
@@ -272,6 +275,14 @@ impl Lap<'_> {
         let lines = store.lines(&run.id, Seq(0)).context("reading the journal")?;
         let ended = run.ended.as_deref().unwrap_or_default();
         Ok((lines, Some((run.state.to_string(), ended.to_owned()))))
+    }
+
+    /// Replays the one run: its lines, what is kept beside them, and its prompts.
+    fn replay(&self) -> Result<Option<String>> {
+        let store = Store::open(&self.home.file("journal.db")).context("opening the journal")?;
+        let runs = store.runs().context("reading the journal")?;
+        let run = runs.first().context("it has ended, so it is there")?;
+        Ok(session::replay(&store, &run.id, None).err().map(|error| error.to_string()))
     }
 
     /// Returns how many notes have this line.

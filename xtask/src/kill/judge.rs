@@ -51,6 +51,7 @@ pub(super) fn complaints(run: &Survived, kind: Kind, alone: Option<&Alone>) -> V
         _ => {}
     }
     lost(run, &mut wrong);
+    wrong.extend(run.replayed.iter().map(|why| format!("it cannot be replayed: {why}")));
     wrong.extend(run.left.iter().map(|it| format!("it was killed, and left running: {it}")));
     if run.end.is_some() && kind.runs_errands() {
         effects(run, &mut wrong);
@@ -202,6 +203,7 @@ mod tests {
         check(|run| run.noted_whole = 0, "0 of 2 notes were written to their end");
         check(|run| run.noted_whole = 3, "3 of 2 notes were written to their end");
         check(|run| run.answers.clear(), "answer 1 is none, and left alone counted");
+        check(|run| run.replayed = Some("no".into()), "it cannot be replayed: no");
         check(|run| run.left.push("12 (sleep 600)".into()), "left running: 12 (sleep 600)");
         check(|run| run.saw.clear(), "another sandbox");
         let ours = fs::read_link("/proc/self/ns/pid").unwrap_or_default().display().to_string();

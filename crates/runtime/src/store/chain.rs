@@ -7,7 +7,10 @@
 use pointsman_kernel::id::{Digest, Seq};
 use rusqlite::{Connection, Row, params};
 
-use super::{Damage, RunRow, StoreError, artifact, seal::signed};
+use super::{
+    Damage, RunRow, StoreError, artifact,
+    seal::{Seal, signed},
+};
 
 /// An entry's row, with the artifact that it may name.
 pub(super) struct Cells<'a>(&'a Row<'a>);
@@ -40,11 +43,31 @@ impl Cells<'_> {
         })
     }
 
+    /// Returns what is kept beside the line.
+    pub(super) fn beside(&self) -> rusqlite::Result<Columns> {
+        Ok(Columns {
+            state: self.0.get(7)?,
+            ended: self.0.get(8)?,
+            wake: self.0.get(9)?,
+            prompts: self.prompts()?,
+            tip: Seal(self.0.get(10)?),
+        })
+    }
+
     /// Returns the digest of the line, without reading it where the row has it.
     pub(super) fn link(&self) -> rusqlite::Result<Digest> {
         let line: Option<String> = self.0.get(3)?;
         line.map_or_else(|| self.0.get(4).map(Digest), |line| Ok(Digest::of(line.as_bytes())))
     }
+}
+
+/// The columns of an entry that are derived from its line, and their seal.
+pub(super) struct Columns {
+    pub(super) state: String,
+    pub(super) ended: Option<String>,
+    pub(super) wake: Option<i64>,
+    pub(super) prompts: i64,
+    pub(super) tip: Seal,
 }
 
 /// Goes from a run's last entry back to `first`. One that is not where the next one says,
@@ -63,7 +86,8 @@ pub(super) fn back(
         .map_err(|source| fail(row.seq, source))?;
     let mut query = connection
         .prepare_cached(
-            "SELECT e.place, e.follows, e.prompts, e.line, e.artifact, a.size, a.body
+            "SELECT e.place, e.follows, e.prompts, e.line, e.artifact, a.size, a.body,
+                    e.state, e.ended, e.wake, e.tip
              FROM entry e LEFT JOIN artifact a ON a.digest = e.artifact
              WHERE e.place = ?1 AND e.run = ?2 AND e.seq = ?3",
         )

@@ -1,5 +1,7 @@
 //! The driver: written, then done; killed at any task, it goes on where it was.
 
+mod replays;
+
 use std::{
     path::PathBuf,
     sync::{
