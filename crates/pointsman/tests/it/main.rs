@@ -9,6 +9,7 @@ mod budgets;
 mod chat;
 mod commands;
 mod decode;
+mod drip;
 mod faulty;
 mod fields;
 mod folders;
@@ -29,6 +30,7 @@ mod stops;
 mod svg;
 mod terminal;
 mod tidy;
+mod tls;
 mod tool;
 
 use std::{
