@@ -7,6 +7,7 @@ use rusqlite::ErrorCode;
 use thiserror::Error;
 
 use super::{LetterId, RunId, schema};
+use crate::plural::counted;
 
 /// What can go wrong with the store. Reads of what is whole go on working after every
 /// one of these.
@@ -168,7 +169,7 @@ pub enum StoreError {
         run: RunId,
     },
     /// The run has no such entry.
-    #[error("run {run} has {} entries, and entry {} was asked for", .has.0, .asked.0)]
+    #[error("run {run} has {}, and entry {} was asked for", counted(.has.0, "entry"), .asked.0)]
     NoSuchEntry {
         /// The run.
         run: RunId,
@@ -216,7 +217,7 @@ pub enum Damage {
     #[error("the count of its runs does not have its seal")]
     Book,
     /// Runs are missing, or there are too many.
-    #[error("{has} runs are there, and {wants} were written")]
+    #[error("{} found, and {wants} written", counted(.has, "run"))]
     Runs {
         /// How many there are.
         has: i64,
