@@ -8,6 +8,7 @@ mod disk;
 mod figures;
 mod flushes;
 mod grouped;
+mod many;
 mod peers;
 mod waiting;
 
@@ -62,7 +63,9 @@ pub(crate) fn inner(waiting: usize, json: Option<&Path>) -> Result<bool> {
     let peers = peers.measure(&scratch.file("peers"))?;
     eprintln!("measuring {waiting} waiting runs");
     let waiting = waiting::measure(&scratch.file("waiting"), waiting)?;
-    let figures = Figures { pairs, flushes, grouped, peers, waiting };
+    eprintln!("measuring figures over many runs");
+    let many = many::measure(&scratch.file("many"), many::SIZES)?;
+    let figures = Figures { pairs, flushes, grouped, peers, waiting, many };
     figures.print();
     if let Some(file) = json {
         std::fs::write(file, figures.json().to_string()).context("writing the figures")?;

@@ -1,12 +1,14 @@
 //! The `kill` tier: whole runs killed at every boundary and at random moments.
 //!
-//! A killed run is resumed by the program itself and must come to the same end as one
-//! that was left alone. What it did to the world is counted by a process that nobody
-//! kills.
+//! A killed run is resumed by the program itself and must come to the same end, by the same
+//! answers, as one that was left alone. What it did to the world is counted by a process
+//! that nobody kills, and nothing that it started may outlast it.
 
 pub(crate) mod counter;
 mod course;
 mod judge;
+mod kind;
+mod left;
 mod pace;
 
 use std::{
@@ -22,7 +24,8 @@ use anyhow::{Context, Result, bail, ensure};
 
 use self::{
     course::{Course, Death, Survived},
-    judge::End,
+    judge::Alone,
+    kind::Kind,
     pace::{Draw, Hit, Pace},
 };
 use crate::random::SplitMix64;
@@ -42,59 +45,72 @@ pub(crate) fn tier() -> Result<bool> {
     runs(MOMENTS)
 }
 
-/// Kills a run at every boundary, then at so many random moments, and returns whether
-/// every one came to the same end.
+/// Kills runs of each kind at every boundary, then at so many random moments or its share
+/// of them, and returns whether every one came to the same end.
 pub(crate) fn runs(moments: usize) -> Result<bool> {
-    let course = Course::open()?;
-    let Alone { end, entries, usual, ran } = left_alone(&course)?;
-    let millis = usual.as_millis();
-    println!("left alone a run ends in {end}, with {entries} entries, after about {millis} ms");
-    let mut tally = Tally::default();
-    for kind in ["persisted", "attempted"] {
+    let mut well = true;
+    for kind in Kind::ALL {
+        let started = Instant::now();
+        well &= runs_of(kind, kind.moments(moments))
+            .with_context(|| format!("killing {}", kind.name()))?;
+        println!("{}: {:.1} s\n", kind.name(), started.elapsed().as_secs_f64());
+    }
+    Ok(well)
+}
+
+fn runs_of(kind: Kind, moments: usize) -> Result<bool> {
+    let course = Course::open(kind)?;
+    let Usual { alone, entries, whole, ran } = left_alone(&course)?;
+    let (name, end, millis) = (kind.name(), &alone.end, whole.as_millis());
+    println!("{name}: left alone a run ends in {end}, with {entries} entries, after {millis} ms");
+    let mut tally = Tally::of(kind);
+    for notice in ["persisted", "attempted"] {
         let before = tally.killed;
         for entry in 1..=entries {
-            let moment = format!("{kind}:{entry}");
+            let moment = format!("{notice}:{entry}");
             let survived = course.go(Death::At(moment.clone()), &[])?;
-            tally.take(&moment, &survived, &end);
+            tally.take(&moment, &survived, &alone);
         }
         // The last entry orders nothing.
-        let (killed, least) = (tally.killed - before, entries - usize::from(kind == "attempted"));
-        println!("killed at {killed} notices `{kind}`");
-        ensure!(killed >= least, "only {killed} of {least} runs were killed at `{kind}`");
+        let (killed, least) = (tally.killed - before, entries - usize::from(notice == "attempted"));
+        println!("killed at {killed} notices `{notice}`");
+        ensure!(killed >= least, "only {killed} of {least} runs were killed at `{notice}`");
     }
-    at_random(&course, moments, Pace::new(usual, ran), &end, &mut tally)?;
+    at_random(&course, moments, Pace::new(whole, ran), &alone, &mut tally)?;
     Ok(tally.report(SEED))
 }
 
-/// A run that nobody disturbed.
-struct Alone {
-    end: End,
+/// What is usual for a run.
+struct Usual {
+    alone: Alone,
     entries: usize,
     /// How long the program takes.
-    usual: Duration,
+    whole: Duration,
     /// How long the run itself takes.
     ran: Duration,
 }
 
-/// Runs the chart without disturbing it.
-fn left_alone(course: &Course) -> Result<Alone> {
-    let (mut took, mut alone) = (Vec::new(), None);
+/// Runs what is to be run without disturbing it.
+fn left_alone(course: &Course) -> Result<Usual> {
+    let (mut took, mut usual) = (Vec::new(), None::<(Alone, usize, Duration)>);
     for _ in 0..USUAL {
         let started = Instant::now();
         let survived = course.go(Death::Never, &[])?;
         took.push(started.elapsed());
-        let complaints = survived.complaints(None);
+        let complaints = survived.complaints(course.kind, usual.as_ref().map(|(it, ..)| it));
         if survived.was_killed() || !complaints.is_empty() {
             bail!("a run that was left alone went wrong: {}", complaints.join("; "));
         }
-        let ran = survived.ran;
-        alone = survived.end.zip(survived.journals.last().map(Vec::len)).map(|it| (it, ran));
+        let end = survived.end.context("a run that is left alone ends")?;
+        let entries = survived.journals.last().map_or(0, Vec::len);
+        usual = Some((Alone { end, answers: survived.answers }, entries, survived.ran));
     }
     took.sort_unstable();
-    let usual = took.get(took.len() / 2).copied().context("it was run")?;
-    let ((end, entries), ran) = alone.context("a run that is left alone ends")?;
+    let whole = took.get(took.len() / 2).copied().context("it was run")?;
+    let (alone, entries, ran) = usual.context("it was run")?;
+    let end = &alone.end;
     ensure!(end.ended == "succeeded", "a run that is left alone ends in {end}");
-    Ok(Alone { end, entries, usual, ran })
+    Ok(Usual { alone, entries, whole, ran })
 }
 
 /// Kills at moments within the usual time of a run, a few children at a time. Now and
@@ -103,7 +119,7 @@ fn at_random(
     course: &Course,
     moments: usize,
     pace: Pace,
-    end: &End,
+    alone: &Alone,
     tally: &mut Tally,
 ) -> Result<()> {
     let mut draws = SplitMix64::new(SEED);
@@ -123,7 +139,7 @@ fn at_random(
             let survived = course.go(Death::After(moment), again)?;
             let name = format!("moment {at}, {} µs", moment.as_micros());
             let (tally, pace, hits) = &mut *lock();
-            tally.take(&name, &survived, end);
+            tally.take(&name, &survived, alone);
             pace.learn(first, survived.hit);
             hits.push(survived.hit);
         }
@@ -143,36 +159,46 @@ fn at_random(
     Ok(())
 }
 
-/// What became of all runs.
-#[derive(Default)]
+/// What became of all runs of a kind.
 struct Tally {
+    kind: Kind,
     runs: usize,
     killed: usize,
     asked: usize,
     repeated: usize,
+    interrupted: usize,
     wrong: Vec<String>,
 }
 
 impl Tally {
-    fn take(&mut self, name: &str, survived: &Survived, end: &End) {
+    const fn of(kind: Kind) -> Self {
+        let (runs, killed, asked, repeated, interrupted) = (0, 0, 0, 0, 0);
+        Self { kind, runs, killed, asked, repeated, interrupted, wrong: Vec::new() }
+    }
+
+    fn take(&mut self, name: &str, survived: &Survived, alone: &Alone) {
         self.runs += 1;
         self.killed += usize::from(survived.was_killed());
         self.asked += usize::from(survived.asked());
         self.repeated += survived.repeated();
-        for complaint in survived.complaints(Some(end)) {
+        self.interrupted += survived.interrupted;
+        for complaint in survived.complaints(self.kind, Some(alone)) {
             eprintln!("{name}: {complaint}");
             self.wrong.push(format!("{name}: {complaint}"));
         }
     }
 
     fn report(&self, seed: u64) -> bool {
-        let Self { runs, killed, asked, repeated, wrong } = self;
+        let Self { kind, runs, killed, asked, repeated, interrupted, wrong } = self;
         println!("{runs} runs (seed {seed:#018x}), {killed} of them killed and resumed");
-        println!("{asked} waited for a person, because nobody knew whether a note was taken");
-        println!("{repeated} requests were made once more, each with the key that it had");
+        println!("{interrupted} calls were under way when the program was killed");
+        if kind.runs_errands() {
+            println!("{asked} waited for a person, because nobody knew whether a note was taken");
+            println!("{repeated} requests were made once more, each with the key that it had");
+        }
         println!("{} complaints", wrong.len());
         // Where nothing was unsure, nothing was tested.
-        let unsure = *asked > 0 && *repeated > 0;
+        let unsure = *interrupted > 0 && (!kind.runs_errands() || *asked > 0 && *repeated > 0);
         if !unsure {
             eprintln!("no run was killed between an effect and its answer");
         }

@@ -147,10 +147,10 @@ to `on.failed` where it is not routed.";
     Impossible = "PM0402", "the state cannot end in this way",
 "The route can never be taken: the job has no such outcome. Often a misspelling.";
 
-    Unreachable = "PM0403", "no way leads to this state",
+    Unreachable = "PM0403", "an unreachable state",
 "No edge, `else` or `[any]` leads here from `start`.";
 
-    DeadEnd = "PM0404", "no way leads from this state to an end",
+    DeadEnd = "PM0404", "a state from which no final state is reachable",
 "From here no final state can be reached but by `[any]`. A run could only be cancelled.";
 
     Unmetered = "PM0501", "a way back that nothing meters",

@@ -5,11 +5,11 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 use serde::Serialize;
 
 use crate::{
-    chart::{Charge, Chart, Disposition},
+    chart::{Charge, Chart, Disposition, Does},
     effect::{Cause, Hop},
     erased::Stepped,
     governor::Verdict,
-    id::{At, EffectId, Seq},
+    id::{At, EffectId, Seq, StateId},
     run::{Core, Doing},
 };
 
@@ -157,8 +157,10 @@ pub struct WhyHop {
 
 /// Explains a step from what it put out and the core as it was left.
 pub fn why(chart: &Chart, core: &Core, event: &str, stepped: &Stepped) -> Why {
+    // Attempts fail in the state that the step found, whether or not it was left then.
+    let left = stepped.hops.iter().find(|hop| hop.by != Cause::Began).map(|hop| hop.from);
     let failed = stepped.failed.iter().map(|fault| match &*fault.message {
-        "" => "it took too long".into(),
+        "" => too_long(chart, left.unwrap_or(core.state)),
         message => message.into(),
     });
     Why {
@@ -169,6 +171,22 @@ pub fn why(chart: &Chart, core: &Core, event: &str, stepped: &Stepped) -> Why {
         verdicts: stepped.verdicts.clone(),
         failed: failed.collect(),
         budgets: budgets(chart, core),
+    }
+}
+
+/// Says that an attempt took too long, with its limit and where that is set.
+fn too_long(chart: &Chart, state: StateId) -> String {
+    let name = chart.state_name(state);
+    match chart.state(state).map(crate::chart::State::does) {
+        Some(Does::Run(work) | Does::FanOut { work, .. }) => {
+            let ms = work.attempts.timeout;
+            let limit = match ms % 1_000 {
+                0 => alloc::format!("{} s", ms / 1_000),
+                _ => alloc::format!("{ms} ms"),
+            };
+            alloc::format!("it took too long: more than {limit}, the `timeout` of state `{name}`")
+        }
+        _ => "it took too long".into(),
     }
 }
 

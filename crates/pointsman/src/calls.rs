@@ -57,7 +57,10 @@ pub(crate) fn change(call: &ToolCall) -> Vec<Line> {
     let text = tool::describe(call).unwrap_or_default();
     let lines: Vec<&str> = text.lines().skip(1).collect();
     let over = lines.len().saturating_sub(CHANGED);
-    let more = (over > 0).then(|| Line::of(Ink::Dim, &format!("… and {over} lines more")));
+    let more = (over > 0).then(|| {
+        let over = words::counted(u64::try_from(over).unwrap_or(u64::MAX), "line");
+        Line::of(Ink::Dim, &format!("… and {over} more"))
+    });
     lines.into_iter().take(CHANGED).map(signed).chain(more).collect()
 }
 

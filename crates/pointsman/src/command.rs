@@ -12,6 +12,7 @@ mod fields;
 mod graph;
 mod init;
 mod manual;
+mod names;
 mod profile;
 mod replay;
 mod resume;
@@ -59,6 +60,7 @@ pub(crate) enum Command {
     Doctor(doctor::Doctor),
     Completions(manual::Completions),
     Man(manual::Manual),
+    Names(names::Names),
 }
 
 impl Command {
@@ -92,6 +94,7 @@ impl Command {
             Self::Doctor(doctor) => doctor.run(globals),
             Self::Completions(completions) => completions.run(),
             Self::Man(manual) => manual.run(),
+            Self::Names(names) => names.run(globals),
         }
     }
 }

@@ -2,6 +2,7 @@
 //! who is there.
 
 use std::{
+    io::{self, Write as _},
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -285,7 +286,14 @@ impl Drive {
         let blame = Arc::new(Blame::default());
         observers.push(Arc::clone(&blame) as Arc<dyn Observer>);
         observers.extend(others());
-        let gone = || std::process::exit(words::exit_code(Some(Disposition::Cancelled)).into());
+        let shows = live.is_some();
+        let gone = move || {
+            // The live line goes too. Nobody is waited for who holds it.
+            if shows {
+                drop(write!(io::stderr(), "\r\x1b[J"));
+            }
+            std::process::exit(words::exit_code(Some(Disposition::Cancelled)).into());
+        };
         session.when_pressed(PATIENCE, gone).map_err(Error::Session)?;
         let attendant: Box<dyn Attend> = if person::is_there() && !unattended {
             let ending = Arc::new(AtomicBool::new(false));

@@ -2,13 +2,16 @@
 //! says where the run is, how long it has been there and what it has used up.
 
 use std::{
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    fmt, io,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
-use console::style;
-use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+use console::{Term, style};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, TermLike};
 use pointsman_kernel::{
     chart::{Charge, Disposition},
     id::EffectId,
@@ -27,6 +30,8 @@ use crate::{
 
 /// Characters of a model's text that are kept to be shown: more than a screen is wide.
 const TAIL: usize = 400;
+/// Pictures in a second at most.
+const HERTZ: u8 = 20;
 /// Time between two pictures.
 const TICK: Duration = Duration::from_millis(120);
 
@@ -35,6 +40,17 @@ pub(crate) struct Live {
     bar: ProgressBar,
     seen: Arc<Mutex<Seen>>,
     teller: Teller,
+    over: Arc<AtomicBool>,
+}
+
+/// The terminal that the line is drawn on. A line is filled up with blanks, and what the
+/// terminal itself shows then, such as the `^C` of Ctrl-C, would begin another row, and the
+/// line would stay. So the cursor goes back to the beginning of its row after every picture.
+#[derive(Debug)]
+struct Steady {
+    term: Term,
+    /// Whether the line was taken away: what is written then stays.
+    over: Arc<AtomicBool>,
 }
 
 /// What the line shows.
@@ -53,10 +69,13 @@ impl Live {
         console::set_colors_enabled_stderr(coloured());
         let seen = Seen { budgets: Vec::new(), at: Instant::now(), moves: false, said: None };
         let seen = Arc::new(Mutex::new(seen));
-        let bar = ProgressBar::new_spinner();
+        let over = Arc::new(AtomicBool::new(false));
+        let steady = Steady { term: Term::buffered_stderr(), over: Arc::clone(&over) };
+        let target = ProgressDrawTarget::term_like_with_hz(Box::new(steady), HERTZ);
+        let bar = ProgressBar::with_draw_target(None, target);
         bar.set_style(picture(&seen));
         bar.enable_steady_tick(TICK);
-        Self { bar, seen, teller: Teller::default() }
+        Self { bar, seen, teller: Teller::default(), over }
     }
 
     /// Lets somebody else have the terminal for a while.
@@ -66,11 +85,57 @@ impl Live {
 
     /// Takes the line away; what was told stays.
     pub(crate) fn close(&self) {
+        self.over.store(true, Ordering::Relaxed);
         self.bar.finish_and_clear();
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
         locked(&self.seen)
+    }
+}
+
+impl TermLike for Steady {
+    fn width(&self) -> u16 {
+        self.term.size().1
+    }
+
+    fn height(&self) -> u16 {
+        self.term.size().0
+    }
+
+    fn move_cursor_up(&self, rows: usize) -> io::Result<()> {
+        self.term.move_cursor_up(rows)
+    }
+
+    fn move_cursor_down(&self, rows: usize) -> io::Result<()> {
+        self.term.move_cursor_down(rows)
+    }
+
+    fn move_cursor_right(&self, columns: usize) -> io::Result<()> {
+        self.term.move_cursor_right(columns)
+    }
+
+    fn move_cursor_left(&self, columns: usize) -> io::Result<()> {
+        self.term.move_cursor_left(columns)
+    }
+
+    fn write_line(&self, text: &str) -> io::Result<()> {
+        self.term.write_line(text)
+    }
+
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        self.term.write_str(text)
+    }
+
+    fn clear_line(&self) -> io::Result<()> {
+        self.term.clear_line()
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        if !self.over.load(Ordering::Relaxed) {
+            self.term.write_str("\r")?;
+        }
+        self.term.flush()
     }
 }
 
@@ -107,7 +172,7 @@ fn picture(seen: &Arc<Mutex<Seen>>) -> ProgressStyle {
             }
         })
         .with_key("said", move |_: &ProgressState, to: &mut dyn fmt::Write| {
-            let width = usize::from(console::Term::stderr().size().1).saturating_sub(4);
+            let width = usize::from(Term::stderr().size().1).saturating_sub(4);
             if let Some((_, text)) = &locked(&said).said {
                 let flat = words::prose(text).split_whitespace().collect::<Vec<_>>().join(" ");
                 let flat: Vec<char> = flat.chars().collect();

@@ -34,9 +34,7 @@ pub(crate) fn error(error: &Error) {
         let _: std::fmt::Result =
             writeln!(text, "{} was refused for {count} {reasons}.", chart.name);
         if refused.more > 0 {
-            let (first, more) = (shown, refused.more);
-            let _: std::fmt::Result =
-                writeln!(text, "The first {first} are shown, and there are {more} more.");
+            let _: std::fmt::Result = writeln!(text, "Only the first {shown} are shown.");
         }
         if let Some(first) = refused.diagnostics.first() {
             let _: std::fmt::Result =

@@ -5,7 +5,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use pointsman_kernel::agent::ToolCall;
+use pointsman_kernel::{agent::ToolCall, governor::Level};
 use pointsman_runtime::{
     clock::now_ms,
     observe::{AGAIN, Asked, Notice, Observer, Question},
@@ -74,6 +74,8 @@ pub(crate) fn told(notice: &Notice) -> Option<(Tone, String)> {
         Notice::Listens { error: Some(error) } => {
             (Tone::Bad, format!("  no answer: {}", wrong(&error.message)))
         }
+        // What needs a yes is told when it is asked for: a call that cannot run never is.
+        Notice::Warned(verdict) if verdict.level == Level::Ask => return None,
         Notice::Warned(verdict) => {
             (Tone::Warning, format!("  governor: {} ({})", line(&verdict.reason), verdict.advice))
         }
@@ -164,23 +166,29 @@ pub(crate) struct Teller {
 impl Teller {
     /// Tells a notice in a line, unless it only repeats what went wrong.
     pub(crate) fn told(&self, notice: &Notice) -> Option<(Tone, String)> {
+        if self.repeats(notice) { None } else { told(notice) }
+    }
+
+    /// Takes a notice, and returns whether it only repeats what went wrong.
+    pub(crate) fn repeats(&self, notice: &Notice) -> bool {
         let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         match notice {
             Notice::Answered { ok: false, what, .. } | Notice::Failed(what) => {
                 *failed = Some(what.clone());
+                false
             }
-            Notice::Answered { .. } => *failed = None,
-            Notice::Listens { error: Some(error) } => {
-                // The line may have been cut where the message goes on.
-                let same = |told: &str| error.message.starts_with(told.trim_end_matches('…'));
-                if failed.take().is_some_and(|told| !told.is_empty() && same(&told)) {
-                    return None;
-                }
+            Notice::Answered { .. } => {
+                *failed = None;
+                false
             }
-            _ => {}
+            Notice::Listens { error: Some(error) } => failed.take().is_some_and(|told| {
+                // Either may have been cut where the other goes on.
+                let (told, message) = (told.trim_end_matches('…'), error.message.as_str());
+                let same = message.starts_with(told) || told.starts_with(message);
+                !told.is_empty() && !message.is_empty() && same
+            }),
+            _ => false,
         }
-        drop(failed);
-        told(notice)
     }
 }
 

@@ -4,6 +4,7 @@
 //! (2) step; (3) see what it took; (4) write the entry and wait until it is on disk;
 //! (5) start its effects; (6) tell those who watch.
 
+mod derive;
 mod letter;
 mod load;
 mod pause;
@@ -13,6 +14,7 @@ mod tell;
 mod work;
 mod write;
 
+pub(crate) use derive::Derived;
 pub use load::{Loaded, fold, fold_each};
 pub(crate) use load::{go_on, rests, unread};
 pub use say::Said;
@@ -307,7 +309,7 @@ impl Driver {
             effects: stepped.digest,
             prev: self.prev,
         };
-        let orders = self.orders(&stepped);
+        let orders = work::orders(&self.chart, &*self.run, &stepped);
         // 4. Write, and wait until it is on disk.
         let append = self.append(entry.line(), &orders);
         let committed = self.write(append, opening).await?;
@@ -332,15 +334,16 @@ impl Driver {
         let asks = orders.iter().any(|ordered| ordered.order.question().is_some());
         let rests = asks || !self.works();
         let due = rests || seq.0.is_multiple_of(SNAPSHOT_EVERY);
+        let Derived { state, ended, wake, prompts } = Derived::of(&self.chart, core, orders);
         Append {
             run: self.id.clone(),
             seq,
             line,
-            state: self.chart.state_name(core.state).into(),
-            ended: core.ended,
-            wake: core.wake.map(|wake| wake.0),
+            state,
+            ended,
+            wake,
             snapshot: if due { self.snapshot(orders) } else { None },
-            prompts: orders.iter().filter_map(Ordered::kept).collect(),
+            prompts,
             letter: self.letter.take(),
         }
     }

@@ -1,6 +1,6 @@
 //! What the lines of a journal hold, for those who read them without a run.
 
-use pointsman_kernel::{event::Begun, id::Seq, journal::Entry};
+use pointsman_kernel::{event::Begun, journal::Entry};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -11,6 +11,15 @@ pub(crate) fn event(line: &str) -> Option<Value> {
     serde_json::from_str(Entry::read(line).ok()?.event.get()).ok()
 }
 
+/// Returns the name of an event.
+pub(crate) fn name(event: &Value) -> &str {
+    match event {
+        Value::String(name) => name,
+        Value::Object(map) => map.keys().next().map_or("", |name| name),
+        _ => "",
+    }
+}
+
 /// Returns what a run was begun with, as its first entry says; nothing where this build
 /// cannot read it.
 pub(crate) fn begun(store: &Store, run: &RunId) -> Result<Option<Begun>, StoreError> {
@@ -18,8 +27,10 @@ pub(crate) fn begun(store: &Store, run: &RunId) -> Result<Option<Begun>, StoreEr
     struct First {
         begun: Begun,
     }
-    let lines = store.lines(run, Seq(0))?;
-    let entry = lines.first().and_then(|line| Entry::read(line).ok());
-    let first = entry.and_then(|entry| serde_json::from_str::<First>(entry.event.get()).ok());
+    // Of a long run only this is wanted.
+    let line = store.first_line(run)?;
+    let first = Entry::read(&line)
+        .ok()
+        .and_then(|entry| serde_json::from_str::<First>(entry.event.get()).ok());
     Ok(first.map(|first| first.begun))
 }

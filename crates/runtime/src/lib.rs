@@ -40,6 +40,7 @@ pub mod observe;
 pub mod perform;
 pub mod plan;
 mod platform;
+mod plural;
 pub mod private;
 pub mod profile;
 pub mod session;

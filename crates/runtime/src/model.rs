@@ -17,6 +17,7 @@ mod secret;
 mod settings;
 mod spec;
 mod tape;
+mod trust;
 mod wait;
 mod wire;
 

@@ -30,6 +30,7 @@ mod error;
 mod exploration;
 mod message;
 mod rehearse;
+mod replay;
 mod signals;
 mod spoken;
 mod steps;
@@ -48,6 +49,7 @@ pub use spoken::{TALKERS, reports, talks};
 use drive::Company;
 pub(crate) use drive::{POST, deliver, every, hear};
 pub use rehearse::{Rehearsed, rehearse};
+pub use replay::{Replayed, replay};
 use signals::Signals;
 pub(crate) use spoken::is_word;
 use threads::Threads;
@@ -282,18 +284,11 @@ impl Session {
         Site { store, performer, observers }
     }
 
-    /// Replays a run up to an entry, or to its end, and checks every byte.
+    /// Recalls a run as it was after an entry, or is now, and checks every byte of its lines.
     pub fn recall(&self, id: &RunId, until: Option<Seq>) -> Result<Recalled, SessionError> {
         let chart = self.chart(id)?;
         let mut lines = self.store.lines(id, Seq(0))?;
-        if let Some(until) = until {
-            let wanted = usize::try_from(until.0).unwrap_or(usize::MAX);
-            if wanted == 0 || wanted > lines.len() {
-                let (run, has) = (id.clone(), lines.len());
-                return Err(SessionError::NoSuchEntry { run, has, asked: until });
-            }
-            lines.truncate(wanted);
-        }
+        cut(&mut lines, id, until)?;
         let loaded = fold(&chart, id, &lines)?;
         Ok(Recalled { chart, lines, loaded })
     }
@@ -340,6 +335,18 @@ fn tag(folder: &Path) -> String {
     let name = folder.canonicalize().unwrap_or_else(|_| folder.into());
     let digest = Digest::of(name.as_os_str().as_encoded_bytes());
     digest.to_string()[..16].to_owned()
+}
+
+/// Cuts a journal after an entry.
+fn cut(lines: &mut Vec<String>, id: &RunId, until: Option<Seq>) -> Result<(), SessionError> {
+    let Some(until) = until else { return Ok(()) };
+    let wanted = usize::try_from(until.0).unwrap_or(usize::MAX);
+    if wanted == 0 || wanted > lines.len() {
+        let (run, has) = (id.clone(), lines.len());
+        return Err(SessionError::NoSuchEntry { run, has, asked: until });
+    }
+    lines.truncate(wanted);
+    Ok(())
 }
 
 /// Returns the chart that a run was started with.

@@ -1,13 +1,13 @@
 //! What journals tell when they are read once: the story of one run, figures over many.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map::Entry};
 
 use pointsman_kernel::{
     agent::OrderKind,
     chart::{Chart, verify},
     event::Usage,
     governor::Level,
-    id::{At, EffectId, Seq},
+    id::{At, Digest, EffectId, Seq},
     run::{Core, Doing},
     view::{Why, why},
 };
@@ -83,10 +83,10 @@ fn story_after(
     let (mut steps, mut history, mut spent) = (Vec::new(), Vec::new(), Spent::default());
     let (mut said, mut stage, mut open) = (Vec::new(), None, BTreeMap::new());
     let (mut entered, mut began) = (At(0), true);
-    let mut line = lines.iter();
-    let loaded = fold_each(chart, id, lines, |event, run, stepped| {
+    let loaded = fold_each(chart, id, lines, |line, run, stepped| {
         let core = run.core();
-        let why = why(chart, core, event, stepped);
+        let event = entry::event(line).unwrap_or_default();
+        let why = why(chart, core, entry::name(&event), stepped);
         let own = why.seq > after;
         for hop in &why.hops {
             let transition = Transition {
@@ -104,8 +104,6 @@ fn story_after(
             // What came before is somebody else's time.
             entered = why.at;
         }
-        let line = line.next();
-        let event = line.and_then(|line| entry::event(line)).unwrap_or_default();
         let about = say::event(&event, &open, chart.jobs());
         // What the agent did itself, it did at some stage.
         let at = stage.as_ref().filter(|_| event.pointer("/answered/answer/own").is_some());
@@ -246,11 +244,12 @@ struct Tally {
 }
 
 impl Stats {
-    /// Reads the journals of all runs, or of those of one agent or chart.
+    /// Reads the journals of all runs, or of those of one agent or chart: each once, and each
+    /// chart once.
     pub fn over(store: &Store, agent: Option<&str>) -> Result<Self, StoreError> {
         let (mut stats, mut tally) = (Self::default(), Tally::default());
         // Runs of one agent mostly share a chart, and proving it takes longer than reading.
-        let mut charts: BTreeMap<String, Option<Chart>> = BTreeMap::new();
+        let mut charts: BTreeMap<Digest, Option<Chart>> = BTreeMap::new();
         let listed = store.list()?;
         for error in &listed.damaged {
             let run = error.run().map_or("(unknown)", RunId::as_str);
@@ -263,29 +262,31 @@ impl Stats {
             // What is damaged, or was removed a moment ago, must not hide all the others.
             let unread =
                 |error: &dyn std::fmt::Display| (row.id.as_str().into(), error.to_string());
-            let source = match store.chart_source(&row.id) {
-                Ok(source) => source,
-                Err(error) => {
-                    stats.unreadable.push(unread(&error));
-                    continue;
-                }
+            let chart = match charts.entry(row.source) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => match store.chart_source(&row.id) {
+                    Ok(source) => new.insert(verify(&source, &pointsman_agents::registry()).ok()),
+                    Err(error) => {
+                        stats.unreadable.push(unread(&error));
+                        continue;
+                    }
+                },
             };
-            let chart = charts
-                .entry(source)
-                .or_insert_with_key(|source| verify(source, &pointsman_agents::registry()).ok());
             let Some(chart) = chart else {
                 stats.unreadable.push(unread(&"its chart is refused"));
                 continue;
             };
             // What a fork shares is counted where it happened.
             let shared = row.forked.as_ref().map_or(Seq(0), |(_, at)| *at);
-            let lines = store.lines(&row.id, Seq(0)).map_err(|error| error.to_string());
-            let told = lines.and_then(|lines| {
-                story_after(chart, &row.id, &lines, shared).map_err(|error| error.to_string())
+            let told = store.journal(&row.id).map_err(|error| error.to_string());
+            let told = told.and_then(|(row, lines)| {
+                let told = story_after(chart, &row.id, &lines, shared);
+                told.map(|told| (row, told)).map_err(|error| error.to_string())
             });
             match told {
-                Ok(told) => {
-                    let ended = row.ended.clone().unwrap_or_else(|| "open".into());
+                // It may have gone on since it was listed.
+                Ok((row, told)) => {
+                    let ended = row.ended.unwrap_or_else(|| "open".into());
                     *stats.dispositions.entry(ended).or_default() += 1;
                     stats.runs += 1;
                     stats.add(&told.spent);

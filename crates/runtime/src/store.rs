@@ -3,7 +3,8 @@
 //! The journal's lines are the truth. A run's row, its prompts and its snapshot are
 //! written with them in the same transaction and can be made anew from them. Every row
 //! is sealed and every line is chained: a byte that changed on the disk is found when
-//! it is read, and the error names the run and the entry.
+//! it is read, and the error names the run and the entry. What is derived can be compared with
+//! the lines again: see [`Store::whole`].
 
 mod anchor;
 mod artifact;
@@ -26,6 +27,7 @@ mod read;
 mod ready;
 mod schema;
 mod seal;
+mod whole;
 mod writer;
 
 use std::{
@@ -52,6 +54,7 @@ pub use prompt::PromptRow;
 pub use prune::{Prune, Pruned, Removed};
 pub use read::{Kept, RunRow};
 use ready::Ready;
+pub use whole::{Beside, Whole};
 
 use crate::private;
 use writer::{Answer, Desk, Forking, Job, Work, Writer};

@@ -9,7 +9,7 @@ const COMMITS: [&str; 3] = ["Add the average", "Count every price", "Begin"];
 const TESTS: usize = 4;
 /// What the model must have been told on the way, and why.
 const HEARD: [(&str, &str); 4] = [
-    ("does not stand in `prices.py`", "that its edit does not fit"),
+    ("was not found in `prices.py`", "that its edit does not fit"),
     ("the nearest lines are", "which lines come nearest"),
     ("This did not work: `edit` on prices.py", "how to recover"),
     (WHY_NOT, "why it may not do what it wants"),

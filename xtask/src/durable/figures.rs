@@ -2,7 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{flushes::Flushes, grouped::Grouped, peers::Row, waiting::Waiting};
+use super::{
+    flushes::Flushes,
+    grouped::Grouped,
+    many::{self, Many},
+    peers::Row,
+    waiting::Waiting,
+};
 
 const RATIO: f64 = 1.3;
 const SHARE: f64 = 0.75;
@@ -10,6 +16,8 @@ const PER_SECOND: f64 = 30_000.0;
 /// The slowest disk that the target of steps per second is meant for, in microseconds.
 const DISK: f64 = 200.0;
 const WAITING: f64 = 4_096.0;
+/// How much longer a run may take among many than among few.
+const MANY: f64 = 1.5;
 
 /// The figures of a whole benchmark.
 pub(super) struct Figures {
@@ -18,6 +26,7 @@ pub(super) struct Figures {
     pub(super) grouped: Grouped,
     pub(super) peers: Vec<Row>,
     pub(super) waiting: Waiting,
+    pub(super) many: Many,
 }
 
 /// One run's steps and raw flushes in turns; microseconds, medians.
@@ -50,11 +59,14 @@ impl Figures {
         }
         let Waiting { runs, bytes, disk } = self.waiting;
         println!("{runs} waiting runs: {bytes:.0} bytes of memory and {disk:.0} of disk each");
+        for (runs, each) in many::SIZES.into_iter().zip(self.many.each) {
+            println!("figures over {runs} runs: {each:.0} µs each");
+        }
     }
 
     /// Prints each target beside what was reached, and returns whether all were.
     pub(super) fn print_targets(&self) -> bool {
-        let Self { pairs, flushes, grouped, waiting, .. } = self;
+        let Self { pairs, flushes, grouped, waiting, many, .. } = self;
         let Grouped { ours, raw, .. } = grouped;
         let targets = [
             (
@@ -72,6 +84,10 @@ impl Figures {
             (
                 waiting.bytes <= WAITING,
                 format!("a waiting run <= 4 KiB of memory: {:.0} bytes", waiting.bytes),
+            ),
+            (
+                many.ratio() <= MANY,
+                format!("figures: a run among 8,000 <= 1.5 among 1,000: {:.2}", many.ratio()),
             ),
         ];
         for (reached, target) in &targets {
@@ -96,7 +112,7 @@ impl Figures {
     }
 
     pub(super) fn json(&self) -> Value {
-        let Self { pairs, flushes, grouped, peers, waiting } = self;
+        let Self { pairs, flushes, grouped, peers, waiting, many } = self;
         let (steps, all, checkpoints) = flushes.long;
         let peer = |row: &Row| {
             json!({
@@ -128,6 +144,7 @@ impl Figures {
                 "memory_bytes": waiting.bytes,
                 "disk_bytes": waiting.disk,
             },
+            "figures": { "runs": many::SIZES, "us_per_run": many.each, "ratio": many.ratio() },
         })
     }
 }

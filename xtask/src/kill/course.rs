@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::PathBuf,
+    process::Command,
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
     thread,
     time::Duration,
@@ -10,16 +11,18 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use pointsman_kernel::id::Seq;
-use pointsman_runtime::store::Store;
+use pointsman_runtime::{session, store::Store};
 use serde_json::Value;
 
 use super::{
     counter::{Counter, Request},
-    judge::{self, End},
+    judge::{self, Alone, End},
+    kind::Kind,
+    left,
     pace::Hit,
 };
 use crate::{
-    place::{self, Scratch},
+    place::Scratch,
     program::{Home, Told},
 };
 
@@ -30,15 +33,6 @@ const RESUMES: usize = 8;
 /// The exit code of a run that waits for a person.
 const WAITS: i32 = 3;
 const KILLED: i32 = 9;
-
-const CONFIG: &str = "\
-[permissions]
-otherwise = \"deny\"
-rules = [{ allow = \"http_get\" }, { allow = \"shell\" }]
-
-[sandbox]
-private_addresses = true
-";
 
 /// When a run is killed.
 pub(super) enum Death {
@@ -52,6 +46,8 @@ pub(super) enum Death {
 
 /// What all runs have in common.
 pub(super) struct Course {
+    pub(super) kind: Kind,
+    replies: Vec<String>,
     folder: Scratch,
     counter: Counter,
     next: AtomicUsize,
@@ -70,10 +66,22 @@ pub(super) struct Survived {
     pub(super) acknowledged: u64,
     /// The journal as each killed or waiting program left it, and at the end.
     pub(super) journals: Vec<Vec<String>>,
-    /// Lines in the file of notes whenever the program waited for a person.
+    /// What was answered, in order, without what differs from run to run.
+    pub(super) answers: Vec<String>,
+    /// Why it cannot be replayed, if it cannot.
+    pub(super) replayed: Option<String>,
+    /// Calls that were under way when the program was killed.
+    pub(super) interrupted: usize,
+    /// What still ran long after a program was killed.
+    pub(super) left: Vec<String>,
+    /// Notes that were begun whenever the program waited for a person.
     pub(super) noted_when_asked: Vec<usize>,
-    /// Lines in the file of notes at the end.
+    /// Notes that were begun, at the end.
     pub(super) noted: usize,
+    /// Notes that were written to their end.
+    pub(super) noted_whole: usize,
+    /// The processes that the last command saw, if it told.
+    pub(super) saw: String,
     pub(super) requests: Vec<Request>,
     /// Where it ended; nothing if it was killed before its first entry.
     pub(super) end: Option<End>,
@@ -92,31 +100,33 @@ impl Survived {
         judge::repeated(&self.requests)
     }
 
-    pub(super) fn complaints(&self, end: Option<&End>) -> Vec<String> {
-        judge::complaints(self, end)
+    pub(super) fn complaints(&self, kind: Kind, alone: Option<&Alone>) -> Vec<String> {
+        judge::complaints(self, kind, alone)
     }
 }
 
 impl Course {
     /// Starts the server that counts. Journals lie in memory where that is possible: a
     /// killed process loses nothing that it has written, whatever it is written to.
-    pub(super) fn open() -> Result<Self> {
+    pub(super) fn open(kind: Kind) -> Result<Self> {
         let memory = PathBuf::from("/dev/shm");
         let folder = if memory.is_dir() { Scratch::within(&memory) } else { Scratch::new() };
         let folder = folder.context("making a folder for journals")?;
         let counter = Counter::start(folder.file("counts"))?;
-        Ok(Self { folder, counter, next: AtomicUsize::new(0) })
+        Ok(Self { kind, replies: kind.replies()?, folder, counter, next: AtomicUsize::new(0) })
     }
 
-    /// Runs the chart, kills it, and goes on with it until it has ended; while it is
+    /// Runs what is to be run, kills it, and goes on with it until it has ended; while it is
     /// resumed it is killed after each of these times as well.
     pub(super) fn go(&self, death: Death, again: &[Duration]) -> Result<Survived> {
         let tag = format!("run{}", self.next.fetch_add(1, Relaxed));
         let home = Home::sharing(&self.folder.file(""), &self.folder.file("cache"))?;
         let work = home.file("work");
         fs::create_dir_all(&work)?;
-        home.configure(CONFIG)?;
-        let lap = Lap { home, work, tag: &tag, counter: &self.counter };
+        fs::create_dir_all(home.file("tmp"))?;
+        self.kind.fill(&work)?;
+        home.configure(&self.kind.config())?;
+        let lap = Lap { home, work, tag: &tag, course: self };
         lap.go(death, again).with_context(|| format!("run {tag}"))
     }
 }
@@ -128,7 +138,7 @@ struct Lap<'a> {
     home: Home,
     work: PathBuf,
     tag: &'a str,
-    counter: &'a Counter,
+    course: &'a Course,
 }
 
 impl Lap<'_> {
@@ -140,7 +150,7 @@ impl Lap<'_> {
             self.note(&told, &mut survived)?;
             match told.code() {
                 Some(WAITS) => {
-                    survived.noted_when_asked.push(self.noted()?);
+                    survived.noted_when_asked.push(self.noted("noted")?);
                     let approved = self.home.run(["approve", "last"], LIMIT)?;
                     if approved.code() != Some(0) {
                         bail!("it cannot be approved: {}", approved.words());
@@ -158,12 +168,9 @@ impl Lap<'_> {
     }
 
     fn first(&self, death: Death) -> Result<Told> {
-        let script = format!("script:{}", place::script("kill/script.jsonl").display());
-        let mut words = vec!["run".into(), place::script("kill/chart.toml").into_os_string()];
-        words.push(self.counter.address(self.tag).into());
-        words.extend(["--json".into(), "--model".into(), script.into()]);
-        words.extend(["--dir".into(), self.work.clone().into_os_string()]);
-        let mut command = self.home.command(words);
+        let address = self.course.counter.address(self.tag);
+        let words = self.course.kind.words(address);
+        let mut command = self.command("run", &words)?;
         match death {
             Death::Never => self.home.finish(command, LIMIT),
             Death::At(notice) => {
@@ -175,18 +182,36 @@ impl Lap<'_> {
     }
 
     fn resume(&self, death: Option<Duration>) -> Result<Told> {
-        let script = format!("script:{}", place::script("kill/script.jsonl").display());
-        let words = ["resume", "last", "--json", "--model", &script];
-        let mut command = self.home.command(words);
-        command.arg("--dir").arg(&self.work);
+        let command = self.command("resume", &["last".into()])?;
         match death {
             Some(time) => self.kill_after(command, time),
             None => self.home.finish(command, LIMIT),
         }
     }
 
+    fn command(&self, verb: &str, words: &[String]) -> Result<Command> {
+        let script = format!("script:{}", self.script()?.display());
+        let mut command = self.home.command([verb]);
+        command.args(words).args(["--json", "--model", &script]).arg("--dir").arg(&self.work);
+        // What a killed program leaves there goes with its home, and names it.
+        command.env("TMPDIR", self.home.file("tmp"));
+        Ok(command)
+    }
+
+    /// Writes what the model has left to say: each program begins its script anew.
+    fn script(&self) -> Result<PathBuf> {
+        let (lines, _) = self.journal()?;
+        let said = answers(&lines, "model").count();
+        let (replies, file) = (&self.course.replies, self.home.file("script.jsonl"));
+        // A script must have something to say, even where nobody asks any more.
+        let from = said.min(replies.len().saturating_sub(1));
+        let left = replies.get(from..).unwrap_or_default();
+        fs::write(&file, format!("{}\n", left.join("\n"))).context("writing the script")?;
+        Ok(file)
+    }
+
     /// Kills a command by its id after a time, unless it has ended by then.
-    fn kill_after(&self, command: std::process::Command, time: Duration) -> Result<Told> {
+    fn kill_after(&self, command: Command, time: Duration) -> Result<Told> {
         let started = self.home.start(command)?;
         thread::sleep(time);
         started.kill()
@@ -197,6 +222,7 @@ impl Lap<'_> {
         let (lines, standing) = self.journal()?;
         if told.signal() == Some(KILLED) {
             survived.kills += 1;
+            survived.left.extend(left::wait(&self.home.file("")));
             if survived.journals.is_empty() {
                 survived.hit = match standing {
                     None => Hit::Early,
@@ -213,12 +239,18 @@ impl Lap<'_> {
     }
 
     fn over(&self, told: &Told, mut survived: Survived) -> Result<Survived> {
-        survived.noted = self.noted()?;
-        survived.requests = self.counter.requests(self.tag)?;
+        survived.noted = self.noted("noted")?;
+        survived.noted_whole = self.noted("over")?;
+        survived.saw = self.written("where")?.trim().into();
+        survived.requests = self.course.counter.requests(self.tag)?;
         if told.code().is_none() {
             return Ok(survived);
         }
-        let (_, at) = self.journal()?;
+        let (lines, at) = self.journal()?;
+        survived.replayed = self.replay()?;
+        let plain = |answer: Value| answer.to_string().replace(self.tag, "RUN");
+        survived.answers = answers(&lines, "").map(plain).collect();
+        survived.interrupted = interrupted(&lines);
         let last = told.last()?;
         let text = |name| last.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let said = End { state: text("state"), ended: text("disposition"), result: text("result") };
@@ -245,13 +277,44 @@ impl Lap<'_> {
         Ok((lines, Some((run.state.to_string(), ended.to_owned()))))
     }
 
-    fn noted(&self) -> Result<usize> {
-        match fs::read_to_string(self.work.join("notes")) {
-            Ok(notes) => Ok(notes.lines().count()),
-            Err(none) if none.kind() == std::io::ErrorKind::NotFound => Ok(0),
-            Err(error) => Err(error).context("reading the notes"),
+    /// Replays the one run: its lines, what is kept beside them, and its prompts.
+    fn replay(&self) -> Result<Option<String>> {
+        let store = Store::open(&self.home.file("journal.db")).context("opening the journal")?;
+        let runs = store.runs().context("reading the journal")?;
+        let run = runs.first().context("it has ended, so it is there")?;
+        Ok(session::replay(&store, &run.id, None).err().map(|error| error.to_string()))
+    }
+
+    /// Returns how many notes have this line.
+    fn noted(&self, line: &str) -> Result<usize> {
+        Ok(self.written("notes")?.lines().filter(|it| *it == line).count())
+    }
+
+    /// Returns what commands have written to a file.
+    fn written(&self, file: &str) -> Result<String> {
+        match fs::read_to_string(self.work.join(file)) {
+            Err(none) if none.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+            read => read.context("reading what commands wrote"),
         }
     }
+}
+
+/// Returns what was answered, in order, by models, tools or anybody.
+fn answers<'a>(lines: &'a [String], by: &'a str) -> impl Iterator<Item = Value> + 'a {
+    lines.iter().filter_map(move |line| {
+        let line: Value = serde_json::from_str(line).ok()?;
+        let answer = line.pointer("/event/answered/answer")?;
+        (by.is_empty() || answer.get(by).is_some()).then(|| answer.clone())
+    })
+}
+
+/// Returns how many calls were under way when a program ended.
+fn interrupted(lines: &[String]) -> usize {
+    let under_way = lines.iter().filter_map(|line| {
+        let line: Value = serde_json::from_str(line).ok()?;
+        line.pointer("/event/interrupted/under_way")?.as_array().map(Vec::len)
+    });
+    under_way.sum()
 }
 
 /// Returns the last entry that the program said was on disk. Its last line may be cut.

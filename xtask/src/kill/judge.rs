@@ -1,8 +1,8 @@
 //! What must hold of a run that was killed and resumed.
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, fs};
 
-use super::{counter::Request, course::Survived};
+use super::{counter::Request, course::Survived, kind::Kind};
 
 /// Where a run ended.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -20,15 +20,29 @@ impl fmt::Display for End {
     }
 }
 
+/// A run that nobody disturbed.
+#[derive(Clone, Debug)]
+pub(super) struct Alone {
+    pub(super) end: End,
+    /// What was answered, in order.
+    pub(super) answers: Vec<String>,
+}
+
 /// The paths that every run asks for.
 const ASKS_FOR: [&str; 2] = ["/first", "/second"];
 
 /// Returns everything that is wrong with a run, compared with one that was left alone.
-pub(super) fn complaints(run: &Survived, end: Option<&End>) -> Vec<String> {
+pub(super) fn complaints(run: &Survived, kind: Kind, alone: Option<&Alone>) -> Vec<String> {
     let mut wrong = Vec::new();
-    match (&run.end, end) {
-        (Some(here), Some(there)) if here != there => {
-            wrong.push(format!("it ended in {here}, and left alone in {there}"));
+    match (&run.end, alone) {
+        (Some(here), Some(Alone { end, .. })) if here != end => {
+            wrong.push(format!("it ended in {here}, and left alone in {end}"));
+        }
+        (Some(_), Some(Alone { answers, .. })) if run.answers != *answers => {
+            let same = answers.iter().zip(&run.answers).take_while(|(one, two)| one == two).count();
+            let answer = |of: &[String]| of.get(same).cloned().unwrap_or_else(|| "none".into());
+            let (here, there) = (answer(&run.answers), answer(answers));
+            wrong.push(format!("answer {} is {here}, and left alone {there}", same + 1));
         }
         (None, _) if run.acknowledged > 0 => wrong.push("an acknowledged run is lost".into()),
         (None, _) if !run.requests.is_empty() || run.noted > 0 => {
@@ -37,10 +51,23 @@ pub(super) fn complaints(run: &Survived, end: Option<&End>) -> Vec<String> {
         _ => {}
     }
     lost(run, &mut wrong);
-    if run.end.is_some() {
+    wrong.extend(run.replayed.iter().map(|why| format!("it cannot be replayed: {why}")));
+    wrong.extend(run.left.iter().map(|it| format!("it was killed, and left running: {it}")));
+    if run.end.is_some() && kind.runs_errands() {
         effects(run, &mut wrong);
+        confined(run, kind, &mut wrong);
     }
     wrong
+}
+
+/// Its commands ran in the sandbox that was meant.
+fn confined(run: &Survived, kind: Kind, wrong: &mut Vec<String>) {
+    let ours = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let hidden = run.saw != ours.to_string_lossy();
+    if run.saw.is_empty() || hidden != kind.hides_processes() {
+        let saw = &run.saw;
+        wrong.push(format!("its command saw the processes of `{saw}`: another sandbox"));
+    }
 }
 
 /// Each journal begins with the one before it, and has what was acknowledged.
@@ -90,6 +117,10 @@ fn effects(run: &Survived, wrong: &mut Vec<String>) {
     if run.noted == 0 || run.noted > approved + 1 {
         wrong.push(format!("{} notes were taken, and {approved} approved again", run.noted));
     }
+    if run.noted_whole == 0 || run.noted_whole > run.noted {
+        let (whole, noted) = (run.noted_whole, run.noted);
+        wrong.push(format!("{whole} of {noted} notes were written to their end"));
+    }
     if approved > run.kills {
         wrong.push(format!("a person was asked {approved} times after {} kills", run.kills));
     }
@@ -115,6 +146,10 @@ mod tests {
         End { state: state.into(), ended: "succeeded".into(), result: String::new() }
     }
 
+    fn alone() -> Alone {
+        Alone { end: end("done"), answers: vec!["counted".into()] }
+    }
+
     fn lines(count: usize) -> Vec<String> {
         (1..=count).map(|line| format!("line {line}")).collect()
     }
@@ -126,6 +161,9 @@ mod tests {
             journals: vec![lines(2), lines(5)],
             noted_when_asked: vec![1],
             noted: 2,
+            noted_whole: 1,
+            saw: "pid:[1]".into(),
+            answers: vec!["counted".into()],
             requests: vec![
                 request("/run/first", "a"),
                 request("/run/first", "a"),
@@ -140,13 +178,13 @@ mod tests {
     fn check(spoil: impl FnOnce(&mut Survived), words: &str) {
         let mut run = survived();
         spoil(&mut run);
-        let said = complaints(&run, Some(&end("done"))).join("\n");
+        let said = complaints(&run, Kind::Errands, Some(&alone())).join("\n");
         assert!(said.contains(words), "{words}: {said}");
     }
 
     #[test]
     fn a_run_that_survived_is_fine() {
-        assert_eq!(complaints(&survived(), Some(&end("done"))), Vec::<String>::new());
+        assert_eq!(complaints(&survived(), Kind::Errands, Some(&alone())), Vec::<String>::new());
         assert_eq!(repeated(&survived().requests), 1);
     }
 
@@ -162,6 +200,14 @@ mod tests {
         check(|run| run.requests.truncate(2), "/second was never asked for");
         check(|run| run.noted = 3, "3 notes were taken");
         check(|run| run.noted = 0, "0 notes were taken");
+        check(|run| run.noted_whole = 0, "0 of 2 notes were written to their end");
+        check(|run| run.noted_whole = 3, "3 of 2 notes were written to their end");
+        check(|run| run.answers.clear(), "answer 1 is none, and left alone counted");
+        check(|run| run.replayed = Some("no".into()), "it cannot be replayed: no");
+        check(|run| run.left.push("12 (sleep 600)".into()), "left running: 12 (sleep 600)");
+        check(|run| run.saw.clear(), "another sandbox");
+        let ours = fs::read_link("/proc/self/ns/pid").unwrap_or_default().display().to_string();
+        check(|run| run.saw = ours, "another sandbox");
         check(|run| run.noted_when_asked = vec![2], "repeated silently");
         check(|run| run.kills = 0, "asked 1 times after 0 kills");
         check(|run| run.end = None, "an acknowledged run is lost");

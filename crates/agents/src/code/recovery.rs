@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn only_the_tools_own_words_say_what_went_wrong() {
-        let missing = "`old` does not stand in `a.rs`: it must match to the letter, spaces too";
+        let missing = "`old` was not found in `a.rs`: it must match to the letter, spaces too";
         for quoted in ["let timeout = 5;", "// has changed", "panicked at", "no space left"] {
             let error = format!("{missing}\nthe nearest lines are 7 to 7:\n     7\t{quoted}");
             check("edit", "a.rs", &error, Recovery::WriteInstead);

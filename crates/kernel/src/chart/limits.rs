@@ -35,13 +35,15 @@ pub(super) fn attempts(
         let hint = "write 1 or more; attempts count the first";
         found.add(Code::BadValue, attempts.span, "zero makes no sense here", hint);
     }
+    // A question is put once, unless its own state says otherwise.
+    let usual = all.attempts.as_ref().filter(|_| !job.person);
     let backoff = own.backoff.as_ref().or(all.backoff.as_ref());
     let backoff = backoff.map(|backoff| backoff.value).unwrap_or_default();
     let ms = |own: &Option<Sp<u64>>, all: &Option<Sp<u64>>, default| {
         own.as_ref().or(all.as_ref()).map_or(default, |value| value.value)
     };
     Attempts {
-        max: own.attempts.as_ref().or(all.attempts.as_ref()).map_or(1, |attempts| attempts.value),
+        max: own.attempts.as_ref().or(usual).map_or(1, |attempts| attempts.value),
         timeout: timeout.unwrap_or(1),
         base: backoff.base,
         cap: backoff.cap,
@@ -112,7 +114,12 @@ pub(super) fn label(
     let fits = written.and_then(|state| Some((state, state.does.as_ref()?))).is_none_or(
         |(state, does)| match &does.value {
             DoesDraft::Run(_) | DoesDraft::FanOut { .. } if !asking => {
-                let attempts = state.limits.attempts.as_ref().or(draft.defaults.attempts.as_ref());
+                let person = names.agent.is_some_and(|agent| {
+                    let mut asks = agent.jobs.iter().filter(|job| job.person);
+                    asks.any(|it| matches!(&does.value, DoesDraft::Run(job) if it.name == job))
+                });
+                let usual = draft.defaults.attempts.as_ref().filter(|_| !person);
+                let attempts = state.limits.attempts.as_ref().or(usual);
                 attempts.is_some_and(|attempts| attempts.value > 1)
             }
             DoesDraft::Run(job) => names.agent.is_none_or(|agent| {

@@ -5,7 +5,7 @@ use alloc::{format, vec, vec::Vec};
 use super::{Chart, draft::Draft};
 use crate::{code::Code, diagnostic::Findings, id::StateId};
 
-/// Refuses states that no way leads to.
+/// Refuses states that cannot be reached.
 pub(super) fn reachable(draft: &Draft, chart: &Chart, found: &mut Findings) {
     let mut reached = vec![false; chart.states.len()];
     let any = chart.any;
@@ -23,7 +23,7 @@ pub(super) fn reachable(draft: &Draft, chart: &Chart, found: &mut Findings) {
     }
     for ((seen, state), written) in reached.iter().zip(&chart.states).zip(&draft.states) {
         if !seen && !state.is_label() {
-            let message = format!("no way leads to `{}`", state.name);
+            let message = format!("state `{}` is unreachable", state.name);
             let hint = "route an outcome to it, or remove it";
             found.add(Code::Unreachable, written.name.span, message, hint);
         }
@@ -50,7 +50,7 @@ pub(super) fn ends(draft: &Draft, chart: &Chart, found: &mut Findings) {
     }
     for ((end, state), written) in ends.iter().zip(&chart.states).zip(&draft.states) {
         if !end && !state.is_label() {
-            let message = format!("no way leads from `{}` to an end", state.name);
+            let message = format!("no final state is reachable from `{}`", state.name);
             let hint = "route one of its outcomes towards a final state";
             found.add(Code::DeadEnd, written.name.span, message, hint);
         }

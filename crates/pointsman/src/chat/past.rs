@@ -8,6 +8,7 @@ use pointsman_agents::{
 use crate::{
     calls,
     line::{Ink, Line},
+    words,
 };
 
 /// Messages that are shown.
@@ -58,8 +59,10 @@ pub(super) fn plan(plan: &Plan) -> Vec<Line> {
         record.map_or_else(
             || line.clone(),
             |record| {
-                let (calls, files) = (record.calls, record.files_changed);
-                line.clone().and(Ink::Dim, &format!(" · {calls} calls, {files} files changed"))
+                let calls = words::counted(record.calls.into(), "call");
+                let files =
+                    words::counted(u64::try_from(record.files_changed).unwrap_or(u64::MAX), "file");
+                line.clone().and(Ink::Dim, &format!(" · {calls}, {files} changed"))
             },
         )
     };
@@ -75,7 +78,8 @@ fn said(sign: &str, ink: Ink, text: &str) -> Vec<Line> {
         *first = Line::of(ink, sign).and(Ink::Plain, &first.text());
     }
     if over > 0 {
-        lines.push(Line::of(Ink::Dim, &format!("… {over} lines more")));
+        let over = words::counted(u64::try_from(over).unwrap_or(u64::MAX), "line");
+        lines.push(Line::of(Ink::Dim, &format!("… {over} more")));
     }
     lines
 }

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pointsman_kernel::{governor::Level, id::EffectId};
+use pointsman_kernel::id::EffectId;
 use pointsman_runtime::{
     driver::Standing,
     observe::{Notice, Question},
@@ -28,7 +28,7 @@ use crate::{
     person,
     piped::Opening,
     report::{self, Error},
-    tell::{note, told},
+    tell::{Teller, note},
     words,
 };
 
@@ -36,6 +36,8 @@ use crate::{
 const LOOK: Duration = Duration::from_millis(40);
 /// Lines that may wait to be said: more are read when these were.
 const AHEAD: usize = 64;
+/// Characters of an error: what to do may be at its end.
+const REASON: usize = 1_000;
 /// Characters of a queued message that are shown.
 const QUEUED: usize = 200;
 
@@ -61,7 +63,9 @@ pub(crate) fn plainly(
     let typed = lines && io::stdin().is_terminal() && !json;
     let calls = BTreeSet::new();
     let (held, question, answer) = (None, None, None);
-    let mut pipe = Pipe { room, held, question, offered: false, typed, mode, answer, calls };
+    let teller = Teller::default();
+    let mut pipe =
+        Pipe { room, held, question, offered: false, typed, mode, answer, calls, teller };
     if let Some(row) = resumed {
         let (talk, recalled) = room.rejoin(row)?;
         if !json && !last {
@@ -122,6 +126,8 @@ struct Pipe<'a> {
     answer: Option<String>,
     /// Calls of tools that run: what they give back is no answer.
     calls: BTreeSet<EffectId>,
+    /// Who words what happens, and an error once.
+    teller: Teller,
 }
 
 impl Pipe<'_> {
@@ -226,11 +232,11 @@ impl Pipe<'_> {
         let line = match notice {
             Notice::Attempted { effect, call: Some(_), .. } => {
                 self.calls.insert(*effect);
-                told(notice)
+                self.teller.told(notice)
             }
             Notice::Answered { effect, ok: true, output, .. } => {
                 if self.calls.remove(effect) {
-                    told(notice)
+                    self.teller.told(notice)
                 } else if let Some(output) = output.as_deref() {
                     let text = Some(output.trim()).filter(|text| !text.is_empty());
                     if self.mode.last {
@@ -239,13 +245,11 @@ impl Pipe<'_> {
                     }
                     return text.map_or(Ok(()), |text| report::data(&format!("{}\n", shown(text))));
                 } else {
-                    told(notice)
+                    self.teller.told(notice)
                 }
             }
-            // What asking comes to is told by the question.
-            Notice::Warned(verdict) if verdict.level == Level::Ask => None,
             Notice::Attempted { .. } | Notice::StateChanged { .. } => None,
-            notice => told(notice),
+            notice => self.teller.told(notice),
         };
         if let Some((_, line)) = line.filter(|_| !self.mode.last) {
             note(&line);
@@ -338,6 +342,10 @@ impl Pipe<'_> {
         }
         let with_result = reports && ended && !self.mode.last;
         let code = conclude(self.room.session, &outcome, self.mode.json, with_result)?;
+        // Where the answer alone is printed, nothing said before why there is none.
+        if let Some(error) = outcome.error.as_ref().filter(|_| self.mode.last && !self.mode.json) {
+            note(&format!("reason: {}", words::line(&error.message, REASON)));
+        }
         let lines = if ended { self.room.keep(&outcome.run, &unheard)? } else { Vec::new() };
         for line in lines.iter().filter(|_| !self.mode.json) {
             note(&line.text());

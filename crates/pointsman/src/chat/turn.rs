@@ -2,14 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use pointsman_kernel::{governor::Level, id::EffectId, turn::TurnErrorKind, view::BudgetView};
+use pointsman_kernel::{id::EffectId, turn::TurnErrorKind, view::BudgetView};
 use pointsman_runtime::observe::Notice;
 
 use super::{calling::Calling, text::Text};
 use crate::{
     line::{Ink, Line},
     live::{budget_used, is_shown},
-    tell, words,
+    tell::{self, Teller},
+    words,
 };
 
 /// The pictures of the spinner.
@@ -31,6 +32,8 @@ pub(super) struct Turn {
     again: Option<(Instant, u16)>,
     budgets: Vec<BudgetView>,
     cancelling: bool,
+    /// Who knows whether an error was told before.
+    teller: Teller,
 }
 
 /// What a notice comes to on the screen.
@@ -54,6 +57,7 @@ impl Turn {
             again: None,
             budgets: Vec::new(),
             cancelling: false,
+            teller: Teller::default(),
         }
     }
 
@@ -70,6 +74,7 @@ impl Turn {
     /// Takes a notice.
     pub(super) fn take(&mut self, notice: &Notice, columns: usize) -> Shown {
         let mut shown = Shown::default();
+        let repeats = self.teller.repeats(notice);
         match notice {
             Notice::StateChanged { .. } => {
                 shown.lines = self.calling.over();
@@ -127,7 +132,9 @@ impl Turn {
                 shown.lines = self.calling.over();
                 shown.lines.extend(self.text.end());
                 if let Some(error) = error {
-                    shown.lines.extend(trouble(error.kind, &error.message));
+                    shown
+                        .lines
+                        .extend(trouble(error.kind, Some(&*error.message).filter(|_| !repeats)));
                 }
             }
             _ => {}
@@ -207,34 +214,33 @@ impl Turn {
     }
 }
 
-/// Returns why a turn has no answer, and what to do next.
-fn trouble(kind: TurnErrorKind, message: &str) -> Vec<Line> {
+/// Returns why a turn has no answer, if that was not told before, and what to do next.
+fn trouble(kind: TurnErrorKind, message: Option<&str>) -> Vec<Line> {
     let (ink, what, next) = match kind {
         TurnErrorKind::Cancelled => {
             let next = "The conversation goes on: say what to do instead.";
-            (Ink::Warning, "cancelled: the turn was stopped".to_owned(), next)
+            (Ink::Warning, Some("cancelled: the turn was stopped".to_owned()), next)
         }
         TurnErrorKind::Stuck => {
             let next = "Say what to do instead; a new message starts afresh.";
-            (Ink::Bad, format!("stuck: {message}"), next)
+            (Ink::Bad, message.map(|why| format!("stuck: {why}")), next)
         }
         TurnErrorKind::Budget => {
             let next = "A new message has the whole budget again; `go on` will do.";
-            (Ink::Bad, format!("budget: {message}"), next)
+            (Ink::Bad, message.map(|why| format!("budget: {why}")), next)
         }
         _ => {
             let next = "Say it again to try once more, or leave and choose another `--model`.";
-            (Ink::Bad, format!("no answer: {message}"), next)
+            (Ink::Bad, message.map(|why| format!("no answer: {why}")), next)
         }
     };
-    vec![Line::default(), Line::of(ink, &what), Line::of(Ink::Dim, next)]
+    let what = what.map(|what| [Line::default(), Line::of(ink, &what)]);
+    what.into_iter().flatten().chain([Line::of(Ink::Dim, next)]).collect()
 }
 
 /// Returns what is worth a line beside text and calls.
 fn aside(notice: &Notice) -> Option<Line> {
     let shown = match notice {
-        // What is asked for is asked in so many words.
-        Notice::Warned(verdict) if verdict.level == Level::Ask => None,
         Notice::Warned(_)
         | Notice::Stuck(_)
         | Notice::Stage(_)

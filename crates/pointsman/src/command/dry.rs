@@ -129,18 +129,17 @@ pub(super) fn show(
 
 /// Says what a run can cost at most.
 fn worst(certificate: &Certificate, model: &model::Settings) -> String {
-    let tokens = certificate.tokens.map_or_else(
-        || "tokens without limit".into(),
-        |tokens| format!("{} tokens", words::grouped(tokens)),
-    );
+    let tokens = certificate
+        .tokens
+        .map_or_else(|| "tokens without limit".into(), |tokens| words::counted(tokens, "token"));
     format!(
-        "\nWorst case per {}: {} model calls, {} tool calls, {tokens}, {}, {}, {} state visits.",
+        "\nWorst case per {}: {}, {}, {tokens}, {}, {}, {}.",
         if certificate.per == Per::Turn { "turn" } else { "run" },
-        words::grouped(certificate.model_calls),
-        words::grouped(certificate.tool_calls),
+        words::counted(certificate.model_calls, "model call"),
+        words::counted(certificate.tool_calls, "tool call"),
         cost(certificate.money, model),
         words::duration(certificate.time_ms),
-        words::grouped(certificate.steps),
+        words::counted(certificate.steps, "state visit"),
     )
 }
 

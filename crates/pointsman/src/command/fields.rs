@@ -185,8 +185,11 @@ fn row(field: &Field) -> String {
         let more = if field.options.len() > OPTIONS { " …" } else { "" };
         notes.push(format!("{}{more}", names.collect::<Vec<_>>().join(" | ")));
     }
-    notes.extend(field.limits.words.map(|most| format!("at most {most} words")));
-    notes.extend(field.limits.chars.map(|most| format!("at most {most} characters")));
+    notes
+        .extend(field.limits.words.map(|most| format!("at most {}", counted(most.into(), "word"))));
+    notes.extend(
+        field.limits.chars.map(|most| format!("at most {}", counted(most.into(), "character"))),
+    );
     if field.disabled {
         notes.push("disabled".into());
     }

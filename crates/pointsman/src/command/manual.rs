@@ -5,6 +5,7 @@ use std::{fs, path::PathBuf, process::ExitCode};
 use clap::{Args, Command, CommandFactory as _};
 use clap_complete::Shell;
 
+use super::names;
 use crate::{
     Arguments,
     report::{self, Error},
@@ -36,9 +37,16 @@ pub(crate) struct Manual {
 
 impl Completions {
     pub(crate) fn run(self) -> Result<ExitCode, Error> {
-        let mut text = Vec::new();
-        clap_complete::generate(self.shell, &mut Arguments::command(), "pointsman", &mut text);
-        report::bytes(&text)?;
+        // What is hidden is not completed either.
+        let (mut text, all) = (Vec::new(), Arguments::command());
+        let seen = all.get_subcommands().filter(|under| !under.is_hide_set()).cloned();
+        let mut program = Command::new("pointsman")
+            .version(env!("CARGO_PKG_VERSION"))
+            .args(all.get_arguments().cloned())
+            .subcommands(seen);
+        clap_complete::generate(self.shell, &mut program, "pointsman", &mut text);
+        let script = String::from_utf8_lossy(&text).into_owned();
+        report::data(&names::taught(self.shell, script, &program))?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -11,7 +11,7 @@ use clap::Args;
 use pointsman_kernel::{chart::verify, id::Seq, view::view};
 use pointsman_runtime::{
     driver::fold,
-    session::SessionError,
+    session::{self, SessionError},
     store::{ExportError, import},
 };
 use serde_json::json;
@@ -21,12 +21,16 @@ use crate::{
     place::Globals,
     report::{self, Error},
     which::Which,
-    words,
+    words::{self, counted, grouped},
 };
 
 /// Replay a run's journal, or an export of one, and check every byte.
 #[derive(Args, Debug)]
 #[command(after_help = "\
+Every line of a run is stepped again. What the journal keeps beside its lines is derived again and
+compared: the state, the end and the next wake-up after each entry, and every prompt. An export has
+lines alone.
+
 Examples:
   pointsman replay last
   pointsman replay RUN --until 3
@@ -64,31 +68,48 @@ impl Replay {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let path = Path::new(&self.what);
         let is_file = path.extension().is_some() || path.components().count() > 1;
-        let (run, count, state) = if is_file { self.file(path)? } else { self.kept(globals)? };
+        let Same { run, entries, prompts, state } =
+            if is_file { self.file(path)? } else { self.kept(globals)? };
         if self.json {
-            json_line(&json!({ "run": run, "entries": count, "state": state, "identical": true }))?;
+            let mut told =
+                json!({ "run": run, "entries": entries, "state": state, "identical": true });
+            if let (Some(told), Some(prompts)) = (told.as_object_mut(), prompts) {
+                told.insert("prompts".into(), prompts.into());
+            }
+            json_line(&told)?;
         } else {
-            report::data(&format!("{count} entries replayed, byte for byte: in `{state}`\n"))?;
+            let mut what = match entries {
+                1 => "1 entry".into(),
+                entries => format!("{} entries", grouped(entries)),
+            };
+            if let Some(prompts) = prompts.filter(|it| *it > 0) {
+                what = format!("{what} and {}", counted(prompts, "prompt"));
+            }
+            report::data(&format!("{what} replayed, byte for byte: in `{state}`\n"))?;
         }
         Ok(ExitCode::SUCCESS)
     }
 
-    fn kept(&self, globals: &Globals) -> Result<(String, usize, String), Error> {
+    fn kept(&self, globals: &Globals) -> Result<Same, Error> {
         let which: Which = self
             .what
             .parse()
             .map_err(|_| Error::NoSuchRun { typed: self.what.clone(), none: false })?;
         let session = globals.session()?;
         let row = which.find(session.store())?;
-        let recalled = session
-            .recall(&row.id, self.until.map(Seq))
+        let replayed = session::replay(session.store(), &row.id, self.until.map(Seq))
             .map_err(|error| Error::Diverged(Box::new(Error::Session(error))))?;
-        let state = view(&recalled.chart, recalled.loaded.run.core()).state;
-        Ok((row.id.to_string(), recalled.lines.len(), state.into()))
+        let recalled = &replayed.recalled;
+        Ok(Same {
+            run: row.id.to_string(),
+            entries: many(recalled.lines.len()),
+            prompts: Some(many(replayed.prompts)),
+            state: view(&recalled.chart, recalled.loaded.run.core()).state.into(),
+        })
     }
 
     /// Checks an export: its own digests first, then every step of it.
-    fn file(&self, path: &Path) -> Result<(String, usize, String), Error> {
+    fn file(&self, path: &Path) -> Result<Same, Error> {
         let unread = |source: io::Error| Error::Read { path: self.what.clone(), source };
         let file = File::open(path).map_err(unread)?;
         let mut exported = import::read(BufReader::new(file)).map_err(|error| match error {
@@ -109,9 +130,26 @@ impl Replay {
             .map_err(|why| Error::ForeignChart { path: self.what.clone(), why })?;
         let loaded = fold(&chart, &exported.run, &exported.lines)
             .map_err(|error| Error::Session(error.into()))?;
-        let state = view(&chart, loaded.run.core()).state;
-        Ok((exported.run.to_string(), exported.lines.len(), state.into()))
+        Ok(Same {
+            run: exported.run.to_string(),
+            entries: many(exported.lines.len()),
+            prompts: None,
+            state: view(&chart, loaded.run.core()).state.into(),
+        })
     }
+}
+
+/// A run that was replayed and is the same.
+struct Same {
+    run: String,
+    entries: u64,
+    /// Prompts that were rendered again; an export has none.
+    prompts: Option<u64>,
+    state: String,
+}
+
+fn many(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
 }
 
 impl Export {

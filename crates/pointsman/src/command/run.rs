@@ -173,7 +173,8 @@ impl Run {
         let left_out = host.left_out(start.chart.jobs(), &start.permissions);
         if !left_out.is_empty() && !self.settings.iter().any(|(key, _)| key == "tools") {
             let (count, names) = (left_out.len(), words::line(&left_out.join(", "), 400));
-            note(&format!("{count} tools are not offered, more than the agent takes: {names}"));
+            let tools = if count == 1 { "tool is" } else { "tools are" };
+            note(&format!("{count} {tools} not offered, more than the agent takes: {names}"));
         }
         let waits = Waits::of(start.chart.jobs());
         let mut audience = self.drive.audience(&session, self.rules.unattended, waits)?;

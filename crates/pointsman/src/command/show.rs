@@ -9,6 +9,7 @@ use std::{
 use clap::Args;
 use pointsman_kernel::{
     chart::Disposition,
+    governor::Level,
     id::Seq,
     view::{Why, view},
 };
@@ -207,7 +208,8 @@ fn timeline(row: &RunRow, place: Option<&Place>, told: &Story) -> String {
         for why in unsaid(step, said.as_ref()) {
             more("✗", why);
         }
-        for verdict in &step.verdicts {
+        // A question is told as one, and a call that cannot run was never asked about.
+        for verdict in step.verdicts.iter().filter(|verdict| verdict.level != Level::Ask) {
             more("governor:", &verdict.reason);
         }
     }

@@ -171,3 +171,48 @@ fn a_failed_run_says_why_and_a_waiting_conversation_what_to_type() {
     let (_, out, _) = home.pointsman(&["runs"]);
     assert!(out.contains("  waiting for your message  "), "{out}");
 }
+
+/// Completes the last of some words, as bash does.
+fn completed(home: &Home, words: &[&str]) -> Vec<String> {
+    let script = stdout(&["completions", "bash"]);
+    home.write("complete.bash", &script);
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_pointsman"));
+    let folder = program.parent().expect("it lies in a folder").display();
+    let asks = "PATH=\"$1:$PATH\"; shift; . ./complete.bash; COMP_WORDS=(\"$@\"); \
+                COMP_CWORD=$(($# - 1)); f=$(complete -p pointsman); f=${f#*-F }; \
+                ${f%% *} pointsman \"${@: -1}\" \"${COMP_WORDS[COMP_CWORD - 1]}\"; \
+                printf '%s\\n' \"${COMPREPLY[@]}\"";
+    let output = std::process::Command::new("bash")
+        .args(["--norc", "-c", asks, "bash", &folder.to_string(), "pointsman"])
+        .args(words)
+        .current_dir(home.path(""))
+        .env_clear()
+        .envs(home.variables())
+        .output()
+        .expect("there is bash");
+    let told = String::from_utf8(output.stderr).expect("it is text");
+    assert_eq!(told, "", "{words:?}");
+    let out = String::from_utf8(output.stdout).expect("it is text");
+    out.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn bash_completes_agents_runs_and_codes() {
+    let home = Home::new("hints-complete");
+    assert!(completed(&home, &["show", "0"]).iter().all(String::is_empty), "there is no run yet");
+    let run = home.research("Who sets the points?");
+    assert_eq!(completed(&home, &["show", &run[..6]]), [run.as_str()]);
+    assert_eq!(completed(&home, &["resume", "la"]), ["last"]);
+    assert_eq!(completed(&home, &["chat", "--resume", &run[..6]]), [run.as_str()]);
+    assert_eq!(completed(&home, &["run", "rese"]), ["research"]);
+    assert_eq!(completed(&home, &["check", "cod"]), ["code"]);
+    assert_eq!(completed(&home, &["explain", "PM050"]).len(), 7);
+    // Commands and options are completed as before.
+    assert_eq!(completed(&home, &["expl"]), ["explain"]);
+    assert_eq!(completed(&home, &["show", "--js"]), ["--json"]);
+    assert_eq!(completed(&home, &["--vers"]), ["--version"]);
+    assert!(completed(&home, &["name"]).iter().all(String::is_empty), "it is for scripts alone");
+    for (shell, asks) in [("zsh", "_pointsman_runs' "), ("fish", "pointsman names codes")] {
+        assert!(stdout(&["completions", shell]).contains(asks), "{shell}");
+    }
+}

@@ -92,6 +92,22 @@ fn a_changed_journal_is_told_with_its_entry() {
 }
 
 #[test]
+fn a_changed_column_beside_a_line_is_told_with_its_entry() {
+    let home = Home::new("column");
+    let run = home.research("What does a green signal mean?");
+    // The row of the first entry: the run, its number, which takes no byte, and the state.
+    let (was, is) = (format!("{run}searching"), format!("{run}analyzing"));
+    change(&home.path("state/pointsman"), was.as_bytes(), is.as_bytes());
+    let (code, out, told) = home.pointsman(&["replay", &run]);
+    assert_eq!((code, out.as_str()), (9, ""), "{told}");
+    let named =
+        format!("damaged at entry 1 of run {run}: the column `entry.state` has `analyzing`");
+    assert!(told.contains(&named) && told.contains("lead to `searching`"), "{told}");
+    // The lines themselves are as they were.
+    assert_eq!(home.pointsman(&["show", &run]).0, 0);
+}
+
+#[test]
 fn a_damaged_run_hides_no_other_and_can_be_removed() {
     let home = Home::new("damaged-row");
     let whole = home.research("What does a red signal mean?");

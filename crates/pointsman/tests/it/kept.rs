@@ -193,3 +193,51 @@ fn recordings_and_logs_are_their_owners_alone() {
         assert_eq!(found.permissions().mode() & 0o777, 0o600, "{file}");
     }
 }
+
+#[test]
+fn a_run_that_another_process_drives_is_not_driven_twice() {
+    let home = Home::new("driven");
+    home.write("twice.toml", TWICE);
+    let (go, wait) = mpsc::channel::<()>();
+    let wait = Mutex::new(wait);
+    let served = Served::new(move |_| {
+        let _: Result<_, _> = wait.lock().expect("nobody panicked").recv();
+    });
+    let model = ["--model", "openai-compatible:any"];
+    let variables = [("OPENAI_BASE_URL", served.url.as_str())];
+    let mut child = home.start(&variables, &["run", "twice.toml", "it", model[0], model[1]]);
+    assert!(waited(|| served.asked() == 1 || child.try_wait().expect("it is known").is_some()));
+    let shown = home.with(&variables, &["resume", "last", model[0], model[1]]);
+    // Nothing is wrong with the journal: another command was meant.
+    assert_eq!(shown.code, Some(2), "{}", shown.err);
+    assert!(shown.err.contains("is being driven by another process"), "{}", shown.err);
+    assert!(shown.err.contains("hint: "), "{}", shown.err);
+    for _ in 0..2 {
+        let _: Result<_, _> = go.send(());
+    }
+    let ended = child.wait_with_output().expect("it ends");
+    assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert_eq!(served.asked(), 2);
+}
+
+#[test]
+fn a_journal_at_its_cap_says_what_to_do() {
+    let home = Home::new("capped");
+    home.settings("[journal]\nmax_size = \"64KiB\"\n");
+    let goal = "points ".repeat(12_000);
+    let (code, _, err) = home.pointsman(&["run", "note.toml", &goal, "--set", "tone=dry"]);
+    assert_eq!(code, 10, "{err}");
+    full(&err);
+}
+
+/// Checks that what is told of a full disk names the way out.
+#[track_caller]
+pub(crate) fn full(told: &str) {
+    for part in [
+        "the disk is full, or the journal has reached its cap: nothing was written",
+        "hint: free some space on that disk first",
+        "raise `max_size` of `[journal]` or remove runs with `runs prune`",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}

@@ -9,6 +9,7 @@ mod budgets;
 mod chat;
 mod commands;
 mod decode;
+mod drip;
 mod explore;
 mod faulty;
 mod fields;
@@ -30,6 +31,7 @@ mod stops;
 mod svg;
 mod terminal;
 mod tidy;
+mod tls;
 mod tool;
 
 use std::{

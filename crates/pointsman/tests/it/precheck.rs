@@ -59,6 +59,14 @@ fn a_call_that_cannot_run_is_not_asked_for_and_not_denied() {
             assert!(told.contains(why), "{call}: {told}");
             assert!(err.contains(told.lines().next().unwrap_or_default()), "{err}");
             assert_eq!(home.pointsman(&["replay", "last"]).0, 0);
+            assert!(!err.contains("person's yes"), "{err}");
+            // A command that only shows the run does not speak of a yes either.
+            let run = ["run", "chat", "Go", "--model", "script:script.toml"];
+            let (code, _, err) = home.pointsman(&[&run[..], more].concat());
+            let (_, shown, _) = home.pointsman(&["show", "last"]);
+            assert_eq!(code, 0, "{err}");
+            assert!(err.contains("✗ "), "{err}");
+            assert!(!format!("{err}{shown}").contains("person's yes"), "{err}{shown}");
         }
     }
 }

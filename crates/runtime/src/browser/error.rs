@@ -7,6 +7,8 @@ use pointsman_agents::form::NOT_PRESSED;
 use pointsman_kernel::agent::FaultClass;
 use thiserror::Error;
 
+use crate::plural::counted;
+
 /// Why a browser did not do what was wanted.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -106,8 +108,8 @@ pub enum BrowserError {
     },
     /// The page took the focus away while a field was typed into.
     #[error(
-        "the page moved the focus to {taker} after {typed} characters of `{selector}`: typing \
-         stopped there"
+        "the page moved the focus to {taker} after {} of `{selector}`: typing \
+         stopped there", counted(.typed, "character")
     )]
     Focus {
         /// Which field.

@@ -100,3 +100,42 @@ pub(crate) fn end_left(path: &Path) {
         tracing::debug!(%error, "a browser was left");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_record_is_for_this_user_alone() {
+        let name = format!("pointsman-record-{:x}", crate::clock::entropy());
+        let forms = std::env::temp_dir().join(name).join("forms");
+        let path = forms.join("r1.json");
+        let who = Who { pid: 1, started: "0".into() };
+        let record = Record {
+            port: 1,
+            session: "s".into(),
+            folder: "/nowhere".into(),
+            owner: who.clone(),
+            driver: who,
+            browser: None,
+            keeper: None,
+            pressing: None,
+            agreed: None,
+        };
+        for _ in 0..2 {
+            assert!(record.write(&path).is_ok());
+            for (path, mode) in [(&forms, 0o700), (&path, 0o600)] {
+                let found = fs::metadata(path).map(|it| it.permissions().mode() & 0o777);
+                assert_eq!(found.ok(), Some(mode), "{}", path.display());
+            }
+            // One that was left behind is open to others, and is not written into.
+            let beside = path.with_extension("new");
+            assert!(fs::write(&beside, "").is_ok());
+            let open = fs::Permissions::from_mode(0o666);
+            assert!(fs::set_permissions(&beside, open).is_ok());
+        }
+        drop(forms.parent().map(fs::remove_dir_all));
+    }
+}

@@ -12,7 +12,7 @@ use pointsman_kernel::{
     short,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{json, value::RawValue};
 
 use super::{
     DriveError, Driver, Site, row,
@@ -21,7 +21,6 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    entry,
     observe::{Asked, Question},
     store::{RunId, RunRow},
 };
@@ -91,8 +90,8 @@ pub fn fold(chart: &Chart, id: &RunId, lines: &[String]) -> Result<Loaded, Drive
     fold_each(chart, id, lines, |_, _, _| {})
 }
 
-/// Folds a journal and shows each step: the event's name, the run after it, and what
-/// the step put out.
+/// Folds a journal and shows each step: its line, the run after it, and what the step put
+/// out.
 pub fn fold_each(
     chart: &Chart,
     id: &RunId,
@@ -122,7 +121,7 @@ pub(crate) fn go_on(
             .fold(chart, loaded.link, line)
             .map_err(|source| DriveError::Diverged { run: id.clone(), source })?;
         loaded.link = link;
-        each(&event_name(line), &*loaded.run, &stepped);
+        each(line, &*loaded.run, &stepped);
         loaded.open.extend(stepped.effects);
         let items = &loaded.run.core().items;
         loaded.open.retain(|effect, _| items.iter().any(|item| waits_for(item, *effect)));
@@ -135,15 +134,6 @@ pub(super) fn waits_for(item: &Item, waited: EffectId) -> bool {
     match item.doing {
         Doing::Working { effect, .. } | Doing::Asking { effect, .. } => effect == waited,
         _ => false,
-    }
-}
-
-/// Returns the name of a line's event.
-fn event_name(line: &str) -> String {
-    match entry::event(line) {
-        Some(Value::String(name)) => name,
-        Some(Value::Object(map)) => map.keys().next().cloned().unwrap_or_default(),
-        _ => String::new(),
     }
 }
 
@@ -353,6 +343,8 @@ fn cached(site: &Site, chart: &Chart, id: &RunId) -> Result<Option<(Seq, Loaded)
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     #[test]

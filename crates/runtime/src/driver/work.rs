@@ -9,7 +9,8 @@ use std::{
 use pointsman_agents::builtin::{Report, Task as Wanted};
 use pointsman_kernel::{
     agent::{ChildRun, FaultClass, ModelCall, ToolCall},
-    erased::Stepped,
+    chart::Chart,
+    erased::{AnyRun, Stepped},
     event::Usage,
     id::EffectId,
     prompt::Prompt,
@@ -200,22 +201,22 @@ fn event(effect: EffectId, Done { answer, usage }: Done) -> Value {
     Value::Object(Map::from_iter([("answered".into(), answered.into())]))
 }
 
-impl Driver {
-    /// Returns what a step orders. Prompts are rendered from the run as it is now, which
-    /// is how the step left it.
-    pub(super) fn orders(&self, stepped: &Stepped) -> Vec<Ordered> {
-        let read = |(id, order): &(EffectId, Box<RawValue>)| {
-            // The kernel serialised it a moment ago.
-            let order = serde_json::from_str(order.get()).ok()?;
-            let prompt = match &order {
-                Order::Start(Start::Model(call)) => Some(self.run.prompt(&self.chart, call)),
-                _ => None,
-            };
-            Some(Ordered { id: *id, order, prompt })
+/// Returns what a step orders. Prompts are rendered from the run as it is now, which is how
+/// the step left it.
+pub(super) fn orders(chart: &Chart, run: &dyn AnyRun, stepped: &Stepped) -> Vec<Ordered> {
+    let read = |(id, order): &(EffectId, Box<RawValue>)| {
+        // The kernel serialised it a moment ago.
+        let order = serde_json::from_str(order.get()).ok()?;
+        let prompt = match &order {
+            Order::Start(Start::Model(call)) => Some(run.prompt(chart, call)),
+            _ => None,
         };
-        stepped.effects.iter().filter_map(read).collect()
-    }
+        Some(Ordered { id: *id, order, prompt })
+    };
+    stepped.effects.iter().filter_map(read).collect()
+}
 
+impl Driver {
     /// Starts, asks or stops: the entry that orders it is on disk.
     pub(super) fn start(&mut self, committed: &Committed, ordered: Ordered) {
         let Ordered { id, order, prompt } = ordered;

@@ -73,7 +73,10 @@ fn reply(
         let told = decoded.error.is_some();
         return Err(match end {
             End::Stalled if !told => {
-                let message = format!("nothing came for {:?}", settings.idle_timeout);
+                let message = format!(
+                    "nothing came for {:?}, the `idle_timeout` of `[model]`",
+                    settings.idle_timeout
+                );
                 fault(settings, FaultClass::Timeout, true, &message)
             }
             End::Cut if !told => {

@@ -3,7 +3,7 @@
 //! Nothing is followed, nothing is tried twice, and no wait is without a limit: what
 //! goes wrong is a fault, and the chart says what happens then.
 
-use std::{error::Error, io};
+use std::error::Error;
 
 use pointsman_kernel::agent::FaultClass;
 use reqwest::{
@@ -23,6 +23,7 @@ use super::{
     settings::Settings,
     spec::Provider,
     tape::{self, End, Recorder, Replayer, Taped},
+    trust,
     wait::{self, Headers},
 };
 use crate::{clock::now_ms, perform::Done};
@@ -122,7 +123,10 @@ impl Wire {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(self.unreached(url, error)),
             Err(_) => {
-                let message = format!("no answer came in {limit:?}");
+                let message = format!(
+                    "no answer came in {limit:?}, the `connect_timeout` and `idle_timeout` of \
+                     `[model]` together"
+                );
                 Err(self.fault(FaultClass::Timeout, true, &message))
             }
         }
@@ -173,16 +177,26 @@ impl Wire {
             Provider::OpenAiCompatible => "; is the server running, and the base URL right?",
             _ => "",
         };
-        if is_untrusted(cause) {
+        let host = url.host_str().unwrap_or_default();
+        if let Some((class, message)) = trust::refused(&place, host, cause) {
+            return self.fault(class, false, &message);
+        }
+        // A server that wants TLS answers a plain request with something else than HTTP.
+        let help = match cause.to_string() {
+            text if url.scheme() == "http" && text.starts_with("invalid HTTP") => {
+                "; does the server want https?"
+            }
+            _ => help,
+        };
+        if slow {
+            let limit = self.settings.connect_timeout;
             let message = format!(
-                "{place} is not trusted: {cause}; if it should be, point SSL_CERT_FILE at the \
-                 certificate of whoever signed for it"
+                "{place} cannot be reached in {limit:?}, the `connect_timeout` of `[model]`{help}"
             );
-            return self.fault(FaultClass::Forbidden, false, &message);
+            return self.fault(FaultClass::Timeout, true, &message);
         }
         let message = format!("{place} cannot be reached: {cause}{help}");
-        let class = if slow { FaultClass::Timeout } else { FaultClass::Unavailable };
-        self.fault(class, true, &message)
+        self.fault(FaultClass::Unavailable, true, &message)
     }
 
     fn fault(&self, class: FaultClass, repeatable: bool, message: &str) -> Done {
@@ -238,15 +252,6 @@ fn root<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
         cause = deeper;
     }
     cause
-}
-
-/// Returns whether a server's certificate was refused. Asking again does not help.
-fn is_untrusted(mut cause: &(dyn Error + 'static)) -> bool {
-    // An error of input and output does not count what it wraps among its causes.
-    while let Some(inner) = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
-        cause = inner;
-    }
-    matches!(cause.downcast_ref(), Some(rustls::Error::InvalidCertificate(_)))
 }
 
 const fn head((status, retry_after_ms, _): &Opening) -> Head {

@@ -6,6 +6,7 @@ use thiserror::Error;
 use crate::{
     driver::DriveError,
     host::HostError,
+    plural::counted,
     store::{RunId, StoreError},
 };
 
@@ -65,7 +66,7 @@ pub enum SessionError {
         last: Seq,
     },
     /// There is no such entry.
-    #[error("run {run} has {has} entries, and entry {} was asked for", .asked.0)]
+    #[error("run {run} has {}, and entry {} was asked for", counted(.has, "entry"), .asked.0)]
     NoSuchEntry {
         /// The run.
         run: RunId,

@@ -7,6 +7,7 @@ use rusqlite::ErrorCode;
 use thiserror::Error;
 
 use super::{LetterId, RunId, schema};
+use crate::plural::counted;
 
 /// What can go wrong with the store. Reads of what is whole go on working after every
 /// one of these.
@@ -168,7 +169,7 @@ pub enum StoreError {
         run: RunId,
     },
     /// The run has no such entry.
-    #[error("run {run} has {} entries, and entry {} was asked for", .has.0, .asked.0)]
+    #[error("run {run} has {}, and entry {} was asked for", counted(.has.0, "entry"), .asked.0)]
     NoSuchEntry {
         /// The run.
         run: RunId,
@@ -216,7 +217,7 @@ pub enum Damage {
     #[error("the count of its runs does not have its seal")]
     Book,
     /// Runs are missing, or there are too many.
-    #[error("{has} runs are there, and {wants} were written")]
+    #[error("{} found, and {wants} written", counted(.has, "run"))]
     Runs {
         /// How many there are.
         has: i64,
@@ -238,6 +239,27 @@ pub enum Damage {
     /// Prompts are missing or do not have their seal.
     #[error("its prompts are not those that were written")]
     Prompts,
+    /// A column has something else than the lines derive.
+    #[error("the column `{column}` has {has}, and the lines lead to {derived}")]
+    Column {
+        /// The table and the column.
+        column: &'static str,
+        /// What is kept.
+        has: String,
+        /// What the lines derive.
+        derived: String,
+    },
+    /// The columns beside a line do not have their seal.
+    #[error("the columns beside its line do not have their seal")]
+    Beside,
+    /// A prompt that has its seal is not the one that this build renders.
+    #[error("the {part} of the prompt for effect {index} is not what this build renders")]
+    Rendered {
+        /// The effect, counted within the entry.
+        index: u16,
+        /// What differs.
+        part: String,
+    },
     /// Letters are missing or do not have their seal.
     #[error("its letters are not those that were written")]
     Letters,
@@ -271,6 +293,11 @@ impl StoreError {
             Self::Tables { .. } => "it is damaged, or another build wrote it: put it back from \
                                     a copy, use that build, or give another file"
                 .into(),
+            Self::Damaged { damage: Damage::Rendered { .. }, .. } => {
+                "replay it with the build that ran it; if this is that build, put the file back \
+                 from a copy"
+                    .into()
+            }
             Self::Damaged { .. } => {
                 "other runs can still be read; put the file back from a copy, or remove the run"
                     .into()

@@ -2,7 +2,10 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
     time::Duration,
 };
 
@@ -19,12 +22,14 @@ pub(super) struct Pool {
     /// Whether the file cannot be written to, and nothing beside it is looked at.
     frozen: bool,
     idle: Mutex<Vec<Connection>>,
+    reads: AtomicU64,
 }
 
 impl Pool {
     pub(super) fn new(path: &Path, options: &Options) -> Self {
         let (busy, most) = (options.busy, options.readers);
-        Self { path: path.into(), busy, most, frozen: false, idle: Mutex::default() }
+        let (idle, reads) = (Mutex::default(), AtomicU64::new(0));
+        Self { path: path.into(), busy, most, frozen: false, idle, reads }
     }
 
     /// Reads from a file that cannot be written to.
@@ -45,6 +50,7 @@ impl Pool {
         &self,
         read: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        self.reads.fetch_add(1, Relaxed);
         let idle = self.lock().pop();
         let connection = match idle {
             Some(connection) => connection,
@@ -63,6 +69,11 @@ impl Pool {
             }
         }
         result
+    }
+
+    /// Returns how many times something was read.
+    pub(super) fn reads(&self) -> u64 {
+        self.reads.load(Relaxed)
     }
 
     /// Closes what is idle.

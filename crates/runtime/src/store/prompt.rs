@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::{
     Damage, RunId, RunRow, Store, StoreError, artifact, chain, read,
-    seal::{PromptCells, Seal, entry},
+    seal::{PromptCells, Seal, entry, signed},
 };
 
 /// A prompt, as it was kept.
@@ -26,19 +26,24 @@ impl Store {
     pub fn prompts(&self, id: &RunId) -> Result<Vec<PromptRow>, StoreError> {
         self.readers.read(|connection| {
             let row = read::run(connection, id)?;
-            prompts(connection, &row)
+            prompts(connection, &row, Seq(u64::MAX))
         })
     }
 }
 
-fn prompts(connection: &Connection, row: &RunRow) -> Result<Vec<PromptRow>, StoreError> {
+/// Reads the prompts that were kept with the entries up to one.
+pub(super) fn prompts(
+    connection: &Connection,
+    row: &RunRow,
+    until: Seq,
+) -> Result<Vec<PromptRow>, StoreError> {
     let id = &row.id;
     let fail = |source| StoreError::reading(Some(id), source);
     // Each entry knows how many prompts were kept with it, so a lost one is missed.
     let mut wanted: BTreeMap<Seq, i64> = BTreeMap::new();
     chain::back(connection, row, Seq(1), |seq, cells| {
         let prompts = cells.prompts().map_err(fail)?;
-        if prompts != 0 {
+        if prompts != 0 && seq <= until {
             wanted.insert(seq, prompts);
         }
         Ok(())
@@ -46,10 +51,10 @@ fn prompts(connection: &Connection, row: &RunRow) -> Result<Vec<PromptRow>, Stor
     let mut query = connection
         .prepare_cached(
             "SELECT seq, idx, effect_seq, effect_index, parts, seal FROM prompt
-             WHERE run = ?1 ORDER BY seq, idx",
+             WHERE run = ?1 AND seq <= ?2 ORDER BY seq, idx",
         )
         .map_err(fail)?;
-    let mut found = query.query(params![id.as_str()]).map_err(fail)?;
+    let mut found = query.query(params![id.as_str(), signed(until.0)]).map_err(fail)?;
     let mut known: BTreeMap<[u8; 32], Arc<str>> = BTreeMap::new();
     let mut prompts = Vec::new();
     while let Some(row) = found.next().map_err(fail)? {

@@ -102,6 +102,39 @@ impl Store {
         self.readers.read(|connection| lines(connection, &run(connection, id)?, after))
     }
 
+    /// Returns a run with its lines, as both are at one moment.
+    pub fn journal(&self, id: &RunId) -> Result<(RunRow, Vec<String>), StoreError> {
+        self.readers.read(|connection| {
+            let row = run(connection, id)?;
+            let lines = lines(connection, &row, Seq(0))?;
+            Ok((row, lines))
+        })
+    }
+
+    /// Returns the first line of a run. Its own seal says that it is the one that was written,
+    /// so no other line is read; where the seal does not fit, all lines are, and their chain
+    /// tells what is damaged.
+    pub fn first_line(&self, id: &RunId) -> Result<String, StoreError> {
+        self.readers.read(|connection| {
+            let row = run(connection, id)?;
+            match chain::first(connection, &row) {
+                Err(StoreError::Damaged { .. }) => {
+                    let line = lines(connection, &row, Seq(0))?.into_iter().next();
+                    let missing =
+                        || StoreError::damaged(Some(id.clone()), Some(Seq(1)), Damage::Missing);
+                    line.ok_or_else(missing)
+                }
+                read => read,
+            }
+        })
+    }
+
+    /// Returns how many times something was read so far, each at one moment. For tests.
+    #[doc(hidden)]
+    pub fn reads(&self) -> u64 {
+        self.readers.reads()
+    }
+
     /// Returns the newest snapshot of a run, if there is one that fits the journal. A
     /// snapshot is a cache: one that is damaged counts as none.
     pub fn snapshot(&self, id: &RunId) -> Result<Option<Kept>, StoreError> {

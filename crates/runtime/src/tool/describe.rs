@@ -5,7 +5,10 @@ use pointsman_kernel::agent::ToolCall;
 use serde_json::{Map, Value};
 
 use super::{folder::Folder, plan::ProposePlan};
-use crate::visible::{folded, visible};
+use crate::{
+    plural::counted,
+    visible::{folded, visible},
+};
 
 /// As much of a call as is shown.
 #[derive(Clone, Copy)]
@@ -65,7 +68,8 @@ fn told(call: &ToolCall, folder: Option<&Folder>, extent: Extent) -> Option<Stri
         "write" => {
             let (path, content) = (text("path")?, text("content")?);
             let (lines, bytes) = (content.lines().count(), content.len());
-            let head = format!("write {}: {lines} lines, {bytes} bytes", line(path));
+            let (lines, bytes) = (counted(lines, "line"), counted(bytes, "byte"));
+            let head = format!("write {}: {lines}, {bytes}", line(path));
             Some(match folder {
                 Some(folder) => format!("{head}{}", written(folder, path, content)),
                 None if extent.lines == usize::MAX => format!("{head}\n{}", block("+ ", content)),
@@ -153,7 +157,8 @@ fn block(sign: &str, text: &str, extent: Extent) -> String {
     let mut lines: Vec<String> =
         text.lines().take(extent.lines).map(|it| format!("{sign}{}", line(it, extent))).collect();
     if count > extent.lines {
-        lines.push(format!("… and {} lines more", count.saturating_sub(extent.lines)));
+        let more = counted(count.saturating_sub(extent.lines), "line");
+        lines.push(format!("… and {more} more"));
     }
     lines.join("\n")
 }
@@ -211,7 +216,7 @@ mod tests {
         let edit = json!({ "path": "a.rs", "old": "a\na", "new": "a\na\na" });
         check("edit", edit, Some("edit a.rs\n  a\n+ a"));
         let write = json!({ "path": "b.txt", "content": "é\n" });
-        check("write", write, Some("write b.txt: 1 lines, 3 bytes"));
+        check("write", write, Some("write b.txt: 1 line, 3 bytes"));
         let shell = json!({ "command": "cd a &&\nmake", "cwd": "sub" });
         check("shell", shell, Some("$ cd a &&\n$ make\nin sub"));
         check("git", json!({ "args": ["commit", "-m", "one"] }), Some("$ git commit -m one"));
@@ -286,8 +291,8 @@ mod tests {
             told("a.txt", "one\n2\nthree\n"),
             "write a.txt: 3 lines, 12 bytes (replaces the file)\n  one\n- two\n+ 2\n  three"
         );
-        assert_eq!(told("c.txt", "x"), "write c.txt: 1 lines, 1 bytes (a new file)\n+ x");
-        let unknown = "write b.bin: 1 lines, 1 bytes (what is there now cannot be shown)\n+ x";
+        assert_eq!(told("c.txt", "x"), "write c.txt: 1 line, 1 byte (a new file)\n+ x");
+        let unknown = "write b.bin: 1 line, 1 byte (what is there now cannot be shown)\n+ x";
         assert_eq!(told("b.bin", "x"), unknown);
         assert!(told("../x", "x").contains("cannot be shown"));
         std::fs::remove_dir_all(&place).expect("it is removed");

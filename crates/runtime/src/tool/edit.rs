@@ -156,7 +156,7 @@ fn several(path: &str, text: &str, places: &[usize], count: usize) -> String {
     let lines: Vec<String> =
         places.iter().take(NAMED).map(|at| line_of(text, *at).to_string()).collect();
     format!(
-        "`old` stands {count} times in `{path}`, at lines {}{}: add lines around it until it is \
+        "`old` was found {count} times in `{path}`, at lines {}{}: add lines around it until it is \
          the only one, or set `all` to replace every one",
         lines.join(", "),
         if count > lines.len() { " and more" } else { "" }

@@ -6,6 +6,7 @@ use pointsman_kernel::{id::Digest, tool::CONTENT};
 use serde::Deserialize;
 
 use super::{Said, folder::Folder, limits::Limits, text::Text};
+use crate::plural::counted;
 
 /// Bytes in which a NUL makes a file a binary one.
 pub(super) const SNIFFED: usize = 8 << 10;
@@ -58,8 +59,9 @@ pub(super) fn read(folder: &Folder, limits: &Limits, arguments: &ReadLines) -> S
     }
     if from > lines {
         return Said::no(format!(
-            "`{}` has {lines} lines, so there is no line {from}",
-            arguments.path
+            "`{}` has {}, so there is no line {from}",
+            arguments.path,
+            counted(lines, "line")
         ));
     }
     if from > to {

@@ -9,6 +9,7 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, sinks::Lossy};
 use serde::Deserialize;
 
 use super::{Said, folder::Folder, ignored::walk, limits::Limits, veil::Veil};
+use crate::plural::counted;
 
 /// Characters of a line that are shown.
 const WIDTH: usize = 300;
@@ -178,8 +179,8 @@ impl Found {
             self.lines.push("nothing matches".into());
         }
         if self.full {
-            let limit = self.limit;
-            self.lines.push(format!("[more than {limit} lines match; narrow the search]"));
+            let limit = counted(self.limit, "line");
+            self.lines.push(format!("[more than {limit} match; narrow the search]"));
         }
         if !self.unsearched.is_empty() {
             let count = self.unsearched.len();

@@ -64,6 +64,12 @@ pub(super) struct Ran {
 }
 
 impl Ran {
+    /// Returns what became of a process that wrote nothing.
+    #[cfg(test)]
+    pub(super) fn of(end: End, left: &str) -> Self {
+        Self { end, left: left.into(), stdout: Kept::new(0), stderr: Kept::new(0) }
+    }
+
     /// Returns why it failed: what it says of errors, or else all that it wrote.
     pub(super) fn complaint(self, limit: usize) -> String {
         if self.stderr.len() == 0 { self.output(limit) } else { self.stderr.text(limit) }

@@ -106,3 +106,23 @@ pub(super) fn ended(status: ExitStatus) -> String {
         (None, None) => "ended".into(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    use super::*;
+    use crate::tool::process::Ran;
+
+    #[test]
+    fn a_process_that_could_not_be_stopped_is_named() {
+        let told = |left: &str| {
+            let ran = Ran::of(End::Exited(ExitStatus::from_raw(0)), left);
+            said(ran, Duration::from_secs(1), 1_000).output
+        };
+        let told_left = told("sleep (4711), cat (4712)");
+        let line = "these processes could not be stopped, and still run: sleep (4711), cat (4712)";
+        assert!(told_left.lines().any(|it| it == line), "{told_left}");
+        assert!(!told("").contains("could not be stopped"), "{}", told(""));
+    }
+}

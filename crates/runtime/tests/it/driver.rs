@@ -1,5 +1,8 @@
 //! The driver: written, then done; killed at any task, it goes on where it was.
 
+mod figures;
+mod replays;
+
 use std::{
     path::PathBuf,
     sync::{

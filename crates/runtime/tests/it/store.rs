@@ -50,7 +50,7 @@ impl Folder {
     }
 
     /// Opens the file as anybody could, to damage it.
-    fn raw(&self) -> rusqlite::Connection {
+    pub(crate) fn raw(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(self.journal()).expect("it opens")
     }
 }

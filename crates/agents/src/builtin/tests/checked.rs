@@ -281,3 +281,31 @@ fn a_person_has_a_day_where_the_state_says_nothing() {
     ask("");
     ask("timeout = \"5m\"");
 }
+
+#[test]
+fn a_question_is_put_once_whatever_the_default_for_attempts() {
+    use pointsman_kernel::chart::Does;
+    for (own, wanted) in [("", 1), ("attempts = 2", 2)] {
+        let states = alloc::format!(
+            r#"
+            [state.first]
+            run = "ask.person"
+            {own}
+            with = {{ question = "Go on?" }}
+            on.yes = "done"
+            on.no = "done"
+            on.failed = "failed"
+            "#
+        );
+        let source =
+            chart("text", &states).replace("timeout = \"10s\"", "timeout = \"10s\"\nattempts = 3");
+        assert!(source.contains("attempts = 3"), "{source}");
+        let verified = verify(&source, &registry()).expect("it is sound");
+        let first = verified.state(verified.start()).expect("it is there");
+        let Does::Run(work) = first.does() else { panic!("it runs a job") };
+        assert_eq!(work.attempts.max, wanted);
+        // No label describes a wait that never comes.
+        let labelled = alloc::format!("{source}\n[state.again]\nbetween_attempts_of = \"first\"\n");
+        assert_eq!(verify(&labelled, &registry()).is_ok(), wanted > 1);
+    }
+}

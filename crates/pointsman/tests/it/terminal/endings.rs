@@ -1,6 +1,6 @@
 //! Ends: a program that is asked to end, and runs that end by themselves.
 
-use super::{CTRL_D, Terminal};
+use super::{CTRL_C, CTRL_D, Terminal};
 use crate::home::Home;
 
 const MODEL: [&str; 3] = ["chat", "--model", "script:script.toml"];
@@ -107,4 +107,34 @@ fn what_a_document_holds_does_not_steer_the_terminal() {
     // A terminal that took it for a command would not show it.
     let said = shown.split_once("match best").map(|(_, said)| said).unwrap_or_default();
     assert!(said.contains("]0;owned") && said.contains("[2J is shut."), "{shown}");
+}
+
+#[test]
+fn the_live_line_of_a_run_is_gone_after_ctrl_c() {
+    let home = Home::new("live-gone");
+    home.write("script.toml", "[[turn]]\ntext = 'One.'\ndelay_ms = 3600000\n");
+    let run = ["run", "chat", "Hello", "--model", "script:script.toml"];
+    let terminal = Terminal::start(&home, &run);
+    // The line is there, and with it its budgets.
+    terminal.shows("· rounds 0/50");
+    terminal.keys(CTRL_C);
+    let (code, shown) = terminal.ends();
+    assert_eq!(code, 6, "{shown}");
+    assert!(shown.contains("cancelled in `cancelled`"), "{shown}");
+    assert!(!shown.contains("rounds 0/50") && !shown.contains("^C"), "{shown}");
+}
+
+#[test]
+fn an_error_is_told_once_in_a_conversation() {
+    let home = Home::new("told-once");
+    home.write(
+        "script.toml",
+        "[[turn]]\nfault = { class = 'forbidden', message = 'the key is wrong', repeatable = false }\n",
+    );
+    let terminal = Terminal::start(&home, &[&MODEL[..], &["first"]].concat());
+    terminal.shows("Say it again to try once more");
+    let shown = terminal.prompts();
+    assert_eq!(shown.matches("the key is wrong").count(), 1, "{shown}");
+    terminal.keys(CTRL_D);
+    terminal.ends();
 }

@@ -1,10 +1,15 @@
-//! Toolchains in the sandbox, from a home directory with secrets in it.
+//! Toolchains in the sandbox, from a home directory with secrets in it, and a disk that is full.
 
-use std::{env, fs, os::unix::fs::PermissionsExt, path::Path};
+use std::{
+    env, fs,
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    process::{Command, Stdio},
+};
 
 use serde_json::Value;
 
-use crate::home::Home;
+use crate::{home::Home, kept::full};
 
 /// What lies beside toolchains and must not be seen.
 const SECRETS: [&str; 16] = [
@@ -145,4 +150,30 @@ fn doctor_says_which_toolchains_work_by_trying_them() {
         };
         assert!(tried.iter().any(fails), "{kind}: {tried:?}");
     }
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn a_full_disk_is_told_with_the_way_out() {
+    let home = Home::new("full-disk");
+    let (whole, small) = (home.path(""), home.path("small"));
+    fs::create_dir_all(&small).expect("it is made");
+    let output = Command::new("bwrap")
+        .args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"])
+        .arg("--bind")
+        .args([&whole, &whole])
+        .args(["--size", "100000", "--tmpfs"])
+        .arg(&small)
+        .arg(env!("CARGO_BIN_EXE_pointsman"))
+        .args(["run", "research", "points", "--dir", "docs"])
+        .current_dir(&whole)
+        .env_clear()
+        .envs(home.variables())
+        .env("XDG_STATE_HOME", &small)
+        .stdin(Stdio::null())
+        .output()
+        .expect("bubblewrap starts");
+    let told = String::from_utf8(output.stderr).expect("it is text");
+    assert_eq!(output.status.code(), Some(10), "{told}");
+    full(&told);
 }

@@ -5,6 +5,8 @@ use pointsman_agents::form::{Report, Source, Task};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::plural::counted;
+
 /// Says what the browser is to do; nothing for another agent's task.
 pub(super) fn task(task: &Value) -> Option<String> {
     let task = Task::deserialize(task).ok()?;
@@ -33,7 +35,7 @@ pub(super) fn report(report: &Value) -> Option<(bool, String)> {
     let report = Report::deserialize(report).ok()?;
     Some(match report {
         Report::Settled { title, origin, .. } => (true, format!("{title} ({origin})")),
-        Report::Fields(fields) => (true, format!("{} fields", fields.len())),
+        Report::Fields(fields) => (true, counted(fields.len(), "field")),
         Report::Inserted { unfit: Some(why), .. } => (false, format!("not filled: {why}")),
         Report::Inserted { .. } => (true, String::new()),
         Report::Verified { kept: true, complaint: None, .. } => (true, "kept".into()),

@@ -1,9 +1,7 @@
 //! A run's room: its browser, its configuration, and what was typed there.
 
 use std::{
-    fs,
-    io::{self, Write},
-    os::unix::fs::OpenOptionsExt,
+    io,
     path::{Path, PathBuf},
     sync::{
         Mutex as Plain, PoisonError,
@@ -13,10 +11,7 @@ use std::{
 };
 
 use pointsman_agents::form::{Config, Field, NOT_PRESSED, Report, Shape, Source, Task};
-use pointsman_kernel::{
-    agent::{Fault, FaultClass},
-    id::Digest,
-};
+use pointsman_kernel::agent::{Fault, FaultClass};
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::{
@@ -24,13 +19,12 @@ use super::{
     secrets::Secrets,
     trouble::Trouble,
     value::{self, Value},
-    vault::Vault,
+    vault::{self, Vault},
 };
 use crate::{
     browser::{Agreed, Attach, Browser, BrowserError, Left, Pressing, Record, Settings, Stand},
     entry::begun,
     perform::Errand,
-    private,
     store::{RunId, Store},
 };
 
@@ -334,7 +328,7 @@ impl Room {
             browser.screenshot().await
         };
         let kept = match taken {
-            Ok(bytes) => keep(&self.pictures, &bytes).map_err(Trouble::Picture),
+            Ok(bytes) => vault::picture(&self.pictures, &bytes).map_err(Trouble::Picture),
             Err(error) => Err(error.into()),
         };
         kept.inspect_err(|error| tracing::debug!(%error, "no picture of the page")).ok()
@@ -363,16 +357,6 @@ pub(super) fn open(browser: Option<&Browser>) -> Result<&Browser, Trouble> {
 
 pub(super) fn gone() -> BrowserError {
     BrowserError::Gone { why: "it was ended since the run was last driven".into() }
-}
-
-/// Keeps a picture under the digest of what it shows, and returns its path.
-fn keep(folder: &Path, picture: &[u8]) -> io::Result<String> {
-    private::folder(folder)?;
-    let name: String = Digest::of(picture).to_string().chars().take(16).collect();
-    let path = folder.join(format!("{name}.png"));
-    let mut file = fs::OpenOptions::new();
-    file.write(true).create(true).truncate(true).mode(0o600).open(&path)?.write_all(picture)?;
-    Ok(path.display().to_string())
 }
 
 /// Reads what the run was configured with, from its first entry.

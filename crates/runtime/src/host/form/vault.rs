@@ -1,5 +1,6 @@
 //! What a run must know and the journal must not: texts that were written for it, and the
-//! key of its digests. Only this user can read it, and it goes when the run ends.
+//! key of its digests. Only this user can read it, and it goes when the run ends. Pictures of
+//! its pages stay, for this user alone as well.
 
 use std::{
     fs,
@@ -77,10 +78,7 @@ impl Vault {
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        private::folder(&self.folder)?;
-        let mut file = fs::OpenOptions::new();
-        let file = file.write(true).create(true).truncate(true).mode(0o600);
-        file.open(self.folder.join(name))?.write_all(bytes)
+        write(&self.folder, name, bytes)
     }
 
     /// Removes all of it.
@@ -92,6 +90,22 @@ impl Vault {
             _ => {}
         }
     }
+}
+
+/// Keeps a picture under the digest of what it shows, and returns its path.
+pub(super) fn picture(folder: &Path, picture: &[u8]) -> io::Result<String> {
+    let digest: String = Digest::of(picture).to_string().chars().take(16).collect();
+    let name = format!("{digest}.png");
+    write(folder, &name, picture)?;
+    Ok(folder.join(name).display().to_string())
+}
+
+/// Writes a file of a folder, for this user alone.
+fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    private::folder(folder)?;
+    let mut file = fs::OpenOptions::new();
+    let file = file.write(true).create(true).truncate(true).mode(0o600);
+    file.open(folder.join(name))?.write_all(bytes)
 }
 
 #[cfg(test)]
@@ -117,7 +131,16 @@ mod tests {
         let others = Vault::new(&forms, &other);
         assert_ne!(others.digest("my secret").ok(), vault.digest("my secret").ok());
         let digest = token.strip_prefix(KEPT).unwrap_or_default();
-        for (path, mode) in [(vault.folder.clone(), 0o700), (vault.folder.join(digest), 0o600)] {
+        let pictures = forms.join("pictures");
+        let picture = picture(&pictures, b"a picture").unwrap_or_default();
+        for (path, mode) in [
+            (forms.clone(), 0o700),
+            (vault.folder.clone(), 0o700),
+            (vault.folder.join(digest), 0o600),
+            (vault.folder.join(KEY), 0o600),
+            (pictures, 0o700),
+            (picture.into(), 0o600),
+        ] {
             let found = fs::metadata(&path).map(|it| it.permissions().mode() & 0o777);
             assert_eq!(found.ok(), Some(mode), "{}", path.display());
         }

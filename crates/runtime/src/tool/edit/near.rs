@@ -1,4 +1,4 @@
-//! What to tell a model whose `old` does not stand in a file: the lines that differ by
+//! What to tell a model whose `old` was not found in a file: the lines that differ by
 //! spaces only, or else the lines that come nearest.
 //!
 //! Every step is linear in the file, and what is shown has a limit.
@@ -20,15 +20,15 @@ const LEAST: usize = 33;
 pub(super) fn not_found(path: &str, text: &str, old: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let wanted: Vec<&str> = old.lines().collect();
-    let mut said = format!("`old` does not stand in `{path}`");
+    let mut said = format!("`old` was not found in `{path}`");
     let places = but_for_spaces(&lines, &wanted);
     if let Some(first) = places.first() {
         let differs = differences(lines.get(*first..).unwrap_or_default(), &wanted, old);
         let count = places.len();
         let times = if count > 1 { format!(", at {count} places") } else { String::new() };
         said.extend([format!(
-            ", but it does when spaces are not counted{times}. What differs: {}. The lines as \
-             they stand there, to be copied into `old`:",
+            ", but it matches when spaces are not counted{times}. What differs: {}. The lines \
+             of the file, to be copied into `old`:",
             differs.join(", ")
         )]);
         for place in places.iter().take(PLACES) {

@@ -9,7 +9,7 @@ use std::{
 use rustix::process::Pid;
 
 use super::{super::sandbox::CommandLimits, left};
-use crate::platform::disk_free;
+use crate::{platform::disk_free, plural::counted};
 
 /// How long to wait between two looks.
 pub(super) const EVERY: Duration = Duration::from_millis(50);
@@ -41,10 +41,8 @@ impl Watch {
         let family = left::quickly_below(self.top);
         let count = u64::try_from(family.len()).unwrap_or(u64::MAX);
         if count > self.processes {
-            let most = self.processes;
-            return Some(format!(
-                "it ran more than {most} processes at once, its limit `processes`"
-            ));
+            let most = counted(self.processes, "process");
+            return Some(format!("it ran more than {most} at once, its limit `processes`"));
         }
         let resident = family.iter().map(|id| resident(*id)).fold(0, u64::saturating_add);
         // Pages that several processes share were counted for each. Only where that may be too

@@ -13,10 +13,10 @@ use std::{
     convert::Infallible,
     env,
     ffi::OsString,
-    fs::File,
+    fs::{self, File},
     io::{Seek, Write},
     os::{
-        fd::{AsRawFd, OwnedFd},
+        fd::{AsRawFd, OwnedFd, RawFd},
         unix::{net::UnixStream, process::CommandExt},
     },
     process::{Command, ExitCode, Stdio},
@@ -36,13 +36,20 @@ use super::{
 };
 use mounts::Expected;
 
+/// The last of the descriptors that every program has: standard error.
+const LAST: RawFd = 2;
+
 /// Does what the arguments say; returns how it ended, or why it could not be done.
 pub(super) fn helped(mut arguments: impl Iterator<Item = OsString>) -> Result<ExitCode, String> {
     let mode = arguments.next().ok_or("there is no program to run")?;
     let done = match mode.to_str() {
-        Some(LAUNCH) => launch(arguments).map(|never| match never {}),
+        Some(LAUNCH) => {
+            close_inherited().and_then(|()| launch(arguments)).map(|never| match never {})
+        }
         Some(INSIDE) => become_program(arguments, &confine_inside).map(|never| match never {}),
-        Some(KEEP) => counted(&mut arguments).and_then(|count| family::keep(count, arguments)),
+        Some(KEEP) => close_inherited()
+            .and_then(|()| counted(&mut arguments))
+            .and_then(|count| family::keep(count, arguments)),
         Some(INNER) => become_program(arguments, &confine_inner).map(|never| match never {}),
         Some(TRIAL) => return Ok(ExitCode::SUCCESS),
         _ => return Err(format!("`{}` is not known", mode.display())),
@@ -54,6 +61,26 @@ pub(super) fn helped(mut arguments: impl Iterator<Item = OsString>) -> Result<Ex
         }
     }
     done
+}
+
+/// Closes every descriptor but the first three. A shell, an editor or a service that started
+/// this program may have left some open, and a command that has one reads and writes what is
+/// behind it, wherever that is.
+///
+/// It must be the first that this process does: then nothing of its own is open yet, it has a
+/// single thread, and all that is needed later comes over the line.
+fn close_inherited() -> Result<(), String> {
+    let unlisted = |error| format!("the open descriptors cannot be listed: {error}");
+    let mut open: Vec<RawFd> = Vec::new();
+    for entry in fs::read_dir("/proc/self/fd").map_err(unlisted)? {
+        let name = entry.map_err(unlisted)?.file_name();
+        open.extend(name.to_str().and_then(|name| name.parse::<RawFd>().ok()));
+    }
+    for descriptor in open.into_iter().filter(|descriptor| *descriptor > LAST) {
+        // Linux closes it whatever this returns; the list's own one is closed already.
+        nix::unistd::close(descriptor).ok();
+    }
+    Ok(())
 }
 
 /// Reads how many descriptors come over the line.

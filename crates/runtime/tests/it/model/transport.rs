@@ -5,7 +5,11 @@ use std::time::Duration;
 use pointsman_kernel::agent::FaultClass;
 use pointsman_runtime::model::{Model, ModelError, Protocol, Secret, Shown};
 use serde_json::json;
-use tokio::{io::AsyncWriteExt as _, net::TcpListener, sync::mpsc};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+    sync::mpsc,
+};
 
 use super::{
     KEY, PROVIDERS,
@@ -238,20 +242,54 @@ fn a_client_for_https_can_be_built() {
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_speak_tls_is_a_fault() {
+async fn a_server_that_does_not_speak_tls_is_not_asked_again() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
     let place = listener.local_addr().expect("it has an address");
     let server = tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
+            // The greeting is read first: a close with something unread would reset the rest.
+            let mut greeting = [0; 4096];
+            drop(stream.read(&mut greeting).await);
             drop(stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await);
+            while stream.read(&mut greeting).await.is_ok_and(|read| read > 0) {}
         }
     });
     if let Ok(model) = Model::new(at("openai-compatible:m", &format!("https://{place}"))) {
         let done = model.ask(question("hello"), Shown::nobody()).await;
-        // Its greeting is not answered, or answered with what is no greeting.
-        let (class, repeatable) = kind(&done);
-        assert!(matches!(class, FaultClass::Unavailable | FaultClass::Timeout), "{class:?}");
-        assert!(repeatable);
+        assert_eq!(kind(&done), (FaultClass::Contract, false));
+        let message = fault(&done).message;
+        assert!(message.contains(&format!("https://{place} does not answer in TLS")), "{message}");
     }
     server.abort();
+}
+
+#[tokio::test]
+async fn an_unknown_model_and_a_refused_key_come_with_the_right_hint() {
+    let version = "most servers want /v1 at the end of the base URL";
+    let name = "check the model's name: `openai-compatible:m`";
+    for (path, hint, other) in
+        [("", version, name), ("/v1", name, version), ("/v1/", name, version)]
+    {
+        let server = serve(vec![Served::whole(404, "{\"error\":\"no such model\"}")]).await;
+        let told = fault(&ask(at("openai-compatible:m", &format!("{}{path}", server.url))).await);
+        assert!(told.message.ends_with(hint), "{path}: {}", told.message);
+        assert!(!told.message.contains(other), "{path}: {}", told.message);
+    }
+    for (spec, variable) in [
+        ("openai-compatible:m", "OPENAI_API_KEY"),
+        ("anthropic:m", "ANTHROPIC_API_KEY"),
+        ("gemini:m", "GEMINI_API_KEY"),
+    ] {
+        for key in [Some(Secret::new(KEY)), None] {
+            let server = serve(vec![Served::whole(401, "{\"error\":{\"message\":\"no\"}}")]).await;
+            let mut settings = at(spec, &server.url);
+            let hint = match &key {
+                Some(_) => format!("; check {variable}"),
+                None => format!("; no key was sent: set {variable} in the environment"),
+            };
+            settings.key = key;
+            let message = fault(&ask(settings).await).message;
+            assert!(message.ends_with(&hint), "{spec}: {message}");
+        }
+    }
 }

@@ -87,9 +87,40 @@ async fn a_changed_or_missing_entry_is_named() {
                  tip, line, artifact FROM entry WHERE seq = 5 AND run = 'one'";
     assert_eq!(after("added", added).await, ("whole".into(), None));
     let (_, runs) = after("lost", "DELETE FROM run WHERE id = 'one'").await;
-    assert!(runs.is_some_and(|told| told.contains("1 runs are there, and 2 were written")));
+    assert!(runs.is_some_and(|told| told.contains("1 run found, and 2 written")));
     let (_, runs) = after("book", "UPDATE book SET runs = 3").await;
     assert!(runs.is_some_and(|told| told.contains("does not have its seal")));
+}
+
+#[tokio::test]
+async fn the_first_line_is_checked_by_itself_and_no_other_is_read() {
+    // Its own seal tells; what was changed in another line does not matter.
+    for (damage, told) in [
+        ("UPDATE entry SET line = replace(line, 'goes', 'gose') WHERE seq = 3", None),
+        ("UPDATE entry SET line = NULL WHERE seq = 4", None),
+        ("UPDATE entry SET line = replace(line, 'begins', 'begims') WHERE seq = 1", Some(1)),
+        ("UPDATE entry SET line = NULL WHERE seq = 1", Some(1)),
+        // Where the seal does not fit, the chain tells.
+        ("UPDATE entry SET tip = zeroblob(16) WHERE seq = 1", None),
+        ("UPDATE entry SET state = 'else' WHERE seq = 1", None),
+        ("DELETE FROM entry WHERE seq = 1", Some(1)),
+        ("DELETE FROM entry WHERE seq = 3", Some(3)),
+        ("UPDATE entry SET follows = NULL WHERE seq = 4", Some(3)),
+        ("UPDATE run SET place = NULL", Some(5)),
+    ] {
+        let folder = Folder::new("first");
+        let store = folder.store();
+        let mut script = Script::begin("one", &store, 5).await;
+        script.until(&store, 5).await;
+        folder.raw().execute_batch(damage).expect(damage);
+        match (store.first_line(&script.run), told) {
+            (Ok(line), None) => assert_eq!(line, script.lines[0], "{damage}"),
+            (Err(StoreError::Damaged { seq, .. }), Some(_)) => {
+                assert_eq!(seq.map(|seq| seq.0), told, "{damage}");
+            }
+            (read, _) => panic!("{damage}: {read:?}"),
+        }
+    }
 }
 
 #[tokio::test]

@@ -29,7 +29,7 @@ fn several_places_need_a_word() {
     let desk = Desk::new("edit-all");
     desk.put("a.rs", TEXT);
     let said = desk.refuses("edit", json!({ "path": "a.rs", "old": "count", "new": "n" }));
-    assert!(said.starts_with("`old` stands 2 times in `a.rs`, at lines 2, 3:"), "{said}");
+    assert!(said.starts_with("`old` was found 2 times in `a.rs`, at lines 2, 3:"), "{said}");
     assert_eq!(desk.text("a.rs"), TEXT);
     let all = json!({ "path": "a.rs", "old": "count", "new": "n", "all": true });
     assert!(desk.does("edit", all).starts_with("replaced 2 places in `a.rs`\n"));

@@ -30,8 +30,8 @@ fn told(old: &str, wanted: &str) {
 fn what_differs_by_spaces_is_shown_as_it_stands() {
     told(
         "fn main() {\n  let count = 1;\n  print(count);\n}",
-        "What differs: indentation. The lines as they stand there, to be copied into `old`:\n     \
-         3\tfn main() {\n     4\t    let count = 1;\n     5\t\tprint(count);\n     6\t}",
+        "What differs: indentation. The lines of the file, to be copied into `old`:\n     3\
+         \tfn main() {\n     4\t    let count = 1;\n     5\t\tprint(count);\n     6\t}",
     );
     told("    let count  =  1;\n", "What differs: spaces within a line.");
     told("    let count = 1;  \n", "What differs: trailing spaces.");

@@ -1,0 +1,40 @@
+//! What is kept beside an entry's line: made when the line is written, and made again when
+//! the journal is replayed.
+
+use pointsman_kernel::{
+    chart::{Chart, Disposition},
+    erased::{AnyRun, Stepped},
+    run::Core,
+};
+
+use super::work::{Ordered, orders};
+use crate::store::KeptPrompt;
+
+/// What a step leaves beside its line.
+pub(crate) struct Derived {
+    /// The state that the run is in now.
+    pub(crate) state: Box<str>,
+    /// How it ended.
+    pub(crate) ended: Option<Disposition>,
+    /// When it wants to be woken, in milliseconds since its first entry.
+    pub(crate) wake: Option<u64>,
+    /// What models are shown.
+    pub(crate) prompts: Vec<KeptPrompt>,
+}
+
+impl Derived {
+    /// Derives it from the run after the step and from what the step orders.
+    pub(super) fn of(chart: &Chart, core: &Core, orders: &[Ordered]) -> Self {
+        Self {
+            state: chart.state_name(core.state).into(),
+            ended: core.ended,
+            wake: core.wake.map(|wake| wake.0),
+            prompts: orders.iter().filter_map(Ordered::kept).collect(),
+        }
+    }
+
+    /// Derives it again from a step of a journal that is folded.
+    pub(crate) fn again(chart: &Chart, run: &dyn AnyRun, stepped: &Stepped) -> Self {
+        Self::of(chart, run.core(), &orders(chart, run, stepped))
+    }
+}

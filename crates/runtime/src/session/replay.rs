@@ -1,0 +1,137 @@
+//! Replaying a run: every line is stepped again, and what is kept beside the lines is compared
+//! with what they lead to.
+
+use std::{collections::BTreeMap, fmt};
+
+use pointsman_kernel::{
+    chart::{Chart, Disposition},
+    id::Seq,
+};
+
+use super::{Recalled, SessionError, chart, cut};
+use crate::{
+    driver::{Derived, fold_each, row},
+    store::{Beside, Damage, KeptPrompt, PromptRow, RunId, RunRow, Store, StoreError, Whole},
+};
+
+/// A run that was replayed and found to be as it was written.
+pub struct Replayed {
+    /// The run.
+    pub recalled: Recalled,
+    /// Prompts that were rendered again.
+    pub prompts: usize,
+}
+
+/// Replays a run up to an entry, or to its end. Every byte of its lines is checked, the columns
+/// beside them are derived again, and so is every prompt.
+pub fn replay(store: &Store, id: &RunId, until: Option<Seq>) -> Result<Replayed, SessionError> {
+    let chart = chart(store, id)?;
+    let Whole { row, mut lines, beside, prompts } =
+        store.whole(id, until.unwrap_or(Seq(u64::MAX)))?;
+    cut(&mut lines, id, until)?;
+    let kept = by_entry(prompts.as_deref().unwrap_or_default());
+    let (mut seq, mut count) = (Seq(0), 0);
+    let (mut wrong, mut unlike, mut last) = (None, None, None);
+    let loaded = fold_each(&chart, id, &lines, |_, run, stepped| {
+        seq = seq.next();
+        let derived = Derived::again(&chart, run, stepped);
+        count += derived.prompts.len();
+        let at = usize::try_from(seq.0).unwrap_or(usize::MAX).saturating_sub(1);
+        let columns = || compare(beside.get(at)?, &derived);
+        wrong = wrong.take().or_else(|| Some((seq, columns()?)));
+        let prompts = || rendered(kept.get(&seq).map_or(&[], |it| it), &derived.prompts);
+        unlike = unlike.take().or_else(|| Some((seq, prompts()?)));
+        last = Some(derived);
+    })?;
+    let damaged = |(seq, damage)| StoreError::Damaged { run: Some(id.clone()), seq, damage };
+    let of_entry = |(seq, damage)| damaged((Some(seq), damage));
+    if let Some(wrong) = wrong {
+        return Err(of_entry(wrong).into());
+    }
+    let whole = lines.len() == beside.len();
+    if let Some(damage) = last.filter(|_| whole).and_then(|last| of_run(&row, &chart, &last)) {
+        return Err(damaged((None, damage)).into());
+    }
+    prompts?;
+    if let Some(unlike) = unlike {
+        return Err(of_entry(unlike).into());
+    }
+    Ok(Replayed { recalled: Recalled { chart, lines, loaded }, prompts: count })
+}
+
+fn by_entry(prompts: &[PromptRow]) -> BTreeMap<Seq, Vec<&PromptRow>> {
+    let mut found: BTreeMap<Seq, Vec<&PromptRow>> = BTreeMap::new();
+    for prompt in prompts {
+        found.entry(prompt.seq).or_default().push(prompt);
+    }
+    found
+}
+
+/// Returns the first column beside a line that is not what the lines lead to.
+fn compare(has: &Beside, derived: &Derived) -> Option<Damage> {
+    let ended = derived.ended.map(Disposition::name);
+    let prompts = u64::try_from(derived.prompts.len()).unwrap_or(u64::MAX);
+    column("entry.state", &has.state, &derived.state)
+        .or_else(|| maybe("entry.ended", has.ended.as_deref(), ended))
+        .or_else(|| maybe("entry.wake", has.wake, derived.wake))
+        .or_else(|| column("entry.prompts", has.prompts, prompts))
+        // What has no other trace: the seal itself, or a number that no run has.
+        .or_else(|| (!has.sealed).then_some(Damage::Beside))
+}
+
+/// Returns the first column of a run's row that is not what the lines lead to.
+fn of_run(has: &RunRow, chart: &Chart, derived: &Derived) -> Option<Damage> {
+    let ended = derived.ended.map(Disposition::name);
+    let agent = row(chart).map_or("", |row| row.decl.name);
+    column("run.agent", &*has.agent, agent)
+        .or_else(|| column("run.chart", &*has.chart, chart.name()))
+        .or_else(|| column("run.state", &has.state, &derived.state))
+        .or_else(|| maybe("run.ended", has.ended.as_deref(), ended))
+        .or_else(|| maybe("run.wake", has.wake, derived.wake))
+}
+
+fn column<T: fmt::Display + PartialEq>(column: &'static str, has: T, derived: T) -> Option<Damage> {
+    maybe(column, Some(has), Some(derived))
+}
+
+fn maybe<T: fmt::Display + PartialEq>(
+    column: &'static str,
+    has: Option<T>,
+    derived: Option<T>,
+) -> Option<Damage> {
+    if has == derived {
+        return None;
+    }
+    let [has, derived] = [has, derived]
+        .map(|value| value.map_or_else(|| "nothing".into(), |value| format!("`{value}`")));
+    Some(Damage::Column { column, has, derived })
+}
+
+/// Returns what differs between the prompts that are kept with an entry and those that this
+/// build renders.
+fn rendered(kept: &[&PromptRow], derived: &[KeptPrompt]) -> Option<Damage> {
+    if kept.len() != derived.len() {
+        return Some(Damage::Prompts);
+    }
+    kept.iter().zip(derived).find_map(|(kept, derived)| {
+        let KeptPrompt { effect, parts } = derived;
+        if kept.effect != *effect {
+            return Some(Damage::Prompts);
+        }
+        let part = differs(kept, parts)?;
+        Some(Damage::Rendered { index: effect.index, part })
+    })
+}
+
+/// Names the first part that differs: the system's word comes first, then the messages, and
+/// at last the tools with the schema.
+fn differs(kept: &PromptRow, parts: &[String]) -> Option<String> {
+    let (has, renders) = (kept.parts.len(), parts.len());
+    let same = kept.parts.iter().zip(parts).take_while(|(one, two)| ***one == ***two).count();
+    match same {
+        same if same == has && has == renders => None,
+        0 => Some("system part".into()),
+        same if same.saturating_add(1) == renders => Some("list of tools or the schema".into()),
+        same => Some(format!("message {same}")),
+    }
+}

@@ -1,0 +1,143 @@
+//! Replaying: what is kept beside the lines is derived again, and what was changed is named.
+
+use std::sync::Arc;
+
+use pointsman_kernel::id::{Digest, Seq};
+use pointsman_runtime::{
+    clock::new_run_id,
+    session::{SessionError, replay},
+    store::{Damage, RunId, StoreError},
+};
+
+use super::{World, begin, to_the_end};
+use crate::store::Folder;
+
+/// The place, the effect and the parts of a prompt.
+type Row = (i64, i64, i64, Vec<u8>);
+
+/// Makes a run: begun, searched, analysed, decided, assembled.
+async fn run(folder: &Folder) -> RunId {
+    let store = Arc::new(folder.store());
+    let mut driver = begin(&store, &World::new(0), new_run_id()).await;
+    to_the_end(&mut driver).await;
+    driver.id().clone()
+}
+
+/// Replays a run in which this was changed, and returns the entry and the damage.
+fn replayed(folder: &Folder, id: &RunId, until: Option<Seq>) -> Option<(Option<Seq>, Damage)> {
+    match replay(&folder.store(), id, until) {
+        Ok(_) => None,
+        Err(SessionError::Store(StoreError::Damaged { run, seq, damage })) => {
+            assert_eq!(run.as_ref(), Some(id));
+            Some((seq, damage))
+        }
+        Err(error) => panic!("another error: {error}"),
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_nobody_touched_is_the_same_with_its_prompts() {
+    let folder = Folder::new("replayed");
+    let id = run(&folder).await;
+    let store = folder.store();
+    let replayed = replay(&store, &id, None).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((replayed.recalled.lines.len(), replayed.prompts), (5, 2));
+    let part = replay(&store, &id, Some(Seq(2))).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((part.recalled.lines.len(), part.prompts), (2, 1));
+    let none = replay(&store, &id, Some(Seq(6)));
+    assert!(matches!(none, Err(SessionError::NoSuchEntry { has: 5, asked: Seq(6), .. })));
+}
+
+#[tokio::test]
+async fn a_fork_has_the_same_beside_the_lines_that_it_shares() {
+    let folder = Folder::new("replayed-fork");
+    let id = run(&folder).await;
+    let store = folder.store();
+    let child = new_run_id();
+    store.fork(&id, Seq(3), child.clone(), 1).await.expect("it is forked");
+    let replayed = replay(&store, &child, None).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((replayed.recalled.lines.len(), replayed.prompts), (3, 2));
+}
+
+#[tokio::test]
+async fn a_changed_column_is_named_with_its_entry() {
+    // Each with what is said of it, and the words that a person reads.
+    let cases = [
+        ("UPDATE entry SET state = 'done' WHERE seq = 1", 1, "`entry.state` has `done`"),
+        ("UPDATE entry SET state = 'deciding' WHERE seq = 5", 5, "the lines lead to `done`"),
+        ("UPDATE entry SET ended = 'failed' WHERE seq = 5", 5, "`entry.ended` has `failed`"),
+        ("UPDATE entry SET ended = 'stuck' WHERE seq = 2", 2, "the lines lead to nothing"),
+        ("UPDATE entry SET ended = NULL WHERE seq = 5", 5, "`entry.ended` has nothing"),
+        ("UPDATE entry SET wake = wake + 1 WHERE seq = 3", 3, "`entry.wake` has `"),
+        ("UPDATE entry SET wake = NULL WHERE seq = 1", 1, "`entry.wake` has nothing"),
+        ("UPDATE entry SET prompts = 7 WHERE seq = 2", 2, "`entry.prompts` has `7`"),
+        ("UPDATE entry SET prompts = 0 WHERE seq = 3", 3, "`entry.prompts` has `0`"),
+        ("UPDATE entry SET tip = zeroblob(16) WHERE seq = 4", 4, "do not have their seal"),
+        ("UPDATE entry SET tip = zeroblob(16) WHERE seq = 5", 5, "do not have their seal"),
+    ];
+    for (change, seq, words) in cases {
+        let folder = Folder::new("replayed-column");
+        let id = run(&folder).await;
+        assert_eq!(folder.raw().execute(change, []).expect(change), 1, "{change}");
+        let (at, damage) = replayed(&folder, &id, None).unwrap_or_else(|| panic!("{change}"));
+        assert_eq!(at, Some(Seq(seq)), "{change}: {damage}");
+        assert!(damage.to_string().contains(words), "{change}: {damage}");
+        // What comes before it is as it was.
+        if seq > 1 {
+            assert_eq!(replayed(&folder, &id, Some(Seq(seq - 1))), None, "{change}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_changed_prompt_is_named_with_its_entry() {
+    let cases = [
+        "UPDATE prompt SET parts = zeroblob(length(parts)) WHERE seq = 2",
+        "UPDATE prompt SET parts = x'' WHERE seq = 2",
+        "UPDATE prompt SET seal = zeroblob(16) WHERE seq = 2",
+        "UPDATE prompt SET effect_index = 1 WHERE seq = 2",
+        "DELETE FROM prompt WHERE seq = 2",
+    ];
+    for change in cases {
+        let folder = Folder::new("replayed-prompt");
+        let id = run(&folder).await;
+        assert_eq!(folder.raw().execute(change, []).expect(change), 1, "{change}");
+        assert_eq!(replayed(&folder, &id, None), Some((Some(Seq(2)), Damage::Prompts)), "{change}");
+    }
+    // The text of a part lies elsewhere, and was changed there.
+    let folder = Folder::new("replayed-part");
+    let id = run(&folder).await;
+    let change = "UPDATE artifact SET body = zeroblob(length(body)) WHERE digest IN
+                  (SELECT substr(parts, 1, 32) FROM prompt WHERE seq = 3)";
+    assert_eq!(folder.raw().execute(change, []).expect(change), 1);
+    let damage = replayed(&folder, &id, None);
+    assert!(matches!(damage, Some((Some(Seq(3)), Damage::Artifact(_)))), "{damage:?}");
+}
+
+#[tokio::test]
+async fn a_prompt_that_another_build_rendered_is_told_apart() {
+    let folder = Folder::new("replayed-other");
+    let id = run(&folder).await;
+    // A row as a build writes it that puts the messages in another order: sealed anew.
+    let raw = folder.raw();
+    let select = "SELECT idx, effect_seq, effect_index, parts FROM prompt WHERE seq = 3";
+    let (idx, effect_seq, effect_index, mut parts): Row = raw
+        .query_row(select, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+        .expect("it is there");
+    assert!(parts.len() > 96, "a system part, messages and tools");
+    parts[32..].rotate_left(32);
+    let mut sealed = Vec::new();
+    sealed.extend(6_u64.to_le_bytes());
+    sealed.extend(b"prompt");
+    for number in [3, idx, effect_seq, effect_index] {
+        sealed.extend(number.to_le_bytes());
+    }
+    sealed.extend((parts.len() as u64).to_le_bytes());
+    sealed.extend(&parts);
+    let seal = &Digest::of(&sealed).0[..16];
+    let update = "UPDATE prompt SET parts = ?1, seal = ?2 WHERE seq = 3";
+    assert_eq!(raw.execute(update, rusqlite::params![parts, seal]).expect("it is changed"), 1);
+    drop(raw);
+    let damage = Damage::Rendered { index: 0, part: "message 1".into() };
+    assert_eq!(replayed(&folder, &id, None), Some((Some(Seq(3)), damage)));
+}
