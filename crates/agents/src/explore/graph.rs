@@ -116,10 +116,12 @@ impl Graph {
         let own = || self.nodes.iter().filter(|node| node.front == Front::App);
         let actions = || self.nodes.iter().flat_map(|node| &node.actions);
         let mut edges = BTreeSet::new();
-        for node in &self.nodes {
+        // Neither a crash nor another app is a screen of this one.
+        let counts = |node: &&Node| matches!(node.front, Front::App | Front::SystemDialog);
+        for node in self.nodes.iter().filter(counts) {
             for action in &node.actions {
-                let to = action.to.iter().filter_map(|(to, _)| Some(&self.node(*to)?.coarse));
-                let to = to.filter(|to| **to != node.coarse);
+                let to = action.to.iter().filter_map(|(to, _)| self.node(*to)).filter(counts);
+                let to = to.map(|to| &to.coarse).filter(|to| **to != node.coarse);
                 edges.extend(to.map(|to| (&node.coarse, action.key.as_str(), to)));
             }
         }
