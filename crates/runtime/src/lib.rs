@@ -42,6 +42,7 @@ pub mod plan;
 mod platform;
 pub mod private;
 pub mod profile;
+pub mod reproduce;
 pub mod session;
 pub mod stats;
 pub mod store;

@@ -10,6 +10,7 @@ mod chat;
 mod commands;
 mod decode;
 mod explore;
+mod explored;
 mod faulty;
 mod fields;
 mod folders;
