@@ -4,6 +4,7 @@ mod acp;
 mod answer;
 mod chat;
 mod check;
+mod compare;
 mod decode;
 mod doctor;
 mod dry;
@@ -15,6 +16,8 @@ mod manual;
 mod names;
 mod profile;
 mod replay;
+mod report;
+mod reproduce;
 mod resume;
 mod run;
 mod runs;
@@ -49,6 +52,9 @@ pub(crate) enum Command {
     Export(replay::Export),
     Check(check::Check),
     Graph(graph::Graph),
+    Report(report::ShowReport),
+    Compare(compare::Compare),
+    Reproduce(reproduce::Reproduce),
     Simulate(simulate::Simulate),
     Fields(fields::Fields),
     #[command(name = "screen")]
@@ -83,7 +89,10 @@ impl Command {
             Self::Stats(stats) => stats.run(globals),
             Self::Export(export) => export.run(globals),
             Self::Check(check) => check.run(),
-            Self::Graph(graph) => graph.run(),
+            Self::Graph(graph) => graph.run(globals),
+            Self::Report(report) => report.run(globals),
+            Self::Compare(compare) => compare.run(globals),
+            Self::Reproduce(reproduce) => reproduce.run(globals),
             Self::Simulate(simulate) => simulate.run(),
             Self::Fields(fields) => fields.run(),
             Self::Screen(screen) => screen.run(),

@@ -16,7 +16,7 @@ mod shape;
 mod style;
 #[cfg(test)]
 mod tests;
-mod text;
+pub(crate) mod text;
 mod track;
 
 use std::fmt::{Result, Write};

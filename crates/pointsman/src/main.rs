@@ -1,6 +1,7 @@
 //! Shows. The command line: it reads what people type, asks the libraries, and
 //! prints what they say. It decides nothing.
 
+mod appmap;
 mod budgets;
 mod calls;
 mod chart;
@@ -15,6 +16,7 @@ mod drive;
 mod ending;
 mod entry;
 mod error;
+mod findings;
 mod line;
 mod lines;
 mod live;

@@ -9,6 +9,7 @@ pub mod hierarchy;
 mod picture;
 mod recording;
 mod setup;
+mod thumbnail;
 
 use std::{pin::Pin, sync::Arc, time::Duration};
 
@@ -22,6 +23,7 @@ pub use error::{DeviceClass, DeviceError};
 pub use picture::perceptual_hash;
 pub use recording::{Known, Recording, RecordingError, Truth};
 pub use setup::{SetupError, setup};
+pub use thumbnail::thumbnail;
 
 /// What a device was asked for.
 pub type Reached<'a, T> = Pin<Box<dyn Future<Output = Result<T, DeviceError>> + Send + 'a>>;

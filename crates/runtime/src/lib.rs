@@ -43,6 +43,7 @@ mod platform;
 mod plural;
 pub mod private;
 pub mod profile;
+pub mod reproduce;
 pub mod session;
 pub mod stats;
 pub mod store;

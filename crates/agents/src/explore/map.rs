@@ -8,6 +8,7 @@ mod ways;
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
+    format,
     string::{String, ToString},
     vec::Vec,
 };
@@ -72,10 +73,12 @@ pub struct Sight {
     /// What can be acted upon, as it was first seen.
     #[serde(skip)]
     pub widgets: Vec<Widget>,
+    /// The keys of what it offered.
     #[serde(skip)]
-    offered: BTreeSet<String>,
+    pub offered: BTreeSet<String>,
+    /// The keys of what was tried, and whether it ever led away.
     #[serde(skip)]
-    taken: BTreeMap<String, bool>,
+    pub taken: BTreeMap<String, bool>,
 }
 
 /// Where an action led.
@@ -166,7 +169,8 @@ pub struct Mishap {
     pub kind: Kind,
     /// The screen on which it happened.
     pub screen: Option<ScreenId>,
-    /// The action that did it, by its key; empty for a dead end.
+    /// The action that did it, by its key, in which all rows of a list are one; empty for a
+    /// dead end.
     pub key: String,
     /// How often it happened.
     pub times: u32,
@@ -258,6 +262,17 @@ impl Action {
             name.push('”');
         }
         name
+    }
+
+    /// Returns what it is known by where all rows of a list are one.
+    pub fn kind_key(&self) -> String {
+        match self.widget.as_ref().filter(|it| it.listed) {
+            Some(widget) => {
+                let way = self.direction.map_or("", Direction::name);
+                format!("{} {}~* {way}", self.act.name(), widget.key).trim_end().into()
+            }
+            None => self.key.clone(),
+        }
     }
 
     /// Returns whether it starts the app, so that what was before does not count.

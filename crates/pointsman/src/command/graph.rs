@@ -1,18 +1,25 @@
-//! `pointsman graph`: a chart as a picture, or as text for other tools.
+//! `pointsman graph`: a chart, or the map of an explored app, as a picture or as text for
+//! other tools.
 
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use pointsman_agents::AGENTS;
-use pointsman_kernel::graph;
+use pointsman_kernel::{chart::Chart, graph};
 
 use crate::{
+    appmap,
     chart::Source,
     draw::{self, Theme},
+    error::ExploreError,
+    findings,
+    place::Globals,
     report::{self, Error},
+    which::Which,
+    words,
 };
 
-/// Draw a chart, as a picture or for another tool.
+/// Draw a chart, or the app that a run explored, as a picture or for another tool.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -20,13 +27,17 @@ Examples:
   pointsman graph form --format svg --theme dark > form-dark.svg
   pointsman graph form > form.mmd
   pointsman graph form --format dot | dot -Tpdf > form.pdf
-  pointsman graph form --format xstate > form.json")]
+  pointsman graph form --format xstate > form.json
+  pointsman graph last > map.svg                        the app that the newest run explored
+  pointsman graph last --format json | jq .coverage")]
 pub(crate) struct Graph {
-    /// A shipped agent, a chart file, or `-` for standard input.
+    /// A shipped agent, a chart file, or `-` for standard input; or an exploration: its id, a
+    /// unique prefix of it, or `last`.
+    #[arg(value_name = "CHART|RUN")]
     chart: String,
-    /// The language of the picture.
-    #[arg(long, value_enum, default_value_t = Format::Mermaid)]
-    format: Format,
+    /// The language of the picture [default: mermaid for a chart, svg for a run].
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// The colours of an SVG picture.
     #[arg(long, value_enum, default_value_t = Theme::Auto)]
     theme: Theme,
@@ -34,29 +45,68 @@ pub(crate) struct Graph {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
-    /// A Mermaid state diagram.
+    /// A Mermaid state diagram; only for charts.
     Mermaid,
     /// A Graphviz digraph.
     Dot,
-    /// An `XState` v5 machine config, as JSON.
+    /// An `XState` v5 machine config, as JSON; only for charts.
     Xstate,
     /// A picture, drawn here: no other program is needed.
     Svg,
+    /// Screens, edges and crashes as data; only for runs.
+    Json,
 }
 
 impl Graph {
-    pub(crate) fn run(self) -> Result<ExitCode, Error> {
-        let chart = Source::find(&self.chart)?.chart()?;
-        let text = match self.format {
-            Format::Mermaid => graph::mermaid(&chart),
-            Format::Dot => graph::dot(&chart),
-            Format::Xstate => format!("{:#}\n", graph::xstate(&chart)),
-            Format::Svg => {
-                let agent = AGENTS.iter().find(|agent| agent.name == chart.jobs());
-                draw::svg(&chart, agent, self.theme)
-            }
+    pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+        let text = match Source::find(&self.chart) {
+            Err(Error::NoSuchChart { name }) => self.map(globals, name)?,
+            source => self.chart(&source?.chart()?)?,
         };
         report::data(&text)?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn chart(&self, chart: &Chart) -> Result<String, Error> {
+        Ok(match self.format.unwrap_or(Format::Mermaid) {
+            Format::Mermaid => graph::mermaid(chart),
+            Format::Dot => graph::dot(chart),
+            Format::Xstate => format!("{:#}\n", graph::xstate(chart)),
+            Format::Svg => {
+                let agent = AGENTS.iter().find(|agent| agent.name == chart.jobs());
+                draw::svg(chart, agent, self.theme)
+            }
+            Format::Json => {
+                return Err(Error::Explore(ExploreError::NoFormat {
+                    what: "a chart",
+                    format: "json",
+                    instead: "mermaid, dot, xstate, svg",
+                }));
+            }
+        })
+    }
+
+    /// Draws the app that a run explored. What names no run either is taken for a chart.
+    fn map(&self, globals: &Globals, name: String) -> Result<String, Error> {
+        let Ok(which) = name.parse::<Which>() else { return Err(Error::NoSuchChart { name }) };
+        let session = globals.session()?;
+        let found = match findings::explored(&session, &which) {
+            Err(Error::NoSuchRun { typed, none }) if typed != "last" || !none => {
+                return Err(Error::NoSuchChart { name });
+            }
+            found => found?,
+        };
+        let not = |format| ExploreError::NoFormat {
+            what: "the map of an app",
+            format,
+            instead: "svg, dot, json",
+        };
+        Ok(match self.format.unwrap_or(Format::Svg) {
+            Format::Svg => appmap::svg(&found, self.theme),
+            Format::Dot => appmap::dot(&found),
+            Format::Json => format!("{}\n", words::json(&appmap::json(&found).to_string())),
+            Format::Mermaid => return Err(Error::Explore(not("mermaid"))),
+            Format::Xstate => return Err(Error::Explore(not("xstate"))),
+        })
     }
 }

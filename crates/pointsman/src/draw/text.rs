@@ -2,7 +2,7 @@
 
 /// A face and a size; what differs in width from the others.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Face {
+pub(crate) enum Face {
     /// The name of a state.
     Name,
     /// A job, in a fixed pitch.
@@ -43,7 +43,7 @@ impl Face {
     }
 
     /// Returns the class in the style sheet.
-    pub(super) const fn class(self) -> &'static str {
+    pub(crate) const fn class(self) -> &'static str {
         match self {
             Self::Name => "name",
             Self::Code => "code",
@@ -54,7 +54,7 @@ impl Face {
     }
 
     /// Returns the distance between two baselines, in pixels.
-    pub(super) const fn line(self) -> i64 {
+    pub(crate) const fn line(self) -> i64 {
         match self {
             Self::Title => 26,
             Self::Name => 17,
@@ -64,7 +64,7 @@ impl Face {
     }
 
     /// Returns how wide a text will be, in whole pixels, rather too wide than not.
-    pub(super) fn width(self, text: &str) -> i64 {
+    pub(crate) fn width(self, text: &str) -> i64 {
         let thousandths: i64 = text.chars().map(|letter| i64::from(self.advance(letter))).sum();
         let bold = if matches!(self, Self::Name | Self::Title) { 111 } else { 100 };
         (thousandths * self.size() * bold + 999_999) / 1_000_000
@@ -80,7 +80,7 @@ impl Face {
 
     /// Breaks a text into lines of at most that width: after a joint of the name
     /// if there is one, else anywhere.
-    pub(super) fn wrap(self, text: &str, width: i64) -> Vec<String> {
+    pub(crate) fn wrap(self, text: &str, width: i64) -> Vec<String> {
         let mut lines = Vec::new();
         let mut line = String::new();
         for piece in text.split_inclusive(['_', '.', ' ', '-']) {
@@ -99,13 +99,13 @@ impl Face {
     }
 
     /// Returns the width of the widest line.
-    pub(super) fn widest(self, lines: &[String]) -> i64 {
+    pub(crate) fn widest(self, lines: &[String]) -> i64 {
         lines.iter().map(|line| self.width(line)).max().unwrap_or(0)
     }
 }
 
 /// Writes a text as XML wants it, in an element or an attribute.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

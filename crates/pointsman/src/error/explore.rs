@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use pointsman_runtime::device::{CapsError, RecordingError, SetupError, hierarchy::HierarchyError};
+use pointsman_runtime::{
+    device::{CapsError, RecordingError, SetupError, hierarchy::HierarchyError},
+    reproduce::ReproduceError,
+};
 use thiserror::Error;
 
 /// Why an app cannot be explored, or a screen not read.
@@ -31,6 +34,35 @@ pub(crate) enum ExploreError {
     /// Capabilities cannot be read.
     #[error(transparent)]
     Capabilities(CapsError),
+    /// The run did not explore an app.
+    #[error("run {run} is not an exploration: it is a run of `{agent}`")]
+    NotExploration {
+        /// The run.
+        run: String,
+        /// Its agent.
+        agent: String,
+    },
+    /// Two runs explored different apps.
+    #[error("the runs explored different apps: {one} and {two}")]
+    OtherApp {
+        /// The app of the first run.
+        one: String,
+        /// The app of the second run.
+        two: String,
+    },
+    /// A picture in a language that has no word for it.
+    #[error("{what} cannot be drawn as `{format}`")]
+    NoFormat {
+        /// What should be drawn.
+        what: &'static str,
+        /// The language.
+        format: &'static str,
+        /// Those that can be used.
+        instead: &'static str,
+    },
+    /// What went wrong cannot be made to happen again.
+    #[error(transparent)]
+    Reproduce(ReproduceError),
     /// A file is not a UI hierarchy.
     #[error("{}: {source}", path.display())]
     Hierarchy {
@@ -56,6 +88,16 @@ impl ExploreError {
                     .into()
             }
             Self::OnlyDevices { option, .. } => format!("leave `{option}` out, or run `explore`"),
+            Self::NotExploration { .. } => {
+                "`pointsman runs` lists the runs; `pointsman run explore` explores an app".into()
+            }
+            Self::OtherApp { .. } => "name two explorations of the same app".into(),
+            Self::NoFormat { instead, .. } => format!("write `--format` with one of: {instead}"),
+            Self::Reproduce(_) => {
+                "the device or recording of the run must be there; `pointsman doctor` says what \
+                 is missing"
+                    .into()
+            }
             Self::Recording(_) => "docs/explore.md describes recordings".into(),
             Self::Setup(_) => {
                 "write `[[step]]`, and below it `act = \"tap\"` and `label = \"Log in\"`; \

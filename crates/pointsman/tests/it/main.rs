@@ -11,6 +11,7 @@ mod commands;
 mod decode;
 mod drip;
 mod explore;
+mod explored;
 mod faulty;
 mod fields;
 mod folders;

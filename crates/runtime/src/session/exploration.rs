@@ -21,6 +21,7 @@ use super::{Session, SessionError};
 use crate::{
     driver::{Order, Start, fold_each},
     host::blobs,
+    reproduce::{Options, ReproduceError, Reproducer, reproduce},
     store::{RunId, RunRow},
 };
 
@@ -48,6 +49,15 @@ pub fn explores(agent: &str) -> bool {
 }
 
 impl Session {
+    /// Makes happen again what went wrong in an exploration.
+    pub fn reproduce(
+        &self,
+        exploration: &Exploration,
+        options: &Options,
+    ) -> Result<Vec<Reproducer>, ReproduceError> {
+        self.block_on(reproduce(exploration, options))
+    }
+
     /// Reads an exploration back; nothing if the run is not one.
     pub fn exploration(&self, id: &RunId) -> Result<Option<Exploration>, SessionError> {
         let run = self.store().run(id)?;

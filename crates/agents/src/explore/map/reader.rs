@@ -155,7 +155,7 @@ impl Reader {
             sight.visits = sight.visits.saturating_add(1);
         }
         if let Some(kind) = to.kind() {
-            self.mishap(kind, from.as_ref(), &action.key, place);
+            self.mishap(kind, from.as_ref(), &action.kind_key(), place);
         }
         // A start leads from anywhere to the same place: it says nothing of the app.
         let Some(from) = from.filter(|_| !action.starts()) else { return };

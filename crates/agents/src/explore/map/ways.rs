@@ -32,8 +32,8 @@ impl Map {
     }
 
     /// Returns the shortest known way from a start of the app to a screen, by the edges'
-    /// places; nothing if none is known.
-    pub fn way(&self, to: &ScreenId) -> Option<Vec<usize>> {
+    /// places, without some of them; nothing if none is known.
+    pub fn way(&self, to: &ScreenId, without: &BTreeSet<usize>) -> Option<Vec<usize>> {
         let mut came: BTreeMap<&ScreenId, Option<usize>> = BTreeMap::new();
         let mut next: VecDeque<&ScreenId> = VecDeque::new();
         for start in self.starts() {
@@ -45,6 +45,9 @@ impl Map {
                 break;
             }
             for (at, edge) in self.edges.iter().enumerate().filter(|(_, it)| it.from == *here) {
+                if without.contains(&at) {
+                    continue;
+                }
                 let Landing::Screen(there) = &edge.to else { continue };
                 if !came.contains_key(there) {
                     came.insert(there, Some(at));
@@ -65,13 +68,23 @@ impl Map {
     /// Returns the moves of the shortest known way to something that went wrong: the start
     /// and the set-up as they were, then one move for every edge, then the action that did it.
     pub fn shortest(&self, mishap: &Mishap) -> Vec<usize> {
-        let known = mishap.screen.as_ref().and_then(|screen| self.way(screen));
-        let Some(way) = known else { return mishap.path.clone() };
+        let known = self.shortest_without(mishap, &BTreeSet::new()).map(|(_, moves)| moves);
+        known.unwrap_or_else(|| mishap.path.clone())
+    }
+
+    /// Returns the same without some edges, with the edges that it takes; nothing where no
+    /// way is known that is shorter than the one that was taken.
+    pub fn shortest_without(
+        &self,
+        mishap: &Mishap,
+        without: &BTreeSet<usize>,
+    ) -> Option<(Vec<usize>, Vec<usize>)> {
+        let way = self.way(mishap.screen.as_ref()?, without)?;
         let prefix = mishap.path.iter().take(self.prefix(&mishap.path));
         let edges = way.iter().filter_map(|at| self.edges.get(*at)).map(|edge| edge.first);
         let last = mishap.path.last().filter(|_| !mishap.key.is_empty());
         let short: Vec<usize> = prefix.copied().chain(edges).chain(last.copied()).collect();
-        if short.len() < mishap.path.len() { short } else { mishap.path.clone() }
+        (short.len() < mishap.path.len()).then_some((way, short))
     }
 
     /// Returns how many moves at the beginning of a path start the app and set it up.
@@ -84,7 +97,9 @@ impl Map {
     /// Returns how often an action on a screen came to something else than this.
     pub(super) fn otherwise(&self, mishap: &Mishap) -> u32 {
         let same = self.moves.iter().filter(|it| {
-            it.from == mishap.screen && it.action.key == mishap.key && it.to != Landing::Unknown
+            it.from == mishap.screen
+                && it.action.kind_key() == mishap.key
+                && it.to != Landing::Unknown
         });
         let other = same.filter(|it| it.to.kind() != Some(mishap.kind)).count();
         u32::try_from(other).unwrap_or(u32::MAX)

@@ -1,0 +1,73 @@
+//! Where the cards of a map lie.
+
+use pointsman_agents::explore::{
+    ScreenId,
+    map::{Action, Edge, Landing, Map, Sight},
+};
+
+use super::scene::{Card, Scene, What};
+
+fn id(number: usize) -> ScreenId {
+    ScreenId(format!("{number:016x}"))
+}
+
+fn edge(from: usize, to: Landing, key: &str) -> Edge {
+    let action = Action { key: key.into(), ..Action::default() };
+    Edge { from: id(from), action, to, times: 1, first: 0 }
+}
+
+/// Screens that each lead to three further ones, and back to where they came from.
+fn map(count: usize) -> Map {
+    let screens = (0..count).map(|at| Sight { id: id(at), ..Sight::default() }).collect();
+    let mut edges = Vec::new();
+    for at in 1..count {
+        edges.push(edge((at - 1) / 3, Landing::Screen(id(at)), &format!("tap {at}")));
+        edges.push(edge(at, Landing::Screen(id((at - 1) / 3)), "back"));
+        edges.push(edge(at, Landing::Screen(id((at * 7) % count)), "tap across"));
+    }
+    edges.push(edge(count - 1, Landing::Crash, "tap crash"));
+    edges.push(edge(0, Landing::Outside("other".into()), "tap out"));
+    Map { screens, edges, ..Map::default() }
+}
+
+fn overlap(one: &Card, two: &Card) -> bool {
+    one.x < two.x + two.width
+        && two.x < one.x + one.width
+        && one.y < two.y + two.height
+        && two.y < one.y + one.height
+}
+
+#[test]
+fn cards_lie_apart_and_inside_the_picture() {
+    for (count, pictured) in [(1, true), (2, true), (13, true), (50, true), (200, false)] {
+        let scene = Scene::new(&map(count), pictured);
+        assert_eq!(scene.cards.len(), count + 2, "a card for every screen, crash and app");
+        for (at, card) in scene.cards.iter().enumerate() {
+            assert!(card.x >= 0 && card.y >= 0, "{card:?}");
+            assert!(card.x + card.width <= scene.width && card.y + card.height <= scene.height);
+            let mut rest = scene.cards.iter().skip(at + 1);
+            assert!(!rest.any(|other| overlap(card, other)), "{count}: {card:?}");
+        }
+    }
+}
+
+#[test]
+fn every_card_but_the_start_hangs_on_the_tree() {
+    let scene = Scene::new(&map(200), false);
+    let mut reached: Vec<usize> = scene.ways.iter().filter(|it| it.tree).map(|it| it.to).collect();
+    reached.sort_unstable();
+    reached.dedup();
+    assert_eq!(reached.len(), scene.cards.len() - 1);
+    assert!(scene.ways.iter().all(|it| it.tree), "a large map has no ways across");
+    let more: usize = scene.cards.iter().map(|it| it.more).sum();
+    assert!(more > 0, "what is not drawn is counted");
+    assert!(scene.ways.iter().any(|it| it.both), "a way back is part of the way there");
+}
+
+#[test]
+fn a_crash_hangs_on_its_screen() {
+    let scene = Scene::new(&map(5), true);
+    let crash = scene.cards.iter().position(|it| matches!(it.what, What::Wrong(..)));
+    let way = scene.ways.iter().find(|it| Some(it.to) == crash).expect("a way to the crash");
+    assert_eq!(scene.cards[way.from].what, What::Screen(4));
+}

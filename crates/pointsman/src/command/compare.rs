@@ -1,0 +1,104 @@
+//! `pointsman compare`: two explorations of one app against each other.
+
+use std::{fmt::Write as _, process::ExitCode};
+
+use clap::{Args, ValueEnum};
+use serde_json::json;
+
+use crate::{
+    error::ExploreError,
+    findings::{
+        self,
+        compare::{Compared, Differs},
+    },
+    place::Globals,
+    report::{self, Error},
+    which::Which,
+};
+
+/// Compare two explorations of an app: what is lost, and what is new.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+A way that the second run did not try counts as lost: give both runs the same budget, policy
+and seed, or judge by `--fail-on crashes,screens`.
+
+Exit codes: 0 nothing is lost and no crash is new, 1 otherwise, 2 the runs cannot be compared.
+
+Examples:
+  pointsman compare 01m7h last
+  pointsman compare 01m7h last --fail-on crashes --json")]
+pub(crate) struct Compare {
+    /// The exploration to compare with: an id, a unique prefix of one, or `last`.
+    before: Which,
+    /// The exploration to judge.
+    after: Which,
+    /// Which differences fail.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT",
+          default_values_t = [What::Crashes, What::Screens, What::Edges])]
+    fail_on: Vec<What>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum What {
+    /// Crashes and hangs that are new.
+    Crashes,
+    /// Screens that are lost.
+    Screens,
+    /// Ways from one screen to another that are lost.
+    Edges,
+}
+
+impl Compare {
+    pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+        let session = globals.session()?;
+        let before = findings::explored(&session, &self.before)?;
+        let after = findings::explored(&session, &self.after)?;
+        if before.map.app != after.map.app {
+            let (one, two) = (before.map.app, after.map.app);
+            return Err(Error::Explore(ExploreError::OtherApp { one, two }));
+        }
+        let compared = Compared::new(&before.map, &after.map);
+        let fails = self.fail_on.iter().any(|what| match what {
+            What::Crashes => !compared.crashes.new.is_empty(),
+            What::Screens => !compared.screens.lost.is_empty(),
+            What::Edges => !compared.edges.lost.is_empty(),
+        });
+        if self.json {
+            report::json(&json!({
+                "before": before.run.id.as_str(),
+                "after": after.run.id.as_str(),
+                "app": after.map.app,
+                "screens": compared.screens,
+                "edges": compared.edges,
+                "crashes": compared.crashes,
+                "failed": fails,
+            }))?;
+        } else {
+            report::data(&told(&compared))?;
+        }
+        Ok(ExitCode::from(u8::from(fails)))
+    }
+}
+
+fn told(compared: &Compared) -> String {
+    let mut text = String::new();
+    for (name, differs) in [
+        ("crashes and hangs", &compared.crashes),
+        ("screens", &compared.screens),
+        ("edges", &compared.edges),
+    ] {
+        let Differs { lost, new, same } = differs;
+        // Writing to a string cannot fail.
+        let _: std::fmt::Result =
+            writeln!(text, "{name}: {} lost, {} new, {same} in both", lost.len(), new.len());
+        for (sign, lines) in [("-", lost), ("+", new)] {
+            for line in lines {
+                let _: std::fmt::Result = writeln!(text, "  {sign} {line}");
+            }
+        }
+    }
+    text
+}

@@ -1,0 +1,157 @@
+//! `pointsman reproduce`: the shortest way to make happen again what an exploration found.
+
+use std::{fs, path::PathBuf, process::ExitCode};
+
+use clap::Args;
+use pointsman_agents::explore::map::{Kind, Map};
+use pointsman_runtime::{
+    reproduce::{Options, Reproducer},
+    session::Exploration,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    error::ExploreError,
+    findings::{self, export},
+    place::{self, Globals},
+    report::{self, Error},
+    tell::note,
+    which::Which,
+};
+
+/// Find the shortest way to every crash, hang and dead end of an exploration.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The shortest known way is tried first; then actions are left out as long as it still happens.
+The start of the app and its set-up stay. What is left is verified, and reported with how often
+it worked. An exploration of a recording is reproduced on the recording, with a new draw for
+every try; any other on its device, where the app is restarted for every try.
+
+Exit codes: 0 everything was reproduced or there is nothing to reproduce, 1 something was not,
+2 the run is not an exploration or its device cannot be used, 4 the budget ended first.
+
+Examples:
+  pointsman reproduce last
+  pointsman reproduce last --out crashes            writes a Maestro flow and a Python script each
+  pointsman reproduce last --tries 20 --budget actions=5000 --json")]
+pub(crate) struct Reproduce {
+    /// The exploration: an id, a unique prefix of one, or `last`.
+    run: Which,
+    /// How often the shortest way is verified [default: 3, and 20 where an action on it came to
+    /// different things].
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
+    tries: Option<u32>,
+    /// Actions at most, over all: `actions=N`.
+    #[arg(long, value_name = "actions=N", default_value = "actions=2000", value_parser = budget)]
+    budget: u64,
+    /// Write a Maestro flow and a Python script for each into this folder.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+fn budget(text: &str) -> Result<u64, String> {
+    let number = text.strip_prefix("actions=").and_then(|it| it.parse().ok());
+    number.filter(|it| *it > 0).ok_or_else(|| "write `actions=N` with a whole number from 1".into())
+}
+
+impl Reproduce {
+    pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
+        let session = globals.session()?;
+        let explored = findings::explored(&session, &self.run)?;
+        let device = place::user()?.config.explore.device();
+        let options = Options { tries: self.tries, actions: self.budget, device };
+        let found = session.reproduce(&explored, &options);
+        let found = found.map_err(|error| Error::Explore(ExploreError::Reproduce(error)))?;
+        let files = match &self.out {
+            Some(folder) => written(folder, &explored, &found)?,
+            None => Vec::new(),
+        };
+        let map = &explored.map;
+        if self.json {
+            let found: Vec<Value> = found.iter().map(|it| data(map, it)).collect();
+            let run = explored.run.id.as_str();
+            report::json(&json!({ "run": run, "reproducers": found, "files": files }))?;
+        } else {
+            report::data(&told(map, &found))?;
+            for file in &files {
+                note(&format!("written: {file}"));
+            }
+        }
+        let failed = found.iter().any(|it| it.held == 0);
+        Ok(ExitCode::from(match failed {
+            true if found.iter().any(|it| it.cut_short) => 4,
+            failed => u8::from(failed),
+        }))
+    }
+}
+
+fn data(map: &Map, found: &Reproducer) -> Value {
+    let moves = found.path.iter().filter_map(|at| map.moves.get(*at));
+    let actions: Vec<_> = moves.map(|it| &it.action).collect();
+    json!({
+        "kind": found.mishap.kind,
+        "screen": found.mishap.screen,
+        "key": found.mishap.key,
+        "path": actions,
+        "length": found.path.len(),
+        "seen_after": found.seen_after,
+        "held": found.held,
+        "tries": found.tries,
+        "actions": found.actions,
+        "cut_short": found.cut_short,
+    })
+}
+
+fn told(map: &Map, found: &[Reproducer]) -> String {
+    if found.is_empty() {
+        return "No crash, no hang and no dead end was seen: there is nothing to reproduce.\n"
+            .into();
+    }
+    let mut lines = Vec::new();
+    for it in found {
+        lines.push(findings::told(map, &it.mishap));
+        let short = if it.cut_short { "; the budget ended before all was tried" } else { "" };
+        lines.push(format!(
+            "  {} of {} times, with {} actions instead of {}{short}",
+            it.held,
+            it.tries,
+            it.path.len(),
+            it.seen_after
+        ));
+        let steps = findings::path(map, &it.path);
+        lines.extend((1..).zip(steps).map(|(number, step)| format!("  {number}. {step}")));
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// Writes what was found as a flow and a script each, and returns the files.
+fn written(
+    folder: &PathBuf,
+    explored: &Exploration,
+    found: &[Reproducer],
+) -> Result<Vec<String>, Error> {
+    let mut files = Vec::new();
+    let wrong = |path: &PathBuf, source| Error::Write { path: path.display().to_string(), source };
+    fs::create_dir_all(folder).map_err(|source| wrong(folder, source))?;
+    let (map, config) = (&explored.map, &explored.config);
+    // A way that never worked is nothing to hand on.
+    for (number, it) in (1..).zip(found.iter().filter(|it| it.held > 0)) {
+        let kind = match it.mishap.kind {
+            Kind::Crash => "crash",
+            Kind::NotResponding => "hang",
+            Kind::DeadEnd => "dead-end",
+        };
+        for (end, text) in
+            [("yaml", export::maestro(map, it)), ("py", export::python(map, config, it))]
+        {
+            let path = folder.join(format!("{number:02}-{kind}.{end}"));
+            fs::write(&path, text).map_err(|source| wrong(&path, source))?;
+            files.push(path.display().to_string());
+        }
+    }
+    Ok(files)
+}

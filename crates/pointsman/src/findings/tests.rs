@@ -1,0 +1,49 @@
+//! What a comparison finds.
+
+use pointsman_agents::explore::{
+    ScreenId,
+    map::{Action, Edge, Kind, Landing, Map, Mishap, Sight},
+};
+
+use super::compare::Compared;
+
+fn map(screens: &[&str], crashes: &[&str]) -> Map {
+    let id = |name: &str| ScreenId(name.into());
+    let sight = |name: &&str| Sight { id: id(name), ..Sight::default() };
+    let edge = |pair: &[&str]| Edge {
+        from: id(pair[0]),
+        action: Action { key: "tap".into(), ..Action::default() },
+        to: Landing::Screen(id(pair[1])),
+        times: 1,
+        first: 0,
+    };
+    let mishap = |name: &&str| Mishap {
+        kind: Kind::Crash,
+        screen: Some(id(name)),
+        key: "tap".into(),
+        times: 1,
+        otherwise: 0,
+        path: Vec::new(),
+    };
+    Map {
+        screens: screens.iter().map(sight).collect(),
+        edges: screens.windows(2).map(edge).collect(),
+        mishaps: crashes.iter().map(mishap).collect(),
+        ..Map::default()
+    }
+}
+
+#[test]
+fn what_only_one_run_has_is_lost_or_new() {
+    let before = map(&["a", "b", "c"], &["a"]);
+    let same = Compared::new(&before, &before);
+    assert_eq!((same.screens.same, same.edges.same, same.crashes.same), (3, 2, 1));
+    assert!(same.screens.lost.is_empty() && same.edges.lost.is_empty());
+    let after = Compared::new(&before, &map(&["a", "b", "c", "d"], &[]));
+    assert!(after.screens.lost.is_empty() && after.edges.lost.is_empty());
+    assert_eq!((after.screens.new.len(), after.crashes.lost.len()), (1, 1));
+    let after = Compared::new(&before, &map(&["a", "b"], &["a"]));
+    assert_eq!((after.screens.lost.len(), after.edges.lost.len()), (1, 1));
+    let after = Compared::new(&before, &map(&["a", "b", "c"], &["a", "b"]));
+    assert_eq!((after.crashes.new.len(), after.crashes.same), (1, 1));
+}

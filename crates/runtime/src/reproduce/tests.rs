@@ -1,0 +1,173 @@
+//! Crashes of recorded apps, found at random and made to happen again.
+
+use std::{fs, path::PathBuf};
+
+use pointsman_agents::explore::{
+    Act, Config, Place, Report, Screen, Target, Task,
+    map::{Kind, Map, Reader},
+    offers,
+};
+use pointsman_kernel::id::Digest;
+use serde_json::json;
+
+use super::{Bench, Stage};
+use crate::device::{Device as _, Gesture, Recording, Settings};
+
+/// A folder that is removed with its test.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).ok();
+    }
+}
+
+/// A corridor of rooms with a loop in each; the last door brings the app down, always or by
+/// chance.
+fn corridor(name: &str, chance: f64) -> (Folder, PathBuf) {
+    let folder = std::env::temp_dir().join(format!("pointsman-{}-{name}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder can be made");
+    let room = |id: &str, package: &str, buttons: &[&str]| {
+        let button = |name: &&str| {
+            format!(
+                r#"<a.Button class="a.Button" clickable="true" resource-id="{name}" text="{name}"/>"#
+            )
+        };
+        let inside: String = buttons.iter().map(button).collect();
+        let hierarchy = format!(
+            r#"<hierarchy><a.Frame class="a.Frame" package="{package}">{inside}</a.Frame></hierarchy>"#
+        );
+        json!({ "type": "state", "id": id, "activity": id, "package": package, "flags": [],
+            "hierarchy": hierarchy })
+    };
+    let event = |from: &str, to: &str, kind: &str, node: Option<u32>, p: f64| {
+        json!({ "type": "event", "from": from, "to": to, "kind": kind, "raw": {}, "p": p,
+            "target": node.map(|node| json!({ "node": node })) })
+    };
+    let lines = [
+        json!({ "type": "header", "app": "test", "package": "app", "kind": "synthetic",
+            "initial": "a" }),
+        room("a", "app", &["on", "idle"]),
+        room("b", "app", &["on", "side"]),
+        room("side", "app", &["idle"]),
+        room("c", "app", &["boom", "idle"]),
+        room("down", "android", &["aerr_close"]),
+        event("a", "b", "tap", Some(1), 1.0),
+        event("b", "c", "tap", Some(1), 1.0),
+        event("b", "side", "tap", Some(2), 1.0),
+        event("side", "b", "back", None, 1.0),
+        event("b", "a", "back", None, 1.0),
+        event("c", "b", "back", None, 1.0),
+        event("c", "down", "tap", Some(1), chance),
+        event("c", "c", "tap", Some(1), 1.0 - chance),
+    ];
+    let lines = lines.iter().filter(|it| it["p"] != 0.0).map(ToString::to_string);
+    let file = folder.join("app.jsonl");
+    fs::write(&file, lines.collect::<Vec<_>>().join("\n")).expect("it can be written");
+    (Folder(folder), file)
+}
+
+fn config(file: &std::path::Path, package: &str) -> Config {
+    let mut config = Config::default();
+    config.app.package = package.into();
+    config.device = Place { recording: Some(file.display().to_string()), ..Place::default() };
+    config.seed = 1;
+    config
+}
+
+/// Explores at random, and starts again whenever the app is not in front.
+async fn wander(config: &Config, recording: &Recording, count: u64) -> Map {
+    let mut reader = Reader::new(config);
+    let mut screen = Screen::default();
+    for number in 0..count {
+        let chance = Digest::of(format!("{} {number}", config.seed).as_bytes()).0;
+        let chance = usize::from(chance[0]) << 8 | usize::from(chance[1]);
+        let key = number.to_string();
+        let all = offers(&screen);
+        let lost = screen.package != config.app.package && screen.dialog.is_none();
+        let down =
+            screen.front(&config.app.package) == pointsman_agents::explore::Front::CrashDialog;
+        let task = if lost || down || number % 60 == 0 {
+            recording.restart(&config.app.package, &key).await.expect("it starts");
+            Task::Restart(config.app.clone())
+        } else {
+            let chosen = &all[chance % all.len()];
+            let target = chosen.target.map(|it| it.ordinal);
+            let gesture = Gesture {
+                act: chosen.act,
+                target: target.and_then(|it| usize::try_from(it).ok()),
+                direction: chosen.direction,
+                ..Gesture::default()
+            };
+            recording.act(&gesture, &key).await.expect("it acts");
+            let target = target.map(|ordinal| Target { ordinal, bounds: None });
+            let (act, direction, text) = (chosen.act, chosen.direction, None);
+            let text = (act == Act::Text).then(|| "text".into()).or(text);
+            Task::Perform { act, target, direction, text }
+        };
+        reader.take(number, &task, &Report::Performed { step: None });
+        let look = recording.look().await.expect("it shows something");
+        screen = Screen::read(&look.tree, &look.package, &look.activity);
+        let report = Report::Captured { screen: screen.clone(), running: true };
+        reader.take(number, &Task::Verify, &report);
+    }
+    reader.map()
+}
+
+fn run<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(future)
+}
+
+#[test]
+fn a_crash_is_reduced_to_the_shortest_way_and_always_works() {
+    let (_folder, file) = corridor("reduce", 1.0);
+    let config = config(&file, "app");
+    run(async {
+        let recording = Recording::open(&file, 1, None).expect("it opens");
+        let map = wander(&config, &recording, 300).await;
+        let crash = map.mishaps.iter().find(|it| it.kind == Kind::Crash).expect("a crash");
+        let stage = Stage::new(&config, &Settings::default()).expect("a stage");
+        let mut bench = Bench { map: &map, stage, left: 500 };
+        // Even where no shorter way is known.
+        let longer = map.mishaps.iter().find(|it| it.kind == Kind::Crash).cloned();
+        let found = bench.reproduce(&longer.expect("a crash"), None).await.expect("it is tried");
+        let names: Vec<String> = found.path.iter().map(|at| map.moves[*at].action.name()).collect();
+        assert_eq!(names, ["restart", "tap “on”", "tap “on”", "tap “boom”"]);
+        assert_eq!((found.held, found.tries), (3, 3));
+        assert!(!found.cut_short && found.actions <= 500);
+        assert!(found.seen_after >= crash.path.len());
+    });
+}
+
+#[test]
+fn a_crash_by_chance_tells_its_rate() {
+    let (_folder, file) = corridor("chance", 0.5);
+    let config = config(&file, "app");
+    run(async {
+        let recording = Recording::open(&file, 1, None).expect("it opens");
+        let map = wander(&config, &recording, 600).await;
+        let crash = map.mishaps.iter().find(|it| it.kind == Kind::Crash).expect("a crash");
+        assert!(crash.otherwise > 0, "it was seen to go well: {crash:?}");
+        let stage = Stage::new(&config, &Settings::default()).expect("a stage");
+        let mut bench = Bench { map: &map, stage, left: 5_000 };
+        let found = bench.reproduce(crash, None).await.expect("it is tried");
+        assert_eq!(found.path.len(), 4);
+        assert_eq!(found.tries, 20);
+        assert!((3..=17).contains(&found.held), "{}", found.held);
+    });
+}
+
+#[test]
+fn the_budget_is_kept() {
+    let (_folder, file) = corridor("budget", 1.0);
+    let config = config(&file, "app");
+    run(async {
+        let recording = Recording::open(&file, 1, None).expect("it opens");
+        let map = wander(&config, &recording, 300).await;
+        let crash = map.mishaps.iter().find(|it| it.kind == Kind::Crash).expect("a crash");
+        let stage = Stage::new(&config, &Settings::default()).expect("a stage");
+        let mut bench = Bench { map: &map, stage, left: 5 };
+        let found = bench.reproduce(crash, None).await.expect("it is tried");
+        assert!(found.cut_short && found.actions == 5, "{found:?}");
+    });
+}
