@@ -71,7 +71,11 @@ mod tests {
         told.env("SOME", scratch.file("x"));
         for mut command in [within, named, told] {
             let mut child = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn()?;
-            let found = processes(&folder);
+            // Its words can be read a moment after it has started.
+            let (since, mut found) = (Instant::now(), Vec::new());
+            while found.is_empty() && since.elapsed() < DYING {
+                found = processes(&folder);
+            }
             child.kill()?;
             child.wait()?;
             assert_eq!(found.len(), 1, "{command:?}: {found:?}");

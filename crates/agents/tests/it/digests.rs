@@ -11,7 +11,7 @@ const PINNED: &[(&str, u32, &str)] = &[
     ("code", 2, "b1b21b3c1b1b5792bead24701546bb66f393fc98c859cd180558ccc5ebc7e07e"),
     ("research", 2, "78a2ec39b88161aef4663c809fb8fb6e4ca6b76e293bf278df69d4baab3cc2c0"),
     ("form", 4, "b001b3a13003f4ed14f30400e29057c49011416ad315c8489607cfe8d6a42b5f"),
-    ("explore", 2, "56c0d8029661d51eb7670836090f423d9d7def55d73c9506a4549e7f74c53852"),
+    ("explore", 2, "b361c621f87faddfd3387b75984f0d3d45112d4845fb1112ae446210c6826890"),
 ];
 
 #[test]

@@ -1,0 +1,109 @@
+//! Which tools an agent is offered, and how its configuration tells of them.
+
+use pointsman_agents::{PLAN_TOOL, research::MAX_TOOLS};
+use pointsman_kernel::governor::{Level, Permissions};
+use serde_json::{Value, json};
+
+use super::{Host, HostError, instructions};
+use crate::{session::talks, tool::ToolSpec};
+
+impl Host {
+    /// Completes the configuration of an agent that is told its tools and what the
+    /// workspace says. What the configuration says itself stays as it is; tools that it
+    /// only names are told of as the others are.
+    pub(crate) fn configure(
+        &self,
+        agent: &str,
+        mut config: Value,
+        permissions: &Permissions,
+    ) -> Result<Value, HostError> {
+        let talks = talks(agent);
+        let Some(fields) = config.as_object_mut().filter(|_| talks || agent == "research") else {
+            return Ok(config);
+        };
+        match fields.get_mut("tools") {
+            Some(Value::Array(tools)) if !talks => {
+                tools.iter_mut().try_for_each(|tool| self.tell_of(tool))?;
+            }
+            Some(_) => {}
+            None => {
+                fields.insert("tools".into(), self.offer(agent, permissions));
+            }
+        }
+        if talks && !fields.contains_key("instructions") && self.0.instructions.wanted(agent) {
+            let found = instructions::found(self.0.tools.root());
+            if found.as_array().is_some_and(|list| !list.is_empty()) {
+                fields.insert("instructions".into(), found);
+            }
+        }
+        Ok(config)
+    }
+
+    /// Puts what is known of a tool in the place of its name. What is no name is left to
+    /// the agent, which says what it takes.
+    fn tell_of(&self, tool: &mut Value) -> Result<(), HostError> {
+        let named = if tool.is_object() { tool.get("name") } else { Some(&*tool) };
+        let Some(name) = named.and_then(Value::as_str) else { return Ok(()) };
+        let specs: Vec<ToolSpec> =
+            self.specs().into_iter().filter(|spec| *spec.name != *PLAN_TOOL).collect();
+        let Some(spec) = specs.iter().find(|spec| *spec.name == *name) else {
+            let known: Vec<&str> = specs.iter().map(|spec| &*spec.name).collect();
+            return Err(HostError::NoSuchTool { name: name.into(), known: known.join(", ") });
+        };
+        if tool.is_string() {
+            *tool = told(spec);
+        }
+        Ok(())
+    }
+
+    /// Returns the tools that an agent is offered. Of more than fit into a prompt the first
+    /// are kept: the host's own come before those of servers.
+    fn offer(&self, agent: &str, permissions: &Permissions) -> Value {
+        let plain = agent == "research";
+        let tools = self.fitting(agent, permissions).into_iter();
+        let tools = tools.map(|spec| if plain { told(&spec) } else { json!(spec.name) });
+        tools.take(most(agent)).collect()
+    }
+
+    /// Returns the tools that an agent is offered.
+    pub fn offered(&self, agent: &str, permissions: &Permissions) -> Vec<ToolSpec> {
+        self.fitting(agent, permissions).into_iter().take(most(agent)).collect()
+    }
+
+    /// Returns the tools that an agent could call and is not told of, because there are
+    /// more than it takes.
+    pub fn left_out(&self, agent: &str, permissions: &Permissions) -> Vec<Box<str>> {
+        let tools = self.fitting(agent, permissions).into_iter().skip(most(agent));
+        tools.map(|spec| spec.name).collect()
+    }
+
+    /// Returns the tools of which some call may run. Where a person is there, those that a
+    /// rule has them asked for count too, and in a conversation those that no rule speaks of.
+    /// Only `code` has plans to propose.
+    fn fitting(&self, agent: &str, permissions: &Permissions) -> Vec<ToolSpec> {
+        let asked = permissions.attended;
+        let yes = |level: Level| if asked && level == Level::Ask { Level::Allow } else { level };
+        let mut permissions = permissions.clone();
+        if agent != "research" {
+            permissions.otherwise = yes(permissions.otherwise);
+        }
+        for rule in &mut permissions.rules {
+            rule.level = yes(rule.level);
+        }
+        let fits = |spec: &ToolSpec| {
+            permissions.permits_unasked(&spec.name) && (&*spec.name != PLAN_TOOL || agent == "code")
+        };
+        self.specs().into_iter().filter(fits).collect()
+    }
+}
+
+/// Returns a tool as a configuration tells of it.
+fn told(spec: &ToolSpec) -> Value {
+    let ToolSpec { name, about, parameters } = spec;
+    json!({ "name": name, "about": about, "parameters": parameters })
+}
+
+/// Returns how many tools an agent takes.
+fn most(agent: &str) -> usize {
+    if agent == "research" { MAX_TOOLS } else { usize::MAX }
+}
