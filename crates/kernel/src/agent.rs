@@ -3,11 +3,15 @@
 //! The other half, `perform`, lives in the runtime: it takes an [`Order`] out into
 //! the world and comes back with an [`Answer`].
 
+mod fault;
+
 use alloc::{boxed::Box, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 use thiserror::Error;
+
+pub use fault::{Fault, FaultClass};
 
 use crate::{
     chart::{Budget, Disposition, State},
@@ -319,49 +323,6 @@ pub struct ChildEnd {
     pub ended: Disposition,
     /// Its result.
     pub result: String,
-}
-
-/// Why an order came to nothing.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Fault {
-    /// What kind of thing went wrong.
-    pub class: FaultClass,
-    /// Whether trying again could help.
-    pub repeatable: bool,
-    /// How long the provider asks us to wait, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hint_ms: Option<u64>,
-    /// What to tell a person.
-    pub message: String,
-}
-
-/// What kind of thing went wrong.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum FaultClass {
-    /// It took too long.
-    Timeout,
-    /// The provider asks for patience.
-    RateLimited,
-    /// The provider cannot be reached, or is broken.
-    Unavailable,
-    /// A key or a permission is missing.
-    Forbidden,
-    /// The answer makes no sense, or there is none to what was asked.
-    Invalid,
-    /// The prompt is longer than the model can read.
-    TooLong,
-    /// What it was about is gone.
-    Gone,
-    /// Disk, memory or another resource is used up.
-    Resource,
-    /// A limit of the chart was reached.
-    Limit,
-    /// An agent broke its own declaration, or a provider does not take such a request.
-    Contract,
-    /// Anything else.
-    Other,
 }
 
 /// What an answer comes to.
