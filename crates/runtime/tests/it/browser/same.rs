@@ -96,7 +96,7 @@ async fn a_frame_that_takes_the_focus_gets_nothing_and_is_told() {
     let other = Site::of(&[("/", THIEF)]).await;
     for (moment, told) in [
         ("onkeydown", "after 0 characters"),
-        ("oninput", "after 1 characters"),
+        ("oninput", "after 1 character of"),
         ("onfocus", "after 0 characters"),
     ] {
         let html = format!(
