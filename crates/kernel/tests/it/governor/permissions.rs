@@ -145,6 +145,66 @@ fn a_pattern_lets_no_second_command_through() {
     assert_eq!(judged(&permissions, "edit", r#"{"path":"a/b (1).txt"}"#), Allow, "no command");
 }
 
+/// Ways to have more run than a pattern says, or something else.
+const TRICKS: [&str; 40] = [
+    "echo hi\ntouch x",
+    "echo hi\r\ntouch x",
+    "echo hi #\ntouch x",
+    "echo hi \\\n touch x",
+    "echo <<E\n$(touch x)\nE",
+    "echo $(touch x)",
+    "echo \"$(touch x)\"",
+    "echo `touch x`",
+    "echo ${x:=`touch x`}",
+    "echo $((x=$(touch x)))",
+    "echo hi > x",
+    "echo hi >> x",
+    "echo hi >| x",
+    "echo hi 2>x",
+    "echo hi &>x",
+    "echo hi <a",
+    "echo hi <<<a",
+    "echo hi <(touch x)",
+    "echo hi >(touch x)",
+    "echo hi && touch x",
+    "echo hi &touch x",
+    "echo hi &",
+    "echo hi ||touch x",
+    "echo hi; touch x",
+    "echo hi;touch x",
+    "echo \"hi\"; touch x",
+    "echo hi\\; touch x",
+    "echo hi | tee x",
+    "echo hi |& tee x",
+    "function echo { touch x; }; echo hi",
+    "echo () { touch x; }",
+    "X=1 echo hi",
+    "LD_PRELOAD=./x echo hi",
+    " echo hi",
+    "eval echo hi",
+    "/bin/echo hi",
+    "./echo hi",
+    "echo",
+    "echo\thi",
+    "echo\u{a0}hi",
+];
+
+#[test]
+fn no_trick_of_forty_gets_past_a_pattern() {
+    let rules = vec![rule("shell", &[("command", "echo *")], Allow)];
+    let permissions = may(Ask, rules);
+    let level = |command: &str| {
+        let arguments = serde_json::json!({ "command": command }).to_string();
+        judged(&permissions, "shell", &arguments)
+    };
+    for command in TRICKS {
+        assert_eq!(level(command), Ask, "{command:?}");
+    }
+    for command in ["echo hi", "echo 'a b'", "echo {a,b} ~root *", "echo !!", "echo hi\u{2028}x"] {
+        assert_eq!(level(command), Allow, "{command:?}");
+    }
+}
+
 #[test]
 fn a_rule_holds_until_its_time_and_no_longer() {
     let until = Some(At(1_000));
