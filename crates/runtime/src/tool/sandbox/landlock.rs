@@ -8,12 +8,13 @@ use std::{
     ffi::OsString,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     path::Path,
+    thread,
 };
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset,
-    RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
-    path_beneath_rules,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus,
+    PathBeneath, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError,
+    RulesetStatus, Scope, path_beneath_rules,
 };
 
 use super::{
@@ -29,28 +30,51 @@ const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full"];
 /// environment of other processes from being read there, and keys are in it.
 const READ: &[&str] = &["/dev/random", "/dev/urandom"];
 
+/// The version that is needed: the first that keeps commands from signalling processes outside,
+/// this program among them, and from abstract sockets.
+const NEEDED: ABI = ABI::V6;
+
 /// Says why landlock cannot be used, if it cannot.
 pub(super) fn missing() -> Option<String> {
-    let error = match ruleset(false) {
-        Ok(_) => calls::missing()?,
-        Err(error) => error.to_string(),
-    };
+    let old = version().map_or_else(|error| Some(error.to_string()), too_old);
+    let unmade = || ruleset(false).err().map(|error| error.to_string());
+    let error = old.or_else(unmade).or_else(calls::missing)?;
     Some(format!(
         "the kernel has no landlock that keeps commands from signalling other processes and from \
          the network: {error}"
     ))
 }
 
-/// Makes a ruleset. What the sixth version has is needed: it is the first that keeps commands
-/// from signalling processes outside, this program among them, and from abstract sockets.
-/// What later ones add is taken where it is there.
+/// Returns the kernel's landlock. The library tells it only to a thread that gives something
+/// up, so a thread does that and ends.
+fn version() -> Result<LandlockStatus, RulesetError> {
+    let ask = || Ruleset::default().scope(Scope::Signal)?.create()?.restrict_self();
+    // A thread that does not come back is as good as a kernel without landlock.
+    let none = |_| Ok(LandlockStatus::NotImplemented);
+    thread::spawn(ask).join().map_or_else(none, |asked| asked.map(|status| status.landlock))
+}
+
+/// Says why a kernel's landlock is not enough, if it is not.
+fn too_old(kernel: LandlockStatus) -> Option<String> {
+    match kernel {
+        LandlockStatus::Available { effective_abi, .. } if effective_abi >= NEEDED => None,
+        LandlockStatus::Available { effective_abi, .. } => {
+            Some(format!("it has version {effective_abi}, and {NEEDED} is needed"))
+        }
+        LandlockStatus::NotEnabled => Some("landlock is not enabled".into()),
+        LandlockStatus::NotImplemented => Some("landlock is not built in".into()),
+    }
+}
+
+/// Makes a ruleset. What the needed version has must be there; what later ones add is taken
+/// where it is there.
 fn ruleset(network: bool) -> Result<RulesetCreated, RulesetError> {
     let needed = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
-        .handle_access(AccessFs::from_all(ABI::V6))?
-        .scope(Scope::from_all(ABI::V6))?;
+        .handle_access(AccessFs::from_all(NEEDED))?
+        .scope(Scope::from_all(NEEDED))?;
     let needed =
-        if network { needed } else { needed.handle_access(AccessNet::from_all(ABI::V6))? };
+        if network { needed } else { needed.handle_access(AccessNet::from_all(NEEDED))? };
     needed
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(ABI::V9))?
@@ -149,4 +173,27 @@ fn rules_of(
         let fitting = if folder { access } else { access & AccessFs::from_file(ABI::V9) };
         Ok(PathBeneath::new(descriptor, fitting))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_landlock_before_the_sixth_is_refused() {
+        let kernel = |abi: i32| {
+            let effective_abi = ABI::from(abi);
+            too_old(LandlockStatus::Available { effective_abi, kernel_abi: None })
+        };
+        for abi in 1..=5 {
+            let why = kernel(abi).unwrap_or_default();
+            assert_eq!(why, format!("it has version {abi}, and 6 is needed"));
+        }
+        for abi in 6..=30 {
+            assert_eq!(kernel(abi), None, "{abi}");
+        }
+        for kernel in [LandlockStatus::NotEnabled, LandlockStatus::NotImplemented] {
+            assert!(too_old(kernel).is_some(), "{kernel:?}");
+        }
+    }
 }
