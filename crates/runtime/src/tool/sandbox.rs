@@ -23,6 +23,7 @@ mod place;
 #[cfg(target_os = "linux")]
 mod privileges;
 mod repository;
+mod scratch;
 pub(super) mod wire;
 
 use std::{
@@ -43,7 +44,7 @@ use super::folder::Folder;
 use bubblewrap::Bubblewrap;
 pub use limits::CommandLimits;
 use place::Place;
-pub(super) use place::Scratch;
+pub(super) use scratch::Scratch;
 
 /// The argument with which the program runs itself as [`helper_main`].
 pub const HELPER: &str = "__sandbox";
@@ -245,7 +246,11 @@ impl Sandbox {
             _ if !policy.landlock => "landlock is turned off".into(),
             Err(why) => format!("landlock needs a helper: {why}"),
             Ok(helper) => match landlock::missing() {
-                None => return Self::Landlock(helper),
+                None => {
+                    // Only here are there folders that outlive a killed program.
+                    scratch::sweep();
+                    return Self::Landlock(helper);
+                }
                 Some(why) => why,
             },
         };

@@ -2,7 +2,7 @@
 
 use std::{
     env, fs, io,
-    os::unix::{ffi::OsStringExt, fs::DirBuilderExt},
+    os::unix::ffi::OsStringExt,
     path::{Path, PathBuf},
 };
 
@@ -12,7 +12,6 @@ use super::{
     pinned::{Ground, Pinned, open},
     repository,
 };
-use crate::clock::entropy;
 
 /// Folders of the system that hold programs and what they need.
 const SYSTEM: &[&str] = &[
@@ -226,30 +225,6 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
         }
     }
     plain
-}
-
-/// A folder for temporary files that goes when it is let go of.
-#[derive(Debug)]
-pub(in crate::tool) struct Scratch(PathBuf);
-
-impl Scratch {
-    /// Makes one that nobody else can read.
-    pub(super) fn new() -> io::Result<Self> {
-        let path = env::temp_dir().join(format!("pointsman-{:016x}", entropy()));
-        fs::DirBuilder::new().mode(0o700).create(&path)?;
-        Ok(Self(path.canonicalize()?))
-    }
-
-    /// Returns where it is.
-    pub(in crate::tool) fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        drop(fs::remove_dir_all(&self.0));
-    }
 }
 
 #[cfg(test)]
