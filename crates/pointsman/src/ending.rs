@@ -6,7 +6,10 @@ use std::{
     process::ExitCode,
 };
 
-use pointsman_kernel::{chart::Disposition, turn::TurnErrorKind};
+use pointsman_kernel::{
+    chart::Disposition,
+    turn::{TurnError, TurnErrorKind},
+};
 use pointsman_runtime::{
     browser::Left,
     driver::Standing,
@@ -85,6 +88,7 @@ pub(crate) fn conclude(
         Ok(unasked) => (unasked, Ok(())),
         Err(error) => (Vec::new(), Err(Error::Session(error))),
     };
+    let counted = ended.map(|ended| counts(ended, outcome.error.as_ref(), !unasked.is_empty()));
     if json {
         let questions: Vec<_> = outcome.questions.iter().map(lines::asked).collect();
         let mut said = json!({
@@ -121,7 +125,7 @@ pub(crate) fn conclude(
             let result = if steered { words::prose(result) } else { result.clone() };
             report::data(&format!("{result}\n"))
         });
-        let how = if unasked.is_empty() { how(session, outcome, ended) } else { "denied" };
+        let how = counted.map_or_else(|| open(session, outcome), |(_, how)| how);
         told(session, outcome, (ended, how));
         for reason in &unasked {
             note(&format!("left for a person: {reason}"));
@@ -130,20 +134,28 @@ pub(crate) fn conclude(
         written?;
     }
     unread?;
-    let code = match ended {
-        Some(Disposition::Succeeded) if !unasked.is_empty() => {
-            words::exit_code(Some(Disposition::Denied))
-        }
-        // Whoever lets go with Ctrl-C wanted it cancelled.
-        _ if let_go => words::exit_code(Some(Disposition::Cancelled)),
-        Some(Disposition::Succeeded) if owes(outcome) => {
-            let over = outcome.error.as_ref().is_some_and(|it| it.kind == TurnErrorKind::Budget);
-            let ended = if over { Disposition::Budget } else { Disposition::Failed };
-            words::exit_code(Some(ended))
-        }
-        ended => words::exit_code(ended),
-    };
+    // Whoever lets go with Ctrl-C wanted it cancelled.
+    let let_go = let_go.then_some(Disposition::Cancelled);
+    let code = words::exit_code(counted.map(|(ended, _)| ended).or(let_go));
     Ok(ExitCode::from(code))
+}
+
+/// Returns how a run counts that has ended, and the words for it. What nobody could be asked
+/// for was denied, and a conversation that owes an answer has not succeeded.
+pub(crate) fn counts(
+    ended: Disposition,
+    error: Option<&TurnError>,
+    unasked: bool,
+) -> (Disposition, &'static str) {
+    match (ended, error.filter(|it| owes(it))) {
+        (Disposition::Succeeded, _) if unasked => (Disposition::Denied, "denied"),
+        (Disposition::Succeeded, Some(error)) => {
+            let over = error.kind == TurnErrorKind::Budget;
+            let counts = if over { Disposition::Budget } else { Disposition::Failed };
+            (counts, "ended without an answer")
+        }
+        (ended, _) => (ended, ended.name()),
+    }
 }
 
 /// Returns what a run asks, for somebody who answers later.
@@ -157,24 +169,22 @@ pub(crate) fn asked(session: &Session, outcome: &Outcome) -> Vec<String> {
 pub(crate) fn needs_no_word(session: &Session, outcome: &Outcome) -> bool {
     let succeeded = outcome.standing == Standing::Ended(Disposition::Succeeded);
     let unasked = session.unasked(&outcome.run).is_ok_and(|unasked| unasked.is_empty());
-    succeeded && unasked && !owes(outcome)
+    succeeded && unasked && !outcome.error.as_ref().is_some_and(owes)
 }
 
-/// Returns whether a conversation owes an answer, however well it ended.
-fn owes(outcome: &Outcome) -> bool {
-    outcome.error.as_ref().is_some_and(|it| it.kind != TurnErrorKind::Cancelled)
+/// Returns whether a conversation owes an answer after this error, however well it ended.
+fn owes(error: &TurnError) -> bool {
+    error.kind != TurnErrorKind::Cancelled
 }
 
-/// Returns how a run stands, in the words of its exit code.
-fn how(session: &Session, outcome: &Outcome, ended: Option<Disposition>) -> &'static str {
-    match ended {
-        Some(Disposition::Succeeded) if owes(outcome) => "ended without an answer",
-        Some(ended) => ended.name(),
-        None if outcome.standing == Standing::Moving => "stopped, still in progress",
-        None if !outcome.questions.is_empty() => "waiting for you",
-        None if outcome.paused => "paused",
-        None if is_talk(session, outcome) => "waiting for your message",
-        None => "waiting for an event",
+/// Returns how a run stands that has not ended.
+fn open(session: &Session, outcome: &Outcome) -> &'static str {
+    match outcome.standing {
+        Standing::Moving => "stopped, still in progress",
+        _ if !outcome.questions.is_empty() => "waiting for you",
+        _ if outcome.paused => "paused",
+        _ if is_talk(session, outcome) => "waiting for your message",
+        _ => "waiting for an event",
     }
 }
 

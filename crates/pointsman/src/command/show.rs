@@ -23,6 +23,7 @@ use serde_json::{Value, json};
 
 use super::run::json_line;
 use crate::{
+    ending::counts,
     lines,
     place::Globals,
     report::{self, Error},
@@ -126,7 +127,10 @@ impl Show {
         let place = session.place(&row.id).map_err(Error::Session)?;
         let mut text = timeline(&row, place.as_ref(), &told);
         let open = if view.paused { "paused" } else { "not ended" };
-        let how = view.ended.map_or(open, Disposition::name);
+        // As the exit code of the run counted it.
+        let unasked = session.unasked(&row.id).is_ok_and(|unasked| !unasked.is_empty());
+        let error = told.loaded.run.turn_error();
+        let how = view.ended.map_or(open, |ended| counts(ended, error, unasked).1);
         // Writing to a string cannot fail.
         let _: std::fmt::Result = writeln!(text, "{how}, in `{}`", view.seen_as);
         for question in &told.questions {

@@ -172,6 +172,18 @@ fn a_failed_run_says_why_and_a_waiting_conversation_what_to_type() {
     assert!(out.contains("  waiting for your message  "), "{out}");
 }
 
+#[test]
+fn a_conversation_without_an_answer_is_shown_as_its_exit_code_counts_it() {
+    let home = Home::new("hints-unanswered");
+    home.write("script.toml", "[[turn]]\nfault = { class = 'forbidden', message = 'no key' }\n");
+    let (code, _, err) = home.pointsman(&["run", "chat", "Hello", "--model", "script:script.toml"]);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("ended without an answer"), "{err}");
+    let (_, out, _) = home.pointsman(&["show", "last"]);
+    assert!(out.contains("ended without an answer, in `"), "{out}");
+    assert!(!out.contains("succeeded, in `"), "{out}");
+}
+
 /// Completes the last of some words, as bash does.
 fn completed(home: &Home, words: &[&str]) -> Vec<String> {
     let script = stdout(&["completions", "bash"]);
