@@ -19,6 +19,7 @@ mod reduce;
 mod report;
 mod screen;
 mod setup;
+mod shape;
 mod task;
 #[cfg(test)]
 mod tests;

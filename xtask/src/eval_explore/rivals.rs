@@ -36,8 +36,7 @@ pub(super) fn monkey(
     for now in 0..steps {
         let screen = look(device, screens, None)?;
         if screen.front(device.package()) == Front::Elsewhere {
-            let launch = Gesture { act: Act::Launch, ..Gesture::default() };
-            act(device, if dice.below(2) == 0 { &BACK } else { &launch }, now)?;
+            act(device, &way_back(dice.below(3)), now)?;
         } else {
             let offers = offers(&screen);
             act(device, &gesture(&offers[dice.below(offers.len())]), now)?;
@@ -47,8 +46,11 @@ pub(super) fn monkey(
     Ok(visited)
 }
 
-const BACK: Gesture =
-    Gesture { act: Act::Back, target: None, bounds: None, direction: None, text: None };
+/// Returns a way back from another app: launching, going back, or starting again.
+fn way_back(which: usize) -> Gesture {
+    let act = [Act::Launch, Act::Back].get(which).copied().unwrap_or(Act::Restart);
+    Gesture { act, ..Gesture::default() }
+}
 
 /// Goes to the nearest action that was never tried, over edges that it has seen.
 pub(super) fn nearest(
@@ -62,11 +64,14 @@ pub(super) fn nearest(
     let mut edges: HashMap<String, Edges> = HashMap::new();
     let mut offered: HashMap<String, Vec<String>> = HashMap::new();
     let mut root: Option<String> = None;
+    // Steps in another app, one after the other.
+    let mut away = 0_usize;
     for now in 0..steps {
         let screen = look(device, screens, None)?;
         let here = screen.coarse.as_str().to_owned();
         root.get_or_insert_with(|| here.clone());
         let outside = screen.front(device.package()) == Front::Elsewhere;
+        away = if outside { away + 1 } else { 0 };
         let list = if outside { Vec::new() } else { offers(&screen) };
         let keys: Vec<String> = list.iter().map(|it| it.key.clone()).collect();
         let untried = |edges: &HashMap<String, Edges>, at: &String, keys: &[String]| {
@@ -112,7 +117,7 @@ pub(super) fn nearest(
                 Some(chosen.key.clone())
             }
             None if outside => {
-                act(device, &Gesture { act: Act::Launch, ..Gesture::default() }, now)?;
+                act(device, &way_back(away - 1), now)?;
                 None
             }
             None => {

@@ -204,7 +204,7 @@ impl Data {
             picture: screen.picture.clone(),
             ..Node::default()
         };
-        let known = self.graph.nodes().iter().any(|it| it.coarse == node.coarse);
+        let known = self.graph.nodes().iter().any(|it| it.look() == node.look());
         let (at, new) = self.graph.see(node)?;
         if new && !known {
             self.fresh = self.fresh.saturating_add(1);
@@ -216,14 +216,14 @@ impl Data {
     /// Takes note of where the pending action led.
     fn note(&mut self, to: u32, new: bool) {
         let Some((from, key)) = self.pending.take() else { return };
-        let coarse = |graph: &Graph, at: u32| graph.node(at).map(|it| it.coarse.clone());
-        let Some(screen) = coarse(&self.graph, from) else { return };
-        let moved = coarse(&self.graph, to).as_ref() != Some(&screen);
+        let Some(node) = self.graph.node(from) else { return };
+        let (screen, look) = (node.coarse.clone(), node.look().to_string());
+        let moved = self.graph.node(to).is_none_or(|it| it.look() != look);
         let Some(action) = self.graph.node_mut(from).and_then(|it| it.action_mut(&key)) else {
             return;
         };
         let surprising = !action.to.iter().any(|(known, _)| *known == to);
-        self.learned.take(screen.as_str(), action, Outcome { new, moved, surprising });
+        self.learned.take(&look, action, Outcome { new, moved, surprising });
         let first = action.times == 0;
         let edge = action.led(Some(to));
         self.fresh = self.fresh.saturating_add(u32::from(first || edge));

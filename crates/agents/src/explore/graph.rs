@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     actions::{Act, Candidate, Direction},
     screen::{Front, ScreenId},
+    worth::Traits,
 };
 
 /// Screens that are remembered at most, with their variants.
@@ -68,12 +69,8 @@ pub struct Tried {
     /// Whether it could not be done.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub barred: bool,
-    /// What the agent learns about all actions of its kind and about all of its name.
-    pub(super) kind: u16,
-    pub(super) group: u32,
-    pub(super) row: u32,
-    /// Its place on the screen, in thousandths.
-    pub(super) rank: u32,
+    /// What it has in common with others.
+    pub(super) traits: Traits,
 }
 
 /// How much of an app was covered.
@@ -148,6 +145,11 @@ impl Graph {
 }
 
 impl Node {
+    /// Returns what it is known by, whatever its fields hold.
+    pub(super) fn look(&self) -> &str {
+        self.id.as_str().split('+').next().unwrap_or_default()
+    }
+
     /// Returns what came of an action.
     pub fn action(&self, key: &str) -> Option<&Tried> {
         self.actions.get(usize::try_from(*self.places.get(key)?).ok()?)
@@ -158,7 +160,7 @@ impl Node {
     }
 
     /// Takes note of what a screen offers.
-    pub(super) fn offer(&mut self, candidate: &Candidate, kind: u16, group: u32, rank: u32) {
+    pub(super) fn offer(&mut self, candidate: &Candidate, traits: Traits) {
         let place = u32::try_from(self.actions.len()).unwrap_or(u32::MAX);
         if self.actions.len() >= MAX_ACTIONS || self.places.contains_key(&candidate.key) {
             return;
@@ -169,10 +171,7 @@ impl Node {
             act: candidate.act,
             direction: candidate.direction,
             label: candidate.label.clone(),
-            kind,
-            group,
-            row: candidate.row,
-            rank,
+            traits,
             ..Tried::default()
         });
     }

@@ -76,7 +76,7 @@ impl Map<'_> {
         };
         for (at, way) in self.ways() {
             let Some(node) = self.graph.node(at) else { continue };
-            let screen = self.learned.screen(node.coarse.as_str());
+            let screen = self.learned.screen(node.look());
             for (place, action) in node.actions.iter().enumerate() {
                 if at == self.here && !self.offered.contains(action.key.as_str()) {
                     continue;

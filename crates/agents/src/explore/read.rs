@@ -14,6 +14,7 @@ use super::{
     actions::Act,
     field, foreground,
     screen::{Screen, ScreenId, Widget},
+    shape,
     tree::{Element, Tree},
 };
 
@@ -63,6 +64,7 @@ impl Screen {
             activity: activity.chars().take(200).collect(),
             coarse,
             fine,
+            shape: shape::of(tree, &reading.hidden),
             title: reading.title(),
             nodes: u32::try_from(tree.elements.len()).unwrap_or(u32::MAX),
             dialog: foreground::dialog(tree, package),
@@ -225,8 +227,7 @@ impl<'a> Reading<'a> {
             .collect();
         for (_, element) in self.shown().filter(|(at, _)| !Self::has(&self.listed, *at)) {
             let name = name(&element.resource);
-            let lower = name.to_lowercase();
-            if name.is_empty() || FLEETING.iter().any(|word| lower.contains(word)) {
+            if name.is_empty() || is_fleeting(name) {
                 continue;
             }
             marks.insert(format!("{}#{name}", short(&element.class)));
@@ -273,23 +274,29 @@ impl<'a> Reading<'a> {
     }
 }
 
-fn is_list(element: &Element) -> bool {
+pub(super) fn is_list(element: &Element) -> bool {
     let class = element.class.as_str();
     LISTS.iter().any(|end| class.ends_with(end)) || WEB_LISTS.contains(&class)
 }
 
-fn digest(text: &str) -> String {
+/// Returns whether what has this name comes and goes on one screen.
+pub(super) fn is_fleeting(name: &str) -> bool {
+    let name = name.to_lowercase();
+    FLEETING.iter().any(|word| name.contains(word))
+}
+
+pub(super) fn digest(text: &str) -> String {
     // Sixteen digits are plenty for the few hundred screens of a run.
     Digest::of(text.as_bytes()).to_string().chars().take(16).collect()
 }
 
 /// Returns a class without its package.
-fn short(class: &str) -> &str {
+pub(super) fn short(class: &str) -> &str {
     class.rsplit('.').next().unwrap_or(class)
 }
 
 /// Returns an identifier without its package.
-fn name(resource: &str) -> &str {
+pub(super) fn name(resource: &str) -> &str {
     resource.rsplit('/').next().unwrap_or(resource)
 }
 

@@ -4,7 +4,11 @@ use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{actions::Act, tree::Bounds, variant::SAME_PICTURE};
+use super::{
+    actions::{Act, Candidate},
+    tree::Bounds,
+    variant::SAME_PICTURE,
+};
 
 /// What a device shows. The hierarchy and the picture themselves are blobs.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -18,6 +22,9 @@ pub struct Screen {
     pub coarse: ScreenId,
     /// The same with texts, ticks and filled fields.
     pub fine: ScreenId,
+    /// A digest of the tree of its elements, by which variants are told apart.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub shape: String,
     /// What is written at its head, without numbers that change by themselves.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub title: String,
@@ -162,6 +169,19 @@ impl Screen {
             _ if self.coarse == after.coarse => Change::Minor,
             _ => Change::Moderate,
         }
+    }
+
+    /// Returns how far down the screen a candidate is, in fifths, if it says that it can be
+    /// tapped.
+    pub(super) fn place(&self, candidate: &Candidate) -> Option<u8> {
+        if candidate.act != Act::Tap || candidate.weak || candidate.field.is_some() {
+            return None;
+        }
+        let bottoms = self.widgets.iter().filter_map(|it| it.bounds).map(|it| it.bottom);
+        let height = i64::from(bottoms.max()?);
+        let (_, middle) = candidate.target?.bounds?.middle();
+        let fifth = i64::from(middle).saturating_mul(5).checked_div(height)?;
+        u8::try_from(fifth.clamp(0, 4)).ok()
     }
 
     /// Returns what is in front while this app is explored.

@@ -1,16 +1,21 @@
-//! Variants of a screen: the same structure with fields filled, or with another title where
-//! one structure was seen to be several screens.
+//! Variants of a screen: the same actions in another shape, with fields filled, or with another
+//! title where one shape was seen to be several screens.
 //!
 //! Everything here follows from the reports in the journal, so a replay gives the same ids.
 
-use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    format,
+    string::String,
+    vec::Vec,
+};
 
 use serde::{Deserialize, Serialize};
 
 use super::screen::{Screen, ScreenId};
 
-/// Titles of one structure that are told apart; further ones are taken together.
-const MAX_TITLES: usize = 8;
+/// Looks of one structure that are told apart; further ones are taken together.
+const MAX_LOOKS: usize = 24;
 /// Fields of a screen whose state is part of a variant.
 const MAX_FIELDS: usize = 6;
 /// Bits in which two pictures of the same screen may differ.
@@ -21,12 +26,19 @@ pub(super) const SAME_PICTURE: u32 = 10;
 pub(super) struct Variants {
     /// What fields held when they were first seen: a hint, or nothing.
     bare: BTreeMap<String, String>,
-    /// Titles by structure, in the order in which they were seen.
-    titles: BTreeMap<ScreenId, Vec<String>>,
+    /// Looks by structure, in the order in which they were seen.
+    looks: BTreeMap<ScreenId, Vec<Look>>,
     /// Structures that were seen to be several screens.
-    split: BTreeMap<ScreenId, bool>,
+    split: BTreeSet<ScreenId>,
     /// Pictures of screens without elements.
     pictures: BTreeMap<ScreenId, Vec<u64>>,
+}
+
+/// What a structure looked like.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+struct Look {
+    shape: String,
+    title: String,
 }
 
 impl Variants {
@@ -51,31 +63,29 @@ impl Variants {
             let known = self.pictures.entry(coarse.clone()).or_default();
             let near = |old: &u64| (*old ^ hash).count_ones() <= SAME_PICTURE;
             let at = known.iter().position(near).unwrap_or(known.len());
-            if at == known.len() && at < MAX_TITLES {
+            if at == known.len() && at < MAX_LOOKS {
                 known.push(hash);
             }
             return variant(coarse, at);
         }
-        let titles = self.titles.entry(coarse.clone()).or_default();
-        let at = titles.iter().position(|it| *it == screen.title).unwrap_or(titles.len());
-        if at == titles.len() && at < MAX_TITLES {
-            titles.push(screen.title.clone());
+        let looks = self.looks.entry(coarse.clone()).or_default();
+        let look = Look { shape: screen.shape.clone(), title: screen.title.clone() };
+        let split = self.split.contains(coarse);
+        let same = |it: &Look| it.shape == look.shape && (!split || it.title == look.title);
+        let at = looks.iter().position(same).unwrap_or(looks.len());
+        if looks.len() < MAX_LOOKS && !looks.contains(&look) {
+            looks.push(look);
         }
-        if self.split.get(coarse).is_some_and(|split| *split) {
-            return variant(coarse, at.min(MAX_TITLES.saturating_sub(1)));
-        }
-        coarse.0.clone()
+        variant(coarse, at)
     }
 
-    /// Takes note that an action on a structure led to several others, and returns whether it
-    /// is several screens from now on: that takes titles by which they can be told apart.
+    /// Takes note that an action on a structure led to several others, and returns whether its
+    /// titles tell it apart from now on: that takes one shape with several of them.
     pub(super) fn split(&mut self, coarse: &ScreenId) -> bool {
-        let titles = self.titles.get(coarse).map_or(0, Vec::len);
-        let splits = titles > 1 && titles <= MAX_TITLES && !self.split.contains_key(coarse);
-        if splits {
-            self.split.insert(coarse.clone(), true);
-        }
-        splits
+        let looks = self.looks.get(coarse).map(Vec::as_slice).unwrap_or_default();
+        let several = |one: &Look| looks.iter().any(|it| it.shape == one.shape && it != one);
+        let splits = looks.len() < MAX_LOOKS && looks.iter().any(several);
+        splits && self.split.insert(coarse.clone())
     }
 }
 

@@ -12,19 +12,31 @@ use super::{
 };
 
 const SURE: u64 = 1_000_000;
+/// Nothing is more likely than this.
+const MOST: u64 = 950_000;
 
 /// Tries that the first guess about a kind of action weighs as much as.
 const KIND_WEIGHT: u64 = 2;
 /// Tries that a kind weighs as much as in what is expected of one name.
 const NAME_WEIGHT: u64 = 8;
-/// What a name that was tried elsewhere is worth, in hundredths.
-const NAME_SEEN: u64 = 80;
+/// What a field that was filled once, here or elsewhere, is worth, in hundredths.
+const FILLED_BEFORE: u64 = 50;
 /// Tries that a screen is given before what came of them counts.
-const SCREEN_WEIGHT: u64 = 4;
+const SCREEN_WEIGHT: u64 = 8;
+/// Successes that must be expected of a part of the screen before what came of them counts,
+/// in millionths.
+const PLACE_WEIGHT: u64 = 6 * SURE;
 /// What the first rows of a list are worth, in hundredths; later ones are like the last.
 const ROWS: [u64; 4] = [100, 30, 20, 5];
 /// What the last place on a screen is worth less than the first, in thousandths.
 const ORDER: u64 = 300;
+/// The chance that what did nothing does something the next time, in millionths.
+const SAME_AGAIN: u64 = 2_000;
+/// What another try of an action that led elsewhere is worth of the share of such actions
+/// that led elsewhere again, in hundredths.
+const OTHER_AGAIN: u64 = 30;
+/// The chance of something new for every screen that an action led to only once.
+const SEVERAL_AGAIN: u64 = 300_000;
 /// Tries after which an action is not tried again.
 const MAX_TRIES: u32 = 12;
 /// Tries of an action whose outcome is not sure, where a run may end.
@@ -43,7 +55,9 @@ pub(super) struct Learned {
     /// Numbers of the names that actions have on any screen.
     names: BTreeMap<String, u32>,
     groups: Vec<Record>,
-    /// By screen, variants included.
+    /// By how far down the screen an action is.
+    places: BTreeMap<u8, Lift>,
+    /// By variant of a screen.
     screens: BTreeMap<String, Record>,
     /// How often the same action led elsewhere the second time.
     again: Record,
@@ -68,6 +82,51 @@ impl Record {
         let guess = guess.saturating_mul(weight);
         let tries = u64::from(self.tries).saturating_add(weight).max(1);
         hits.saturating_add(guess).checked_div(tries).unwrap_or(guess)
+    }
+}
+
+/// How often something succeeded, beside how often it was expected to; both in millionths.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+struct Lift {
+    expected: u64,
+    hits: u64,
+}
+
+impl Lift {
+    fn add(&mut self, expected: u64, hit: bool) {
+        self.expected = self.expected.saturating_add(expected);
+        self.hits = self.hits.saturating_add(if hit { SURE } else { 0 });
+    }
+
+    /// Returns a chance, as much greater or smaller as experience was than what was expected.
+    fn lift(self, chance: u64) -> u64 {
+        let hits = self.hits.saturating_add(PLACE_WEIGHT);
+        part(chance, hits, self.expected.saturating_add(PLACE_WEIGHT)).min(MOST)
+    }
+}
+
+/// What an action has in common with others.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub(super) struct Traits {
+    /// What to expect of it before anything was tried.
+    pub(super) kind: u16,
+    /// The number of its name, which it has on any screen.
+    pub(super) group: u32,
+    /// Which of those that share the name it is, from 1.
+    pub(super) row: u32,
+    /// Its place among all that the screen offers, in thousandths.
+    pub(super) rank: u32,
+    /// How far down the screen it is, in fifths; only if it says that it can be tapped.
+    pub(super) place: Option<u8>,
+}
+
+impl Traits {
+    /// Returns what the place in a list and on the screen makes of a chance.
+    fn ordered(self, chance: u64) -> u64 {
+        let row = usize::try_from(self.row.saturating_sub(1)).unwrap_or(usize::MAX);
+        let row = ROWS.get(row).or(ROWS.last()).copied().unwrap_or(100);
+        let order = part(u64::from(self.rank), ORDER, 1_000);
+        part(part(chance, row, 100), 1_000_u64.saturating_sub(order), 1_000)
     }
 }
 
@@ -147,9 +206,14 @@ impl Learned {
     /// Takes note of what came of an action.
     pub(super) fn take(&mut self, screen: &str, action: &Tried, outcome: Outcome) {
         if action.times == 0 {
-            self.kinds.entry(action.kind).or_default().add(outcome.new);
+            let traits = &action.traits;
+            if let Some(place) = traits.place {
+                let expected = traits.ordered(self.of_kind(traits.kind));
+                self.places.entry(place).or_default().add(expected, outcome.new);
+            }
+            self.kinds.entry(traits.kind).or_default().add(outcome.new);
             if let Some(group) =
-                usize::try_from(action.group).ok().and_then(|at| self.groups.get_mut(at))
+                usize::try_from(traits.group).ok().and_then(|at| self.groups.get_mut(at))
             {
                 group.add(outcome.new);
             }
@@ -178,18 +242,25 @@ impl Learned {
         if action.times > 0 {
             return self.again(at, action, exhaust);
         }
-        let kind = self.kinds.get(&action.kind).copied().unwrap_or_default();
-        let mut chance = kind.chance(first_guess(action.kind), KIND_WEIGHT);
-        let group = usize::try_from(action.group).ok().and_then(|at| self.groups.get(at));
-        if let Some(group) = group.filter(|group| group.tries > 0 && has_name(action.act)) {
-            chance = part(group.chance(chance, NAME_WEIGHT), NAME_SEEN, 100);
+        let mut chance = self.of_kind(action.traits.kind);
+        let group = usize::try_from(action.traits.group).ok().and_then(|at| self.groups.get(at));
+        if let Some(group) = group.filter(|_| has_name(action.act)) {
+            chance = group.chance(chance, NAME_WEIGHT);
+            if action.act == Act::Text && group.tries > 0 {
+                chance = part(chance, FILLED_BEFORE, 100);
+            }
         }
-        let row = usize::try_from(action.row.saturating_sub(1)).unwrap_or(usize::MAX);
-        let row = ROWS.get(row).or(ROWS.last()).copied().unwrap_or(100);
-        chance = part(chance, row, 100);
-        let order = part(u64::from(action.rank), ORDER, 1_000);
-        chance = part(chance, 1_000_u64.saturating_sub(order), 1_000);
+        chance = action.traits.ordered(chance);
+        if let Some(place) = action.traits.place {
+            chance = self.places.get(&place).copied().unwrap_or_default().lift(chance);
+        }
         part(chance, screen, SURE).max(1)
+    }
+
+    /// Returns the chance of a kind of action.
+    fn of_kind(&self, kind: u16) -> u64 {
+        let record = self.kinds.get(&kind).copied().unwrap_or_default();
+        record.chance(first_guess(kind), KIND_WEIGHT)
     }
 
     fn again(&self, at: u32, action: &Tried, exhaust: bool) -> u64 {
@@ -204,12 +275,12 @@ impl Learned {
         let times = u64::from(action.times);
         let single = action.to.iter().filter(|(_, times)| *times == 1).count();
         let chance = match action.to.as_slice() {
-            [(only, _)] if *only == at => 20_000,
+            [(only, _)] if *only == at => SAME_AGAIN,
             [_] => {
                 let seen = self.again.chance(SURE / 4, 4);
-                part(seen, 30, 100)
+                part(seen, OTHER_AGAIN, 100)
             }
-            _ => 300_000_u64.saturating_mul(u64::try_from(single).unwrap_or(0)),
+            _ => SEVERAL_AGAIN.saturating_mul(u64::try_from(single).unwrap_or(0)),
         };
         chance.checked_div(times).unwrap_or(0)
     }

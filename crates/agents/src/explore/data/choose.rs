@@ -9,7 +9,8 @@ use crate::explore::{
     plan::{First, Map, Plan, mix},
     policy::{self, Policy},
     screen::{Front, Screen},
-    setup, worth,
+    setup,
+    worth::{self, Traits},
 };
 
 impl Data {
@@ -64,7 +65,9 @@ impl Data {
         for (at, (offer, group)) in offers.iter().zip(groups).enumerate() {
             let rank = at.saturating_mul(1_000).checked_div(count).unwrap_or(0);
             let rank = u32::try_from(rank).unwrap_or(1_000);
-            node.offer(offer, worth::kind(offer, fields), group, rank);
+            let kind = worth::kind(offer, fields);
+            let place = screen.place(offer);
+            node.offer(offer, Traits { kind, group, row: offer.row, rank, place });
         }
     }
 

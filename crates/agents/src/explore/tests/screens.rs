@@ -191,6 +191,18 @@ fn filled_fields_and_titles_make_variants() {
     let filled = variants.id(&form("Ada"));
     assert_ne!(bare, filled);
     assert_eq!(form("Your name").coarse, form("Ada").coarse, "variants count as one screen");
+    // The same actions in another shape are another variant, however many rows a list has.
+    let framed = |class: &str, rows: usize| {
+        let mut elements = list(rows);
+        elements.extend([shown(class, "", ""), shown("TextView", "tab_badge", "7")]);
+        read("framed", elements)
+    };
+    let plain = framed("ViewGroup", 4);
+    assert_eq!(variants.id(&plain), plain.coarse);
+    assert_eq!(variants.id(&framed("ViewGroup", 7)), plain.coarse);
+    let other = framed("ImageView", 4);
+    assert_eq!(other.coarse, plain.coarse);
+    assert_eq!(variants.id(&other).as_str(), format!("{}/1", plain.coarse.as_str()));
     // One structure is several screens once an action led to several others.
     let page = |title: &str| read("detail", vec![shown("TextView", "title", title), button("Go")]);
     let one = variants.id(&page("One"));
