@@ -1,6 +1,7 @@
 //! `cargo xtask eval explore`: how much of recorded and of made-up apps the explore agent
 //! reaches, beside chance, the nearest untried action, and one that knows the graph.
 
+mod reproducers;
 mod ride;
 mod rivals;
 
@@ -12,6 +13,8 @@ use std::{
 
 use anyhow::{Context as _, Result, ensure};
 use pointsman_runtime::device::{Recording, Truth};
+
+pub(crate) use reproducers::reproducers;
 
 /// Actions after which coverage is taken.
 const MARKS: [usize; 4] = [50, 100, 300, 1_000];

@@ -172,6 +172,21 @@ enum Eval {
         #[arg(long)]
         verbose: bool,
     },
+    /// How short and how sure the ways are that are found to the crashes of synthetic apps.
+    Reproducers {
+        /// Where the graphs are: `*.jsonl.gz`, and more in `synthetic`.
+        #[arg(long, value_name = "DIR")]
+        data: PathBuf,
+        /// Runs of each.
+        #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
+        seeds: u64,
+        /// Actions of each run.
+        #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
+        actions: u64,
+        /// Print a line for every crash.
+        #[arg(long)]
+        verbose: bool,
+    },
     /// How hierarchies of others are read, and whether screens are told apart.
     Screens {
         /// Where the dumps are, with their `index.json`.
@@ -203,6 +218,9 @@ fn main() -> ExitCode {
         Command::Eval(Eval::Forms { data, only, seeds }) => eval_forms::forms(&data, &only, seeds),
         Command::Eval(Eval::Explore { data, seeds, verbose }) => {
             eval_explore::explore(&data, seeds, verbose)
+        }
+        Command::Eval(Eval::Reproducers { data, seeds, actions, verbose }) => {
+            eval_explore::reproducers(&data, seeds, actions, verbose)
         }
         Command::Eval(Eval::Screens { data }) => eval_screens::screens(&data),
         Command::Eval(Eval::Tokens) => eval_tokens::tokens(),

@@ -38,7 +38,7 @@ use pointsman_kernel::{
 use serde_json::value::RawValue;
 
 pub use actions::{Act, Candidate, Direction, MAX_CANDIDATES, offers};
-pub use budgets::lifted;
+pub use budgets::raised;
 pub use config::{Config, Permissions, Place, Preset};
 pub use data::{Crash, Data};
 pub use field::sample;

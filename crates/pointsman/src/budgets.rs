@@ -1,13 +1,11 @@
 //! `--budget`: other maxima for the budgets of a chart, over what the settings say.
 
 use clap::Args;
-use pointsman_kernel::chart::{Budget, Charge, Chart, Maximum, with_budgets};
+use pointsman_agents::explore;
+use pointsman_kernel::chart::{Charge, Chart, Maximum, with_budgets};
 use pointsman_runtime::config::Config;
 
 use crate::{chart::Source, report::Error};
-
-/// The time that many actions get.
-const HOUR_MS: u64 = 3_600_000;
 
 /// Limits that are typed.
 #[derive(Args, Clone, Debug, Default)]
@@ -41,25 +39,12 @@ impl Budgets {
         Ok(())
     }
 
-    /// Returns limits for the budgets that are not named, where the number of actions is: so
-    /// many actions must not end for want of something else.
+    /// Returns limits for the budgets that are not named, where the number of actions is.
     fn raised(&self, chart: &Chart) -> Vec<(String, String)> {
-        let named = |name: &str| self.budgets.iter().find(|(budget, _)| budget == name);
         let metered = chart.budgets().iter().find(|it| it.charge() == Some(Charge::Action));
-        let typed = metered.and_then(|it| named(it.name())?.1.parse::<u64>().ok());
-        let Some(actions) = typed else { return Vec::new() };
-        let need = |budget: &Budget| {
-            let (unit, need) = match budget.charge() {
-                // A round visits a dozen states at the most.
-                Some(Charge::Step) => ("", actions.saturating_mul(12)),
-                // Typing taps the field first.
-                Some(Charge::Interaction) => ("", actions.saturating_mul(2)),
-                Some(Charge::OutsideApp) | None => ("", actions),
-                Some(Charge::Time) => ("ms", HOUR_MS),
-                Some(_) => return None,
-            };
-            (need > budget.max()).then(|| (budget.name().to_owned(), format!("{need}{unit}")))
-        };
-        chart.budgets().iter().filter(|it| named(it.name()).is_none()).filter_map(need).collect()
+        let of = |name: &str| self.budgets.iter().find(|(budget, _)| budget == name);
+        let typed = metered.and_then(|it| of(it.name())?.1.parse::<u64>().ok());
+        let named: Vec<&str> = self.budgets.iter().map(|(name, _)| name.as_str()).collect();
+        typed.map_or_else(Vec::new, |actions| explore::raised(chart, actions, &named))
     }
 }

@@ -8,6 +8,7 @@ mod error;
 pub mod hierarchy;
 mod picture;
 mod recording;
+mod settle;
 mod setup;
 mod thumbnail;
 
@@ -22,6 +23,7 @@ pub use appium::{
 pub use error::{DeviceClass, DeviceError};
 pub use picture::perceptual_hash;
 pub use recording::{Known, Recording, RecordingError, Truth};
+pub(crate) use settle::settle;
 pub use setup::{SetupError, setup};
 pub use thumbnail::thumbnail;
 

@@ -7,43 +7,41 @@ mod stage;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use pointsman_agents::explore::{
-    Reduction, ScreenId,
-    map::{Action, Kind, Landing, Map, Mishap},
+    Config, Reduction,
+    map::{Grain, Kind, Landing, Map, Mishap, Way, Ways},
 };
 use thiserror::Error;
 
-use crate::{
-    device::{DeviceError, Settings},
-    session::Exploration,
-};
+use crate::device::{DeviceError, Settings};
 use stage::Stage;
 pub use stage::StageError;
 
 /// Tries by which a way is judged, and by which one is judged that does not always work.
-const TRIES: u32 = 3;
+const TRIES: u32 = 5;
 const MANY_TRIES: u32 = 20;
+/// Tries after which a way counts as one that does not work.
+const MIN_TRIES: u32 = 3;
+const MAX_TRIES: u32 = 10;
+/// Actions for each that is reproduced.
+const ACTIONS: u64 = 500;
 /// Known ways that are tried at most.
 const MAX_WAYS: usize = 8;
+/// Others that are counted where the shortest does not always work.
+const MAX_OTHERS: usize = 3;
+/// How much surer a way must be to be worth one action more, in tenths.
+const SURER: u64 = 15;
 
 /// How much is tried.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// How often the shortest way is verified; by default 3 times, and 20 times where an
-    /// action on it was seen to come to different things.
+    /// How often the shortest way is verified; by default 5 times, and 20 times where an
+    /// action on it was seen to come to different things or it did not always work.
     pub tries: Option<u32>,
-    /// Actions at most, over all that is reproduced.
-    pub actions: u64,
+    /// Actions at most, over all that is reproduced; by default 500 for each.
+    pub actions: Option<u64>,
     /// How long a device is given.
     pub device: Settings,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { tries: None, actions: 2_000, device: Settings::default() }
-    }
 }
 
 /// A way to make something happen again.
@@ -80,14 +78,16 @@ pub enum ReproduceError {
 /// Reproduces all that went wrong in an exploration, one after the other. Each has an equal
 /// share of what is left of the budget.
 pub async fn reproduce(
-    exploration: &Exploration,
+    config: &Config,
+    map: &Map,
     options: &Options,
 ) -> Result<Vec<Reproducer>, ReproduceError> {
-    let map = &exploration.map;
-    let stage = Stage::new(&exploration.config, &options.device)?;
+    let stage = Stage::new(config, &options.device)?;
     stage.open().await?;
-    let mut bench = Bench { map, stage, left: 0 };
-    let (mut found, mut left) = (Vec::new(), options.actions);
+    let mut bench = Bench::new(map, stage);
+    let count = u64::try_from(map.mishaps.len()).unwrap_or(u64::MAX);
+    let mut left = options.actions.unwrap_or(ACTIONS.saturating_mul(count));
+    let mut found = Vec::new();
     for (mishap, rest) in map.mishaps.iter().zip((1..=map.mishaps.len()).rev()) {
         let share = left / u64::try_from(rest).unwrap_or(u64::MAX);
         bench.left = share;
@@ -101,43 +101,55 @@ pub async fn reproduce(
 /// Where ways are tried, within a budget.
 struct Bench<'a> {
     map: &'a Map,
+    /// What is known of where actions lead, with what the tries have shown.
+    ways: Ways,
     stage: Stage,
     left: u64,
 }
 
-/// What came of going a way once.
-enum Went {
-    /// It happened.
-    There,
-    /// It did not; the first move that came to something else, by its place in the way.
-    Astray(Option<usize>),
-}
+impl<'a> Bench<'a> {
+    fn new(map: &'a Map, stage: Stage) -> Self {
+        Self { map, ways: Ways::of(map), stage, left: 0 }
+    }
 
-impl Bench<'_> {
     async fn reproduce(
         &mut self,
         mishap: &Mishap,
         tries: Option<u32>,
     ) -> Result<Reproducer, ReproduceError> {
         let before = self.left;
-        let base = match self.known(mishap, BTreeSet::new()).await? {
+        // A way that nobody has verified is worth little.
+        let wanted = u64::from(tries.unwrap_or(MANY_TRIES));
+        let length = u64::try_from(self.map.shortest(mishap).len()).unwrap_or(u64::MAX);
+        let kept = wanted.saturating_mul(length).min(before / 2);
+        self.left -= kept;
+        let base = match self.known(mishap).await? {
             Some(way) => way,
-            None => self.without_loops(mishap, mishap.path.clone()).await?,
+            None => self.shortened(mishap, mishap.path.clone()).await?,
         };
         let reduced = self.reduced(mishap, &base).await?;
+        let cut_short = self.left == 0;
+        self.left += kept;
         let (mut path, mut rate) = (reduced.clone(), self.rate(mishap, &reduced, tries).await?);
-        if rate.0 == 0 && reduced != base {
+        if rate.0 == 0 && base != path {
             (path, rate) = (base.clone(), self.rate(mishap, &base, tries).await?);
         }
         // One action more is worth a way that does not depend on chance.
-        if rate.0 < rate.1
-            && let Some(other) = self.known(mishap, self.chances(mishap)).await?
-            && other.len() <= path.len() + 1
-        {
+        let (longest, mut tried) = (path.len() + 1, vec![path.clone()]);
+        while rate.0 < rate.1 && tried.len() <= MAX_OTHERS {
+            let known = self.ways.to(self.map, mishap, Grain::Spots).into_iter();
+            let known = known.filter(|way| promises(way.sure, rate)).map(|way| way.moves);
+            let mut others = known.rev().chain([base.clone()]);
+            let other = others.find(|it| it.len() <= longest && !tried.contains(it));
+            let cost = |way: &Vec<usize>| u64::try_from(way.len()).map(|it| it * wanted);
+            let Some(other) = other.filter(|it| cost(it).is_ok_and(|it| it <= self.left)) else {
+                break;
+            };
             let again = self.rate(mishap, &other, tries).await?;
-            if u64::from(again.0) * u64::from(rate.1) > u64::from(rate.0) * u64::from(again.1) {
-                (path, rate) = (other, again);
+            if surer(again, rate) {
+                (path, rate) = (other.clone(), again);
             }
+            tried.push(other);
         }
         Ok(Reproducer {
             seen_after: mishap.path.len(),
@@ -145,54 +157,43 @@ impl Bench<'_> {
             held: rate.0,
             tries: rate.1,
             actions: before - self.left,
-            cut_short: self.left == 0,
+            cut_short: cut_short || self.left == 0,
             mishap: mishap.clone(),
         })
     }
 
-    /// Finds the shortest known way that works without some edges. An edge at which a way
-    /// goes astray is not used again.
-    async fn known(
-        &mut self,
-        mishap: &Mishap,
-        mut without: BTreeSet<usize>,
-    ) -> Result<Option<Vec<usize>>, ReproduceError> {
-        for _ in 0..MAX_WAYS {
-            let Some((edges, way)) = self.map.shortest_without(mishap, &without) else { break };
-            let (holds, astray) = self.holds(mishap, &way).await?;
-            if holds {
-                return Ok(Some(way));
+    /// Finds the shortest known way that works. What every try has shown counts for the next.
+    async fn known(&mut self, mishap: &Mishap) -> Result<Option<Vec<usize>>, ReproduceError> {
+        let mut tried: Vec<Vec<usize>> = Vec::new();
+        for grain in [Grain::Spots, Grain::Screens] {
+            for _ in 0..MAX_WAYS {
+                let mut ways = self.ways.to(self.map, mishap, grain);
+                ways.retain(|way| {
+                    way.moves.len() <= mishap.path.len() && !tried.contains(&way.moves)
+                });
+                let Some(way) = chosen(&ways).filter(|_| self.left > 0) else { break };
+                if self.holds(mishap, &way.moves, way.sure).await? {
+                    return Ok(Some(way.moves.clone()));
+                }
+                tried.push(way.moves.clone());
             }
-            let first = way.len() - edges.len() - usize::from(!mishap.key.is_empty());
-            let edge = astray.and_then(|at| edges.get(at.checked_sub(first)?));
-            let Some(edge) = edge.filter(|_| self.left > 0) else { break };
-            without.insert(*edge);
         }
         Ok(None)
     }
 
-    /// Leaves out what only led back to where it began, the longest first.
-    async fn without_loops(
+    /// Takes a shorter way between two places of a path, or none where they are the same:
+    /// where the most is saved first.
+    async fn shortened(
         &mut self,
         mishap: &Mishap,
         mut path: Vec<usize>,
     ) -> Result<Vec<usize>, ReproduceError> {
         'again: loop {
-            let from =
-                |at: usize| path.get(at).and_then(|it| self.map.moves.get(*it)?.from.clone());
-            let first = self.map.prefix(&path);
-            let mut loops = Vec::new();
-            for one in first..path.len() {
-                let later = (one + 1..path.len()).filter(|two| from(one) == from(*two));
-                loops.extend(later.filter(|_| from(one).is_some()).map(|two| (one, two)));
-            }
-            loops.sort_by_key(|(one, two)| std::cmp::Reverse(two - one));
-            for (one, two) in loops {
+            for shorter in self.shortcuts(&path) {
                 if self.left == 0 {
                     break 'again;
                 }
-                let shorter = [&path[..one], &path[two..]].concat();
-                if self.holds(mishap, &shorter).await?.0 {
+                if self.holds(mishap, &shorter, 0).await? {
                     path = shorter;
                     continue 'again;
                 }
@@ -200,6 +201,23 @@ impl Bench<'_> {
             break;
         }
         Ok(path)
+    }
+
+    /// Returns what a path becomes by each shorter way between two of its places, the
+    /// shortest first.
+    fn shortcuts(&self, path: &[usize]) -> Vec<Vec<usize>> {
+        let spot = |at: usize| path.get(at).and_then(|it| self.map.moves.get(*it)?.spots.0);
+        let mut found = Vec::new();
+        for one in self.map.prefix(path)..path.len() {
+            for two in one + 1..path.len() {
+                let (Some(from), Some(to)) = (spot(one), spot(two)) else { continue };
+                let way = self.ways.between(from, to, two - one - 1);
+                found.extend(way.map(|way| [&path[..one], &way, &path[two..]].concat()));
+            }
+        }
+        found.sort_by_key(Vec::len);
+        found.dedup();
+        found
     }
 
     /// Leaves out all that is not needed.
@@ -214,7 +232,7 @@ impl Bench<'_> {
             if self.left == 0 {
                 break;
             }
-            let (holds, _) = self.holds(mishap, &next).await?;
+            let holds = self.holds(mishap, &next, 0).await?;
             reduction.tell(holds);
         }
         Ok(reduction.best())
@@ -227,45 +245,47 @@ impl Bench<'_> {
         path: &[usize],
         tries: Option<u32>,
     ) -> Result<(u32, u32), ReproduceError> {
-        let mut wanted =
-            tries.unwrap_or_else(|| if self.varies(path) { MANY_TRIES } else { TRIES });
+        let varies = path.iter().any(|it| self.ways.varies(self.map, *it));
+        let mut wanted = tries.unwrap_or(if varies { MANY_TRIES } else { TRIES });
         let (mut held, mut done) = (0, 0);
         while done < wanted && self.left > 0 {
-            held += u32::from(matches!(self.once(mishap, path).await?, Went::There));
+            held += u32::from(self.once(mishap, path).await?);
             done += 1;
-            if done == wanted && held > 0 && held < done && tries.is_none() {
+            if held < done && tries.is_none() {
                 wanted = MANY_TRIES;
             }
         }
         Ok((held, done))
     }
 
-    /// Returns whether a way works at least once, and else where it went astray most often.
-    /// One on which an action comes to different things is tried more often.
+    /// Returns whether a way works at least once. One that is known to depend on chance is
+    /// tried more often: `sure` is how likely it works, in millionths, if that is known.
     async fn holds(
         &mut self,
         mishap: &Mishap,
         path: &[usize],
-    ) -> Result<(bool, Option<usize>), ReproduceError> {
-        let tries = if self.varies(path) { 2 * TRIES } else { TRIES };
-        let mut astray: BTreeMap<usize, u32> = BTreeMap::new();
-        for _ in 0..tries {
+        sure: u64,
+    ) -> Result<bool, ReproduceError> {
+        let tries = 2_500_000_u64.checked_div(sure).and_then(|it| u32::try_from(it).ok());
+        for _ in 0..tries.unwrap_or(MIN_TRIES).clamp(MIN_TRIES, MAX_TRIES) {
             if self.left == 0 {
                 break;
             }
-            match self.once(mishap, path).await? {
-                Went::There => return Ok((true, None)),
-                Went::Astray(Some(at)) => *astray.entry(at).or_default() += 1,
-                Went::Astray(None) => {}
+            if self.once(mishap, path).await? {
+                return Ok(true);
             }
         }
-        Ok((false, astray.into_iter().max_by_key(|(_, times)| *times).map(|(at, _)| at)))
+        Ok(false)
     }
 
-    /// Goes a way once from the start of the app.
-    async fn once(&mut self, mishap: &Mishap, path: &[usize]) -> Result<Went, ReproduceError> {
+    /// Goes a way once from the start of the app, and returns whether it happens at its end.
+    async fn once(&mut self, mishap: &Mishap, path: &[usize]) -> Result<bool, ReproduceError> {
         let (mut from, mut landed) = self.stage.start(&mut self.left).await?;
-        let mut astray = None;
+        let mut spot = self.spot(&landed);
+        let prefix = self.map.prefix(path);
+        if let (1, Some(spot)) = (prefix, spot) {
+            self.ways.start(spot);
+        }
         for (at, place) in path.iter().enumerate() {
             let Some(done) = self.map.moves.get(*place) else { continue };
             // The app is started whichever way it was started then.
@@ -273,49 +293,51 @@ impl Bench<'_> {
                 continue;
             }
             if self.left == 0 || landed.kind().is_some() {
-                return Ok(Went::Astray(astray));
+                return Ok(false);
             }
+            let exact = self.stage.offers(&done.action);
             match self.stage.act(&done.action, &mut self.left).await? {
                 Some(came) => (from, landed) = came,
-                // What led here led to a screen that does not offer it.
-                None => return Ok(Went::Astray(astray.or_else(|| at.checked_sub(1)))),
+                // The screen does not offer it.
+                None => return Ok(false),
             }
-            if landed != done.to {
-                astray.get_or_insert(at);
+            let before = spot.filter(|_| exact);
+            spot = self.spot(&landed);
+            if let (Some(before), Some(end)) = (before, self.ways.end(&landed, spot)) {
+                self.ways.note(before, *place, &done.action.key, end);
+            }
+            if let (true, Some(spot)) = (at + 1 == prefix, spot) {
+                self.ways.start(spot);
             }
         }
-        let there = match mishap.kind {
+        Ok(match mishap.kind {
             Kind::DeadEnd => mishap.screen.clone().map(Landing::Screen) == Some(landed),
             kind => landed.kind() == Some(kind) && (from.is_none() || from == mishap.screen),
-        };
-        Ok(if there { Went::There } else { Went::Astray(astray) })
-    }
-
-    /// Returns whether an action of a way was seen to come to different things.
-    fn varies(&self, path: &[usize]) -> bool {
-        let moves = path.iter().filter_map(|at| self.map.moves.get(*at));
-        let mut acts = moves.filter(|it| !it.action.starts());
-        acts.any(|it| {
-            it.from.as_ref().is_some_and(|from| self.comes_to(from, &it.action).len() > 1)
         })
     }
 
-    /// Returns the edges whose action was seen to come to different things.
-    fn chances(&self, mishap: &Mishap) -> BTreeSet<usize> {
-        let edges = self.map.edges.iter().enumerate();
-        let varied = edges.filter(|(_, edge)| {
-            let does_it = Some(&edge.from) == mishap.screen.as_ref();
-            !does_it && self.comes_to(&edge.from, &edge.action).len() > 1
-        });
-        varied.map(|(at, _)| at).collect()
+    /// Takes note of what is on the screen, and returns the number of the place.
+    fn spot(&mut self, landed: &Landing) -> Option<usize> {
+        let screen = self.stage.screen().filter(|_| matches!(landed, Landing::Screen(_)))?;
+        Some(self.ways.see(screen))
     }
+}
 
-    fn comes_to(&self, from: &ScreenId, action: &Action) -> BTreeSet<&Landing> {
-        let same = self
-            .map
-            .moves
-            .iter()
-            .filter(|it| it.from.as_ref() == Some(from) && it.action.key == action.key);
-        same.map(|it| &it.to).filter(|to| **to != Landing::Unknown).collect()
-    }
+/// Chooses the shortest of some ways, or one that takes an action more and is surer.
+fn chosen(ways: &[Way]) -> Option<&Way> {
+    let shortest = ways.first()?;
+    let surer = ways.iter().rev().find(|way| {
+        way.moves.len() <= shortest.moves.len() + 1 && way.sure * 10 >= shortest.sure * SURER
+    });
+    Some(surer.unwrap_or(shortest))
+}
+
+/// Returns whether a way that works so likely, in millionths, is better than this rate.
+fn promises(sure: u64, (held, tries): (u32, u32)) -> bool {
+    sure * u64::from(tries) > u64::from(held) * 1_250_000
+}
+
+/// Returns whether the first rate is better.
+fn surer(one: (u32, u32), two: (u32, u32)) -> bool {
+    u64::from(one.0) * u64::from(two.1) > u64::from(two.0) * u64::from(one.1)
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
-use pointsman_agents::explore::{Act, CHART, Explore, Front, Report, Screen, Task, lifted};
+use pointsman_agents::explore::{Act, CHART, Explore, Front, Report, Screen, Task, raised};
 use pointsman_kernel::{
     Took,
     agent::{Answer, Order},
@@ -39,13 +39,13 @@ pub(super) struct Ride {
 
 /// Returns the chart with the budgets of so many actions.
 pub(super) fn chart(actions: u64) -> Result<Chart> {
-    let mut maxima: Vec<(&str, String)> = lifted(actions, &[]);
-    maxima.push(("actions", actions.to_string()));
-    let maxima = maxima.iter().map(|(budget, amount)| Maximum { budget, amount, lowers: false });
-    let text = with_budgets(CHART, maxima).map_err(|error| anyhow!("{error:?}"))?;
     let agents: [AgentDecl; 1] = [<Explore as pointsman_kernel::agent::Agent>::DECL];
     let registry = Registry { agents: &agents, tools: &[], children: &[] };
-    verify(&text, &registry).map_err(|refused| anyhow!("{refused:?}"))
+    let verified = |text: &str| verify(text, &registry).map_err(|refused| anyhow!("{refused:?}"));
+    let mut maxima = raised(&verified(CHART)?, actions, &[]);
+    maxima.push(("actions".into(), actions.to_string()));
+    let maxima = maxima.iter().map(|(budget, amount)| Maximum { budget, amount, lowers: false });
+    verified(&with_budgets(CHART, maxima).map_err(|error| anyhow!("{error:?}"))?)
 }
 
 /// Explores a recording to the budget.
@@ -55,6 +55,18 @@ pub(super) fn explore(
     screens: &mut Screens,
     only: Option<&Truth>,
     seed: u64,
+) -> Result<Ride> {
+    watched(chart, device, screens, only, seed, |_, _| {})
+}
+
+/// Explores a recording to the budget, and shows every task with its report.
+pub(super) fn watched(
+    chart: &Chart,
+    device: &Recording,
+    screens: &mut Screens,
+    only: Option<&Truth>,
+    seed: u64,
+    mut watch: impl FnMut(&Task, &Report),
 ) -> Result<Ride> {
     let mut run: Run<Explore> = Run::new(chart);
     let mut out: Out<Task> = Out::default();
@@ -94,7 +106,8 @@ pub(super) fn explore(
         let Some((effect, Order::Own { task, .. })) = started else {
             bail!("the agent waits in `{}`", chart.state_name(run.core.state));
         };
-        let report = perform(device, screens, only, task, now)?;
+        let report = perform(device, screens, only, &task, now)?;
+        watch(&task, &report);
         captured = matches!(report, Report::Captured { .. });
         if let Report::Performed { .. } = &report {
             visited.push(device.at());
@@ -115,7 +128,7 @@ fn perform(
     device: &Recording,
     screens: &mut Screens,
     only: Option<&Truth>,
-    task: Task,
+    task: &Task,
     now: u64,
 ) -> Result<Report> {
     let key = now.to_string();
@@ -137,6 +150,7 @@ fn perform(
         Task::Perform { act, target, direction, text } => {
             let ordinal = target.and_then(|it| usize::try_from(it.ordinal).ok());
             let bounds = target.and_then(|it| it.bounds);
+            let (act, direction, text) = (*act, *direction, text.clone());
             let gesture = Gesture { act, target: ordinal, bounds, direction, text };
             Report::Performed { step: ready(device.act(&gesture, &key))? }
         }

@@ -2,6 +2,7 @@
 //! done in order, and where it went wrong. The same journal always gives the same map.
 
 mod reader;
+mod spots;
 #[cfg(test)]
 mod tests;
 mod ways;
@@ -17,10 +18,12 @@ use serde::Serialize;
 
 use super::{
     actions::{Act, Direction},
-    screen::{ScreenId, Widget},
+    screen::{Dialog, Front, Screen, ScreenId, Widget},
     task::Step,
 };
 pub use reader::Reader;
+pub use spots::Spots;
+pub use ways::{End, Grain, Way, Ways};
 
 /// What an exploration found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -40,6 +43,9 @@ pub struct Map {
     pub mishaps: Vec<Mishap>,
     /// Steps of the set-up after every start.
     pub setup: usize,
+    /// Places that ways go through.
+    #[serde(skip)]
+    pub spots: Spots,
 }
 
 /// A screen that was seen. Variants of it are one screen.
@@ -131,6 +137,9 @@ pub struct Move {
     /// What a recording knows about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<Step>,
+    /// The places before and after, where they are known.
+    #[serde(skip)]
+    pub spots: (Option<usize>, Option<usize>),
 }
 
 /// What came of an action.
@@ -186,7 +195,7 @@ pub struct Mishap {
 pub struct Coverage {
     /// Parts of the app.
     pub activities: usize,
-    /// Screens.
+    /// Screens of the app.
     pub screens: usize,
     /// Ways from one screen to another.
     pub edges: usize,
@@ -201,12 +210,13 @@ pub struct Coverage {
 impl Map {
     /// Returns how much was seen.
     pub fn coverage(&self) -> Coverage {
-        let activities = self.screens.iter().map(|it| it.activity.as_str());
-        let activities: BTreeSet<&str> = activities.filter(|it| !it.is_empty()).collect();
+        // A question of the system is no screen of the app.
+        let own = || self.screens.iter().filter(|it| !it.dialog);
+        let activities: BTreeSet<&str> = own().map(|it| it.activity.as_str()).collect();
         let between = |edge: &&Edge| matches!(&edge.to, Landing::Screen(to) if *to != edge.from);
         Coverage {
             activities: activities.len(),
-            screens: self.screens.len(),
+            screens: own().count(),
             edges: self.edges.iter().filter(between).count(),
             actions_seen: self.screens.iter().map(|it| it.seen).sum(),
             actions_tried: self.screens.iter().map(|it| it.tried).sum(),
@@ -253,7 +263,11 @@ impl Action {
             name.push(' ');
             name.push_str(way.name());
         }
-        let key = self.widget.as_ref().map_or("", |it| it.key.as_str());
+        // What has no words is called by its identifier, else by its class and place.
+        let key = self.widget.as_ref().map_or("", |it| {
+            let named = it.key.strip_prefix(it.class.as_str()).and_then(|it| it.strip_prefix('#'));
+            named.unwrap_or(&it.key)
+        });
         let what = if self.label.is_empty() { key } else { &self.label };
         if !what.is_empty() {
             name.push(' ');
@@ -293,6 +307,19 @@ impl Kind {
 }
 
 impl Landing {
+    /// Returns what a screen is after an action, while this app is explored.
+    pub fn of(screen: &Screen, app: &str, running: bool) -> Self {
+        match screen.front(app) {
+            Front::App | Front::SystemDialog => Self::Screen(screen.coarse.clone()),
+            Front::CrashDialog if screen.dialog == Some(Dialog::NotResponding) => {
+                Self::NotResponding
+            }
+            Front::CrashDialog => Self::Crash,
+            Front::Elsewhere if !running => Self::Crash,
+            Front::Elsewhere => Self::Outside(screen.package.clone()),
+        }
+    }
+
     /// Returns what went wrong there, if anything did.
     pub const fn kind(&self) -> Option<Kind> {
         match self {

@@ -3,6 +3,7 @@
 mod ladder;
 mod policies;
 mod screens;
+mod seed;
 
 use alloc::{
     format,
@@ -78,8 +79,9 @@ fn acting(labels: &[&str]) -> Driver<Explore> {
 
 /// The shipped chart with room for so many actions.
 fn roomy(actions: u64) -> String {
-    let mut maxima = super::lifted(actions, &[]);
-    maxima.push(("actions", actions.to_string()));
+    let shipped = Driver::<Explore>::new(CHART, &[]).chart;
+    let mut maxima = super::raised(&shipped, actions, &[]);
+    maxima.push(("actions".into(), actions.to_string()));
     let maxima = maxima.iter().map(|(budget, amount)| Maximum { budget, amount, lowers: false });
     with_budgets(CHART, maxima).expect("the chart has these budgets")
 }

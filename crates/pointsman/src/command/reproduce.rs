@@ -37,13 +37,13 @@ Examples:
 pub(crate) struct Reproduce {
     /// The exploration: an id, a unique prefix of one, or `last`.
     run: Which,
-    /// How often the shortest way is verified [default: 3, and 20 where an action on it came to
-    /// different things].
+    /// How often the shortest way is verified [default: 5, and 20 where an action on it came to
+    /// different things or it did not always work].
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     tries: Option<u32>,
-    /// Actions at most, over all: `actions=N`.
-    #[arg(long, value_name = "actions=N", default_value = "actions=2000", value_parser = budget)]
-    budget: u64,
+    /// Actions at most, over all: `actions=N` [default: 500 for each].
+    #[arg(long, value_name = "actions=N", value_parser = budget)]
+    budget: Option<u64>,
     /// Write a Maestro flow and a Python script for each into this folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,

@@ -1,18 +1,18 @@
 //! The device on which something is made to happen again, or a recording with a new draw for
 //! every try.
 
-use std::{path::Path, time::Instant};
+use std::path::Path;
 
 use pointsman_agents::explore::{
-    Act, Config, Dialog, Front, Screen, ScreenId, Widget,
+    Act, Config, Front, Screen, ScreenId, Widget,
     map::{Action, Landing},
     offers,
 };
 use thiserror::Error;
 
 use crate::device::{
-    AppState, Appium, AppiumSettings, CapsError, Device, DeviceError, Gesture, Look, Recording,
-    RecordingError, Settings,
+    AppState, Appium, AppiumSettings, CapsError, Device, DeviceError, Gesture, Recording,
+    RecordingError, Settings, settle,
 };
 
 /// A device that an app is started on again and again.
@@ -93,7 +93,7 @@ impl Stage {
         let key = self.key();
         self.device.restart(&self.package, &key).await?;
         self.screen = None;
-        self.look().await
+        self.look(Act::Restart).await
     }
 
     /// Performs an action of a journal on what is on the screen now; nothing if the screen
@@ -111,7 +111,7 @@ impl Stage {
         } else {
             self.device.act(&gesture, &key).await?;
         }
-        self.look().await.map(Some)
+        self.look(gesture.act).await.map(Some)
     }
 
     fn key(&mut self) -> String {
@@ -149,19 +149,26 @@ impl Stage {
         })
     }
 
-    async fn look(&mut self) -> Result<Came, DeviceError> {
-        let look = self.settle().await?;
+    /// Returns what is on the screen.
+    pub(super) const fn screen(&self) -> Option<&Screen> {
+        self.screen.as_ref()
+    }
+
+    /// Returns whether the screen offers the very action, and not only one like it.
+    pub(super) fn offers(&self, action: &Action) -> bool {
+        let screen = self.screen.as_ref();
+        screen.is_some_and(|screen| offers(screen).iter().any(|it| it.key == action.key))
+    }
+
+    /// Looks at what came of an act.
+    async fn look(&mut self, act: Act) -> Result<Came, DeviceError> {
+        let look = settle(&*self.device, &self.settings).await?;
         let screen = Screen::read(&look.tree, &look.package, &look.activity);
         let from = self.screen.as_ref().map(|it| it.coarse.clone());
-        let landing = match screen.front(&self.package) {
-            Front::App | Front::SystemDialog => Landing::Screen(screen.coarse.clone()),
-            Front::CrashDialog if screen.dialog == Some(Dialog::NotResponding) => {
-                Landing::NotResponding
-            }
-            Front::CrashDialog => Landing::Crash,
-            _ if !self.runs().await? => Landing::Crash,
-            _ => Landing::Outside(screen.package.clone()),
-        };
+        let outside = screen.front(&self.package) == Front::Elsewhere;
+        // Going back out of an app may end it; anything else that does is a crash.
+        let running = !outside || act == Act::Back || self.runs().await?;
+        let landing = Landing::of(&screen, &self.package, running);
         self.screen = Some(screen);
         Ok((from, landing))
     }
@@ -169,24 +176,5 @@ impl Stage {
     async fn runs(&self) -> Result<bool, DeviceError> {
         let state = self.device.state(&self.package).await?;
         Ok(matches!(state, AppState::Front | AppState::Background))
-    }
-
-    /// Waits until two looks are equal for long enough, or until the time for it is over.
-    async fn settle(&self) -> Result<Look, DeviceError> {
-        let begun = Instant::now();
-        let mut look = self.device.look().await?;
-        let mut since = Instant::now();
-        while !self.device.stands_still()
-            && since.elapsed() < self.settings.quiet
-            && begun.elapsed() < self.settings.settle
-        {
-            tokio::time::sleep(self.settings.poll).await;
-            let now = self.device.look().await?;
-            if now.tree != look.tree {
-                since = Instant::now();
-            }
-            look = now;
-        }
-        Ok(look)
     }
 }

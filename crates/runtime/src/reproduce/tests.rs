@@ -25,7 +25,8 @@ impl Drop for Folder {
 /// A corridor of rooms with a loop in each; the last door brings the app down, always or by
 /// chance.
 fn corridor(name: &str, chance: f64) -> (Folder, PathBuf) {
-    let folder = std::env::temp_dir().join(format!("pointsman-{}-{name}", std::process::id()));
+    let folder =
+        std::env::temp_dir().join(format!("pointsman-reproduce-{}-{name}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder can be made");
     let room = |id: &str, package: &str, buttons: &[&str]| {
         let button = |name: &&str| {
@@ -127,13 +128,14 @@ fn a_crash_is_reduced_to_the_shortest_way_and_always_works() {
         let map = wander(&config, &recording, 300).await;
         let crash = map.mishaps.iter().find(|it| it.kind == Kind::Crash).expect("a crash");
         let stage = Stage::new(&config, &Settings::default()).expect("a stage");
-        let mut bench = Bench { map: &map, stage, left: 500 };
+        let mut bench = Bench::new(&map, stage);
+        bench.left = 500;
         // Even where no shorter way is known.
         let longer = map.mishaps.iter().find(|it| it.kind == Kind::Crash).cloned();
         let found = bench.reproduce(&longer.expect("a crash"), None).await.expect("it is tried");
         let names: Vec<String> = found.path.iter().map(|at| map.moves[*at].action.name()).collect();
         assert_eq!(names, ["restart", "tap “on”", "tap “on”", "tap “boom”"]);
-        assert_eq!((found.held, found.tries), (3, 3));
+        assert_eq!((found.held, found.tries), (5, 5));
         assert!(!found.cut_short && found.actions <= 500);
         assert!(found.seen_after >= crash.path.len());
     });
@@ -149,7 +151,8 @@ fn a_crash_by_chance_tells_its_rate() {
         let crash = map.mishaps.iter().find(|it| it.kind == Kind::Crash).expect("a crash");
         assert!(crash.otherwise > 0, "it was seen to go well: {crash:?}");
         let stage = Stage::new(&config, &Settings::default()).expect("a stage");
-        let mut bench = Bench { map: &map, stage, left: 5_000 };
+        let mut bench = Bench::new(&map, stage);
+        bench.left = 5_000;
         let found = bench.reproduce(crash, None).await.expect("it is tried");
         assert_eq!(found.path.len(), 4);
         assert_eq!(found.tries, 20);
@@ -166,7 +169,8 @@ fn the_budget_is_kept() {
         let map = wander(&config, &recording, 300).await;
         let crash = map.mishaps.iter().find(|it| it.kind == Kind::Crash).expect("a crash");
         let stage = Stage::new(&config, &Settings::default()).expect("a stage");
-        let mut bench = Bench { map: &map, stage, left: 5 };
+        let mut bench = Bench::new(&map, stage);
+        bench.left = 5;
         let found = bench.reproduce(crash, None).await.expect("it is tried");
         assert!(found.cut_short && found.actions == 5, "{found:?}");
     });

@@ -55,7 +55,7 @@ impl Session {
         exploration: &Exploration,
         options: &Options,
     ) -> Result<Vec<Reproducer>, ReproduceError> {
-        self.block_on(reproduce(exploration, options))
+        self.block_on(reproduce(&exploration.config, &exploration.map, options))
     }
 
     /// Reads an exploration back; nothing if the run is not one.

@@ -10,7 +10,7 @@ use super::{
     super::{
         actions::{self, Act},
         config::Config,
-        screen::{Dialog, Front, Screen, ScreenId},
+        screen::{Front, Screen, ScreenId},
         task::{Report, Task},
     },
     Action, Edge, Kind, Landing, Map, Mishap, Move, Sight,
@@ -22,6 +22,8 @@ pub struct Reader {
     map: Map,
     /// What was captured last, for the action that follows.
     looked: Option<Screen>,
+    /// The place where that was.
+    spot: Option<usize>,
     /// The move whose outcome was not seen yet.
     pending: Option<usize>,
 }
@@ -49,7 +51,8 @@ impl Reader {
                     if let Report::Performed { step } = report { step.clone() } else { None };
                 let to = Landing::Unknown;
                 self.pending = Some(self.map.moves.len());
-                self.map.moves.push(Move { at, from, action, to, step });
+                let spots = (self.spot, None);
+                self.map.moves.push(Move { at, from, action, to, step, spots });
             }
             _ => {}
         }
@@ -104,32 +107,32 @@ impl Reader {
     }
 
     fn captured(&mut self, screen: &Screen, running: bool) {
-        let landing = match screen.front(&self.map.app) {
-            Front::App | Front::SystemDialog => Landing::Screen(self.see(screen)),
-            Front::CrashDialog if screen.dialog == Some(Dialog::NotResponding) => {
-                Landing::NotResponding
-            }
-            Front::CrashDialog => Landing::Crash,
-            Front::Elsewhere if !running => Landing::Crash,
-            Front::Elsewhere => Landing::Outside(screen.package.clone()),
-        };
+        // Going back out of an app may end it; anything else that does is a crash.
+        let done = self.pending.and_then(|place| self.map.moves.get(place));
+        let left = done.is_some_and(|it| it.action.act == Act::Back);
+        let landing = Landing::of(screen, &self.map.app, running || left);
         let is_screen = matches!(landing, Landing::Screen(_));
+        self.spot = None;
+        if is_screen {
+            self.see(screen);
+            self.spot = Some(self.map.spots.see(screen));
+        }
         if let Some(place) = self.pending.take() {
             self.land(place, landing);
         }
         self.looked = is_screen.then(|| screen.clone());
     }
 
-    fn see(&mut self, screen: &Screen) -> ScreenId {
+    fn see(&mut self, screen: &Screen) {
         let id = screen.coarse.clone();
         let first = self.map.moves.len();
         let place = self.map.screens.iter().position(|it| it.id == id);
         if place.is_none() {
             self.map.screens.push(Sight {
-                id: id.clone(),
+                id,
                 title: title(screen),
                 activity: screen.activity.clone(),
-                dialog: screen.dialog.is_some(),
+                dialog: screen.front(&self.map.app) == Front::SystemDialog,
                 first,
                 source: screen.source.clone(),
                 picture: screen.picture.clone(),
@@ -141,13 +144,13 @@ impl Reader {
         if let Some(sight) = self.map.screens.get_mut(place.unwrap_or(last)) {
             sight.offered.extend(actions::offers(screen).into_iter().map(|it| it.key));
         }
-        id
     }
 
     /// Takes note of where a move led.
     fn land(&mut self, place: usize, to: Landing) {
         let Some(done) = self.map.moves.get_mut(place) else { return };
         done.to = to.clone();
+        done.spots.1 = self.spot;
         let (from, action) = (done.from.clone(), done.action.clone());
         if let Landing::Screen(id) = &to
             && let Some(sight) = self.map.screens.iter_mut().find(|it| it.id == *id)

@@ -1,29 +1,25 @@
-//! Shortest ways over what is known of an app.
+//! Ways over what is known of an app: the shortest, and how surely each works.
 
 use alloc::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet},
+    string::String,
     vec::Vec,
 };
 
-use super::{super::screen::ScreenId, Landing, Map, Mishap};
+use super::{
+    super::screen::{Screen, ScreenId},
+    Kind, Landing, Map, Mishap,
+    spots::{SURE, Spots},
+};
 
 impl Map {
     /// Returns the screens that a start of the app leads to, once the set-up is done.
     pub fn starts(&self) -> BTreeSet<&ScreenId> {
-        let mut found = BTreeSet::new();
-        let mut since = None;
-        for done in &self.moves {
-            since = if done.action.starts() {
-                Some(0)
-            } else {
-                since.map(|it: usize| it.saturating_add(1))
-            };
-            if let (Some(count), Landing::Screen(id)) = (since, &done.to)
-                && count == self.setup
-            {
-                found.insert(id);
-            }
-        }
+        let started = self.started().filter_map(|at| match &self.moves.get(at)?.to {
+            Landing::Screen(id) => Some(id),
+            _ => None,
+        });
+        let mut found: BTreeSet<&ScreenId> = started.collect();
         // An app that was there already was never started.
         if found.is_empty() {
             found.extend(self.screens.first().map(|it| &it.id));
@@ -31,60 +27,25 @@ impl Map {
         found
     }
 
-    /// Returns the shortest known way from a start of the app to a screen, by the edges'
-    /// places, without some of them; nothing if none is known.
-    pub fn way(&self, to: &ScreenId, without: &BTreeSet<usize>) -> Option<Vec<usize>> {
-        let mut came: BTreeMap<&ScreenId, Option<usize>> = BTreeMap::new();
-        let mut next: VecDeque<&ScreenId> = VecDeque::new();
-        for start in self.starts() {
-            came.insert(start, None);
-            next.push_back(start);
-        }
-        while let Some(here) = next.pop_front() {
-            if here == to {
-                break;
-            }
-            for (at, edge) in self.edges.iter().enumerate().filter(|(_, it)| it.from == *here) {
-                if without.contains(&at) {
-                    continue;
-                }
-                let Landing::Screen(there) = &edge.to else { continue };
-                if !came.contains_key(there) {
-                    came.insert(there, Some(at));
-                    next.push_back(there);
-                }
-            }
-        }
-        let mut way = Vec::new();
-        let mut here = to;
-        while let Some(at) = came.get(here)? {
-            way.push(*at);
-            here = &self.edges.get(*at)?.from;
-        }
-        way.reverse();
-        Some(way)
+    /// Returns the moves after which the app was started and set up, by their places.
+    fn started(&self) -> impl Iterator<Item = usize> {
+        let mut since = None;
+        self.moves.iter().enumerate().filter_map(move |(at, done)| {
+            since = if done.action.starts() {
+                Some(0)
+            } else {
+                since.map(|it: usize| it.saturating_add(1))
+            };
+            (since == Some(self.setup)).then_some(at)
+        })
     }
 
     /// Returns the moves of the shortest known way to something that went wrong: the start
     /// and the set-up as they were, then one move for every edge, then the action that did it.
     pub fn shortest(&self, mishap: &Mishap) -> Vec<usize> {
-        let known = self.shortest_without(mishap, &BTreeSet::new()).map(|(_, moves)| moves);
-        known.unwrap_or_else(|| mishap.path.clone())
-    }
-
-    /// Returns the same without some edges, with the edges that it takes; nothing where no
-    /// way is known that is shorter than the one that was taken.
-    pub fn shortest_without(
-        &self,
-        mishap: &Mishap,
-        without: &BTreeSet<usize>,
-    ) -> Option<(Vec<usize>, Vec<usize>)> {
-        let way = self.way(mishap.screen.as_ref()?, without)?;
-        let prefix = mishap.path.iter().take(self.prefix(&mishap.path));
-        let edges = way.iter().filter_map(|at| self.edges.get(*at)).map(|edge| edge.first);
-        let last = mishap.path.last().filter(|_| !mishap.key.is_empty());
-        let short: Vec<usize> = prefix.copied().chain(edges).chain(last.copied()).collect();
-        (short.len() < mishap.path.len()).then_some((way, short))
+        let ways = Ways::of(self).to(self, mishap, Grain::Spots);
+        let known = ways.into_iter().next().map(|way| way.moves);
+        known.filter(|it| it.len() < mishap.path.len()).unwrap_or_else(|| mishap.path.clone())
     }
 
     /// Returns how many moves at the beginning of a path start the app and set it up.
@@ -104,4 +65,258 @@ impl Map {
         let other = same.filter(|it| it.to.kind() != Some(mishap.kind)).count();
         u32::try_from(other).unwrap_or(u32::MAX)
     }
+}
+
+/// Where an action led, as ways count it.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum End {
+    /// To a place of the app, by its number.
+    Spot(usize),
+    /// To a crash or a hang.
+    Down(Kind),
+    /// Elsewhere.
+    Away,
+}
+
+/// How fine places are told apart.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Grain {
+    /// By their heads and by which fields are filled.
+    Spots,
+    /// As the screens of the map.
+    Screens,
+}
+
+/// A way to something that went wrong.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Way {
+    /// Its moves, from the start of the app, by their places in the map.
+    pub moves: Vec<usize>,
+    /// How likely it works, in millionths.
+    pub sure: u64,
+}
+
+/// What is known of where actions lead. It learns from every further try.
+#[derive(Clone, Debug, Default)]
+pub struct Ways {
+    spots: Spots,
+    /// By the place and the action's key.
+    done: BTreeMap<(usize, String), Done>,
+    /// Where the app was when it was set up, and how often.
+    starts: BTreeMap<usize, u32>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Done {
+    /// A move that did it.
+    place: usize,
+    times: u32,
+    to: BTreeMap<End, u32>,
+}
+
+/// The surest ways of each length from where a search began.
+type Layers = Vec<BTreeMap<usize, Reached>>;
+
+#[derive(Clone, Copy, Debug)]
+struct Reached {
+    sure: u64,
+    /// The place before and the move that led on.
+    by: Option<(usize, usize)>,
+}
+
+impl Ways {
+    /// Returns what a map knows.
+    pub fn of(map: &Map) -> Self {
+        let mut ways = Self { spots: map.spots.clone(), ..Self::default() };
+        for (place, done) in map.moves.iter().enumerate().filter(|(_, it)| !it.action.starts()) {
+            if let (Some(from), Some(end)) = (done.spots.0, ways.end(&done.to, done.spots.1)) {
+                ways.note(from, place, &done.action.key, end);
+            }
+        }
+        for at in map.started() {
+            if let Some(spot) = map.moves.get(at).and_then(|it| it.spots.1) {
+                ways.start(spot);
+            }
+        }
+        if ways.starts.is_empty() {
+            ways.starts.insert(0, 1);
+        }
+        ways
+    }
+
+    /// Takes note of a look, and returns the number of the place.
+    pub fn see(&mut self, screen: &Screen) -> usize {
+        self.spots.see(screen)
+    }
+
+    /// Takes note of where the app is once it is started and set up.
+    pub fn start(&mut self, spot: usize) {
+        let times = self.starts.entry(spot).or_default();
+        *times = times.saturating_add(1);
+    }
+
+    /// Takes note of where an action led that a move of the map had done.
+    pub fn note(&mut self, from: usize, place: usize, key: &str, end: End) {
+        let done = self
+            .done
+            .entry((from, key.into()))
+            .or_insert_with(|| Done { place, ..Done::default() });
+        done.times = done.times.saturating_add(1);
+        let times = done.to.entry(end).or_default();
+        *times = times.saturating_add(1);
+    }
+
+    /// Returns where an action led, if anyone looked.
+    pub fn end(&self, landing: &Landing, spot: Option<usize>) -> Option<End> {
+        match landing {
+            Landing::Screen(_) => spot.map(End::Spot),
+            Landing::Crash => Some(End::Down(Kind::Crash)),
+            Landing::NotResponding => Some(End::Down(Kind::NotResponding)),
+            Landing::Outside(_) => Some(End::Away),
+            Landing::Unknown => None,
+        }
+    }
+
+    /// Returns whether a move of the map was seen to come to different things, or is not
+    /// always offered.
+    pub fn varies(&self, map: &Map, place: usize) -> bool {
+        let Some(done) = map.moves.get(place) else { return false };
+        let Some(from) = done.spots.0 else { return false };
+        let known = self.done.get(&(from, done.action.key.clone()));
+        known.is_some_and(|it| it.to.len() > 1) || self.spots.offers(from, &done.action.key) < SURE
+    }
+
+    /// Returns the known ways to something that went wrong, the shortest first, and then only
+    /// those that are surer than all shorter ones.
+    pub fn to(&self, map: &Map, mishap: &Mishap, grain: Grain) -> Vec<Way> {
+        let prefix = map.prefix(&mishap.path);
+        let fixed = mishap.path.get(..prefix).unwrap_or_default();
+        let total = self.starts.values().fold(0_u64, |sum, it| sum.saturating_add((*it).into()));
+        let starts = self.starts.iter().map(|(spot, times)| {
+            let sure = u64::from(*times).saturating_mul(SURE).checked_div(total).unwrap_or(0);
+            (self.node(*spot, grain), Reached { sure, by: None })
+        });
+        let longest = mishap.path.len().saturating_sub(prefix);
+        let layers = self.search(starts.collect(), grain, longest);
+        let mut ways: Vec<Way> = Vec::new();
+        for length in 0..layers.len() {
+            let Some((end, last, sure)) = self.surest(map, mishap, &layers, length, grain) else {
+                continue;
+            };
+            if ways.iter().all(|way| way.sure < sure) {
+                let middle = back(&layers, length, end);
+                let moves = fixed.iter().copied().chain(middle).chain(last).collect();
+                ways.push(Way { moves, sure });
+            }
+        }
+        ways
+    }
+
+    /// Returns the shortest known way between two places, by the moves that did it.
+    pub fn between(&self, from: usize, to: usize, longest: usize) -> Option<Vec<usize>> {
+        let start = [(from, Reached { sure: SURE, by: None })];
+        let layers = self.search(start.into(), Grain::Spots, longest);
+        let length = layers.iter().position(|layer| layer.contains_key(&to))?;
+        Some(back(&layers, length, to))
+    }
+
+    fn node(&self, spot: usize, grain: Grain) -> usize {
+        match grain {
+            Grain::Spots => spot,
+            Grain::Screens => self.spots.first(spot),
+        }
+    }
+
+    /// Goes on from where a search begins, one action after the other, as long as anything is
+    /// reached more surely than with fewer.
+    fn search(&self, start: BTreeMap<usize, Reached>, grain: Grain, longest: usize) -> Layers {
+        let mut best: BTreeMap<usize, u64> =
+            start.iter().map(|(node, reached)| (*node, reached.sure)).collect();
+        let mut layers = Vec::from([start]);
+        while layers.len() <= longest {
+            let mut next: BTreeMap<usize, Reached> = BTreeMap::new();
+            for ((spot, key), done) in &self.done {
+                let node = self.node(*spot, grain);
+                let Some(here) = layers.last().and_then(|layer| layer.get(&node)) else { continue };
+                let here = times(here.sure, self.spots.offers(*spot, key));
+                for (end, count) in &done.to {
+                    let End::Spot(to) = end else { continue };
+                    let (to, sure) = (self.node(*to, grain), times(here, done.chance(*count)));
+                    if to == node || best.get(&to).is_some_and(|it| *it >= sure) {
+                        continue;
+                    }
+                    best.insert(to, sure);
+                    next.insert(to, Reached { sure, by: Some((node, done.place)) });
+                }
+            }
+            if next.is_empty() {
+                break;
+            }
+            layers.push(next);
+        }
+        layers
+    }
+
+    /// Returns where a way of this many moves ends, with the move that does it, if one is
+    /// needed, and how likely that works.
+    fn surest(
+        &self,
+        map: &Map,
+        mishap: &Mishap,
+        layers: &Layers,
+        length: usize,
+        grain: Grain,
+    ) -> Option<(usize, Option<usize>, u64)> {
+        let layer = layers.get(length)?;
+        let there = |spot: usize| self.spots.screen(spot) == mishap.screen.as_ref();
+        if mishap.kind == Kind::DeadEnd {
+            let ends = layer.iter().filter(|(node, _)| there(**node));
+            return ends.map(|(node, it)| (*node, None, it.sure)).max_by_key(|it| it.2);
+        }
+        let mut found: Option<(usize, Option<usize>, u64)> = None;
+        for ((spot, key), done) in self.done.iter().filter(|((spot, _), _)| there(*spot)) {
+            let node = self.node(*spot, grain);
+            let (Some(here), Some(count)) =
+                (layer.get(&node), done.to.get(&End::Down(mishap.kind)))
+            else {
+                continue;
+            };
+            let same = map.moves.get(done.place).map(|it| it.action.kind_key());
+            if same.as_ref() != Some(&mishap.key) {
+                continue;
+            }
+            let offered = times(here.sure, self.spots.offers(*spot, key));
+            let sure = times(offered, done.chance(*count));
+            if found.is_none_or(|it| it.2 < sure) {
+                found = Some((node, Some(done.place), sure));
+            }
+        }
+        found
+    }
+}
+
+impl Done {
+    /// Returns how likely it leads where it led so often, in millionths. What was seen once
+    /// is a little less sure than what was seen often.
+    fn chance(&self, count: u32) -> u64 {
+        let tenths = |it: u32, more: u64| u64::from(it).saturating_mul(10).saturating_add(more);
+        let part = tenths(count, 9).saturating_mul(SURE);
+        part.checked_div(tenths(self.times, 10)).unwrap_or(SURE)
+    }
+}
+
+/// Returns the moves that led to a place in so many actions.
+fn back(layers: &Layers, length: usize, end: usize) -> Vec<usize> {
+    let (mut moves, mut node) = (Vec::new(), end);
+    for layer in layers.iter().take(length.saturating_add(1)).rev() {
+        let Some((before, place)) = layer.get(&node).and_then(|it| it.by) else { break };
+        moves.push(place);
+        node = before;
+    }
+    moves.reverse();
+    moves
+}
+
+fn times(one: u64, two: u64) -> u64 {
+    one.saturating_mul(two).checked_div(SURE).unwrap_or(0)
 }

@@ -2,17 +2,12 @@
 
 use alloc::{string::String, vec::Vec};
 
-use pointsman_kernel::{
-    Took,
-    agent::{Answer, Order},
-    chart::Disposition,
-    event::{Event, Usage},
-};
+use pointsman_kernel::{Took, agent::Order, chart::Disposition, event::Event};
 use serde_json::{Value, json};
 
 use super::{begun, button, captured, looking, read, roomy, screen};
 use crate::{
-    explore::{CHART, Element, Explore, Policy, Report, Screen, Task, lifted},
+    explore::{CHART, Element, Explore, Policy, Report, Task, raised},
     testing::Driver,
 };
 
@@ -75,14 +70,18 @@ fn the_budgets_are_the_seed_s() {
 
 #[test]
 fn actions_lift_the_budgets_that_are_not_named() {
-    let lift = |named: &[&str]| lifted(50, named);
-    let all = lift(&[]);
-    let of = |name: &str| all.iter().find(|(it, _)| *it == name).map(|(_, amount)| amount.as_str());
-    assert_eq!(of("steps"), Some("600"));
-    assert_eq!(of("taps"), Some("100"));
-    assert_eq!(["restarts", "outside", "rounds"].map(of), [Some("50"); 3]);
-    assert_eq!(of("time"), Some("1h"));
-    assert!(lift(&["steps", "time"]).iter().all(|(name, _)| *name != "steps" && *name != "time"));
+    let chart = Driver::<Explore>::new(CHART, &[]).chart;
+    let lift = |actions: u64, named: &[&str]| raised(&chart, actions, named);
+    let all = lift(500, &[]);
+    let of = |name: &str| all.iter().find(|(it, _)| it == name).map(|(_, amount)| amount.as_str());
+    assert_eq!(of("steps"), Some("6000"));
+    assert_eq!(of("taps"), Some("1000"));
+    assert_eq!(["restarts", "outside", "rounds"].map(of), [Some("500"); 3]);
+    assert_eq!((of("time"), of("actions")), (Some("3600000ms"), None));
+    let some = lift(500, &["steps", "time"]);
+    assert!(some.iter().all(|(name, _)| name != "steps" && name != "time"));
+    // Few actions lower nothing.
+    assert_eq!(lift(1, &[]), [("time".into(), "3600000ms".into())]);
 }
 
 #[test]
@@ -91,18 +90,6 @@ fn steps_end_a_run_after_a_dozen_actions() {
     let actions = super::explore(&mut driver, &[("home", &[("One", "home"), ("Two", "home")])]);
     assert_eq!((driver.ended(), driver.state()), (Some(Disposition::Budget), "stop_budget"));
     assert!((10..=14).contains(&actions.len()), "{}", actions.len());
-}
-
-#[test]
-fn outside_permits_exactly_its_limit() {
-    let mut driver = looking(json!({"app": {"package": "app"}}));
-    driver.report(captured(screen("home", &["One"])));
-    driver.report(Report::Performed { step: None });
-    let effect = |driver: &Driver<Explore>| driver.running()[0].0;
-    let left = Screen { package: "browser".into(), ..Screen::default() };
-    let usage = Usage { outside_app: 11, ..Usage::default() };
-    driver.answer_at_cost(effect(&driver), Answer::Own(captured(left)), usage);
-    assert_eq!(driver.state(), "stop_budget");
 }
 
 #[test]

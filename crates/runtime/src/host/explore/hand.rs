@@ -5,7 +5,6 @@ use std::{
     io::{self, Write as _},
     os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
-    time::Instant,
 };
 
 use flate2::{Compression, write::GzEncoder};
@@ -84,12 +83,12 @@ impl Hand {
                 Report::Performed { step: self.device.restart(&app.package, &key).await? }
             }
             Task::Settle => {
-                self.settle().await?;
+                device::settle(&*self.device, &self.settings).await?;
                 Report::Done
             }
             Task::Capture => self.captured(&self.device.look().await?).await?,
             Task::Verify => {
-                let look = self.settle().await?;
+                let look = device::settle(&*self.device, &self.settings).await?;
                 let report = self.captured(&look).await?;
                 let usage = match &report {
                     Report::Captured { screen, .. }
@@ -157,26 +156,6 @@ impl Hand {
             }
             (Some(_), _) => Ok(Report::Done),
         }
-    }
-
-    /// Waits until two looks are equal for long enough, or until the time for it is over: an
-    /// app that never stands still is explored as it is.
-    async fn settle(&self) -> Result<Look, DeviceError> {
-        let begun = Instant::now();
-        let mut look = self.device.look().await?;
-        if self.device.stands_still() {
-            return Ok(look);
-        }
-        let mut since = Instant::now();
-        while since.elapsed() < self.settings.quiet && begun.elapsed() < self.settings.settle {
-            tokio::time::sleep(self.settings.poll).await;
-            let now = self.device.look().await?;
-            if now.tree != look.tree {
-                since = Instant::now();
-            }
-            look = now;
-        }
-        Ok(look)
     }
 
     async fn captured(&self, look: &Look) -> Result<Report, DeviceError> {
