@@ -15,7 +15,7 @@ use pointsman_kernel::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    actions::Candidate,
+    actions::{self, Candidate},
     config::Config,
     graph::{Graph, Node},
     policy::Policy,
@@ -208,6 +208,10 @@ impl Data {
         let (at, new) = self.graph.see(node)?;
         if new && !known {
             self.fresh = self.fresh.saturating_add(1);
+        }
+        // What is only seen in passing counts as seen all the same.
+        if let Front::App | Front::SystemDialog = front {
+            self.register(Some(at), screen, &actions::offers(screen));
         }
         self.note(at, new && !known);
         Some(at)

@@ -80,9 +80,9 @@ pub struct Coverage {
     pub activities: usize,
     /// Screens of the app; variants of one count once.
     pub screens: usize,
-    /// Actions that were offered.
+    /// Actions that were offered; those of variants of one screen count once.
     pub seen: usize,
-    /// Actions that were tried.
+    /// Those of them whose outcome was seen.
     pub tried: usize,
     /// Actions that are known to lead from one screen to another, with every outcome.
     pub edges: usize,
@@ -111,12 +111,17 @@ impl Graph {
     /// Returns how much was covered.
     pub fn coverage(&self) -> Coverage {
         let own = || self.nodes.iter().filter(|node| node.front == Front::App);
-        let actions = || self.nodes.iter().flat_map(|node| &node.actions);
+        let (mut seen, mut tried) = (BTreeSet::new(), BTreeSet::new());
         let mut edges = BTreeSet::new();
         // Neither a crash nor another app is a screen of this one.
         let counts = |node: &&Node| matches!(node.front, Front::App | Front::SystemDialog);
         for node in self.nodes.iter().filter(counts) {
             for action in &node.actions {
+                let name = (&node.coarse, action.key.as_str());
+                seen.insert(name);
+                if !action.to.is_empty() {
+                    tried.insert(name);
+                }
                 let to = action.to.iter().filter_map(|(to, _)| self.node(*to)).filter(counts);
                 let to = to.map(|to| &to.coarse).filter(|to| **to != node.coarse);
                 edges.extend(to.map(|to| (&node.coarse, action.key.as_str(), to)));
@@ -125,8 +130,8 @@ impl Graph {
         Coverage {
             activities: own().map(|node| &node.activity).collect::<BTreeSet<_>>().len(),
             screens: own().map(|node| &node.coarse).collect::<BTreeSet<_>>().len(),
-            seen: actions().count(),
-            tried: actions().filter(|it| it.times > 0).count(),
+            seen: seen.len(),
+            tried: tried.len(),
             edges: edges.len(),
         }
     }

@@ -67,6 +67,7 @@ fn a_run_that_is_killed_anywhere_goes_on_as_if_it_had_not_been() {
     let undisturbed = end(&explore(&whole, &[], &["--budget", "actions=12"]));
     let steps = undisturbed["steps"].as_u64().expect("a number");
     assert!(steps > 30, "{undisturbed}");
+    let mapped = map(&whole);
     let home = home("killed");
     for entry in (1..steps).step_by(7) {
         for moment in [format!("persisted:{entry}"), format!("attempted:{entry}")] {
@@ -80,19 +81,48 @@ fn a_run_that_is_killed_anywhere_goes_on_as_if_it_had_not_been() {
             let resumed = home.with(&[], &["resume", "last", "--json"]);
             let end = end(&resumed);
             assert_eq!(end["trace"], undisturbed["trace"], "{moment}");
+            let again = map(&home);
+            for part in ["screens", "edges", "crashes", "coverage"] {
+                assert_eq!(again[part], mapped[part], "{moment}: {part}");
+            }
             assert_eq!(resumed.code, Some(4), "{moment}: {end}");
         }
     }
+}
+
+/// Returns the map of the last run.
+fn map(home: &Home) -> Value {
+    let shown = home.with(&[], &["graph", "last", "--format", "json"]);
+    assert_eq!(shown.code, Some(0), "{}", shown.err);
+    serde_json::from_str(&shown.out).expect("it is JSON")
 }
 
 #[test]
 fn a_finished_run_is_replayed_without_its_recording() {
     let home = home("replayed");
     let run = end(&explore(&home, &[], &["--budget", "actions=30"]));
+    let drawn = |format: &str| home.with(&[], &["graph", "last", "--format", format]).out;
+    let before = ["json", "svg", "dot"].map(drawn);
     fs::remove_file(home.path("app.jsonl")).expect("it is removed");
     let replayed = home.with(&[], &["replay", run["run"].as_str().expect("an id")]);
     assert_eq!(replayed.code, Some(0), "{}", replayed.err);
     assert!(format!("{}{}", replayed.out, replayed.err).contains("byte for byte"));
+    assert!(before[0].contains("\"screens\""), "{}", before[0]);
+    assert_eq!(["json", "svg", "dot"].map(drawn), before, "the map needs the journal alone");
+}
+
+#[test]
+fn the_report_and_the_map_count_the_same() {
+    let home = home("counts");
+    for actions in [1, 2, 5, 9, 14, 30, 200] {
+        let budget = format!("actions={actions}");
+        let end = end(&explore(&home, &[], &["--budget", &budget]));
+        let map = map(&home);
+        for figure in ["screens", "activities", "edges", "actions", "actions_seen", "actions_tried"]
+        {
+            assert_eq!(end[figure], map["coverage"][figure], "{actions}: {figure} in {end}");
+        }
+    }
 }
 
 #[test]

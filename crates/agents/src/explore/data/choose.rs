@@ -18,7 +18,7 @@ impl Data {
     pub(in crate::explore) fn enumerate(&mut self) -> bool {
         let screen = core::mem::take(&mut self.screen);
         let mut offers = actions::offers(&screen);
-        self.register(&screen, &offers);
+        self.register(self.here, &screen, &offers);
         (self.plan, self.pick) = (Planned::Pick, 0);
         let front = screen.front(&self.app().package);
         let button = Some(self.config.permissions).filter(|_| front == Front::SystemDialog);
@@ -57,11 +57,12 @@ impl Data {
         self.pick = wanted.and_then(|at| u16::try_from(at).ok()).unwrap_or_default();
     }
 
-    fn register(&mut self, screen: &Screen, offers: &[Candidate]) {
+    /// Takes note of all that a screen offers.
+    pub(super) fn register(&mut self, at: Option<u32>, screen: &Screen, offers: &[Candidate]) {
         let fields = screen.widgets.iter().any(|it| it.field.is_some());
         let count = offers.len().max(1);
         let groups: Vec<u32> = offers.iter().map(|it| self.learned.group(&it.group)).collect();
-        let Some(node) = self.here.and_then(|at| self.graph.node_mut(at)) else { return };
+        let Some(node) = at.and_then(|at| self.graph.node_mut(at)) else { return };
         for (at, (offer, group)) in offers.iter().zip(groups).enumerate() {
             let rank = at.saturating_mul(1_000).checked_div(count).unwrap_or(0);
             let rank = u32::try_from(rank).unwrap_or(1_000);
@@ -157,7 +158,7 @@ impl Data {
     pub(in crate::explore) fn way_back(&mut self) -> Act {
         let keys = ["back", "launch"];
         let offers = actions::outside();
-        self.register(&Screen::default(), &offers);
+        self.register(self.here, &Screen::default(), &offers);
         let plan = self.way(&keys.into_iter().collect());
         self.turns = self.turns.saturating_add(1);
         let outside = self.here.and_then(|at| self.graph.node(at));
