@@ -10,6 +10,78 @@ const ASKERS: &[&str] = &["permissioncontroller", "packageinstaller", "com.lbe.s
 /// Identifiers of the buttons of a dialog about an app that crashed or does not respond.
 const CRASH: &[&str] = &["aerr_app_info", "aerr_close", "aerr_restart", "aerr_report", "aerr_mute"];
 const WAITS: &str = "aerr_wait";
+/// Identifiers of the parts of a dialog that say what happened, where its buttons have no
+/// names of their own: up to Android 6.
+const SAYING: &[&str] = &["alertTitle", "message"];
+/// What those say of an app that crashed, in the words of the system's translations.
+const STOPPED: &[&str] = &[
+    "has stopped",
+    "keeps stopping",
+    "wurde beendet",
+    "wird wiederholt beendet",
+    "wurde angehalten",
+    "s\u{2019}est arrêté",
+    "s'est arrêté",
+    "s\u{2019}arrête",
+    "s'arrête",
+    "se ha detenido",
+    "se detuvo",
+    "si è arrestata",
+    "si è interrotta",
+    "si arresta",
+    "parou",
+    "apresenta falhas",
+    "is gestopt",
+    "stopt steeds",
+    "przestała działać",
+    "zatrzymana",
+    "har stoppats",
+    "har stoppet",
+    "er stoppet",
+    "durdu",
+    "перестало работать",
+    "остановлено",
+    "произошел сбой",
+    "зупинено",
+    "已停止运行",
+    "已停止運作",
+    "屡次停止运行",
+    "停止しました",
+    "停止しています",
+    "중지되었습니다",
+    "중지됨",
+    "توقف",
+    "ने काम करना बंद कर दिया",
+];
+/// What they say of an app that does not respond.
+const SILENT: &[&str] = &[
+    "isn't responding",
+    "isn\u{2019}t responding",
+    "is not responding",
+    "reagiert nicht",
+    "ne répond pas",
+    "no responde",
+    "non risponde",
+    "não está respondendo",
+    "não está a responder",
+    "não responde",
+    "reageert niet",
+    "nie odpowiada",
+    "svarar inte",
+    "svarer ikke",
+    "reagerer ikke",
+    "yanıt vermiyor",
+    "не отвечает",
+    "не відповідає",
+    "无响应",
+    "没有响应",
+    "沒有回應",
+    "応答していません",
+    "응답하지 않",
+    "لا يستجيب",
+    "प्रतिसाद नहीं",
+    "जवाब नहीं",
+];
 /// Packages of keyboards contain one of these.
 const KEYBOARDS: &[&str] = &["inputmethod", ".keyboard", ".ime.", "swiftkey"];
 
@@ -24,6 +96,17 @@ pub(super) fn dialog(tree: &Tree, package: &str) -> Option<Dialog> {
         return Some(Dialog::NotResponding);
     }
     if package == "android" && says(CRASH) {
+        return Some(Dialog::Crash);
+    }
+    let told = |words: &[&str]| {
+        let part = |it: &&Element| SAYING.iter().any(|name| it.resource.ends_with(name));
+        tree.elements.iter().filter(part).any(|it| words.iter().any(|word| it.text.contains(word)))
+    };
+    // An app that hangs is asked about before it is stopped, and both words may be there.
+    if package == "android" && told(SILENT) {
+        return Some(Dialog::NotResponding);
+    }
+    if package == "android" && told(STOPPED) {
         return Some(Dialog::Crash);
     }
     let asks = system || ASKERS.iter().any(|asker| package.contains(asker));

@@ -4,7 +4,7 @@ use alloc::{format, string::String, vec, vec::Vec};
 
 use super::{button, read, screen};
 use crate::explore::{
-    Act, Bounds, Change, Element, Field, Front, Screen, Tree, field, offers, sample,
+    Act, Bounds, Change, Dialog, Element, Field, Front, Screen, Tree, field, offers, sample,
     variant::Variants,
 };
 
@@ -156,6 +156,35 @@ fn the_foreground_is_the_app_a_dialog_a_crash_or_elsewhere() {
     assert_eq!(front("android", "android:id/aerr_close"), Front::CrashDialog);
     assert_eq!(front("android", "android:id/aerr_wait"), Front::CrashDialog);
     assert_eq!(front("launcher", "ok"), Front::Elsewhere);
+}
+
+#[test]
+fn the_old_words_of_the_system_about_a_crash_are_known() {
+    let told = |package: &str, resource: &str, text: &str, buttons: &[&str]| {
+        let says = shown("TextView", resource, text);
+        let button =
+            |name: &&str| Element { resource: format!("android:id/{name}"), ..button("x") };
+        let elements = [says].into_iter().chain(buttons.iter().map(button)).collect();
+        let tree = Tree { elements, ..Tree::default() };
+        Screen::read(&tree, package, "").dialog
+    };
+    let (message, title) = ("android:id/message", "android:id/alertTitle");
+    for text in ["Unfortunately, Points has stopped.", "Points wurde beendet.", "“点”已停止运行"]
+    {
+        assert_eq!(told("android", message, text, &["button1"]), Some(Dialog::Crash), "{text}");
+    }
+    for text in [
+        "Points isn't responding. Do you want to close it?",
+        "Points reagiert nicht. Möchten Sie die App schließen?",
+        "Points ne répond pas.",
+    ] {
+        let dialog = told("android", title, text, &["button1", "button2"]);
+        assert_eq!(dialog, Some(Dialog::NotResponding), "{text}");
+    }
+    // Another question of the system, and an app that only says so itself.
+    let other = told("android", message, "Use USB for charging?", &["button1"]);
+    assert_eq!(other, Some(Dialog::System));
+    assert_eq!(told("app", message, "The timer has stopped", &["button1"]), None);
 }
 
 #[test]

@@ -1,0 +1,283 @@
+//! What the seed's document says and its code did not do: defaults, thresholds, and bugs.
+
+use alloc::{
+    string::{String, ToString as _},
+    vec::Vec,
+};
+
+use pointsman_kernel::{
+    agent::{Answer, FaultClass, Order},
+    chart::{Disposition, Maximum, with_budgets},
+    event::Usage,
+    id::At,
+};
+use serde_json::json;
+
+use super::{acting, begun, button, captured, config, looking, read, screen};
+use crate::{
+    explore::{Act, CHART, Element, Explore, Report, Screen, Task},
+    testing::Driver,
+};
+
+/// The chart with all the room there is, but for one budget.
+fn but(budget: &str, amount: &str) -> Driver<Explore> {
+    let roomy = super::roomy(1_000);
+    let maximum = Maximum { budget, amount, lowers: false };
+    let chart = with_budgets(&roomy, [maximum].into_iter()).expect("the chart has it");
+    let mut driver = Driver::<Explore>::new(&chart, &[]);
+    driver.begin(json!({"app": {"package": "app"}, "exhaust": true, "policy": "breadth_first"}));
+    driver
+}
+
+/// Plays a device with one screen, until the run ends; every action is followed by this look.
+/// Returns how many actions there were, and how many touches they took.
+fn play(driver: &mut Driver<Explore>, home: &Screen, after: &Screen) -> (u64, u64) {
+    let (mut acts, mut touches, mut front) = (0, 0, true);
+    while driver.ended().is_none() {
+        let Order::Own { task, interactions, actions } = driver.order().clone() else {
+            panic!("no model is asked")
+        };
+        acts += u64::from(actions);
+        touches += u64::from(interactions);
+        let (mut usage, effect) = (Usage::default(), driver.running()[0].0);
+        let report = match task {
+            Task::Session | Task::Settle => Report::Done,
+            Task::Inspect(_) => Report::Installed(Some(1)),
+            Task::Check => Report::Health { session: true, running: true, in_front: front },
+            Task::Capture => captured(if front { home.clone() } else { after.clone() }),
+            Task::Verify => {
+                let shown = if front { home } else { after };
+                usage.outside_app = u64::from(shown.package != "app");
+                captured(shown.clone())
+            }
+            Task::Perform { act: Act::Back, .. } | Task::Launch(_) | Task::Restart(_) => {
+                front = true;
+                Report::Performed { step: None }
+            }
+            _ => {
+                front = after.package == "app";
+                Report::Performed { step: None }
+            }
+        };
+        driver.answer_at_cost(effect, Answer::Own(report), usage);
+    }
+    (acts, touches)
+}
+
+#[test]
+fn a_budget_of_taps_permits_exactly_so_many() {
+    let home = screen("home", &["One", "Two"]);
+    for taps in [1_u64, 4, 7] {
+        let mut driver = but("taps", &taps.to_string());
+        let (_, touches) = play(&mut driver, &home, &home);
+        assert_eq!((driver.ended(), touches), (Some(Disposition::Budget), taps));
+    }
+    // A text takes two: with one left it is not typed.
+    let field = Element { editable: true, clickable: false, text: String::new(), ..button("Name") };
+    let form = read("form", [field].into());
+    let mut driver = but("taps", "1");
+    let (acts, touches) = play(&mut driver, &form, &form);
+    assert_eq!((driver.state(), acts, touches), ("stop_budget", 0, 0));
+}
+
+#[test]
+fn a_budget_of_steps_permits_exactly_so_many() {
+    let home = screen("home", &["One", "Two"]);
+    for steps in [9_usize, 30, 100] {
+        let mut driver = but("steps", &steps.to_string());
+        play(&mut driver, &home, &home);
+        let visits = driver.states().iter().filter(|it| !it.starts_with("stop")).count();
+        assert_eq!((driver.state(), visits), ("stop_budget", steps));
+    }
+}
+
+#[test]
+fn outside_permits_exactly_so_many_looks_at_another_app() {
+    let home = screen("home", &["Web"]);
+    let web = Screen { package: "browser".into(), activity: "tab".into(), ..Screen::default() };
+    for limit in [1_usize, 3, 10] {
+        let mut driver = but("outside", &limit.to_string());
+        play(&mut driver, &home, &web);
+        assert_eq!(driver.state(), "stop_budget", "{limit}");
+        let at = driver.chart.budgets().iter().position(|it| it.name() == "outside").unwrap();
+        assert_eq!(driver.run.core.purses[at].left, 0);
+        // So many times it came back; the next look at another app was one too many.
+        let recovered = driver.states().iter().filter(|it| **it == "recover").count();
+        assert_eq!(recovered, limit);
+    }
+}
+
+#[test]
+fn time_alone_ends_a_run() {
+    let mut driver = but("time", "300s");
+    let home = screen("home", &["One", "Two"]);
+    let mut last = At(0);
+    while driver.ended().is_none() {
+        // Every answer is in time, and takes ten seconds.
+        driver.now = At(driver.now.0 + 10_000);
+        last = driver.now;
+        let Order::Own { task, .. } = driver.order().clone() else { panic!("no model") };
+        driver.report(match task {
+            Task::Session | Task::Settle => Report::Done,
+            Task::Inspect(_) => Report::Installed(Some(1)),
+            Task::Capture | Task::Verify => captured(home.clone()),
+            _ => Report::Performed { step: None },
+        });
+    }
+    assert_eq!((driver.ended(), driver.state()), (Some(Disposition::Budget), "stop_budget"));
+    assert!((290_000..=310_000).contains(&last.0), "{last:?}");
+}
+
+#[test]
+fn a_first_retry_waits_up_to_a_second_and_a_second_one_up_to_two() {
+    for (state, before) in [("ensure_device", 0), ("provision_app", 1), ("launch_or_attach", 2)] {
+        let mut driver = begun(config("breadth_first", false));
+        for report in [Report::Done, Report::Installed(Some(1))].into_iter().take(before) {
+            driver.report(report);
+        }
+        assert_eq!(driver.state(), state);
+        // A quarter of each is left to chance.
+        for waits in [750..=1_000, 1_500..=2_000] {
+            driver.fault(FaultClass::Unavailable, true);
+            let wait = driver.run.core.wake.expect("it waits").0 - driver.now.0;
+            assert!(waits.contains(&wait), "{state}: {wait}");
+            driver.wake();
+        }
+        // The third attempt is the last.
+        driver.fault(FaultClass::Unavailable, true);
+        let back = if state == "ensure_device" { "stop_failed" } else { "ensure_device" };
+        assert_eq!(driver.state(), back);
+    }
+}
+
+#[test]
+fn what_is_not_repeatable_goes_back_at_once_and_counts_one_restart() {
+    let mut driver = begun(config("breadth_first", false));
+    driver.report(Report::Done);
+    driver.fault(FaultClass::Invalid, false);
+    assert_eq!(driver.state(), "ensure_device");
+    let at = driver.chart.budgets().iter().position(|it| it.name() == "restarts").unwrap();
+    assert_eq!(driver.run.core.purses[at].left, 2);
+}
+
+#[test]
+fn a_run_that_is_read_back_after_any_step_stands_where_it_stood() {
+    // The seed kept its snapshot before the decision: a resumed run did the step again and
+    // had lost its counters. Here the state after each event is kept, whole.
+    let mut driver = begun(config("breadth_first", false));
+    let reports = [
+        Report::Done,
+        Report::Installed(Some(1)),
+        captured(screen("home", &["One"])),
+        Report::Done,
+        captured(screen("home", &["One"])),
+        Report::Performed { step: None },
+        captured(screen("next", &["Two"])),
+    ];
+    for report in reports {
+        driver.fault(FaultClass::Unavailable, true);
+        driver.wake();
+        let kept = serde_json::to_string(&driver.run).expect("it is plain data");
+        let read = serde_json::from_str(&kept).expect("it is read back");
+        driver.run = read;
+        driver.report(report);
+    }
+    assert_eq!(driver.state(), "wait_idle");
+    let visits: Vec<&str> = driver.states();
+    let acts = visits.iter().filter(|it| **it == "act").count();
+    assert_eq!((acts, driver.run.data.tally.actions), (1, 1), "{visits:?}");
+}
+
+#[test]
+fn a_clock_that_ticks_is_no_new_screen_and_a_stall_is_seen() {
+    let tick = |second: usize| {
+        let clock = Element {
+            class: "android.widget.TextView".into(),
+            resource: "clock".into(),
+            text: alloc::format!("12:00:{second:02}"),
+            enabled: true,
+            displayed: true,
+            ..Element::default()
+        };
+        read("home", [clock, button("One")].into())
+    };
+    let mut driver = Driver::<Explore>::new(&super::roomy(100), &[]);
+    driver.begin(json!({"app": {"package": "app"}, "exhaust": true}));
+    let mut second = 0;
+    while driver.run.data.stall < 3 {
+        second += 1;
+        let Order::Own { task, .. } = driver.order().clone() else { panic!("no model") };
+        driver.report(match task {
+            Task::Session | Task::Settle => Report::Done,
+            Task::Inspect(_) => Report::Installed(Some(1)),
+            Task::Capture | Task::Verify => captured(tick(second % 60)),
+            _ => Report::Performed { step: None },
+        });
+        assert!(second < 200, "a stall is seen");
+    }
+    assert_eq!(driver.run.data.graph.coverage().screens, 1);
+}
+
+#[test]
+fn pictures_decide_only_where_there_is_no_hierarchy() {
+    let looks = |hash: u64| Screen { hash: Some(hash), ..read("game", Vec::new()) };
+    for (after, changed) in [(0b11_u64, false), (u64::MAX, true)] {
+        let mut driver = looking(config("breadth_first", false));
+        driver.report(captured(looks(0)));
+        assert_eq!(driver.state(), "act");
+        driver.report(Report::Performed { step: None });
+        let before = driver.run.data.graph.nodes().len();
+        driver.report(captured(looks(after)));
+        let grown = driver.run.data.graph.nodes().len() > before;
+        assert_eq!(grown, changed, "{after:b}");
+        let change = driver.run.data.change;
+        assert_eq!(change != crate::explore::Change::None, changed, "{change:?}");
+    }
+    // With elements, the picture says nothing: a video plays behind the same buttons.
+    let mut driver = acting(&["One", "Two"]);
+    driver.report(Report::Performed { step: None });
+    let before = driver.run.data.graph.nodes().len();
+    let played = Screen { hash: Some(u64::MAX), ..screen("home", &["One", "Two"]) };
+    driver.report(captured(played));
+    assert_eq!(driver.run.data.graph.nodes().len(), before);
+    assert_eq!(driver.run.data.change, crate::explore::Change::None);
+}
+
+#[test]
+fn a_model_is_asked_where_nothing_new_was_seen_for_three_rounds() {
+    let mut driver = Driver::<Explore>::new(&super::roomy(100), &[]);
+    let mut config = config("breadth_first", true);
+    config["exhaust"] = json!(true);
+    driver.begin(config);
+    let (mut asked, mut rounds) = (false, 0);
+    while !asked {
+        rounds += 1;
+        assert!(rounds < 400, "a stall is seen");
+        let report = match driver.order().clone() {
+            Order::Own { task: Task::Session | Task::Settle, .. } => Report::Done,
+            Order::Own { task: Task::Inspect(_), .. } => Report::Installed(Some(1)),
+            Order::Own { task: Task::Capture | Task::Verify, .. } => {
+                captured(screen("home", &["Only"]))
+            }
+            Order::Own { .. } => Report::Performed { step: None },
+            Order::Model(_) if driver.run.data.stall >= 3 => {
+                asked = true;
+                continue;
+            }
+            _ => {
+                // Before the stall it may be undecided; the model has no opinion.
+                driver.say("1");
+                continue;
+            }
+        };
+        driver.report(report);
+    }
+    assert_eq!((driver.state(), driver.run.data.stall >= 3), ("ask_model", true));
+    assert!(driver.run.data.prompt().contains("Nothing new in"));
+}
+
+#[test]
+fn the_waits_of_the_chart_are_the_seed_s() {
+    assert!(CHART.contains("attempts = 3"));
+    assert!(CHART.contains(r#"backoff  = { base = "1s", cap = "5s" }"#));
+}
