@@ -7,6 +7,8 @@ mod configured;
 mod errors;
 mod explored;
 mod fake;
+mod graphs;
+mod made_up;
 mod real;
 mod runs;
 mod sessions;

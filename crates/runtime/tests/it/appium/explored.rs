@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, time::Duration};
 
 use pointsman_agents::explore;
 use pointsman_kernel::{
-    chart::verify,
+    chart::{Maximum, verify, with_budgets},
     governor::{Level, Permissions},
     id::Seq,
 };
@@ -27,7 +27,7 @@ pub(super) struct Trip<'t> {
     /// What else the run is configured with.
     pub(super) config: Value,
     /// How many actions it may take.
-    pub(super) actions: u32,
+    pub(super) actions: u64,
     /// How long a screen must stay the same.
     pub(super) quiet: Duration,
 }
@@ -85,17 +85,7 @@ pub(super) fn run(desk: &Desk, trip: Trip<'_>) -> Ran {
 
 fn host(desk: &Desk, quiet: Duration) -> Host {
     let index = desk.work().parent().expect("a folder").join("index.db");
-    // A busy machine is slow: nothing here waits for a limit.
-    let device = device::Settings {
-        quiet,
-        poll: quiet / 2,
-        settle: Duration::from_secs(2),
-        wait: Duration::from_millis(1),
-        command: Duration::from_mins(3),
-        launch: Duration::from_mins(3),
-        connect: Duration::from_mins(1),
-        ..device::Settings::default()
-    };
+    let device = times(quiet);
     let settings = host::Settings {
         model: model::Settings::new(Spec::quote()),
         tools: tool::Settings::over(desk.work(), index),
@@ -109,27 +99,28 @@ fn host(desk: &Desk, quiet: Duration) -> Host {
     desk.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
 }
 
-/// Returns the chart with room for this many actions, and time for a busy machine.
-fn roomy(actions: u32) -> String {
-    let mut chart = String::new();
-    for line in explore::CHART.lines() {
-        let budget = line.split('=').next().unwrap_or_default().trim();
-        let of = |most: u32| format!("max = {most},");
-        let line = match budget {
-            "time" => line.replace("max = \"300s\",", "max = \"1h\","),
-            "actions" => line.replace("max = 100,", &of(actions)),
-            "steps" => line.replace("max = 100,", &of(12 * actions)),
-            "taps" => line.replace("max = 50,", &of(2 * actions)),
-            "outside" => line.replace("max = 10,", &of(actions)),
-            "restarts" => line.replace("max = 3,", &of(actions)),
-            "rounds" => line.replace("max = 300,", &of(actions)),
-            // A busy machine takes long for a single step.
-            _ => line.replace("timeout  = \"30s\"", "timeout  = \"10m\""),
-        };
-        chart.push_str(&line);
-        chart.push('\n');
+/// How long a device is given. A busy machine is slow: nothing here waits for a limit.
+pub(super) fn times(quiet: Duration) -> device::Settings {
+    device::Settings {
+        quiet,
+        poll: quiet / 2,
+        settle: Duration::from_secs(2),
+        wait: Duration::from_millis(1),
+        command: Duration::from_mins(3),
+        launch: Duration::from_mins(3),
+        connect: Duration::from_mins(1),
+        ..device::Settings::default()
     }
-    chart
+}
+
+/// Returns the chart with room for this many actions, and time for a busy machine.
+fn roomy(actions: u64) -> String {
+    let chart = explore::CHART.replace("timeout  = \"30s\"", "timeout  = \"10m\"");
+    let shipped = verify(&chart, &pointsman_agents::registry()).expect("it ships");
+    let mut maxima = explore::raised(&shipped, actions, &[]);
+    maxima.push(("actions".into(), actions.to_string()));
+    let maxima = maxima.iter().map(|(budget, amount)| Maximum { budget, amount, lowers: false });
+    with_budgets(&chart, maxima).expect("the chart has these budgets")
 }
 
 /// Finds the screens in an entry of the journal.

@@ -3,6 +3,7 @@
 //! it; what those really do is tested by the tier `appium`.
 
 mod app;
+mod graph;
 pub(crate) mod http;
 mod model;
 mod routes;
@@ -19,6 +20,7 @@ use std::{
 };
 
 pub(crate) use app::{App, Screen, To, Widget};
+pub(crate) use graph::Played;
 pub(crate) use model::{Front, Model};
 pub(crate) use routes::{ROUTES, Route};
 
@@ -51,9 +53,20 @@ pub(crate) enum Mishap {
 impl StandIn {
     /// Serves an app that is installed in this version, or not yet.
     pub(crate) fn of(app: App, installed: Option<u64>) -> Self {
+        Self::serving(Model::new(app, installed))
+    }
+
+    /// Serves an app that is installed and does what a graph says.
+    pub(crate) fn playing(package: &str, graph: Played) -> Self {
+        let mut model = Model::new(App::new(package, Vec::new()), Some(1));
+        model.graph = Some(graph);
+        Self::serving(model)
+    }
+
+    fn serving(model: Model) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
-        let model = Mutex::new(Model::new(app, installed));
+        let model = Mutex::new(model);
         let shared = Arc::new(Shared { model, ended: AtomicBool::new(false) });
         let serving = Arc::clone(&shared);
         thread::spawn(move || {

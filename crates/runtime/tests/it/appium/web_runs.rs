@@ -26,7 +26,7 @@ const SHOP: [(&str, &str); 9] = [
     (
         "/cart",
         r#"<h1>Cart</h1><input name="mail" placeholder="Mail"
-          oninput="order.hidden = !value">
+          oninput="order.hidden = !value.includes('@')">
         <button id="order" onclick="location = '/thanks'" hidden>Order</button>"#,
     ),
     ("/thanks", "<h1>Thanks</h1>"),
@@ -62,6 +62,54 @@ fn explore(name: &str, policy: &str) {
     assert_eq!(ran.activities(&site.origin()), wanted, "{name}: {:?}", ran.outcome.report);
     assert_eq!(ran.activities("browser-error"), failing, "{name}");
     assert!(ran.figure("crashes") >= 2, "{name}: {:?}", ran.outcome.report);
+}
+
+/// A page that lets nobody in without the right words, and what is behind it.
+const GATE: [(&str, &str); 4] = [
+    (
+        "/",
+        r#"<h1>Log in</h1><input id="user" placeholder="User"><input id="word" type="password"
+          placeholder="Password"><button onclick="location = user.value === 'ada'
+          && word.value === 'lovelace' ? '/inside' : '/sorry'">Enter</button>"#,
+    ),
+    ("/sorry", "<p>These are not the right words.</p>"),
+    ("/inside", r#"<h1>Inside</h1><a href="/deep">Deeper</a> <a href="/broken">Broken</a>"#),
+    ("/deep", "<h1>Deep inside</h1>"),
+];
+
+#[test]
+#[ignore = "needs Appium: cargo xtask test --only appium"]
+fn a_login_gate_is_passed_by_a_set_up() {
+    let pages: Vec<(&str, &str)> =
+        GATE.iter().copied().chain([("/broken", "500 <h1>Internal error</h1>")]).collect();
+    let site = Site::of(&pages);
+    let setup = json!([
+        { "act": "text", "resource": "user", "text": "ada" },
+        { "act": "text", "resource": "word", "text": "lovelace" },
+        { "act": "tap", "label": "Enter" },
+    ]);
+    for (name, setup, wanted) in [
+        ("outside", json!([]), BTreeSet::from(["/", "/sorry"])),
+        ("inside", setup, BTreeSet::from(["/", "/sorry", "/inside", "/deep"])),
+    ] {
+        let desk = Desk::new(&format!("appium-web-gate-{name}"));
+        let mut capabilities = chromium::capabilities();
+        capabilities["pointsman:url"] = json!(format!("{}/", site.origin()));
+        let app = json!({ "package": site.origin() });
+        let trip = Trip {
+            url: &real::url(),
+            capabilities,
+            config: json!({ "app": app, "setup": setup, "policy": "max_coverage" }),
+            actions: 80,
+            quiet: Duration::from_millis(100),
+        };
+        let ran = run(&desk, trip);
+        assert!(matches!(ran.outcome.standing, Standing::Ended(_)), "{:?}", ran.outcome);
+        assert_eq!(ran.activities(&site.origin()), wanted, "{name}: {:?}", ran.outcome.report);
+        // Behind the gate the app fails, is started again, and passes it once more.
+        let failed = usize::from(name == "inside");
+        assert_eq!(ran.activities("browser-error").len(), failed, "{name}");
+    }
 }
 
 #[test]

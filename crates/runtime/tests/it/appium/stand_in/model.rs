@@ -7,15 +7,16 @@ use serde_json::{Value, json};
 use super::{
     Mishap,
     app::{App, To},
+    graph::Played,
     routes::Call,
     screen::{HEIGHT, PICTURE, WIDTH},
     touch::{self, Kind, Touch},
 };
 
-const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+pub(super) const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// An error of the protocol: code and message.
-type Refused = (&'static str, String);
+pub(super) type Refused = (&'static str, String);
 
 /// What is in front.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -35,6 +36,8 @@ pub(crate) enum Front {
 /// A device with one app.
 pub(crate) struct Model {
     pub(crate) app: App,
+    /// The app, where a graph says what it does.
+    pub(crate) graph: Option<Played>,
     pub(crate) installed: Option<u64>,
     /// What a file would install, or the words with which the installation fails.
     pub(crate) files: BTreeMap<String, Result<u64, String>>,
@@ -59,6 +62,7 @@ impl Model {
     pub(super) fn new(app: App, installed: Option<u64>) -> Self {
         Self {
             app,
+            graph: None,
             installed,
             files: BTreeMap::new(),
             running: false,
@@ -97,6 +101,9 @@ impl Model {
         if self.away > 0 || !self.plugged {
             self.away = self.away.saturating_sub(1);
             return Err(("unknown error", "adb: device 'stand-in' not found".into()));
+        }
+        if let Some(answer) = self.graph.as_mut().and_then(|it| it.answer(call)) {
+            return answer;
         }
         let text = |name: &str| call.body.get(name).and_then(Value::as_str).unwrap_or_default();
         match call.name.as_str() {
@@ -281,7 +288,7 @@ impl Model {
     }
 }
 
-fn missing() -> Refused {
+pub(super) fn missing() -> Refused {
     ("no such element", "An element could not be located on the page".into())
 }
 
