@@ -86,7 +86,7 @@ pub async fn reproduce(
     stage.open().await?;
     let mut bench = Bench::new(map, stage);
     let count = u64::try_from(map.mishaps.len()).unwrap_or(u64::MAX);
-    let mut left = options.actions.unwrap_or(ACTIONS.saturating_mul(count));
+    let mut left = options.actions.unwrap_or_else(|| ACTIONS.saturating_mul(count));
     let mut found = Vec::new();
     for (mishap, rest) in map.mishaps.iter().zip((1..=map.mishaps.len()).rev()) {
         let share = left / u64::try_from(rest).unwrap_or(u64::MAX);
@@ -135,12 +135,12 @@ impl<'a> Bench<'a> {
             (path, rate) = (base.clone(), self.rate(mishap, &base, tries).await?);
         }
         // One action more is worth a way that does not depend on chance.
-        let (longest, mut tried) = (path.len() + 1, vec![path.clone()]);
-        while rate.0 < rate.1 && tried.len() <= MAX_OTHERS {
+        let (longest, mut counted) = (path.len() + 1, vec![path.clone()]);
+        while rate.0 < rate.1 && counted.len() <= MAX_OTHERS {
             let known = self.ways.to(self.map, mishap, Grain::Spots).into_iter();
             let known = known.filter(|way| promises(way.sure, rate)).map(|way| way.moves);
             let mut others = known.rev().chain([base.clone()]);
-            let other = others.find(|it| it.len() <= longest && !tried.contains(it));
+            let other = others.find(|it| it.len() <= longest && !counted.contains(it));
             let cost = |way: &Vec<usize>| u64::try_from(way.len()).map(|it| it * wanted);
             let Some(other) = other.filter(|it| cost(it).is_ok_and(|it| it <= self.left)) else {
                 break;
@@ -149,7 +149,7 @@ impl<'a> Bench<'a> {
             if surer(again, rate) {
                 (path, rate) = (other.clone(), again);
             }
-            tried.push(other);
+            counted.push(other);
         }
         Ok(Reproducer {
             seen_after: mishap.path.len(),

@@ -15,9 +15,9 @@ use super::{
 impl Map {
     /// Returns the screens that a start of the app leads to, once the set-up is done.
     pub fn starts(&self) -> BTreeSet<&ScreenId> {
-        let started = self.started().filter_map(|at| match &self.moves.get(at)?.to {
-            Landing::Screen(id) => Some(id),
-            _ => None,
+        let started = self.started().filter_map(|at| {
+            let Landing::Screen(id) = &self.moves.get(at)?.to else { return None };
+            Some(id)
         });
         let mut found: BTreeSet<&ScreenId> = started.collect();
         // An app that was there already was never started.

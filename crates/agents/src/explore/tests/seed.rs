@@ -23,7 +23,7 @@ use crate::{
 fn but(budget: &str, amount: &str) -> Driver<Explore> {
     let roomy = super::roomy(1_000);
     let maximum = Maximum { budget, amount, lowers: false };
-    let chart = with_budgets(&roomy, [maximum].into_iter()).expect("the chart has it");
+    let chart = with_budgets(&roomy, [maximum]).expect("the chart has it");
     let mut driver = Driver::<Explore>::new(&chart, &[]);
     driver.begin(json!({"app": {"package": "app"}, "exhaust": true, "policy": "breadth_first"}));
     driver

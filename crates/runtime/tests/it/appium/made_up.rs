@@ -110,9 +110,10 @@ impl Made {
         let mut inside = String::new();
         for (at, (class, name, text, to)) in widgets.iter().enumerate() {
             let (top, bottom) = (200 + 100 * at, 290 + 100 * at);
-            inside.push_str(&format!(
+            let element = format!(
                 r#"<{class} class="{class}" package="{package}" resource-id="{package}:id/{name}" text="{text}" clickable="true" enabled="true" displayed="true" bounds="[0,{top}][1080,{bottom}]"/>"#
-            ));
+            );
+            inside.push_str(&element);
             if let Some(to) = to {
                 self.event("tap", id, Some(at + 1), to);
             }
