@@ -2,6 +2,11 @@
 
 use std::{
     env, fs,
+    io::{Read, Write},
+    os::{
+        fd::OwnedFd,
+        unix::{fs::MetadataExt, net::UnixStream},
+    },
     path::PathBuf,
     process::{Command, Stdio},
     thread,
@@ -54,6 +59,46 @@ fn a_program_that_is_killed_while_a_command_starts_leaves_nothing_running() {
             until("the end of its command", || !runs(&mark));
             let later = fs::read(root.join("beats")).unwrap_or_default().len();
             assert!(later <= beats + 1, "{kind}: it goes on");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn a_helper_executes_nothing_before_it_is_told_to() {
+    // The two that become the command: the first program in bubblewrap, and the one that keeps
+    // the family of a command together under landlock.
+    for mode in ["inside", "keep"] {
+        for goes in [true, false] {
+            let folder = Folder::new(&format!("go-{mode}"));
+            let root = folder.0.canonicalize().expect("it is there");
+            let found = fs::metadata(&root).expect("it is there");
+            let mut helper = Command::new(helper());
+            helper.args([pointsman_runtime::tool::sandbox::HELPER, mode]);
+            if mode == "inside" {
+                helper.arg("--write").arg(&root);
+                helper.args([found.dev(), found.ino()].map(|number| number.to_string()));
+            } else {
+                helper.args(["0", "--read", "/usr", "--read", "/bin", "--read", "/lib"]);
+                helper.args(["--read", "/lib64", "--read", "/etc", "--write", "/dev/null"]);
+                helper.arg("--write").arg(&root);
+            }
+            let (mut ours, theirs) = UnixStream::pair().expect("there are pairs");
+            helper.args(["--", "/usr/bin/touch"]).arg(root.join("ran")).current_dir(&root);
+            helper.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
+            let mut child = helper.spawn().expect("it starts");
+            drop(helper);
+            let mut byte = [0];
+            ours.read_exact(&mut byte).expect("it is ready, or says why not");
+            assert_eq!(byte, *b"r", "{mode}");
+            if goes {
+                ours.write_all(b"g").expect("it listens");
+            } else {
+                // So the line ends where this program is killed.
+                drop(ours);
+            }
+            let status = child.wait().expect("it ends");
+            assert_eq!((status.success(), root.join("ran").exists()), (goes, goes), "{mode}");
         }
     }
 }
