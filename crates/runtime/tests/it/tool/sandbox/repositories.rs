@@ -183,10 +183,14 @@ fn no_link_is_followed_and_a_search_that_is_cut_says_so() {
         settings.sandbox = policy("bubblewrap");
         settings.limits.repository_entries = 20;
     });
-    let outside = desk.folder.0.join("outside/.git");
+    let outside = desk.folder.0.join("outside");
     fs::create_dir_all(&outside).expect("it is made");
-    fs::write(outside.join("config"), "[core]\n\tfsmonitor = x\n").expect("it is written");
-    symlink(desk.folder.0.join("outside"), desk.root.join("link")).expect("it is made");
+    symlink(&outside, desk.root.join("link")).expect("it is made");
+    assert!(!works(&desk, "true").contains("[notice]"));
+    // What appears there is none of the workspace's.
+    fs::create_dir(outside.join(".git")).expect("it is made");
+    let config = "[core]\n\tfsmonitor = x\n";
+    fs::write(outside.join(".git/config"), config).expect("it is written");
     assert!(!works(&desk, "true").contains("[notice]"));
     let said = works(&desk, "seq 1 50 | xargs touch; mkdir -p a/b");
     notices(&said, "the search for new git repositories was cut after 20 entries");
@@ -200,7 +204,12 @@ fn a_command_that_is_stopped_in_the_middle_is_looked_after() {
         settings.sandbox = policy("bubblewrap");
         settings.limits.shell_ms = 600_000;
     });
-    let command = format!("git init -q sub && cd sub && {FSMONITOR}; touch ../ready; sleep 600");
+    person(&desk, &["init", "--quiet", "known"]);
+    // Before the next command a change would be the person's, unless one was stopped meanwhile.
+    let command = format!(
+        "git init -q sub && (cd sub && {FSMONITOR}); cd known && {FSMONITOR}; touch ../ready; \
+         sleep 600"
+    );
     let threads = tokio::runtime::Builder::new_current_thread().enable_all().build();
     threads.expect("it is made").block_on(async {
         let running = desk.call("shell", json!({ "command": command }));
@@ -215,7 +224,9 @@ fn a_command_that_is_stopped_in_the_middle_is_looked_after() {
             () = ready => {}
         }
     });
-    notices(&works(&desk, "true"), "new git repository `sub/.git`");
+    let said = works(&desk, "true");
+    notices(&said, "a command changed git's settings in `known/.git`");
+    assert!(said.contains("[notice] new git repository `sub/.git`"), "{said}");
 }
 
 #[test]
