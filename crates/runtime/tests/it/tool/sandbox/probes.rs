@@ -183,6 +183,14 @@ fn other_processes_are_neither_seen_nor_touched() {
     }
 }
 
+/// Returns whether bubblewrap can keep commands from making user namespaces here.
+fn seals() -> bool {
+    let mut bubblewrap = std::process::Command::new("bwrap");
+    bubblewrap.args(["--unshare-user", "--disable-userns", "--ro-bind", "/", "/"]);
+    bubblewrap.args(["--proc", "/proc", "--", "/bin/true"]);
+    bubblewrap.status().is_ok_and(|status| status.success())
+}
+
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
 fn nothing_that_only_root_may_do_is_done() {
@@ -222,6 +230,10 @@ fn nothing_that_only_root_may_do_is_done() {
             fails(&desk, command);
         }
         assert!(!desk.root.join("disk").exists() && !desk.root.join("memory").exists());
+        // Where bubblewrap can keep namespaces from having more, none is made.
+        if kind == "bubblewrap" && seals() {
+            fails(&desk, "unshare -U true");
+        }
         // Landlock refuses them before the system looks for the right to make them, so that a
         // capability which is left over does not matter.
         if kind == "landlock" {
