@@ -94,6 +94,24 @@ fn an_approval_is_bound_to_the_file_and_to_what_it_says() {
 }
 
 #[tokio::test]
+async fn a_server_inherits_no_file_that_this_program_opens() {
+    let script = format!("ls -l /proc/$$/fd > open\n{SERVER}");
+    let sh = json!({ "command": "sh", "args": ["server.sh"] });
+    let project = project_of("inherits", json!({ "sh": sh }), &script);
+    let store = project.folder.store();
+    let ours = fs::File::create(project.path().join("ours")).expect("it is made");
+    let left = fs::File::create(project.path().join("left-open")).expect("it is made");
+    // So that it is known what is seen where one is inherited.
+    rustix::io::fcntl_setfd(&left, rustix::io::FdFlags::empty()).expect("it is set");
+    let servers = project.servers(&["sh"], &McpLimits::default()).await;
+    drop(left);
+    let open = fs::read_to_string(project.path().join("open")).expect("it was written");
+    assert!(open.contains("left-open"), "{open}");
+    assert!(!open.contains("journal.db") && !open.contains("/ours"), "{open}");
+    drop((servers, store, ours));
+}
+
+#[tokio::test]
 async fn every_page_is_read_and_what_tools_say_is_told_to_the_model() {
     let project = project("pages");
     let limits = McpLimits { output: 6, ..McpLimits::default() };
