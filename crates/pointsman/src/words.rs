@@ -109,6 +109,8 @@ mod tests {
             ("2.50".into(), "0.000001".into(), "0.00".into())
         );
         assert_eq!(grouped(1_234_567), "1,234,567");
+        let runs = [0, 1, 2].map(|number| counted(number, "run"));
+        assert_eq!(runs, ["0 runs", "1 run", "2 runs"]);
     }
 
     #[test]

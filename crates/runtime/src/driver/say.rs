@@ -153,3 +153,23 @@ fn name(task: &Value) -> &str {
         _ => "something",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_is_marked_and_a_failure_is_told_whole() {
+        let long = format!("{} the remedy", "x".repeat(400));
+        let came = |ok: bool| answer(&json!({ "tool": { "ok": ok, "output": &long } }), false).what;
+        let short = came(true);
+        assert_eq!(short.chars().count(), SHOWN);
+        assert!(short.ends_with('…'), "{short}");
+        assert_eq!(came(false), long);
+        let endless = shortened(&"x".repeat(2 * FAILED), FAILED);
+        assert_eq!((endless.chars().count(), endless.ends_with('…')), (FAILED, true));
+        assert_eq!(shortened("all of it", 9), "all of it");
+    }
+}
