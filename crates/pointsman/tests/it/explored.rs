@@ -1,6 +1,7 @@
 //! What is made of an exploration: its map, reports, and a comparison with another.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
@@ -140,9 +141,17 @@ fn the_map_in_the_guide_is_the_one_that_its_commands_draw() {
     if std::env::var("INSTA_UPDATE").is_ok_and(|it| it == "always") {
         fs::write(&path, &drawn).expect("it is written");
     }
+    // How often each way was taken is the policy's affair, and may change.
+    let names = |svg: &str| -> BTreeSet<String> {
+        let parts = svg.split("class=\"name\"").skip(1);
+        let name = |it: &str| it.split_once('>')?.1.split(['<', '×']).next().map(str::to_owned);
+        parts.filter_map(name).collect()
+    };
     let kept = fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        kept == drawn,
+    assert!(names(&kept).len() > 10, "{:?}", names(&kept));
+    assert_eq!(
+        names(&kept),
+        names(&drawn),
         "docs/explore/map.svg is out of date; run this test with INSTA_UPDATE=always"
     );
     for word in ["13 screens", "dead end", "crash", "start", "system dialog"] {
