@@ -100,6 +100,7 @@ impl Agent for Builtin {
 
     const DECL: AgentDecl = AgentDecl {
         name: "builtin",
+        about: "a chart of your own, made of general jobs",
         jobs: JOBS,
         events: &["input", "input_closed"],
         slots: SLOTS,

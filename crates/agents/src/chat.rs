@@ -12,8 +12,9 @@ use pointsman_kernel::{
     chart::{Budget, State},
     governor::Verdict,
     id::{JobId, Outcome},
-    job::{AgentDecl, Charges, Governed, Influence, JobDecl, job_id},
+    job::{AgentDecl, Charges, Conversation, Governed, Influence, JobDecl, job_id},
     prompt::Prompt,
+    tool::ToolOffer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -122,9 +123,12 @@ impl Agent for Chat {
 
     const DECL: AgentDecl = AgentDecl {
         name: "chat",
+        about: "a conversation, with tools that you allow",
         jobs: JOBS,
         events: &["user_input", "input_closed"],
         lists: &["tool_calls"],
+        conversation: Some(Conversation::Open),
+        offer: ToolOffer::Names,
         ..AgentDecl::NONE
     };
 

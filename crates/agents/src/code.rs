@@ -19,8 +19,9 @@ use pointsman_kernel::{
     chart::{Budget, Does, State},
     governor::Verdict,
     id::{JobId, Outcome},
-    job::{AgentDecl, Charges, Governed, Influence, JobDecl, job_id},
+    job::{AgentDecl, Charges, Conversation, Governed, Influence, JobDecl, job_id},
     prompt::Prompt,
+    tool::ToolOffer,
     turn::TurnError,
 };
 use serde::{Deserialize, Serialize};
@@ -31,7 +32,7 @@ pub use plan::{Claim, PHASE_COMPLETE, Phase, PhaseRecord, Plan, Totals, Work};
 pub use progress::{Failure, Progress};
 pub use recovery::{Recovery, Trouble};
 
-use crate::{answer, dialogue::Heard};
+use crate::{PLAN_TOOL, answer, dialogue::Heard};
 use {plan::Advance, progress::Judgement, recovery::Choice};
 
 /// The chart.
@@ -130,9 +131,13 @@ impl Agent for Code {
 
     const DECL: AgentDecl = AgentDecl {
         name: "code",
+        about: "coding work in phases, by a plan that you approve",
         jobs: JOBS,
         events: &["prompt", "input_closed"],
         lists: &["tool_calls"],
+        conversation: Some(Conversation::Planned),
+        offer: ToolOffer::Names,
+        own_tools: &[PLAN_TOOL],
         ..AgentDecl::NONE
     };
 

@@ -73,7 +73,12 @@ impl Agent for Explore {
     type Task = Task;
     type Report = Report;
 
-    const DECL: AgentDecl = AgentDecl { name: "explore", jobs: JOBS, ..AgentDecl::NONE };
+    const DECL: AgentDecl = AgentDecl {
+        name: "explore",
+        about: "a mobile app, explored for screens, crashes and dead ends",
+        jobs: JOBS,
+        ..AgentDecl::NONE
+    };
 
     fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {
         *data = Data::new(serde_json::from_str(config.get())?)?;

@@ -152,8 +152,17 @@ impl Agent for Form {
     type Task = Task;
     type Report = Report;
 
-    const DECL: AgentDecl =
-        AgentDecl { name: "form", jobs: JOBS, events: &["activate"], ..AgentDecl::NONE };
+    const DECL: AgentDecl = AgentDecl {
+        name: "form",
+        about: "a form on a web page, filled from your profile",
+        jobs: JOBS,
+        events: &["activate"],
+        own_tools: &[SUBMIT_TOOL],
+        commands: false,
+        // They are about a page in a browser that ends with the process.
+        questions_last: false,
+        ..AgentDecl::NONE
+    };
 
     fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {
         *data = Data::new(serde_json::from_str(config.get())?);

@@ -23,6 +23,7 @@ use pointsman_kernel::{
     id::{JobId, Outcome},
     job::{AgentDecl, Charges, Governed, Influence, JobDecl, job_id},
     prompt::Prompt,
+    tool::ToolOffer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -146,7 +147,13 @@ impl Agent for Research {
     type Task = Task;
     type Report = Report;
 
-    const DECL: AgentDecl = AgentDecl { name: "research", jobs: JOBS, ..AgentDecl::NONE };
+    const DECL: AgentDecl = AgentDecl {
+        name: "research",
+        about: "an answer from documents, with file and line",
+        jobs: JOBS,
+        offer: ToolOffer::Described { most: MAX_TOOLS },
+        ..AgentDecl::NONE
+    };
 
     fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {
         data.configure(config)

@@ -4,7 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{JobId, Outcome};
+use crate::{
+    id::{JobId, Outcome},
+    tool::ToolOffer,
+};
 
 /// A job as its author declares it.
 #[derive(Clone, Copy, Debug)]
@@ -322,11 +325,13 @@ pub enum Filled {
     Error,
 }
 
-/// The constants of an agent that `check` reads.
+/// The constants of an agent: what `check` reads, and what a host must know of it.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentDecl {
     /// Its name, as in `jobs = "form"`.
     pub name: &'static str,
+    /// What it is for, in a few words.
+    pub about: &'static str,
     /// Its jobs.
     pub jobs: &'static [JobDecl],
     /// The events that its await states can wait for.
@@ -335,16 +340,58 @@ pub struct AgentDecl {
     pub lists: &'static [&'static str],
     /// The slots that every run has, for agents whose data is slots.
     pub slots: &'static [Slot],
+    /// How it holds conversations, if it does: people speak to it, and it answers in turns.
+    pub conversation: Option<Conversation>,
+    /// How it is told of the tools that it may call.
+    pub offer: ToolOffer,
+    /// The tools that it alone may call.
+    pub own_tools: &'static [&'static str],
+    /// Whether its runs can call tools that run commands.
+    pub commands: bool,
+    /// Whether its questions can be answered after the process that asked them has ended.
+    pub questions_last: bool,
 }
 
 impl AgentDecl {
     /// An agent without jobs.
-    pub const NONE: Self = Self { name: "", jobs: &[], events: &[], lists: &[], slots: &[] };
+    pub const NONE: Self = Self {
+        name: "",
+        about: "",
+        jobs: &[],
+        events: &[],
+        lists: &[],
+        slots: &[],
+        conversation: None,
+        offer: ToolOffer::None,
+        own_tools: &[],
+        commands: true,
+        questions_last: true,
+    };
+
+    /// Returns whether it holds conversations.
+    pub const fn converses(&self) -> bool {
+        self.conversation.is_some()
+    }
+
+    /// Returns whether it works by a plan of phases and reports at its end.
+    pub const fn plans(&self) -> bool {
+        matches!(self.conversation, Some(Conversation::Planned))
+    }
 
     /// Returns the job of that name.
     pub fn job(&self, name: &str) -> Option<&'static JobDecl> {
         self.jobs.iter().find(|job| job.name == name)
     }
+}
+
+/// How an agent holds a conversation.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Conversation {
+    /// It answers what it is told; what it has come to was said.
+    Open,
+    /// It works by a plan of phases, and reports at its end what became of them.
+    Planned,
 }
 
 /// A chart that can run as a child.

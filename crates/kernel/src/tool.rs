@@ -138,3 +138,20 @@ impl ToolDecl {
         self.defaults.iter().find(|(known, _)| **known == *name).map(|(_, json)| &**json)
     }
 }
+
+/// How an agent is told, when a run begins, of the tools that it may call.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum ToolOffer {
+    /// Not at all: its chart names them.
+    #[default]
+    None,
+    /// By name, those included that a person would be asked for.
+    Names,
+    /// With what each does and takes, so many at most, and none that no rule speaks of and a
+    /// person would be asked for.
+    Described {
+        /// How many fit.
+        most: usize,
+    },
+}

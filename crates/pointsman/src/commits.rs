@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use pointsman_runtime::{config, session::talks, tool::Author};
+use pointsman_runtime::{agents, config, tool::Author};
 
 use crate::{
     drive::Drive,
@@ -22,7 +22,7 @@ use crate::{
 pub(crate) fn settle(drive: &Drive, settled: &mut Settled, agent: &str, attended: bool) {
     let settled = &mut settled.config.hooks.commit;
     let open = settled.is_none() && !drive.commit && !drive.json;
-    if !open || !attended || !talks(agent) || !person::is_there() {
+    if !open || !attended || !agents::decl(agent).converses() || !person::is_there() {
         return;
     }
     if drive.dir().join(".git").symlink_metadata().is_err() {

@@ -14,6 +14,7 @@ use std::{
 use clap::Args;
 use pointsman_kernel::chart::Disposition;
 use pointsman_runtime::{
+    agents,
     config::{Config, LimitsConfig, ModelConfig},
     host::{self, Approved, Host},
     mcp::{self, McpError, McpLimits},
@@ -94,7 +95,7 @@ pub(crate) enum Waits {
 impl Waits {
     /// Returns whether an agent's questions can.
     pub(crate) fn of(agent: &str) -> Self {
-        if agent == "form" { Self::No } else { Self::Yes }
+        if agents::decl(agent).questions_last { Self::Yes } else { Self::No }
     }
 }
 

@@ -11,10 +11,11 @@ use pointsman_kernel::{
     turn::{TurnError, TurnErrorKind},
 };
 use pointsman_runtime::{
+    agents,
     browser::Left,
     driver::Standing,
     host::Host,
-    session::{Outcome, Session, talks},
+    session::{Outcome, Session},
 };
 use serde_json::json;
 
@@ -190,7 +191,7 @@ fn open(session: &Session, outcome: &Outcome) -> &'static str {
 
 /// Returns whether a run is a conversation: what it waits for is a message.
 fn is_talk(session: &Session, outcome: &Outcome) -> bool {
-    session.store().run(&outcome.run).is_ok_and(|row| talks(&row.agent))
+    session.store().run(&outcome.run).is_ok_and(|row| agents::decl(&row.agent).converses())
 }
 
 /// Tells people how a run stands and what to do next.

@@ -86,14 +86,6 @@ pub(crate) enum Error {
         /// What was asked for.
         code: String,
     },
-    /// The agent cannot be run yet.
-    #[error("`{agent}` cannot be run yet: it needs {missing}")]
-    NotYet {
-        /// The agent.
-        agent: String,
-        /// What it lacks.
-        missing: &'static str,
-    },
     /// The agent needs a goal.
     #[error("`{agent}` needs a goal")]
     NoGoal {

@@ -7,7 +7,7 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use console::{Term, style};
@@ -18,6 +18,7 @@ use pointsman_kernel::{
     view::BudgetView,
 };
 use pointsman_runtime::{
+    clock::Stopwatch,
     observe::{Notice, Observer},
     store::RunId,
 };
@@ -56,7 +57,7 @@ struct Steady {
 /// What the line shows.
 struct Seen {
     budgets: Vec<BudgetView>,
-    at: Instant,
+    at: Stopwatch,
     /// Whether the run's own time passes: not while it waits or a person is asked.
     moves: bool,
     /// Whose text is being written, and its end so far.
@@ -67,7 +68,7 @@ impl Live {
     /// Starts the view on standard error.
     pub(crate) fn new() -> Self {
         console::set_colors_enabled_stderr(coloured());
-        let seen = Seen { budgets: Vec::new(), at: Instant::now(), moves: false, said: None };
+        let seen = Seen { budgets: Vec::new(), at: Stopwatch::start(), moves: false, said: None };
         let seen = Arc::new(Mutex::new(seen));
         let over = Arc::new(AtomicBool::new(false));
         let steady = Steady { term: Term::buffered_stderr(), over: Arc::clone(&over) };
@@ -215,7 +216,7 @@ impl Observer for Live {
             Notice::Persisted { view, .. } => {
                 let mut seen = self.seen();
                 seen.budgets.clone_from(&view.budgets);
-                seen.at = Instant::now();
+                seen.at = Stopwatch::start();
                 seen.moves = view.items.iter().any(|item| item.doing != "asking") && !view.paused;
             }
             Notice::Said { effect, text } => {

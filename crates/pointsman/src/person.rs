@@ -8,12 +8,14 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::Instant,
 };
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use pointsman_kernel::governor::Grant;
-use pointsman_runtime::session::{Asking, Attend, Decision, Reply};
+use pointsman_runtime::{
+    clock,
+    session::{Asking, Attend, Decision, Reply},
+};
 use serde_json::Value;
 
 use crate::{
@@ -108,7 +110,7 @@ impl Person {
     fn ask(&self, asking: &Asking<'_>) -> io::Result<Reply> {
         let mut screen = Screen::take()?;
         let question = asking.question.clone();
-        let now = Instant::now();
+        let now = clock::instant();
         let mut dialogue = match self.waits {
             Waits::Yes => Dialogue::new(question, &self.folder, now),
             Waits::No => Dialogue::now(question, &self.folder, filled(asking.report.as_ref()), now),
@@ -116,7 +118,7 @@ impl Person {
         .until(asking.due);
         screen.say(&dialogue.page())?;
         loop {
-            let (lines, cursor) = dialogue.view(Instant::now());
+            let (lines, cursor) = dialogue.view(clock::instant());
             screen.draw(&lines, Some(cursor))?;
             let came = match next(&self.ending)? {
                 _ if !asking.is_open() => {
@@ -130,11 +132,11 @@ impl Person {
                 Some(Event::Key(key)) if key.kind != KeyEventKind::Release => {
                     match self.gone(key, dialogue.entry().is_empty()) {
                         Some(reply) => return leave(&mut screen, reply),
-                        None => dialogue.key(key, Instant::now()),
+                        None => dialogue.key(key, clock::instant()),
                     }
                 }
                 Some(Event::Paste(text)) => {
-                    dialogue.paste(&text, Instant::now());
+                    dialogue.paste(&text, clock::instant());
                     Came::More
                 }
                 None if self.ending.load(Ordering::Relaxed) => {

@@ -6,10 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pointsman_runtime::{
-    session::{Session, talks},
-    store::RunRow,
-};
+use pointsman_runtime::{agents, session::Session, store::RunRow};
 
 use crate::{report::Error, tell::note, words};
 
@@ -42,7 +39,7 @@ impl Wanted<'_> {
         let rows = session.store().list().map_err(Error::Store)?.runs;
         let talk = |row: &RunRow| {
             let is_its = self.agent.is_none_or(|agent| *row.agent == *agent);
-            talks(&row.agent) && is_its && !row.id.is_child()
+            agents::decl(&row.agent).converses() && is_its && !row.id.is_child()
         };
         let found = rows.into_iter().filter(talk).map(|row| {
             // One that is damaged must not hide the others.

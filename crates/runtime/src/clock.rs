@@ -1,4 +1,5 @@
 //! The only calls to the clock, and the only source of randomness.
+#![expect(clippy::disallowed_methods, reason = "here, and nowhere else")]
 
 use std::{
     hash::{BuildHasher, Hasher, RandomState},
@@ -29,7 +30,7 @@ impl Clock {
     /// Returns a clock for a run that was begun at a time and last seen at another.
     pub fn new(origin_ms: u64, last: At) -> Self {
         let last = last.max(At(now_ms().saturating_sub(origin_ms)));
-        Self { origin_ms, last, made: (last, Instant::now()) }
+        Self { origin_ms, last, made: (last, instant()) }
     }
 
     /// Returns the time now.
@@ -50,11 +51,33 @@ impl Clock {
 
     fn seen(&self) -> At {
         let (at, made) = self.made;
-        let passed = u64::try_from(made.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let passed = u64::try_from(instant().saturating_duration_since(made).as_millis())
+            .unwrap_or(u64::MAX);
         // A machine that slept is seen by the system's clock alone.
         let wall = At(now_ms().saturating_sub(self.origin_ms));
         self.last.max(At(at.0.saturating_add(passed))).max(wall)
     }
+}
+
+/// How long something has taken: what every wait with a limit measures.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Starts one.
+    pub fn start() -> Self {
+        Self(instant())
+    }
+
+    /// Returns the time since its start.
+    pub fn elapsed(&self) -> Duration {
+        instant().saturating_duration_since(self.0)
+    }
+}
+
+/// Returns a time that nobody can set, to compare with others of this process.
+pub fn instant() -> Instant {
+    Instant::now()
 }
 
 /// Returns 64 bits that nobody can guess: the hasher's keys come from the system.

@@ -39,7 +39,7 @@ pub use keys::milliseconds;
 pub use remember::{remember, remember_commit};
 pub use sandbox::{CommandLimitsConfig, SandboxConfig};
 
-use crate::{host::Instructions, store};
+use crate::{agents, host::Instructions, store};
 
 /// The file's name.
 pub const FILE: &str = "pointsman.toml";
@@ -319,11 +319,15 @@ impl Config {
 
     /// Returns for which agents the workspace's instructions are read.
     pub fn instructions(&self) -> Instructions {
-        let usual = Instructions::default();
-        Instructions {
-            chat: self.chat.instructions.unwrap_or(usual.chat),
-            code: self.code.instructions.unwrap_or(usual.code),
-        }
+        let off = agents::conversational()
+            .map(|agent| agent.name)
+            .filter(|agent| self.talk(agent).instructions == Some(false));
+        Instructions { off: off.map(Into::into).collect() }
+    }
+
+    /// Returns what is set for conversations with an agent.
+    pub fn talk(&self, agent: &str) -> &TalkConfig {
+        if agents::decl(agent).plans() { &self.code } else { &self.chat }
     }
 }
 

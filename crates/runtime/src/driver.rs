@@ -41,6 +41,7 @@ use thiserror::Error;
 use tokio::sync::mpsc;
 
 use crate::{
+    agents,
     clock::{Clock, now_ms},
     observe::{Notice, Observer},
     perform::Perform,
@@ -351,8 +352,7 @@ impl Driver {
 
 /// Returns the row of the agent whose jobs a chart uses.
 pub(crate) fn row(chart: &Chart) -> Result<&'static AgentRow, DriveError> {
-    let row = pointsman_agents::ROWS.iter().find(|row| row.decl.name == chart.jobs());
-    row.ok_or_else(|| DriveError::NoAgent(chart.jobs().into()))
+    agents::row(chart.jobs()).ok_or_else(|| DriveError::NoAgent(chart.jobs().into()))
 }
 
 /// Sleeps for so long, or for ever.

@@ -43,6 +43,7 @@ use records::Records;
 use rules::Rules;
 
 use crate::{
+    agents,
     browser::{self, Left},
     device,
     mcp::{self, McpError, McpLimits, Servers},
@@ -181,8 +182,15 @@ impl Host {
 
     /// Returns what the tools declare of themselves that a run of this agent may call.
     pub(crate) fn decls_for(&self, agent: &str) -> Vec<ToolDecl> {
-        let own = (agent == "form").then(form::submit_decl).flatten();
-        self.decls().into_iter().chain(own).collect()
+        let mut decls = self.decls();
+        let own = agents::decl(agent).own_tools;
+        let known = |decl: &ToolDecl| decls.iter().any(|known| known.name == decl.name);
+        let own: Vec<ToolDecl> = pointsman_agents::tools()
+            .into_iter()
+            .filter(|decl| own.contains(&&*decl.name) && !known(decl))
+            .collect();
+        decls.extend(own);
+        decls
     }
 
     /// Returns the tools as models are told of them.

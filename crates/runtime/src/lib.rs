@@ -14,6 +14,7 @@
 //! - [`tool`]: what a run may do to the world.
 //! - [`browser`]: a real browser, and what a person does with one.
 //! - [`device`]: a device that an app runs on, or a recording of one.
+//! - [`agents`]: the agents that runs here can be of.
 //! - [`attached`]: text that is put beside what a person says.
 //! - [`acp`]: agents served to editors.
 //! - [`mcp`]: tools that other programs offer.
@@ -26,6 +27,7 @@
 //! - [`clock`]: the only calls to the clock, and the only randomness.
 
 pub mod acp;
+pub mod agents;
 pub mod attached;
 pub mod browser;
 pub mod clock;

@@ -44,7 +44,6 @@ pub use drive::approval;
 pub use error::SessionError;
 pub use exploration::{Exploration, explores};
 pub use message::Posted;
-pub use spoken::{TALKERS, reports, talks};
 
 use drive::Company;
 pub(crate) use drive::{POST, deliver, every, hear};

@@ -5,11 +5,13 @@ use std::{
     collections::VecDeque,
     io,
     sync::{atomic::Ordering, mpsc::TryRecvError},
-    time::Instant,
 };
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use pointsman_runtime::observe::{Notice, Question};
+use pointsman_runtime::{
+    clock,
+    observe::{Notice, Question},
+};
 
 use super::{
     room::{Room, Talk},
@@ -168,7 +170,7 @@ impl<'a> Busy<'a> {
             && let Some(question) = self.questions.pop_front()
         {
             let due = self.room.due(self.talk.run(), &question);
-            let dialogue = Dialogue::new(question, &self.room.folder, Instant::now()).until(due);
+            let dialogue = Dialogue::new(question, &self.room.folder, clock::instant()).until(due);
             let mut dialogue = dialogue.in_chat(std::mem::take(&mut self.typed));
             self.screen.say(&dialogue.page())?;
             self.dialogue = Some(dialogue);
@@ -186,7 +188,7 @@ impl<'a> Busy<'a> {
             lines.push(Line::of(Ink::Dim, &format!("  {how}: {text}")));
         }
         if let Some(dialogue) = &self.dialogue {
-            let (view, column) = dialogue.view(Instant::now());
+            let (view, column) = dialogue.view(clock::instant());
             lines.extend(view);
             cursor = Some(column);
         } else if !self.typed.is_empty() {
@@ -202,7 +204,7 @@ impl<'a> Busy<'a> {
             Event::Key(key) if key.kind != KeyEventKind::Release => self.key(key),
             Event::Paste(text) => {
                 match &mut self.dialogue {
-                    Some(dialogue) => dialogue.paste(&text, Instant::now()),
+                    Some(dialogue) => dialogue.paste(&text, clock::instant()),
                     None => self.typed.paste(&text, Begun::Before),
                 }
                 Ok(())
@@ -256,7 +258,7 @@ impl<'a> Busy<'a> {
     /// Gives a key to the question that is being put.
     fn answer(&mut self, key: KeyEvent) -> io::Result<()> {
         let Some(dialogue) = &mut self.dialogue else { return Ok(()) };
-        match dialogue.key(key, Instant::now()) {
+        match dialogue.key(key, clock::instant()) {
             Came::More => {}
             // The question stays open.
             Came::Message(text) => return self.send(&text),

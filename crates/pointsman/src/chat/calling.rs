@@ -1,9 +1,8 @@
 //! The calls of a batch while they run: shown in the order in which they were requested,
 //! whichever of them ends first.
 
-use std::time::Instant;
-
 use pointsman_kernel::{agent::ToolCall, id::EffectId};
+use pointsman_runtime::clock::Stopwatch;
 
 use crate::{
     calls,
@@ -34,7 +33,7 @@ enum At {
     /// A person is asked.
     Asked,
     /// It runs; the end of what it said.
-    Running(Instant, String),
+    Running(Stopwatch, String),
     /// It has ended.
     Ended(Mark, String),
 }
@@ -59,7 +58,7 @@ impl Calling {
 
     /// A call was started: a new one, or one that a person was asked about.
     pub(super) fn started(&mut self, effect: EffectId, call: &ToolCall) {
-        let at = At::Running(Instant::now(), String::new());
+        let at = At::Running(Stopwatch::start(), String::new());
         let ended = |it: &Called| matches!(it.at, At::Ended(..));
         let known = self.0.iter_mut().find(|it| it.call.id == call.id && !ended(it));
         if let Some(called) = known {

@@ -6,11 +6,12 @@ use std::{
     io::{self, IsTerminal, Write as _},
     process::ExitCode,
     sync::mpsc::{self, RecvTimeoutError, TryRecvError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use pointsman_kernel::id::EffectId;
 use pointsman_runtime::{
+    clock,
     driver::Standing,
     observe::{Notice, Question},
     store::RunRow,
@@ -137,7 +138,7 @@ impl Pipe<'_> {
             return if line.trim().is_empty() { Ok(()) } else { self.say(line) };
         };
         self.offered = false;
-        match dialogue.line(line, Instant::now()) {
+        match dialogue.line(line, clock::instant()) {
             Came::More => Ok(()),
             Came::Show(rows) => {
                 tell(&rows);
@@ -173,7 +174,7 @@ impl Pipe<'_> {
         let Some(dialogue) = self.question.as_ref().filter(|_| self.typed && !self.offered) else {
             return;
         };
-        let now = Instant::now();
+        let now = clock::instant();
         if dialogue.counts(now) {
             tell(&dialogue.choices(now));
             self.offered = true;
@@ -294,7 +295,7 @@ impl Pipe<'_> {
 
     /// Puts a question to somebody who types, whole: they can scroll.
     fn asked(&mut self, question: Question) {
-        let dialogue = Dialogue::new(question, &self.room.folder, Instant::now());
+        let dialogue = Dialogue::new(question, &self.room.folder, clock::instant());
         let due = self.held.as_ref().map(|talk| self.room.due(talk.run(), dialogue.question()));
         let mut dialogue = dialogue.in_chat(Entry::default()).until(due.flatten());
         let rows = dialogue.rest();

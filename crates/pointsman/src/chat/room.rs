@@ -12,9 +12,10 @@ use std::{
 
 use pointsman_kernel::governor::Permissions;
 use pointsman_runtime::{
+    agents,
     host::Host,
     observe::{Log, Notice, Observer, Question},
-    session::{Conversation, Kept, Recalled, Receipt, Session, Speaker, Start, due, reports},
+    session::{Conversation, Kept, Recalled, Receipt, Session, Speaker, Start, due},
     store::{RunId, RunRow},
 };
 use serde_json::Value;
@@ -220,7 +221,7 @@ impl Drop for Stirs {
 
 /// Refuses a run that is no conversation.
 pub(crate) fn check(row: &RunRow) -> Result<(), Error> {
-    if pointsman_runtime::session::talks(&row.agent) {
+    if agents::decl(&row.agent).converses() {
         return Ok(());
     }
     Err(Error::NoTalker { run: row.id.to_string(), agent: row.agent.to_string() })
@@ -234,7 +235,7 @@ fn talk(conversation: Conversation, notices: mpsc::Receiver<Notice>, agent: &str
         notices,
         unheard: Vec::new(),
         listens: false,
-        reports: reports(agent),
+        reports: agents::decl(agent).plans(),
         agent: agent.into(),
     }
 }

@@ -4,8 +4,9 @@
 use std::{io, process::ExitCode, sync::atomic::Ordering};
 
 use pointsman_runtime::{
+    agents,
     driver::Standing,
-    session::{Outcome, Session, reports},
+    session::{Outcome, Session},
     store::RunRow,
 };
 
@@ -136,7 +137,8 @@ fn command(room: &Room<'_>, held: Option<Talk>, slash: &Slash) -> Result<Option<
             };
             let keys = "Alt-Enter or a `\\` at the end begins another line. What you type while the \
                         agent works is queued. Ctrl-C cancels the turn, or leaves; Ctrl-Z suspends.";
-            let plans = reports(room.agent) || held.as_ref().is_some_and(|talk| talk.reports);
+            let plans =
+                agents::decl(room.agent).plans() || held.as_ref().is_some_and(|talk| talk.reports);
             let fits = |(name, _): &(&str, &str)| *name != "/plan" || plans;
             HELP.into_iter().filter(fits).map(about).chain([Line::of(Ink::Dim, keys)]).collect()
         }

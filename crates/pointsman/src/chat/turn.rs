@@ -3,7 +3,10 @@
 use std::time::{Duration, Instant};
 
 use pointsman_kernel::{id::EffectId, turn::TurnErrorKind, view::BudgetView};
-use pointsman_runtime::observe::Notice;
+use pointsman_runtime::{
+    clock::{self, Stopwatch},
+    observe::Notice,
+};
 
 use super::{calling::Calling, text::Text};
 use crate::{
@@ -27,7 +30,7 @@ pub(super) struct Turn {
     /// What was written for it in this attempt, so that it is not shown twice.
     streamed: String,
     doing: String,
-    since: Instant,
+    since: Stopwatch,
     /// When the next attempt starts, and which it is.
     again: Option<(Instant, u16)>,
     budgets: Vec<BudgetView>,
@@ -53,7 +56,7 @@ impl Turn {
             writer: None,
             streamed: String::new(),
             doing: "starts".into(),
-            since: Instant::now(),
+            since: Stopwatch::start(),
             again: None,
             budgets: Vec::new(),
             cancelling: false,
@@ -120,7 +123,7 @@ impl Turn {
                 }
             }
             Notice::Retrying { attempt, wait_ms } => {
-                self.again = Some((Instant::now() + Duration::from_millis(*wait_ms), *attempt));
+                self.again = Some((clock::instant() + Duration::from_millis(*wait_ms), *attempt));
             }
             Notice::Persisted { view, .. } => self.budgets.clone_from(&view.budgets),
             Notice::Asked(question) => {
@@ -145,7 +148,7 @@ impl Turn {
 
     fn does(&mut self, what: &str) {
         self.doing = what.into();
-        self.since = Instant::now();
+        self.since = Stopwatch::start();
     }
 
     /// Ends a model's text. What was not shown piece by piece is shown now: the last piece
@@ -190,7 +193,7 @@ impl Turn {
             return line.and(Ink::Warning, "cancels the turn").and(Ink::Dim, " · Ctrl-C leaves");
         }
         let line = if let Some((at, attempt)) = self.again {
-            let left = at.saturating_duration_since(Instant::now());
+            let left = at.saturating_duration_since(clock::instant());
             let left = u64::try_from(left.as_millis().div_ceil(1_000)).unwrap_or(u64::MAX);
             line.and(Ink::Warning, &format!("tries again in {left} s (attempt {attempt})"))
         } else {

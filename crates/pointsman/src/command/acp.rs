@@ -7,11 +7,11 @@ use pointsman_kernel::governor::Grant;
 use pointsman_runtime::{
     acp::{Furnished, Limits, NotFurnished, Service},
     host,
-    session::{Session, TALKERS},
+    session::Session,
 };
 use serde_json::json;
 
-use super::chat::talkers;
+use super::chat::{talker, talkers};
 use crate::{
     budgets::Budgets,
     chart::Source,
@@ -43,7 +43,7 @@ Examples:
 )]
 pub(crate) struct Acp {
     /// The agent.
-    #[arg(long, value_parser = talkers(), default_value = TALKERS[0])]
+    #[arg(long, value_parser = talkers(), default_value = talker())]
     agent: String,
     #[command(flatten)]
     drive: Drive,

@@ -15,11 +15,7 @@ use clap::{
     builder::{PossibleValue, PossibleValuesParser},
 };
 use pointsman_runtime::{
-    clock::now_ms,
-    model::Provider,
-    observe::Observer,
-    session::{Session, TALKERS},
-    store::RunRow,
+    agents, clock::now_ms, model::Provider, observe::Observer, session::Session, store::RunRow,
 };
 use serde_json::json;
 
@@ -74,7 +70,7 @@ pub(crate) struct Chat {
     /// What to say first.
     message: Option<String>,
     /// The agent to talk with.
-    #[arg(long, value_parser = talkers(), default_value = TALKERS[0])]
+    #[arg(long, value_parser = talkers(), default_value = talker())]
     agent: String,
     /// Resume a conversation: its id or the beginning of it, or one of this folder and
     /// agent.
@@ -102,15 +98,15 @@ pub(crate) struct Chat {
 
 /// Returns the agents that hold conversations, with what each is for.
 pub(super) fn talkers() -> PossibleValuesParser {
-    let described = |name: &'static str| {
-        let value = PossibleValue::new(name);
-        match name {
-            "chat" => value.help("a conversation, with tools that you allow"),
-            "code" => value.help("coding work in phases, by a plan that you approve"),
-            _ => value,
-        }
-    };
-    TALKERS.map(described).into()
+    agents::conversational()
+        .map(|agent| PossibleValue::new(agent.name).help(agent.about))
+        .collect::<Vec<_>>()
+        .into()
+}
+
+/// Returns the agent that one talks with where none is named.
+pub(super) fn talker() -> &'static str {
+    agents::conversational().next().map_or("", |agent| agent.name)
 }
 
 impl Chat {
@@ -140,7 +136,7 @@ impl Chat {
         // Where somebody types, every line is a message in any case.
         let lines = !self.print && (self.lines || io::stdin().is_terminal());
         let config = &settled.config;
-        let limits = Limits::of(if self.agent == "code" { &config.code } else { &config.chat });
+        let limits = Limits::of(config.talk(&self.agent));
         let piped = if lines { None } else { piped::read(limits)? };
         let message = Opening::of(self.message, piped);
         if self.print && message.is_none() {

@@ -6,15 +6,12 @@ mod form;
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
-use pointsman_agents::code::Phase;
+use pointsman_agents::{code::Phase, form::SUBMIT_TOOL};
 use pointsman_kernel::{
     chart::{Budget, Chart},
     diagnostic::{did_you_mean, nearest},
 };
-use pointsman_runtime::{
-    plan,
-    session::{Start, talks},
-};
+use pointsman_runtime::{agents, plan, session::Start};
 use serde_json::{Map, Value, json};
 
 use super::dry;
@@ -134,9 +131,6 @@ impl Run {
         self.budgets.over(&mut source, &settled.config)?;
         let text = source.text.clone();
         let chart = source.chart()?;
-        if let Some(missing) = missing(&chart) {
-            return Err(Error::NotYet { agent: self.agent, missing });
-        }
         let phases = self.phases(&chart)?;
         let trip = self.trip(&chart, &settled)?;
         let config = match (&plan, &trip) {
@@ -153,9 +147,11 @@ impl Run {
         let permissions = settled.config.permissions.permissions_with(grants, usual, attended);
         // An agent that listens is told its goal, and that this is all.
         let words = match (chart.jobs(), piped) {
-            (agent, Some(opening)) if talks(agent) => vec![json!({ "text": opening.text })],
+            (agent, Some(opening)) if agents::decl(agent).converses() => {
+                vec![json!({ "text": opening.text })]
+            }
             // Whoever types the command lets the agent act.
-            ("form", _) => vec![json!({})],
+            _ if plan.is_some() => vec![json!({})],
             _ => Vec::new(),
         };
         let goal = self.goal.clone().or_else(|| url(plan.as_ref())).unwrap_or_default().into();
@@ -191,22 +187,25 @@ impl Run {
         // Verification reports a refused chart.
         let agent = source.verify().map(|chart| chart.jobs().to_owned()).unwrap_or_default();
         let config = &settled.config;
-        let limits = Limits::of(if agent == "code" { &config.code } else { &config.chat });
+        let limits = Limits::of(config.talk(&agent));
         if self.goal.as_deref() == Some("-") {
             let opening = Opening::of(None, piped::read(limits)?).ok_or(Error::NothingToSay)?;
             self.goal = Some(opening.text.clone());
             return Ok(Some(opening));
         }
-        let attached =
-            if talks(&agent) && self.goal.is_some() { piped::read(limits)? } else { None };
+        let attached = if agents::decl(&agent).converses() && self.goal.is_some() {
+            piped::read(limits)?
+        } else {
+            None
+        };
         Ok(Opening::of(self.goal.clone(), attached).filter(|_| self.goal.is_some()))
     }
 
     /// Returns the form that is to be filled, if one is.
     fn form_plan(&self, source: &Source, settled: &mut Settled) -> Result<Option<Plan>, Error> {
         // Verification reports a refused chart.
-        let fills = source.verify().is_ok_and(|chart| chart.jobs() == "form");
-        if !fills {
+        let fills = |chart: Chart| agents::decl(chart.jobs()).own_tools.contains(&SUBMIT_TOOL);
+        if !source.verify().is_ok_and(fills) {
             return match self.form.given() {
                 Some(option) => Err(Error::OnlyForms { agent: self.agent.clone(), option }),
                 None => Ok(None),
@@ -246,7 +245,7 @@ impl Run {
     /// Returns the phases of the plan that was given.
     fn phases(&self, chart: &Chart) -> Result<Vec<Phase>, Error> {
         let Some(path) = &self.plan else { return Ok(Vec::new()) };
-        if chart.jobs() != "code" {
+        if !agents::decl(chart.jobs()).plans() {
             return Err(Error::NoPlan { agent: self.agent.clone() });
         }
         let budget = chart.budgets().iter().find(|budget| budget.name() == "phases");
@@ -269,7 +268,7 @@ impl Run {
         if !phases.is_empty() {
             config.insert("phases".into(), json!(phases));
         }
-        if talks(chart.jobs()) {
+        if agents::decl(chart.jobs()).converses() {
             return Ok(Value::Object(config));
         }
         config.insert("goal".into(), goal.as_str().into());
@@ -305,15 +304,6 @@ impl Run {
 /// Returns the address of the form, which stands for a goal that nobody gave.
 fn url(plan: Option<&Plan>) -> Option<String> {
     plan?.config.get("url")?.as_str().map(str::to_owned)
-}
-
-/// Returns what an agent lacks to be run from here; nothing if it can be.
-fn missing(chart: &Chart) -> Option<&'static str> {
-    match chart.jobs() {
-        "research" | "builtin" | "form" | "explore" => None,
-        agent if talks(agent) => None,
-        _ => Some("a host for its jobs, which does not exist yet"),
-    }
 }
 
 /// Prints JSON as a line.

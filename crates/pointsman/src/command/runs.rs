@@ -10,9 +10,10 @@ use std::{
 use clap::{Args, Subcommand};
 use pointsman_kernel::chart::Does;
 use pointsman_runtime::{
+    agents,
     clock::now_ms,
     config::milliseconds,
-    session::{Session, talks},
+    session::Session,
     store::{Listed, Prune, RunId, RunRow},
 };
 use serde_json::json;
@@ -154,7 +155,7 @@ pub(super) fn stands(session: &Session, row: &RunRow) -> String {
         }
         let state = recalled.chart.state(recalled.loaded.run.core().state)?;
         let awaits = matches!(state.does(), Does::Await { .. });
-        match (awaits, talks(&row.agent)) {
+        match (awaits, agents::decl(&row.agent).converses()) {
             (true, true) => Some("waiting for your message"),
             (true, false) => Some("waiting for an event"),
             (false, _) => None,

@@ -1,4 +1,5 @@
 //! Tests of questions under a clock of their own: (time, key) in, and what it came to out.
+#![expect(clippy::disallowed_methods, reason = "the clock of a test starts at any time")]
 
 use crossterm::event::KeyModifiers;
 use pointsman_kernel::id::{At as Time, Digest, EffectId, Seq};

@@ -12,7 +12,6 @@ use super::Error;
 const FOLDER: &str = "`--dir` names the folder to work in";
 const NO_PROFILE: &str = "give `--profile FILE`, or set `profile` in `[form]` of your settings; \
                           `pointsman profile example` prints one to start from";
-const NOT_YET: &str = "the agents of this program can be run, and charts with `jobs = \"builtin\"`";
 const PIPE_LONG: &str = "cut it, with `tail -c 100000` for example, or raise `piped` in `[chat]` \
                          of the settings";
 const PIPE_OPEN: &str = "add `< /dev/null` if nothing is piped in, or raise `piped_timeout` in \
@@ -49,7 +48,6 @@ impl Error {
                 "check the path".into()
             }
             Self::NoSuchCode { .. } => "`pointsman explain` lists them all".into(),
-            Self::NotYet { .. } => NOT_YET.into(),
             Self::NoGoal { agent } | Self::GoalSet { agent } => {
                 format!("write `pointsman run {agent} \"GOAL\"`")
             }

@@ -1,4 +1,5 @@
 //! The binary as people meet it: standard output, standard error, exit code.
+#![expect(clippy::disallowed_methods, reason = "a test waits with a limit of its own")]
 
 mod acp;
 mod acpx;
@@ -24,6 +25,7 @@ mod kept;
 mod places;
 mod precheck;
 mod profiles;
+mod ratchets;
 mod run;
 mod schema;
 mod served;

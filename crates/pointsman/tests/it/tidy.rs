@@ -7,11 +7,11 @@ use std::{
     process::Command,
 };
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the root is there")
 }
 
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+pub(crate) fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("it can be listed") {
         let path = entry.expect("it can be listed").path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -24,14 +24,14 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn no_source_file_is_over_400_lines_and_each_says_what_belongs_there() {
+fn no_source_file_is_over_600_lines_and_each_says_what_belongs_there() {
     let mut found = Vec::new();
     sources(&root(), &mut found);
     assert!(found.len() > 50, "the sources were not found");
     for path in found {
         let text = fs::read_to_string(&path).expect("it can be read");
         let lines = text.lines().count();
-        assert!(lines <= 400, "{} has {lines} lines", path.display());
+        assert!(lines <= 600, "{} has {lines} lines", path.display());
         assert!(text.starts_with("//!"), "{} does not open with its purpose", path.display());
     }
 }

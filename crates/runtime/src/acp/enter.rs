@@ -31,9 +31,10 @@ use super::{
     tell::Teller,
 };
 use crate::{
+    agents,
     host::Host,
     observe::{Log, Observer},
-    session::{Start, reports, talks},
+    session::Start,
     store::RunId,
 };
 
@@ -91,7 +92,7 @@ impl Service {
             let source = start.chart.unwrap_or_else(|| service.chart.clone());
             let chart = verify(&source, &pointsman_agents::registry())
                 .map_err(|_| error::failed("this build refuses its own chart"))?;
-            let works = reports(chart.jobs());
+            let works = agents::decl(chart.jobs()).plans();
             let start = Start {
                 chart,
                 source,
@@ -141,7 +142,7 @@ impl Service {
             let told = Teller::new(Workspace::past(&folder, &service.limits));
             let past = past::recount(session, &run, told).map_err(failed)?;
             let Past { updates, teller, due, agent, plan } = past;
-            if !talks(&agent) {
+            if !agents::decl(&agent).converses() {
                 let why = format!("run {run} is of `{agent}`, which holds no conversation");
                 return Err(error::bad_params(&why));
             }
@@ -162,7 +163,7 @@ impl Service {
                 connection,
                 teller: teller.at(Workspace::open(&folder, &service.limits)),
                 due,
-                works: reports(&agent),
+                works: agents::decl(&agent).plans(),
                 plan,
                 notes,
             })

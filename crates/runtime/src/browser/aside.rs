@@ -4,7 +4,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{MutexGuard, PoisonError},
-    time::Instant,
 };
 
 use pointsman_agents::form::{Aside, Sighting, aside, pressable};
@@ -12,6 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Browser, BrowserError, Dialog, Stand, group::LOOK, hand::Reached};
+use crate::clock::Stopwatch;
 
 /// How often boxes are closed for one field.
 const MOST: u8 = 3;
@@ -103,7 +103,7 @@ impl Browser {
     }
 
     async fn is_gone(&self, found: &Aside) -> Result<bool, BrowserError> {
-        let begun = Instant::now();
+        let begun = Stopwatch::start();
         loop {
             if self.told(&found.selector).await?.is_empty() {
                 return Ok(true);

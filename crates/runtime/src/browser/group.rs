@@ -9,7 +9,7 @@ use std::{
     },
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -19,7 +19,7 @@ use super::{
     keeper::{self, Keeper},
     record::{Record, Who},
 };
-use crate::clock::entropy;
+use crate::clock::{Stopwatch, entropy};
 
 /// What a browser may see of our environment: enough to find programs, a home, a language
 /// and a screen, and no keys.
@@ -213,7 +213,7 @@ impl Group {
     /// Waits until the driver tells its port.
     pub(super) async fn port(&mut self, within: Duration) -> Result<u16, BrowserError> {
         const WORDS: &str = "was started successfully on port ";
-        let begun = Instant::now();
+        let begun = Stopwatch::start();
         loop {
             let said = self.said();
             let told = said.rsplit_once(WORDS).and_then(|(_, rest)| {
@@ -269,7 +269,7 @@ impl Group {
         if let Some(Err(error)) = self.child.take().map(|mut child| child.wait()) {
             tracing::debug!(%error, "a driver cannot be waited for");
         }
-        let begun = Instant::now();
+        let begun = Stopwatch::start();
         while self.driver.lives() && begun.elapsed() < self.stop {
             std::thread::sleep(LOOK);
         }
@@ -298,7 +298,7 @@ impl Drop for Group {
         if let Some(Err(error)) = self.child.as_mut().map(Child::wait) {
             tracing::debug!(%error, "a driver cannot be waited for");
         }
-        let begun = Instant::now();
+        let begun = Stopwatch::start();
         while self.browser.as_ref().is_some_and(Who::lives) && begun.elapsed() < self.stop {
             std::thread::sleep(LOOK);
         }
@@ -317,7 +317,7 @@ impl Drop for Group {
 
 /// Removes a folder that dying processes may still write to.
 fn remove(folder: &Path, within: Duration) -> io::Result<()> {
-    let begun = Instant::now();
+    let begun = Stopwatch::start();
     loop {
         match fs::remove_dir_all(folder) {
             Ok(()) => return Ok(()),

@@ -5,7 +5,7 @@ mod click;
 mod slide;
 mod write;
 
-use std::{path::Path, time::Instant};
+use std::path::Path;
 
 use pointsman_agents::form::{Field, Shape};
 use serde_json::{Value, json};
@@ -16,6 +16,7 @@ use super::{
     hand::{Held, Reached},
     keys, same,
 };
+use crate::clock::Stopwatch;
 
 /// How often a field is gone to that is replaced at every touch.
 const TRIES: u8 = 3;
@@ -25,7 +26,7 @@ impl Browser {
     /// [`fit`](pointsman_agents::form::fit) gives it. The field is left, and looked at, by
     /// [`verify`](Self::verify).
     pub async fn insert(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
-        let begun = Instant::now();
+        let begun = Stopwatch::start();
         loop {
             match self.insert_anew(field, value).await {
                 Err(error) if error.is_out_of_reach() => {

@@ -2,10 +2,7 @@
 
 mod agreed;
 
-use std::{
-    sync::atomic::{AtomicBool, Ordering::Relaxed},
-    time::Instant,
-};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use pointsman_agents::form::{Complaint, Field, Fill};
 use serde::{Deserialize, Serialize};
@@ -15,6 +12,7 @@ use super::{
     Browser, BrowserError, Dialog, Stand, group::LOOK, hand::Reached, insert::unusable,
     settle::State,
 };
+use crate::clock::Stopwatch;
 
 pub use agreed::Agreed;
 
@@ -239,7 +237,7 @@ impl Browser {
         windows: usize,
     ) -> Result<Pressed, BrowserError> {
         self.forget();
-        let begun = Instant::now();
+        let begun = Stopwatch::start();
         let stand = loop {
             // Most pages move at once; one that does not is looked at until its time is over.
             if self.has_left(stood).await? || begun.elapsed() > self.settings.moving {

@@ -1,9 +1,6 @@
 //! When a page stands still, and what it is known by then.
 
-use std::{
-    collections::BTreeSet,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeSet, time::Duration};
 
 use pointsman_agents::form::{self, Field, Reading};
 use pointsman_kernel::id::Digest;
@@ -11,6 +8,7 @@ use reqwest::Url;
 use serde::Deserialize;
 
 use super::{Browser, BrowserError, look::Look};
+use crate::clock::Stopwatch;
 
 /// Fields that are named when a page does not stand still.
 const NAMED: usize = 4;
@@ -45,10 +43,10 @@ impl Browser {
     /// Waits until the page stands still: its document is there, nothing leads away from
     /// it, and two looks at it are equal.
     pub async fn settle(&self, within: Duration) -> Result<Stand, BrowserError> {
-        let begun = Instant::now();
+        let begun = Stopwatch::start();
         let mut before: Option<Stand> = None;
         // Since when it has stood still.
-        let mut bare = Instant::now();
+        let mut bare = Stopwatch::start();
         let mut changing = "it was never there to be looked at".to_owned();
         loop {
             let seen = match self.seen(begun.elapsed()).await {
@@ -70,9 +68,9 @@ impl Browser {
                         }
                         Some(Some(what)) => {
                             changing = what;
-                            bare = Instant::now();
+                            bare = Stopwatch::start();
                         }
-                        None => bare = Instant::now(),
+                        None => bare = Stopwatch::start(),
                     }
                     before = Some(now);
                 }

@@ -22,9 +22,9 @@ use tokio::sync::mpsc;
 
 use super::{Driver, say};
 use crate::{
+    agents,
     observe::{Asked, Notice, Question},
     perform::{Checking, Doing, Done, Errand, Shown, Task},
-    session::talks,
     store::{Committed, KeptPrompt},
 };
 
@@ -68,7 +68,7 @@ impl Start {
     /// one for a summary: what comes of it is no answer to anybody. Agents that hold
     /// conversations ask for their reply as the first item of a job, and for nothing else.
     pub(crate) fn is_aside(&self, agent: &str) -> bool {
-        matches!(self, Self::Model(call) if call.item > 0 && talks(agent))
+        matches!(self, Self::Model(call) if call.item > 0 && agents::decl(agent).converses())
     }
 
     /// Returns what is to be done; a model's question comes with its prompt.

@@ -19,12 +19,10 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use pointsman_agents::form::SUBMIT_TOOL;
 pub(super) use pointsman_agents::form::Task;
 use pointsman_kernel::{
     agent::{Fault, ToolCall},
     chart::Disposition,
-    tool::ToolDecl,
 };
 use serde_json::Value;
 
@@ -37,11 +35,6 @@ use crate::{
 };
 use room::Room;
 use trouble::Trouble;
-
-/// Returns what the tool declares of itself that sends a form.
-pub(super) fn submit_decl() -> Option<ToolDecl> {
-    pointsman_agents::tools().into_iter().find(|decl| &*decl.name == SUBMIT_TOOL)
-}
 
 /// The browsers of runs, and what is kept for them.
 pub(super) struct Forms {

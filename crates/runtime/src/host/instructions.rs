@@ -15,28 +15,16 @@ const FILE: &str = "AGENTS.md";
 const BYTES: usize = 64 << 10;
 
 /// For which agents the workspace's instructions are read.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Instructions {
-    /// For `chat`.
-    pub chat: bool,
-    /// For `code`.
-    pub code: bool,
-}
-
-impl Default for Instructions {
-    fn default() -> Self {
-        Self { chat: true, code: true }
-    }
+    /// The agents for which they are not, though these hold conversations.
+    pub off: Vec<Box<str>>,
 }
 
 impl Instructions {
-    /// Returns whether they are read for an agent.
-    pub(super) fn wanted(self, agent: &str) -> bool {
-        match agent {
-            "chat" => self.chat,
-            "code" => self.code,
-            _ => false,
-        }
+    /// Returns whether they are read for an agent that holds conversations.
+    pub(super) fn wanted(&self, agent: &str) -> bool {
+        self.off.iter().all(|off| **off != *agent)
     }
 }
 

@@ -1,11 +1,14 @@
 //! Which tools an agent is offered, and how its configuration tells of them.
 
-use pointsman_agents::{PLAN_TOOL, research::MAX_TOOLS};
-use pointsman_kernel::governor::{Level, Permissions};
+use pointsman_agents::PLAN_TOOL;
+use pointsman_kernel::{
+    governor::{Level, Permissions},
+    tool::ToolOffer,
+};
 use serde_json::{Value, json};
 
 use super::{Host, HostError, instructions};
-use crate::{session::talks, tool::ToolSpec};
+use crate::{agents, tool::ToolSpec};
 
 impl Host {
     /// Completes the configuration of an agent that is told its tools and what the
@@ -17,12 +20,13 @@ impl Host {
         mut config: Value,
         permissions: &Permissions,
     ) -> Result<Value, HostError> {
-        let talks = talks(agent);
-        let Some(fields) = config.as_object_mut().filter(|_| talks || agent == "research") else {
+        let decl = agents::decl(agent);
+        let told = decl.offer != ToolOffer::None;
+        let Some(fields) = config.as_object_mut().filter(|_| told) else {
             return Ok(config);
         };
         match fields.get_mut("tools") {
-            Some(Value::Array(tools)) if !talks => {
+            Some(Value::Array(tools)) if describes(decl.offer) => {
                 tools.iter_mut().try_for_each(|tool| self.tell_of(tool))?;
             }
             Some(_) => {}
@@ -30,7 +34,10 @@ impl Host {
                 fields.insert("tools".into(), self.offer(agent, permissions));
             }
         }
-        if talks && !fields.contains_key("instructions") && self.0.instructions.wanted(agent) {
+        if decl.converses()
+            && !fields.contains_key("instructions")
+            && self.0.instructions.wanted(agent)
+        {
             let found = instructions::found(self.0.tools.root());
             if found.as_array().is_some_and(|list| !list.is_empty()) {
                 fields.insert("instructions".into(), found);
@@ -59,9 +66,9 @@ impl Host {
     /// Returns the tools that an agent is offered. Of more than fit into a prompt the first
     /// are kept: the host's own come before those of servers.
     fn offer(&self, agent: &str, permissions: &Permissions) -> Value {
-        let plain = agent == "research";
+        let described = describes(agents::decl(agent).offer);
         let tools = self.fitting(agent, permissions).into_iter();
-        let tools = tools.map(|spec| if plain { told(&spec) } else { json!(spec.name) });
+        let tools = tools.map(|spec| if described { told(&spec) } else { json!(spec.name) });
         tools.take(most(agent)).collect()
     }
 
@@ -79,19 +86,19 @@ impl Host {
 
     /// Returns the tools of which some call may run. Where a person is there, those that a
     /// rule has them asked for count too, and in a conversation those that no rule speaks of.
-    /// Only `code` has plans to propose.
     fn fitting(&self, agent: &str, permissions: &Permissions) -> Vec<ToolSpec> {
         let asked = permissions.attended;
         let yes = |level: Level| if asked && level == Level::Ask { Level::Allow } else { level };
         let mut permissions = permissions.clone();
-        if agent != "research" {
+        let decl = agents::decl(agent);
+        if !describes(decl.offer) {
             permissions.otherwise = yes(permissions.otherwise);
         }
         for rule in &mut permissions.rules {
             rule.level = yes(rule.level);
         }
         let fits = |spec: &ToolSpec| {
-            permissions.permits_unasked(&spec.name) && (&*spec.name != PLAN_TOOL || agent == "code")
+            permissions.permits_unasked(&spec.name) && agents::may_call(decl, &spec.name)
         };
         self.specs().into_iter().filter(fits).collect()
     }
@@ -103,7 +110,15 @@ fn told(spec: &ToolSpec) -> Value {
     json!({ "name": name, "about": about, "parameters": parameters })
 }
 
+/// Returns whether an agent is told what each tool does and takes.
+const fn describes(offer: ToolOffer) -> bool {
+    matches!(offer, ToolOffer::Described { .. })
+}
+
 /// Returns how many tools an agent takes.
 fn most(agent: &str) -> usize {
-    if agent == "research" { MAX_TOOLS } else { usize::MAX }
+    match agents::decl(agent).offer {
+        ToolOffer::Described { most } => most,
+        _ => usize::MAX,
+    }
 }

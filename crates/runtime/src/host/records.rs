@@ -9,7 +9,7 @@ use std::{
 use serde::Deserialize;
 
 use super::{Host, Place};
-use crate::{entry::begun, store::RunId, tool::Recorded};
+use crate::{agents, entry::begun, store::RunId, tool::Recorded};
 
 /// The runs whose records the tools know.
 #[derive(Debug, Default)]
@@ -31,8 +31,7 @@ impl Host {
     /// Returns where a run works that begins now, with what it finds there. An agent that runs
     /// no commands need not look.
     pub(crate) fn place_of(&self, run: &RunId, agent: &str) -> Place {
-        let runs_commands = agent != "form";
-        let git = runs_commands.then(|| self.0.tools.record());
+        let git = agents::decl(agent).commands.then(|| self.0.tools.record());
         self.0.records.is_new(run);
         Place { git, ..self.place().clone() }
     }

@@ -50,7 +50,7 @@ async fn hosting(name: &str, servers: impl FnOnce(&Path) -> Option<Approved>) ->
         mcp: servers(&folder),
         watch: None,
         hooks: super::Hooks::default(),
-        instructions: super::Instructions { chat: true, code: false },
+        instructions: super::Instructions { off: ["code".into()].into() },
         browser: crate::browser::Settings::default(),
         device: crate::device::Settings::default(),
     };

@@ -1,11 +1,7 @@
 //! The loop of one run on this machine: its events, letters from other processes, the
 //! watch over the machine, Ctrl-C, and whoever is there to be asked.
 
-use std::{
-    cell::Cell,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{cell::Cell, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use tokio::{
@@ -18,6 +14,7 @@ use super::{
     end::end_children, signals::Signals, spoken::is_word,
 };
 use crate::{
+    clock::Stopwatch,
     driver::{DriveError, Driver, Standing, answered},
     observe::{Asked, Question},
     store::{RunId, Store},
@@ -271,11 +268,11 @@ fn put(
     question: &Question,
     attendant: &mut dyn Attend,
 ) -> (Reply, bool) {
-    let (disturbed, looked) = (Cell::new(false), Cell::new(Instant::now()));
+    let (disturbed, looked) = (Cell::new(false), Cell::new(Stopwatch::start()));
     let is_open = || {
         if !disturbed.get() && looked.get().elapsed() >= POST {
             disturbed.set(!driver.is_idle() || is_settled(store, driver.id(), question));
-            looked.set(Instant::now());
+            looked.set(Stopwatch::start());
         }
         !disturbed.get()
     };

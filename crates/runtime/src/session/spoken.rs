@@ -17,20 +17,6 @@ use crate::{
     store::{Letter, RunId},
 };
 
-/// The agents that hold conversations.
-pub const TALKERS: [&str; 2] = ["chat", "code"];
-
-/// Returns whether an agent holds conversations.
-pub fn talks(agent: &str) -> bool {
-    TALKERS.contains(&agent)
-}
-
-/// Returns whether an agent works by a plan and reports at its end; what others have come
-/// to was said in the conversation.
-pub fn reports(agent: &str) -> bool {
-    agent == "code"
-}
-
 /// What conversations of all agents have in common.
 #[derive(Default, Deserialize)]
 struct Kept {

@@ -1,11 +1,6 @@
 //! The file: its tables, its format, how it is opened.
 
-use std::{
-    fmt::Write as _,
-    path::Path,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{fmt::Write as _, path::Path, thread, time::Duration};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, config::DbConfig, ffi};
 
@@ -16,7 +11,10 @@ use super::{
     mark::{self, Mark},
     seal::signed,
 };
-use crate::{clock::entropy, private};
+use crate::{
+    clock::{Stopwatch, entropy},
+    private,
+};
 
 /// The format that this build writes. `PRAGMA user_version` holds it. No release has
 /// written another, so there is nothing to convert from.
@@ -219,7 +217,7 @@ fn settings(connection: &Connection, options: &Options) -> rusqlite::Result<()> 
 /// Has the file written by a log. SQLite itself waits for nobody when it changes a file over,
 /// so whoever opens a new one together with others tries again.
 fn write_ahead(connection: &Connection, options: &Options) -> rusqlite::Result<()> {
-    let began = Instant::now();
+    let began = Stopwatch::start();
     loop {
         match connection.pragma_update(None, "journal_mode", "WAL") {
             Err(source)

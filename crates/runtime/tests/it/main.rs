@@ -1,4 +1,5 @@
 //! What this crate promises, through its public face.
+#![expect(clippy::disallowed_methods, reason = "a test waits with a limit of its own")]
 
 mod acp;
 mod appium;

@@ -6,8 +6,10 @@ use std::{
     process::{Command, Stdio},
     sync::mpsc,
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
+
+use pointsman_runtime::clock::Stopwatch;
 
 /// Bytes of a version that are read.
 const MOST: u64 = 200;
@@ -24,7 +26,7 @@ pub(super) fn version(program: &str, limit: Duration) -> Result<String, String> 
         io::ErrorKind::NotFound => format!("`{program}` is not there"),
         _ => format!("`{program}` cannot be started: {error}"),
     })?;
-    let started = Instant::now();
+    let started = Stopwatch::start();
     while started.elapsed() < limit {
         if let Ok(Some(_)) = child.try_wait() {
             let mut text = String::new();

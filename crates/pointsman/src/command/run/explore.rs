@@ -7,12 +7,12 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
-use pointsman_agents::{
-    AGENTS,
-    explore::{App, Config, Permissions, Place, Policy},
-};
+use pointsman_agents::explore::{App, Config, Permissions, Place, Policy};
 use pointsman_kernel::chart::Chart;
-use pointsman_runtime::device::{self, AppiumSettings, Recording};
+use pointsman_runtime::{
+    agents,
+    device::{self, AppiumSettings, Recording},
+};
 use serde_json::{Value, json};
 
 use crate::error::ExploreError;
@@ -96,8 +96,7 @@ pub(crate) struct Trip {
 
 /// Returns whether the agent of a chart works on a device: it declares the job that opens one.
 pub(crate) fn uses_device(chart: &Chart) -> bool {
-    let agent = AGENTS.iter().find(|agent| agent.name == chart.jobs());
-    agent.is_some_and(|agent| agent.job("device.session").is_some())
+    agents::decl(chart.jobs()).job("device.session").is_some()
 }
 
 impl ExploreArgs {

@@ -1,7 +1,5 @@
 //! Lists, native and made of other elements: an option is chosen by what it says.
 
-use std::time::Instant;
-
 use pointsman_agents::form::{Field, kept};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -14,6 +12,7 @@ use super::{
     },
     Browser, BrowserError, off, unfit, unusable,
 };
+use crate::clock::Stopwatch;
 
 const NOT_OFFERED: &str = "it does not offer what was chosen";
 
@@ -50,7 +49,7 @@ impl Browser {
         let wanted: Vec<Value> =
             values.iter().map(|it| json!({ "value": it, "label": label(it) })).collect();
         self.reach(field, &field.selector, json!({})).await?;
-        let begun = Instant::now();
+        let begun = Stopwatch::start();
         loop {
             let chosen: Chosen = self.hand("choose", &field.selector, json!(wanted)).await?;
             if chosen.disabled {
@@ -121,7 +120,7 @@ impl Browser {
         if typed {
             self.write(field, selector, reached, &keys::plain(label, false)).await?;
         }
-        let begun = Instant::now();
+        let begun = Stopwatch::start();
         let mut shown = false;
         while begun.elapsed() < self.settings.options {
             let offered: Offered = self.hand("offered", selector, Value::Null).await?;

@@ -1,7 +1,5 @@
 //! Radio buttons and checkboxes: clicked when they are not yet as they should be.
 
-use std::time::Instant;
-
 use pointsman_agents::form::{Choice, Field};
 use serde_json::json;
 
@@ -9,6 +7,7 @@ use super::{
     super::{group::LOOK, hand::Reached, same},
     Browser, BrowserError, unfit,
 };
+use crate::clock::Stopwatch;
 
 impl Browser {
     pub(super) async fn pick(&self, field: &Field, value: &str) -> Result<(), BrowserError> {
@@ -62,7 +61,7 @@ impl Browser {
 
     /// Waits a moment for a box to be as it should.
     async fn becomes(&self, selector: &str, on: bool) -> Result<bool, BrowserError> {
-        let begun = Instant::now();
+        let begun = Stopwatch::start();
         loop {
             let after: Reached = self.hand("reach", selector, json!({})).await?;
             if after.checked == Some(on) {

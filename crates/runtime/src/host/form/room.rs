@@ -7,7 +7,6 @@ use std::{
         Mutex as Plain, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
-    time::Instant,
 };
 
 use pointsman_agents::form::{Config, Field, NOT_PRESSED, Report, Shape, Source, Task};
@@ -23,6 +22,7 @@ use super::{
 };
 use crate::{
     browser::{Agreed, Attach, Browser, BrowserError, Left, Pressing, Record, Settings, Stand},
+    clock::Stopwatch,
     entry::begun,
     perform::Errand,
     store::{RunId, Store},
@@ -217,7 +217,7 @@ impl Room {
         }
         let browser = self.here().await?;
         let browser = open(browser.as_ref())?;
-        let begun = Instant::now();
+        let begun = Stopwatch::start();
         loop {
             let fields = browser.now().await?.reading.fields;
             let same = |it: &Field| it.selector == field.selector && it.label == field.label;

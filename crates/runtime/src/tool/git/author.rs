@@ -5,10 +5,11 @@ use std::{
     path::Path,
     process::{Command, Stdio},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use super::{super::Settings, drivers::Drivers};
+use crate::clock::Stopwatch;
 
 /// Who commits where nobody is known.
 const POINTSMAN: (&str, &str) = ("Pointsman", "pointsman@localhost");
@@ -59,7 +60,7 @@ impl Author {
 fn answer(command: &mut Command) -> Option<String> {
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
-    let since = Instant::now();
+    let since = Stopwatch::start();
     // It is shorter than what a pipe takes, so the command ends without being read.
     while child.try_wait().ok()?.is_none() {
         if since.elapsed() > LIMIT {

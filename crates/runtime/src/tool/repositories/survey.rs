@@ -8,13 +8,13 @@ use std::{
     ffi::OsStr,
     os::{fd::OwnedFd, unix::ffi::OsStrExt},
     path::{Path, PathBuf},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use rustix::fs::{AtFlags, Dir, FileType, statat};
 
 use super::settings::{self, Repository};
-use crate::tool::folder::Folder;
+use crate::{clock::Stopwatch, tool::folder::Folder};
 
 /// Names by which git knows a repository.
 const MARKS: [&str; 4] = ["HEAD", "commondir", "objects", "refs"];
@@ -23,7 +23,7 @@ const MARKS: [&str; 4] = ["HEAD", "commondir", "objects", "refs"];
 #[derive(Debug)]
 pub(super) struct Budget {
     entries: usize,
-    until: Instant,
+    begun: Stopwatch,
     limits: (usize, Duration),
     /// Which limit was hit.
     pub(super) cut: Option<String>,
@@ -31,9 +31,8 @@ pub(super) struct Budget {
 
 impl Budget {
     pub(super) fn new(entries: usize, time: Duration) -> Self {
-        let now = Instant::now();
-        let until = now.checked_add(time).unwrap_or(now);
-        Self { entries, until, limits: (entries, time), cut: None }
+        let begun = Stopwatch::start();
+        Self { entries, begun, limits: (entries, time), cut: None }
     }
 
     /// Takes one entry, if there is one left and the time is not up.
@@ -48,7 +47,7 @@ impl Budget {
         };
         self.entries = left;
         // The clock is asked now and then only.
-        if self.entries.is_multiple_of(256) && Instant::now() > self.until {
+        if self.entries.is_multiple_of(256) && self.begun.elapsed() > time {
             self.cut = Some(format!("after {} ms", time.as_millis()));
         }
         self.cut.is_none()

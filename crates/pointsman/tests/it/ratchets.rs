@@ -1,0 +1,133 @@
+//! Knowledge that belongs in one place and is still in several: how much of it each file has.
+//! A figure may only be lowered, and where it comes to nothing its line goes.
+
+use std::{collections::BTreeMap, fs};
+
+use crate::tidy::{root, sources};
+
+/// Files that name an agent, in the rooms that must know agents by their declarations. Some
+/// only use the same word for something else.
+const AGENTS: &[(&str, usize)] = &[
+    // Another meaning: a kind of face, a font, a key of an answer, a part of an address.
+    ("crates/pointsman/src/appmap/paint.rs", 2),
+    ("crates/pointsman/src/command/dry.rs", 1),
+    ("crates/pointsman/src/command/names.rs", 1),
+    ("crates/pointsman/src/command/run/form.rs", 1),
+    ("crates/pointsman/src/draw/text.rs", 1),
+    ("crates/runtime/src/host/explore.rs", 1),
+    ("crates/runtime/src/host/form/press.rs", 3),
+    ("crates/runtime/src/model/decode/fault.rs", 3),
+    ("crates/runtime/src/model/endpoint.rs", 2),
+    // Sections of the settings.
+    ("crates/runtime/src/config/read.rs", 4),
+    // Still to go.
+    ("crates/pointsman/src/command/run.rs", 2),
+];
+
+/// Files that name a tool, outside the room of tools and in it.
+const TOOLS: &[(&str, usize)] = &[
+    ("crates/pointsman/src/calls.rs", 1),
+    ("crates/pointsman/src/chat/calling.rs", 1),
+    ("crates/pointsman/src/command/doctor.rs", 3),
+    ("crates/pointsman/src/rules.rs", 7),
+    ("crates/runtime/src/acp/permission.rs", 2),
+    ("crates/runtime/src/acp/show.rs", 27),
+    ("crates/runtime/src/agents.rs", 1),
+    ("crates/runtime/src/config.rs", 4),
+    ("crates/runtime/src/config/hooks.rs", 1),
+    ("crates/runtime/src/config/read.rs", 1),
+    ("crates/runtime/src/host.rs", 2),
+    ("crates/runtime/src/host/child.rs", 1),
+    ("crates/runtime/src/host/hook/ledger.rs", 2),
+    ("crates/runtime/src/model/encode/names.rs", 3),
+    ("crates/runtime/src/model/quote.rs", 1),
+    ("crates/runtime/src/tool.rs", 13),
+    ("crates/runtime/src/tool/describe.rs", 31),
+    ("crates/runtime/src/tool/fts/word.rs", 1),
+    ("crates/runtime/src/tool/git.rs", 1),
+    ("crates/runtime/src/tool/git/author.rs", 1),
+    ("crates/runtime/src/tool/grant.rs", 30),
+    ("crates/runtime/src/tool/precheck.rs", 6),
+    ("crates/runtime/src/tool/sandbox/landlock.rs", 2),
+    ("crates/runtime/src/tool/schema.rs", 9),
+    ("crates/runtime/src/tool/veil.rs", 7),
+];
+
+/// Files of the driver and the session whose public items take or give plain JSON.
+const JSON: &[(&str, usize)] = &[
+    ("crates/runtime/src/driver.rs", 4),
+    ("crates/runtime/src/session.rs", 3),
+    ("crates/runtime/src/session/attend.rs", 1),
+    ("crates/runtime/src/session/converse.rs", 1),
+    ("crates/runtime/src/session/drive.rs", 1),
+    ("crates/runtime/src/session/message.rs", 1),
+];
+
+/// Returns how often something is found in each source file of the runtime and the binary,
+/// tests left out.
+fn found(count: impl Fn(&str) -> usize) -> BTreeMap<String, usize> {
+    let mut paths = Vec::new();
+    for room in ["crates/runtime/src", "crates/pointsman/src"] {
+        sources(&root().join(room), &mut paths);
+    }
+    assert!(paths.len() > 100, "the sources were not found");
+    let mut found = BTreeMap::new();
+    for path in paths {
+        let name = path.strip_prefix(root()).expect("it is below").display().to_string();
+        if name.contains("tests") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).expect("it can be read");
+        let count = count(&text);
+        if count > 0 {
+            found.insert(name, count);
+        }
+    }
+    found
+}
+
+fn is_as_it_was(what: &str, known: &[(&str, usize)], found: &BTreeMap<String, usize>) {
+    let known: BTreeMap<String, usize> =
+        known.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
+    for (name, count) in found {
+        let most = known.get(name).copied().unwrap_or(0);
+        assert!(*count <= most, "{name} has {count} {what}, and may have {most}");
+        assert!(*count >= most, "{name} has only {count} {what}: lower the figure {most} here");
+    }
+    for name in known.keys() {
+        assert!(found.contains_key(name), "{name} has no {what}: remove its line here");
+    }
+}
+
+fn named(text: &str, names: &[&str]) -> usize {
+    names.iter().map(|name| text.matches(&format!("\"{name}\"")).count()).sum()
+}
+
+#[test]
+fn agents_are_named_in_no_more_places() {
+    let names: Vec<&str> = pointsman_agents::AGENTS.iter().map(|agent| agent.name).collect();
+    is_as_it_was("names of agents", AGENTS, &found(|text| named(text, &names)));
+}
+
+#[test]
+fn tools_are_named_in_no_more_places() {
+    let names: Vec<&str> = pointsman_agents::TOOLS.iter().map(|tool| tool.name).collect();
+    is_as_it_was("names of tools", TOOLS, &found(|text| named(text, &names)));
+}
+
+#[test]
+fn the_driver_and_the_session_show_no_more_plain_json() {
+    let shown = |text: &str| {
+        let is_public = |line: &&str| {
+            let line = line.trim_start();
+            line.starts_with("pub ") && line.contains("Value")
+        };
+        text.lines().filter(is_public).count()
+    };
+    let mut found = found(shown);
+    found.retain(|name, _| {
+        name.starts_with("crates/runtime/src/driver")
+            || name.starts_with("crates/runtime/src/session")
+    });
+    is_as_it_was("public items with plain JSON", JSON, &found);
+}
