@@ -1,6 +1,6 @@
 //! Runs of any agent behind one object: what drivers, stores and views hold.
 //!
-//! JSON only here, at the edge; inside, every agent keeps its types.
+//! Events and effects are typed; only what is an agent's own is JSON here, a [`Body`].
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -9,11 +9,12 @@ use thiserror::Error;
 
 use crate::{
     agent::{Agent, Fault, ModelCall, Visit},
+    body::Body,
     chart::Chart,
-    effect::{Hop, Out},
-    event::Observed,
+    effect::{Effect, Hop, Out},
+    event::{Event, Observed},
     governor::Verdict,
-    id::{At, Digest, EffectId, Seq},
+    id::{At, Digest, Seq},
     job::AgentDecl,
     journal::digest_of,
     prompt::Prompt,
@@ -28,13 +29,13 @@ pub trait AnyRun: Send {
     /// Returns what the kernel keeps.
     fn core(&self) -> &Core;
 
-    /// Applies one event, given as JSON.
+    /// Applies one event.
     fn step(
         &mut self,
         chart: &Chart,
         seq: Seq,
         at: At,
-        event: &RawValue,
+        event: Event<Body>,
     ) -> Result<Stepped, NotStepped>;
 
     /// Folds one line of a journal and returns what the step put out and the
@@ -71,7 +72,7 @@ pub struct Stepped {
     /// Whether it was applied.
     pub took: Took,
     /// What to do.
-    pub effects: Vec<(EffectId, Box<RawValue>)>,
+    pub effects: Vec<Effect<Body>>,
     /// The transitions taken.
     pub hops: Vec<Hop>,
     /// What the governor ruled.
@@ -82,11 +83,11 @@ pub struct Stepped {
     pub digest: Digest,
 }
 
-/// Why an event given as JSON was not applied.
+/// Why an event was not applied.
 #[derive(Clone, Debug, Error, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum NotStepped {
-    /// It is no event of this agent.
+    /// What it holds is no report of this agent.
     #[error("the event cannot be read: {0}")]
     Unreadable(String),
     /// The kernel refused it.
@@ -126,11 +127,9 @@ struct Erased<A: Agent> {
 
 impl<A: Agent> Erased<A> {
     fn stepped(&self, took: Took) -> Stepped {
-        let effects = self.out.effects.iter().filter_map(|effect| {
-            // An effect that is plain data serialises; the type asks for it.
-            Some((effect.id, serde_json::value::to_raw_value(&effect.order).ok()?))
-        });
-        let effects: Vec<(EffectId, Box<RawValue>)> = effects.collect();
+        // A task is plain data, and serialises; the type asks for it.
+        let effects = self.out.effects.iter().filter_map(|effect| effect.written().ok());
+        let effects: Vec<Effect<Body>> = effects.collect();
         let digest = digest_of(&effects, &self.out.verdicts);
         let Out { hops, verdicts, failed, .. } = &self.out;
         let (hops, verdicts, failed) = (hops.clone(), verdicts.clone(), failed.clone());
@@ -148,10 +147,10 @@ impl<A: Agent> AnyRun for Erased<A> {
         chart: &Chart,
         seq: Seq,
         at: At,
-        event: &RawValue,
+        event: Event<Body>,
     ) -> Result<Stepped, NotStepped> {
-        let event = serde_json::from_str(event.get())
-            .map_err(|error| NotStepped::Unreadable(alloc::format!("{error}")))?;
+        let event =
+            event.read().map_err(|error| NotStepped::Unreadable(alloc::format!("{error}")))?;
         let took = step(chart, &mut self.run, seq, Observed { at, event }, &mut self.out)?;
         Ok(self.stepped(took))
     }

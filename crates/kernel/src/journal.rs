@@ -12,11 +12,12 @@ use thiserror::Error;
 
 use crate::{
     agent::Agent,
+    body::Body,
     chart::Chart,
-    effect::{Hop, Out},
+    effect::{Effect, Hop, Out},
     event::Observed,
     governor::Verdict,
-    id::{At, Digest, EffectId, Seq},
+    id::{At, Digest, Seq},
     run::Run,
     step::{Rejected, Took, step},
 };
@@ -97,14 +98,8 @@ pub fn digest<T: Serialize>(out: &Out<T>) -> Digest {
     Digest::of(&bytes.unwrap_or_default())
 }
 
-/// Returns the same digest of effects whose orders are written out already.
-pub(crate) fn digest_of(effects: &[(EffectId, Box<RawValue>)], verdicts: &[Verdict]) -> Digest {
-    #[derive(Serialize)]
-    struct Written<'a> {
-        id: EffectId,
-        order: &'a RawValue,
-    }
-    let effects: Vec<_> = effects.iter().map(|(id, order)| Written { id: *id, order }).collect();
+/// Returns the same digest of effects whose tasks are written out already.
+pub(crate) fn digest_of(effects: &[Effect<Body>], verdicts: &[Verdict]) -> Digest {
     let bytes = serde_json::to_vec(&(effects, verdicts));
     Digest::of(&bytes.unwrap_or_default())
 }

@@ -30,6 +30,7 @@ extern crate alloc;
 
 pub mod agent;
 mod backoff;
+pub mod body;
 pub mod chart;
 pub mod code;
 pub mod diagnostic;

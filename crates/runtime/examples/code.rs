@@ -12,6 +12,7 @@
 use std::{env, error::Error, path::PathBuf, sync::Arc};
 
 use pointsman_kernel::{
+    body::Body,
     chart::verify,
     governor::{Grant, Level, Permissions},
 };
@@ -52,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         source: source.into(),
         config: json!({ "phases": phases }),
         goal: goal.as_str().into(),
-        words: vec![json!({ "text": goal })],
+        words: vec![Body::canonical(&json!({ "text": goal }))],
         permissions: Permissions {
             otherwise: Level::Ask,
             rules: ALLOWED.map(allow).into(),

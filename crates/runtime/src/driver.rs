@@ -20,23 +20,21 @@ pub(crate) use load::{go_on, rests, unread};
 pub use say::Said;
 pub use stand::Standing;
 pub(crate) use stand::listens;
-pub(crate) use work::{Order, Start, answered};
+pub(crate) use work::{answered, is_aside, question};
 
 use std::{collections::BTreeMap, future::poll_fn, sync::Arc};
 
 use pointsman_kernel::{
     Short, Took,
+    body::Body,
     chart::{Charge, Chart},
     erased::{AgentRow, AnyRun, NotStepped, Stepped},
-    event::Begun,
+    event::{Begun, Event},
     id::{Digest, EffectId, Seq},
     journal::{Entry, FORMAT},
     replay::Divergence,
 };
-use serde_json::{
-    Value, json,
-    value::{RawValue, to_raw_value},
-};
+use serde_json::value::to_raw_value;
 use thiserror::Error;
 use tokio::sync::mpsc;
 
@@ -140,7 +138,7 @@ pub struct Beginning {
     /// What it is for, for people.
     pub goal: Box<str>,
     /// Events that it is to hear when it listens: letters, on disk with its first entry.
-    pub words: Vec<Value>,
+    pub words: Vec<Event<Body>>,
     /// Its first event.
     pub begun: Begun,
 }
@@ -153,8 +151,8 @@ pub struct Driver {
     site: Site,
     prev: Digest,
     clock: Clock,
-    inbox: mpsc::UnboundedReceiver<Value>,
-    outbox: mpsc::UnboundedSender<Value>,
+    inbox: mpsc::UnboundedReceiver<Sent>,
+    outbox: mpsc::UnboundedSender<Sent>,
     /// Orders that an item waits for, with what is being done about them: it is moved on
     /// in [`next`](Self::next), and dropping it stops it.
     open: BTreeMap<EffectId, Working>,
@@ -177,14 +175,14 @@ impl Driver {
             source,
             goal,
             created_ms,
-            letters: words.iter().map(|word| word.to_string().into()).collect(),
+            letters: words.iter().map(|word| written(word).into()).collect(),
             forked: None,
         };
         let run = (row.start)(&chart);
         let clock = Clock::new(created_ms, run.core().now);
         let mut driver = Self::around(id, chart, run, site, Digest::default(), clock);
-        let first = json!({ "begun": begun });
-        driver.apply(&first, Some(opening)).await?.map_err(DriveError::NotBegun)?;
+        let first = Event::Begun(Box::new(begun));
+        driver.apply(first, Some(opening)).await?.map_err(DriveError::NotBegun)?;
         Ok(driver)
     }
 
@@ -201,8 +199,8 @@ impl Driver {
         Self { id, chart, run, site, prev, clock, inbox, outbox, open, tally, letter, held }
     }
 
-    /// Returns where events from outside can be sent, as JSON.
-    pub fn inbox(&self) -> mpsc::UnboundedSender<Value> {
+    /// Returns where events from outside can be sent.
+    pub fn inbox(&self) -> mpsc::UnboundedSender<Sent> {
         self.outbox.clone()
     }
 
@@ -226,16 +224,17 @@ impl Driver {
         if self.run.core().ended.is_some() {
             return Ok(());
         }
-        let event = self.next().await;
-        self.give(&event).await
+        match self.next().await {
+            Sent::Event(event) => self.give(event).await,
+            Sent::Letter | Sent::Question => Ok(()),
+        }
     }
 
     /// Waits for one event. Dropping the future loses nothing, unlike that of [`give`]:
-    /// whoever has other things to wait for waits for this beside them. `null` is no event:
-    /// something that is not the run's to hear has changed how it stands.
+    /// whoever has other things to wait for waits for this beside them.
     ///
     /// [`give`]: Self::give
-    pub async fn next(&mut self) -> Value {
+    pub async fn next(&mut self) -> Sent {
         loop {
             // 1. Wait for one event: an answer, something from outside, or the time. What
             // has come goes first: an answer that is there counts, however late it is seen.
@@ -243,19 +242,19 @@ impl Driver {
             let Self { inbox, open, .. } = self;
             let moved = tokio::select! {
                 biased;
-                Some(event) = inbox.recv() => return event,
+                Some(sent) = inbox.recv() => return sent,
                 moved = poll_fn(|context| work::poll(open, context)) => moved,
-                () = sleep(wake) => return json!("woke"),
+                () = sleep(wake) => return Event::Woke.into(),
             };
             match moved {
-                Moved::Answered(event) => return event,
+                Moved::Answered(event) => return event.into(),
                 Moved::Said { effect, text } => {
                     self.tell(&Notice::Said { effect, text: text.into() });
                 }
                 Moved::Checked(effect) => {
                     self.put(effect);
                     // The caller that asks people reads the run's state, so the wait ends.
-                    return Value::Null;
+                    return Sent::Question;
                 }
             }
         }
@@ -263,11 +262,8 @@ impl Driver {
 
     /// Applies one event; a refused one is told to those who watch. A driver whose
     /// future is dropped here may be ahead of its journal: drop it too.
-    pub async fn give(&mut self, event: &Value) -> Result<(), DriveError> {
-        if event.is_null() {
-            return Ok(());
-        }
-        self.hold_or_release(event);
+    pub async fn give(&mut self, event: Event<Body>) -> Result<(), DriveError> {
+        self.hold_or_release(&event);
         if let Err(refused) = self.apply(event, None).await? {
             self.tell(&Notice::Refused(refused.to_string().into()));
         }
@@ -276,7 +272,7 @@ impl Driver {
 
     async fn apply(
         &mut self,
-        event: &Value,
+        event: Event<Body>,
         opening: Option<Opening>,
     ) -> Result<Result<(), NotStepped>, DriveError> {
         Ok(self.commit(event, opening).await?.map(drop))
@@ -285,17 +281,17 @@ impl Driver {
     /// Applies one event: steps 2 to 6. Returns the right to act on it, if it is no late one.
     async fn commit(
         &mut self,
-        event: &Value,
+        event: Event<Body>,
         opening: Option<Opening>,
     ) -> Result<Result<Option<Committed>, NotStepped>, DriveError> {
-        let raw: Box<RawValue> = match to_raw_value(event) {
+        let raw = match to_raw_value(&event) {
             Ok(raw) => raw,
             Err(error) => return Ok(Err(NotStepped::Unreadable(error.to_string()))),
         };
         // 2. Step. 3. A late event changes nothing, and a refused one is told.
         let (seq, at) = (self.run.core().next, self.clock.now());
         let (before, paused) = (self.run.core().entered, self.run.core().paused);
-        let stepped = match self.run.step(&self.chart, seq, at, &raw) {
+        let stepped = match self.run.step(&self.chart, seq, at, event.clone()) {
             Ok(Stepped { took: Took::Ignored(_), .. }) => return Ok(Ok(None)),
             Ok(stepped) => stepped,
             Err(refused) => return Ok(Err(refused)),
@@ -317,7 +313,7 @@ impl Driver {
         self.prev = committed.link();
         // 5. Start what was ordered. 6. Tell those who watch; of the transition first, so
         // that they see a state before what is started in it.
-        self.tell_step(&committed, event, &stepped, before);
+        self.tell_step(&committed, &event, &stepped, before);
         for ordered in orders {
             self.start(&committed, ordered);
         }
@@ -332,7 +328,7 @@ impl Driver {
     fn append(&mut self, line: String, orders: &[Ordered]) -> Append {
         let core = self.run.core();
         let seq = Seq(core.next.0.saturating_sub(1));
-        let asks = orders.iter().any(|ordered| ordered.order.question().is_some());
+        let asks = orders.iter().any(|ordered| question(&ordered.order).is_some());
         let rests = asks || !self.works();
         let due = rests || seq.0.is_multiple_of(SNAPSHOT_EVERY);
         let Derived { state, ended, wake, prompts } = Derived::of(&self.chart, core, orders);
@@ -348,6 +344,30 @@ impl Driver {
             letter: self.letter.take(),
         }
     }
+}
+
+/// What a driver is sent, or comes upon itself.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Sent {
+    /// Something has happened to the run.
+    Event(Event<Body>),
+    /// A letter waits for it in the store.
+    Letter,
+    /// A question can be put to a person now: nothing was found against its call.
+    Question,
+}
+
+impl From<Event<Body>> for Sent {
+    fn from(event: Event<Body>) -> Self {
+        Self::Event(event)
+    }
+}
+
+/// Returns an event as a letter holds it.
+pub(crate) fn written(event: &Event<Body>) -> String {
+    // An event is plain data.
+    serde_json::to_string(event).unwrap_or_default()
 }
 
 /// Returns the row of the agent whose jobs a chart uses.

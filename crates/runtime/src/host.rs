@@ -20,14 +20,13 @@ use std::{
     sync::Arc,
 };
 
-use pointsman_agents::form::SUBMIT_TOOL;
+use pointsman_agents::{chat, form::SUBMIT_TOOL, research};
 use pointsman_kernel::{
-    agent::{FaultClass, ToolCall},
+    agent::{Answer, FaultClass, ToolCall, ToolResult},
+    body::Body,
     chart::Disposition,
     tool::ToolDecl,
 };
-use serde::Deserialize;
-use serde_json::{Value, json};
 use thiserror::Error;
 
 use explore::Devices;
@@ -234,7 +233,7 @@ impl Host {
         }
         if errand.again
             && let Some(done) = self.0.tools.probe(call).await
-            && done.answer.pointer("/tool/ok") == Some(&Value::Bool(true))
+            && matches!(done.answer, Answer::Tool(ToolResult { ok: true, .. }))
         {
             return done;
         }
@@ -272,22 +271,19 @@ impl Perform for Host {
                 Box::pin(async move { host.call(&errand, &call, &shown).await })
             }
             Task::Child(child) => Box::pin(child::run(self.clone(), errand, child)),
-            Task::Own(mut task) => match task.get_mut("post_tools").map(Value::take) {
-                Some(batch) => Box::pin(hook::after_tools(self.clone(), errand, batch)),
-                None => match form::Task::deserialize(&task) {
-                    Ok(task) => {
-                        let host = self.clone();
-                        Box::pin(async move { host.0.forms.perform(&errand, task).await })
-                    }
-                    Err(_) => match explore::Task::deserialize(&task) {
-                        Ok(task) => {
-                            let host = self.clone();
-                            Box::pin(async move { host.0.devices.perform(&errand, task).await })
-                        }
-                        Err(_) => Box::pin(std::future::ready(own(&task))),
-                    },
-                },
-            },
+            Task::Own(task) => {
+                if let Ok(chat::Task::PostTools { completed_tools }) = task.read() {
+                    return Box::pin(hook::after_tools(self.clone(), errand, completed_tools));
+                }
+                let host = self.clone();
+                if let Ok(task) = task.read::<form::Task>() {
+                    return Box::pin(async move { host.0.forms.perform(&errand, task).await });
+                }
+                if let Ok(task) = task.read::<explore::Task>() {
+                    return Box::pin(async move { host.0.devices.perform(&errand, task).await });
+                }
+                Box::pin(std::future::ready(own(&task)))
+            }
         }
     }
 
@@ -320,13 +316,14 @@ pub(crate) fn remove(journal: &Path, run: &RunId) {
 
 /// Does what an agent asks of its host. A task that no host knows is a fault: it would
 /// otherwise be waited for until its timeout.
-fn own(task: &Value) -> Done {
-    let text = |pointer: &str| task.pointer(pointer).and_then(Value::as_str);
-    if let Some(draft) = text("/summarise/draft") {
-        return Done::own(json!({ "summarised": { "text": draft } }));
+fn own(task: &Body) -> Done {
+    match task.read() {
+        Ok(research::Task::Summarise { draft }) => {
+            Done::own(&research::Report::Summarised { text: draft })
+        }
+        Ok(research::Task::Assemble { text, .. }) => {
+            Done::own(&research::Report::Assembled { text })
+        }
+        _ => Done::fault(FaultClass::Contract, false, "this host cannot do that task"),
     }
-    if let Some(text) = text("/assemble/text") {
-        return Done::own(json!({ "assembled": { "text": text } }));
-    }
-    Done::fault(FaultClass::Contract, false, "this host cannot do that task")
 }

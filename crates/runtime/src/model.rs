@@ -113,7 +113,7 @@ impl Model {
                 match quote::reply(&question.prompt) {
                     Ok(reply) => {
                         shown.show(&reply.text);
-                        Done::reply(&reply)
+                        Done::reply(reply)
                     }
                     Err(why) => Done::fault(FaultClass::Invalid, false, &why),
                 }

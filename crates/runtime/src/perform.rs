@@ -3,13 +3,14 @@
 use std::{fmt, future::Future, pin::Pin};
 
 use pointsman_kernel::{
-    agent::{ChildRun, Fault, FaultClass, Reply, ToolCall},
+    agent::{Answer, ChildEnd, ChildRun, Fault, FaultClass, Reply, ToolCall, ToolResult},
+    body::Body,
     chart::Disposition,
     event::Usage,
     id::EffectId,
     prompt::Prompt,
 };
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 use tokio::sync::mpsc;
 
 use crate::store::RunId;
@@ -24,8 +25,8 @@ pub enum Task {
     Tool(ToolCall),
     /// Run this chart to its end.
     Child(ChildRun),
-    /// Do something of the agent's own, given as JSON.
-    Own(Value),
+    /// Do something of the agent's own.
+    Own(Body),
 }
 
 /// Which order it is. As text it is the key by which a provider can tell a repetition:
@@ -74,38 +75,44 @@ impl Shown {
 /// What came back, as the journal will hold it.
 #[derive(Clone, Debug)]
 pub struct Done {
-    /// The answer, as JSON: `{"model": …}`, `{"tool": …}`, `{"child": …}`, `{"own": …}`
-    /// or `{"fault": …}`.
-    pub answer: Value,
+    /// The answer.
+    pub answer: Answer<Body>,
     /// What it cost.
     pub usage: Usage,
 }
 
 impl Done {
     /// A report of the agent's own.
-    pub fn own(report: Value) -> Self {
-        Self::of("own", report)
+    pub fn own<T: Serialize>(report: &T) -> Self {
+        match Body::of(report) {
+            Ok(report) => Self::of(Answer::Own(report)),
+            Err(error) => Self::fault(FaultClass::Contract, false, &error.to_string()),
+        }
     }
 
     /// A model's text.
     pub fn text(text: &str) -> Self {
-        Self::of("model", json!({ "text": text }))
+        Self::reply(Reply { text: text.into(), ..Reply::default() })
     }
 
     /// A model's finished reply.
-    pub fn reply(reply: &Reply) -> Self {
-        // A reply is plain data.
-        Self::of("model", serde_json::to_value(reply).unwrap_or_default())
+    pub fn reply(reply: Reply) -> Self {
+        Self::of(Answer::Model(reply))
     }
 
     /// A tool's result.
     pub fn tool(ok: bool, output: &str) -> Self {
-        Self::of("tool", json!({ "ok": ok, "output": output }))
+        Self::result(ToolResult { ok, output: output.into(), mutated: false })
+    }
+
+    /// A tool's result, with whether it may have changed something.
+    pub fn result(result: ToolResult) -> Self {
+        Self::of(Answer::Tool(result))
     }
 
     /// How a child run ended.
-    pub fn child(end: Value) -> Self {
-        Self::of("child", end)
+    pub fn child(end: ChildEnd) -> Self {
+        Self::of(Answer::Child(end))
     }
 
     /// A fault.
@@ -115,8 +122,7 @@ impl Done {
 
     /// A fault that may carry a hint.
     pub fn failed(fault: Fault) -> Self {
-        // A fault is plain data.
-        Self::of("fault", serde_json::to_value(fault).unwrap_or_default())
+        Self::of(Answer::Fault(fault))
     }
 
     /// The same answer, with what it cost.
@@ -126,9 +132,7 @@ impl Done {
         self
     }
 
-    fn of(kind: &str, answer: Value) -> Self {
-        // Moved, where `json!` would copy it.
-        let answer = Value::Object(Map::from_iter([(kind.into(), answer)]));
+    fn of(answer: Answer<Body>) -> Self {
         Self { answer, usage: Usage::default() }
     }
 }

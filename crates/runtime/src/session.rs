@@ -3,6 +3,7 @@
 use std::{path::Path, path::PathBuf, sync::Arc, time::Duration};
 
 use pointsman_kernel::{
+    body::Body,
     chart::{Charge, Chart, verify},
     event::Begun,
     governor::Permissions,
@@ -70,7 +71,7 @@ pub struct Start {
     pub goal: Box<str>,
     /// What is said to an agent that listens: the bodies of its first event. In a
     /// [`run`](Session::run) it hears these and then that there is no more.
-    pub words: Vec<Value>,
+    pub words: Vec<Body>,
     /// What may run unasked.
     pub permissions: Permissions,
     /// Where the jitter between attempts comes from; drawn if it is not given.

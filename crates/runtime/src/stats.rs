@@ -3,19 +3,20 @@
 use std::collections::{BTreeMap, btree_map::Entry};
 
 use pointsman_kernel::{
-    agent::OrderKind,
+    agent::{Answer, Order, OrderKind},
+    body::Body,
     chart::{Chart, verify},
-    event::Usage,
+    effect::{Effect, EffectKind},
+    event::{Event, Usage},
     governor::Level,
-    id::{At, Digest, EffectId, Seq},
+    id::{At, Digest, Seq},
     run::{Core, Doing},
     view::{Why, why},
 };
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Serialize;
 
 use crate::{
-    driver::{DriveError, Loaded, Order, Said, Start, fold_each, say},
+    driver::{DriveError, Loaded, Said, fold_each, say},
     entry,
     observe::Question,
     store::{RunId, Store, StoreError},
@@ -85,8 +86,8 @@ fn story_after(
     let (mut entered, mut began) = (At(0), true);
     let loaded = fold_each(chart, id, lines, |line, run, stepped| {
         let core = run.core();
-        let event = entry::event(line).unwrap_or_default();
-        let why = why(chart, core, entry::name(&event), stepped);
+        let event = entry::event(line);
+        let why = why(chart, core, event.as_ref().map_or("", Event::name), stepped);
         let own = why.seq > after;
         for hop in &why.hops {
             let transition = Transition {
@@ -104,9 +105,10 @@ fn story_after(
             // What came before is somebody else's time.
             entered = why.at;
         }
-        let about = say::event(&event, &open, chart.jobs());
+        let about = event.as_ref().and_then(|event| say::event(event, &open, chart.jobs()));
         // What the agent did itself, it did at some stage.
-        let at = stage.as_ref().filter(|_| event.pointer("/answered/answer/own").is_some());
+        let own_report = matches!(&event, Some(Event::Answered { answer: Answer::Own(_), .. }));
+        let at = stage.as_ref().filter(|_| own_report);
         said.push(about.map(|said| match at {
             Some(stage) if !said.came.is_empty() => {
                 Said { came: format!("{} ({stage})", said.came), ..said }
@@ -114,17 +116,23 @@ fn story_after(
             _ => said,
         }));
         stage = run.stage();
-        for (effect, order) in &stepped.effects {
-            let Ok(order) = serde_json::from_str::<Order>(order.get()) else { continue };
-            spent.model_calls += u64::from(own && matches!(order, Order::Start(Start::Model(_))));
-            spent.tool_calls += u64::from(own && matches!(order, Order::Start(Start::Tool(_))));
-            open.insert(*effect, order);
+        for Effect { id, order } in &stepped.effects {
+            let started = |model: bool| match order {
+                EffectKind::Start(Order::Model(_)) => own && model,
+                EffectKind::Start(Order::Tool(_)) => own && !model,
+                _ => false,
+            };
+            spent.model_calls += u64::from(started(true));
+            spent.tool_calls += u64::from(started(false));
+            open.insert(*id, order.clone());
         }
-        let (models, tools) = repeated(&event, core);
+        let (models, tools) = event.as_ref().map_or((0, 0), |event| repeated(event, core));
         spent.model_calls += if own { models } else { 0 };
         spent.tool_calls += if own { tools } else { 0 };
-        let usage = event.pointer("/answered/usage").filter(|_| own);
-        let usage = usage.and_then(|usage| Usage::deserialize(usage).ok()).unwrap_or_default();
+        let usage = match &event {
+            Some(Event::Answered { usage, .. }) if own => *usage,
+            _ => Usage::default(),
+        };
         spent.tokens = spent.tokens.saturating_add(usage.tokens);
         spent.money = spent.money.saturating_add(usage.money);
         steps.push(why);
@@ -135,10 +143,10 @@ fn story_after(
 
 /// Returns how many calls of models and of tools an interruption had made again: what is still
 /// under way after it.
-fn repeated(event: &Value, core: &Core) -> (u64, u64) {
-    let under_way = event.pointer("/interrupted/under_way").and_then(Value::as_array);
-    let again = under_way.into_iter().flatten().filter_map(|unsure| {
-        let waited = EffectId::deserialize(unsure.get("effect")?).ok()?;
+fn repeated(event: &Event<Body>, core: &Core) -> (u64, u64) {
+    let Event::Interrupted { under_way, .. } = event else { return (0, 0) };
+    let again = under_way.iter().filter_map(|unsure| {
+        let waited = unsure.effect;
         core.items.iter().find_map(|item| match item.doing {
             Doing::Working { effect, kind, .. } if effect == waited => Some(kind),
             _ => None,

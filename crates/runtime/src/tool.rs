@@ -43,12 +43,11 @@ use std::{
 use pointsman_agents::{PLAN_TOOL, form::SUBMIT_TOOL};
 use pointsman_kernel::{
     agent::{FaultClass, ToolCall, ToolResult},
-    event::Usage,
     governor::Permissions,
     tool::ToolDecl,
 };
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 use thiserror::Error;
 
 pub(crate) use describe::Now;
@@ -391,6 +390,5 @@ fn done(Said { ok, output, mutated, short }: Said) -> Done {
     if short {
         return Done::fault(FaultClass::Resource, false, &output);
     }
-    let result = ToolResult { ok, output, mutated };
-    Done { answer: json!({ "tool": result }), usage: Usage::default() }
+    Done::result(ToolResult { ok, output, mutated })
 }

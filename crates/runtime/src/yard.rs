@@ -11,16 +11,17 @@ use std::{
 };
 
 use pointsman_kernel::{
+    body::Body,
     chart::{Chart, Disposition, Refused, verify},
+    event::Event,
     id::Digest,
 };
-use serde_json::Value;
 use thiserror::Error;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
 
 use crate::{
     clock::now_ms,
-    driver::{Beginning, DriveError, Driver, Site, Standing, rests},
+    driver::{Beginning, DriveError, Driver, Sent, Site, Standing, rests},
     session::{HOLD_PAUSE, HOLD_TRIES, deliver, hear, is_word},
     store::{Hold, RunId, StoreError},
 };
@@ -61,9 +62,9 @@ pub struct Left {
 /// Where a run of this yard is.
 enum Slot {
     /// Somebody drives it and takes events.
-    Driven(mpsc::UnboundedSender<Value>),
+    Driven(mpsc::UnboundedSender<Sent>),
     /// It is being loaded; these events wait for it.
-    Loading(Vec<Value>),
+    Loading(Vec<Sent>),
     /// It waits on the disk.
     Parked {
         /// When to wake it, if it has a time.
@@ -167,7 +168,8 @@ impl Yard {
 
     /// Sends an event to a run, which is loaded if it is parked. Returns whether this
     /// yard has such a run.
-    pub fn send(&self, id: &RunId, event: Value) -> bool {
+    pub fn send(&self, id: &RunId, event: Event<Body>) -> bool {
+        let event = Sent::Event(event);
         let mut slots = self.slots();
         match slots.runs.get_mut(id) {
             Some(Slot::Driven(inbox)) => {
@@ -204,7 +206,7 @@ impl Yard {
     }
 
     /// Loads a parked run and drives it.
-    fn load(&self, slots: &mut Slots, id: RunId, events: Vec<Value>) {
+    fn load(&self, slots: &mut Slots, id: RunId, events: Vec<Sent>) {
         let slot = slots.runs.insert(id.clone(), Slot::Loading(events));
         if let Some(Slot::Parked { wake: Some(wake), .. }) = slot {
             slots.due.remove(&(wake, id.clone()));
@@ -305,9 +307,9 @@ impl Yard {
                 return Ok(None);
             }
             match driver.next().await {
-                // A letter has come.
-                Value::Null => deliver(store, driver).await?,
-                event => driver.give(&event).await?,
+                Sent::Letter => deliver(store, driver).await?,
+                Sent::Question => {}
+                Sent::Event(event) => driver.give(event).await?,
             }
         }
     }

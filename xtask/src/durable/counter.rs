@@ -8,8 +8,8 @@ use std::{
 
 use anyhow::{Result, anyhow, ensure};
 use pointsman_kernel::{
-    agent::FaultClass,
-    chart::{Chart, verify},
+    agent::{ChildEnd, FaultClass},
+    chart::{Chart, Disposition, verify},
     event::Begun,
     governor::Permissions,
     id::Seq,
@@ -35,7 +35,9 @@ impl Perform for AtOnce {
     fn perform(&self, _: Errand, task: Task, _: Shown) -> Doing {
         Box::pin(async move {
             match task {
-                Task::Child(_) => Done::child(json!({ "ended": "succeeded", "result": "one" })),
+                Task::Child(_) => {
+                    Done::child(ChildEnd { ended: Disposition::Succeeded, result: "one".into() })
+                }
                 _ => Done::fault(FaultClass::Contract, false, "the counter orders nothing else"),
             }
         })

@@ -6,6 +6,7 @@ use std::sync::{
 };
 
 use anyhow::{Result, anyhow};
+use pointsman_agents::research;
 use pointsman_kernel::{
     chart::{Disposition, verify},
     event::Begun,
@@ -20,7 +21,7 @@ use pointsman_runtime::{
     store::Store,
     tool::{self, Tools},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::persona::{Case, Persona};
 use crate::place::{self, Scratch};
@@ -120,12 +121,16 @@ impl Perform for Played {
                 Box::pin(async move { tools.call(&call, &errand.to_string(), &shown).await })
             }
             Task::Own(task) => {
-                let text = |at: &str| task.pointer(at).and_then(Value::as_str).map(str::to_owned);
-                let done = match (text("/summarise/draft"), text("/assemble/text")) {
-                    (Some(text), _) => json!({ "summarised": { "text": text } }),
-                    (None, text) => json!({ "assembled": { "text": text.unwrap_or_default() } }),
+                let done = match task.read() {
+                    Ok(research::Task::Summarise { draft }) => {
+                        research::Report::Summarised { text: draft }
+                    }
+                    Ok(research::Task::Assemble { text, .. }) => {
+                        research::Report::Assembled { text }
+                    }
+                    _ => return Box::pin(std::future::pending()),
                 };
-                Box::pin(async move { Done::own(done) })
+                Box::pin(async move { Done::own(&done) })
             }
             _ => Box::pin(std::future::pending()),
         }

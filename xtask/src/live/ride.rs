@@ -3,7 +3,7 @@
 use std::{ffi::OsString, fs, time::Duration};
 
 use anyhow::{Context, Result, anyhow};
-use pointsman_kernel::{chart::verify, id::Seq};
+use pointsman_kernel::{agent::Order, chart::verify, effect::EffectKind, id::Seq};
 use pointsman_runtime::{driver::fold_each, store::Store};
 use serde_json::Value;
 
@@ -166,10 +166,10 @@ fn ordered(home: &Home) -> Result<Vec<String>> {
         .map_err(|refused| anyhow!("its chart is refused: {refused:?}"))?;
     let mut tools = Vec::new();
     fold_each(&chart, run, &store.lines(run, Seq(0))?, |_, _, stepped| {
-        let orders = stepped.effects.iter();
-        let orders = orders.filter_map(|(_, order)| serde_json::from_str(order.get()).ok());
-        let tool = |order: Value| order.pointer("/start/tool/tool")?.as_str().map(Into::into);
-        tools.extend(orders.filter_map(tool));
+        tools.extend(stepped.effects.iter().filter_map(|effect| match &effect.order {
+            EffectKind::Start(Order::Tool(call)) => Some(call.tool.clone()),
+            _ => None,
+        }));
     })?;
     Ok(tools)
 }

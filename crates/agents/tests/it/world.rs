@@ -3,6 +3,7 @@
 use pointsman_agents::ROWS;
 use pointsman_kernel::{
     chart::Chart,
+    effect::Effect,
     erased::{AnyRun, NotStepped, Stepped},
     id::{At, Digest, EffectId},
     journal::{Entry, FORMAT},
@@ -82,7 +83,9 @@ impl World {
         let (seq, at) = (self.run.core().next, At(at));
         // One spelling, whatever order objects are kept in.
         let event = canonical_body(&raw(event)).expect("it is JSON");
-        let stepped = self.run.step(&self.chart, seq, at, &event)?;
+        let typed = serde_json::from_str(event.get())
+            .map_err(|error| NotStepped::Unreadable(error.to_string()))?;
+        let stepped = self.run.step(&self.chart, seq, at, typed)?;
         if self.run.core().next == seq {
             return Ok(stepped);
         }
@@ -91,8 +94,8 @@ impl World {
         let line = Entry { v: FORMAT, seq, at, event: &event, hops, effects, prev }.line();
         self.prev = Digest::of(line.as_bytes());
         self.lines.push(line);
-        for (id, effect) in &stepped.effects {
-            let effect: Value = serde_json::from_str(effect.get()).expect("effects are JSON");
+        for Effect { id, order } in &stepped.effects {
+            let effect = serde_json::to_value(order).expect("effects are JSON");
             if let Some(ended) = effect.get("stop") {
                 let ended: EffectId = serde_json::from_value(ended.clone()).expect("an id");
                 self.open.retain(|(id, _)| *id != ended);

@@ -8,6 +8,7 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 use pointsman_agents::{code::Phase, form::SUBMIT_TOOL};
 use pointsman_kernel::{
+    body::Body,
     chart::{Budget, Chart},
     diagnostic::{did_you_mean, nearest},
 };
@@ -148,10 +149,10 @@ impl Run {
         // An agent that listens is told its goal, and that this is all.
         let words = match (chart.jobs(), piped) {
             (agent, Some(opening)) if agents::decl(agent).converses() => {
-                vec![json!({ "text": opening.text })]
+                vec![Body::canonical(&json!({ "text": opening.text }))]
             }
             // Whoever types the command lets the agent act.
-            _ if plan.is_some() => vec![json!({})],
+            _ if plan.is_some() => vec![Body::canonical(&json!({}))],
             _ => Vec::new(),
         };
         let goal = self.goal.clone().or_else(|| url(plan.as_ref())).unwrap_or_default().into();

@@ -15,9 +15,9 @@ const AGENTS: &[(&str, usize)] = &[
     ("crates/pointsman/src/command/run/form.rs", 1),
     ("crates/pointsman/src/draw/text.rs", 1),
     ("crates/runtime/src/host/explore.rs", 1),
-    ("crates/runtime/src/host/form/press.rs", 3),
     ("crates/runtime/src/model/decode/fault.rs", 3),
     ("crates/runtime/src/model/endpoint.rs", 2),
+    ("crates/runtime/src/tool/grant.rs", 1),
     // Sections of the settings.
     ("crates/runtime/src/config/read.rs", 4),
     // Still to go.
@@ -27,26 +27,20 @@ const AGENTS: &[(&str, usize)] = &[
 /// Files that name a tool, outside the room of tools and in it.
 const TOOLS: &[(&str, usize)] = &[
     ("crates/pointsman/src/calls.rs", 1),
-    ("crates/pointsman/src/chat/calling.rs", 1),
     ("crates/pointsman/src/command/doctor.rs", 3),
-    ("crates/pointsman/src/rules.rs", 7),
-    ("crates/runtime/src/acp/permission.rs", 2),
-    ("crates/runtime/src/acp/show.rs", 27),
-    ("crates/runtime/src/agents.rs", 1),
+    ("crates/runtime/src/acp/show.rs", 14),
     ("crates/runtime/src/config.rs", 4),
     ("crates/runtime/src/config/hooks.rs", 1),
     ("crates/runtime/src/config/read.rs", 1),
     ("crates/runtime/src/host.rs", 2),
-    ("crates/runtime/src/host/child.rs", 1),
     ("crates/runtime/src/host/hook/ledger.rs", 2),
-    ("crates/runtime/src/model/encode/names.rs", 3),
     ("crates/runtime/src/model/quote.rs", 1),
     ("crates/runtime/src/tool.rs", 13),
-    ("crates/runtime/src/tool/describe.rs", 31),
+    ("crates/runtime/src/tool/describe.rs", 5),
     ("crates/runtime/src/tool/fts/word.rs", 1),
     ("crates/runtime/src/tool/git.rs", 1),
     ("crates/runtime/src/tool/git/author.rs", 1),
-    ("crates/runtime/src/tool/grant.rs", 30),
+    ("crates/runtime/src/tool/grant.rs", 6),
     ("crates/runtime/src/tool/precheck.rs", 6),
     ("crates/runtime/src/tool/sandbox/landlock.rs", 2),
     ("crates/runtime/src/tool/schema.rs", 9),
@@ -54,14 +48,8 @@ const TOOLS: &[(&str, usize)] = &[
 ];
 
 /// Files of the driver and the session whose public items take or give plain JSON.
-const JSON: &[(&str, usize)] = &[
-    ("crates/runtime/src/driver.rs", 4),
-    ("crates/runtime/src/session.rs", 3),
-    ("crates/runtime/src/session/attend.rs", 1),
-    ("crates/runtime/src/session/converse.rs", 1),
-    ("crates/runtime/src/session/drive.rs", 1),
-    ("crates/runtime/src/session/message.rs", 1),
-];
+const JSON: &[(&str, usize)] =
+    &[("crates/runtime/src/session.rs", 2), ("crates/runtime/src/session/attend.rs", 1)];
 
 /// Returns how often something is found in each source file of the runtime and the binary,
 /// tests left out.
@@ -78,7 +66,7 @@ fn found(count: impl Fn(&str) -> usize) -> BTreeMap<String, usize> {
             continue;
         }
         let text = fs::read_to_string(&path).expect("it can be read");
-        let count = count(&text);
+        let count = count(text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default());
         if count > 0 {
             found.insert(name, count);
         }

@@ -14,11 +14,14 @@ use agent_client_protocol::{
     },
 };
 use pointsman_kernel::{
+    agent::{Answer, Order},
+    body::Body,
+    effect::{Effect, EffectKind},
     erased::{AnyRun, Stepped},
+    event::Event,
     id::{EffectId, Seq},
     journal::Entry,
 };
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
@@ -28,7 +31,10 @@ use super::{
 };
 use crate::{
     config::day::written,
-    driver::{Order, Start, fold_each, listens, say::after_tools},
+    driver::{
+        fold_each, is_aside, listens, question,
+        say::{after_tools, words},
+    },
     entry::event,
     observe::Notice,
     session::{Session, SessionError},
@@ -65,8 +71,9 @@ pub(super) fn recount(
     let (chart, mut updates, mut asides) = (&recalled.chart, Vec::new(), BTreeSet::new());
     let mut lines = recalled.lines.iter();
     fold_each(chart, id, &recalled.lines, |_, run, stepped| {
-        let event = lines.next().and_then(|line| event(line)).unwrap_or_default();
-        happened(&event, &mut teller, &asides, &mut updates);
+        if let Some(event) = lines.next().and_then(|line| event(line)) {
+            happened(&event, &mut teller, &asides, &mut updates);
+        }
         updates.extend(ordered(chart.jobs(), stepped, &mut teller, &mut asides));
         if let Some(ended) = run.core().ended {
             updates.extend(teller.tell(&Notice::Ended(ended)));
@@ -89,36 +96,31 @@ pub(super) fn recount(
 
 /// Tells what an event says that an editor shows.
 fn happened(
-    event: &Value,
+    event: &Event<Body>,
     teller: &mut Teller,
     asides: &BTreeSet<EffectId>,
     updates: &mut Vec<SessionUpdate>,
 ) {
-    if let Some(words) = words(event) {
-        updates.push(heard(words));
-    }
-    let effect = |event: &Value| EffectId::deserialize(event.get("effect")?).ok();
-    if let Some(answered) = event.get("answered")
-        && let Some(effect) = effect(answered)
-    {
-        let text = |pointer: &str| answered.pointer(pointer).and_then(Value::as_str);
-        let fault = text("/answer/fault/message");
-        let output = fault.or_else(|| text("/answer/tool/output"));
-        let reply = text("/answer/model/text").filter(|_| !asides.contains(&effect));
-        let output = output.or(reply).map(Into::into);
-        let said = answered.pointer("/answer/tool/ok").and_then(Value::as_bool);
-        let ok = said.unwrap_or_else(|| fault.is_none());
-        let hook = answered.get("answer").and_then(after_tools);
-        let ok = ok && hook.as_ref().is_none_or(|(ok, _)| *ok);
-        let what = hook.map_or_else(Box::default, |(_, report)| report.into());
-        updates.extend(teller.tell(&Notice::Answered { effect, ok, what, output }));
-    }
-    if let Some(approval) = event.get("approval_answered")
-        && let Some(effect) = effect(approval)
-    {
-        let granted = approval.get("granted").and_then(Value::as_bool).unwrap_or(false);
-        let reason = approval.get("reason").and_then(Value::as_str).unwrap_or_default();
-        updates.extend(teller.decided(effect, granted, reason));
+    match event {
+        Event::Given { event: 0, .. } => updates.extend(words(event).map(|said| heard(&said))),
+        Event::Answered { effect, answer, .. } => {
+            let (effect, aside) = (*effect, asides.contains(effect));
+            let (ok, output) = match answer {
+                Answer::Fault(fault) => (false, Some(fault.message.as_str())),
+                Answer::Tool(result) => (result.ok, Some(result.output.as_str())),
+                Answer::Model(reply) => (true, Some(reply.text.as_str()).filter(|_| !aside)),
+                _ => (true, None),
+            };
+            let output = output.map(Into::into);
+            let hook = after_tools(answer);
+            let ok = ok && hook.as_ref().is_none_or(|(ok, _)| *ok);
+            let what = hook.map_or_else(Box::default, |(_, report)| report.into());
+            updates.extend(teller.tell(&Notice::Answered { effect, ok, what, output }));
+        }
+        Event::ApprovalAnswered { effect, granted, reason, .. } => {
+            updates.extend(teller.decided(*effect, *granted, reason));
+        }
+        _ => {}
     }
 }
 
@@ -131,29 +133,24 @@ fn ordered(
     asides: &mut BTreeSet<EffectId>,
 ) -> Vec<SessionUpdate> {
     let mut updates = Vec::new();
-    for (effect, order) in &stepped.effects {
-        let effect = *effect;
-        let Ok(order) = serde_json::from_str::<Order>(order.get()) else { continue };
-        let question = order.question();
+    for Effect { id, order } in &stepped.effects {
+        let effect = *id;
         match order {
-            Order::Start(start) if start.is_aside(agent) => drop(asides.insert(effect)),
-            Order::Start(Start::Tool(call)) => {
-                let call = Some(Box::new(call));
+            EffectKind::Start(order) if is_aside(order, agent) => drop(asides.insert(effect)),
+            EffectKind::Start(Order::Tool(call)) => {
+                let call = Some(Box::new(call.clone()));
                 let (attempt, what) = (1, Box::default());
                 updates.extend(teller.tell(&Notice::Attempted { effect, attempt, what, call }));
             }
-            Order::Start(_) => updates.extend(question.map(|text| teller.asks(effect, &text))),
-            Order::AskPerson(call) => updates.push(teller.asks_for(effect, &call)),
-            Order::Stop(gone) => updates.extend(teller.tell(&Notice::Unsaid(gone))),
+            EffectKind::Start(_) => {
+                updates.extend(question(order).map(|text| teller.asks(effect, &text)));
+            }
+            EffectKind::AskPerson(call) => updates.push(teller.asks_for(effect, call)),
+            EffectKind::Stop(gone) => updates.extend(teller.tell(&Notice::Unsaid(*gone))),
+            _ => {}
         }
     }
     updates
-}
-
-/// Returns what a person says in an event.
-fn words(event: &Value) -> Option<&str> {
-    event.pointer("/given/event").filter(|it| it.as_u64() == Some(0))?;
-    event.pointer("/given/body/text")?.as_str()
 }
 
 /// Returns the phases of a run that works by a plan.
@@ -214,7 +211,7 @@ pub(super) fn sessions(
                 continue;
             }
         };
-        let title = lines.iter().find_map(|line| Some(words(&event(line)?)?.to_owned()));
+        let title = lines.iter().find_map(|line| words(&event(line)?));
         let last = lines.last().and_then(|line| Some(Entry::read(line).ok()?.at.0));
         let updated = row.created_ms.saturating_add(last.unwrap_or(0));
         let info = SessionInfo::new(row.id.as_str().to_owned(), place)

@@ -1,17 +1,25 @@
 //! Letters: events that other processes have to say to a run.
 
-use serde_json::Value;
+use pointsman_kernel::erased::NotStepped;
 
 use super::{DriveError, Driver};
-use crate::store::{Letter, LetterId, StoreError};
+use crate::{
+    observe::Notice,
+    store::{Letter, LetterId, StoreError},
+};
 
 impl Driver {
     /// Applies an event that came in a letter, and takes the letter away with it: it
     /// counts once, whatever happens. One that is refused or late is thrown away.
     pub async fn take(&mut self, letter: &Letter) -> Result<(), DriveError> {
-        let event: Value = serde_json::from_str(&letter.body).unwrap_or_default();
         self.letter = Some(letter.id);
-        self.give(&event).await?;
+        match letter.event() {
+            Ok(event) => self.give(event).await?,
+            Err(error) => {
+                let refused = NotStepped::Unreadable(error.to_string());
+                self.tell(&Notice::Refused(refused.to_string().into()));
+            }
+        }
         match self.letter.take() {
             Some(unused) => self.discard(unused).await,
             None => Ok(()),

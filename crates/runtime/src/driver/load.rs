@@ -3,21 +3,23 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use pointsman_kernel::{
-    agent::OrderKind,
+    agent::{Order, OrderKind},
+    body::Body,
     chart::{Charge, Chart},
+    effect::EffectKind,
     erased::{AnyRun, Stepped},
-    event::UnderWay,
+    event::{Event, UnderWay},
     id::{Digest, EffectId, Seq},
     run::{Core, Doing, Item},
     short,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{json, value::RawValue};
+use serde_json::value::RawValue;
 
 use super::{
     DriveError, Driver, Site, row,
     stand::{is_under_way, listens},
-    work::{Order, Ordered, Start},
+    work::{Ordered, asks, question},
 };
 use crate::{
     clock::Clock,
@@ -35,7 +37,7 @@ pub struct Loaded {
     /// The digest of its last line.
     pub link: Digest,
     /// Orders that an item waits for.
-    open: BTreeMap<EffectId, Box<RawValue>>,
+    open: BTreeMap<EffectId, EffectKind<Body>>,
 }
 
 impl Loaded {
@@ -44,23 +46,23 @@ impl Loaded {
         questions(self.run.core(), |effect| self.order(*effect))
     }
 
-    fn order(&self, effect: EffectId) -> Option<Order> {
-        serde_json::from_str(self.open.get(&effect)?.get()).ok()
+    fn order(&self, effect: EffectId) -> Option<EffectKind<Body>> {
+        self.open.get(&effect).cloned()
     }
 }
 
 /// Returns what is asked, given who knows the orders.
 pub(super) fn questions(
     core: &Core,
-    order_of: impl Fn(&EffectId) -> Option<Order>,
+    order_of: impl Fn(&EffectId) -> Option<EffectKind<Body>>,
 ) -> Vec<Question> {
     let asked = core.items.iter().filter_map(|item| match item.doing {
         Doing::Asking { effect, expires, call: identity, again } => {
-            let Order::AskPerson(call) = order_of(&effect)? else { return None };
+            let EffectKind::AskPerson(call) = order_of(&effect)? else { return None };
             Some(Question { effect, asks: Asked::Call { call, identity, again }, expires })
         }
         Doing::Working { effect, kind: OrderKind::Own, deadline: expires } => {
-            let asks = Asked::Plain(order_of(&effect)?.question()?);
+            let asks = Asked::Plain(question(&order_of(&effect)?)?);
             Some(Question { effect, asks, expires })
         }
         _ => None,
@@ -74,7 +76,7 @@ struct Kept {
     /// The build that made it: what another one made of the journal counts for nothing.
     build: [Box<str>; 2],
     run: Box<RawValue>,
-    open: Vec<(EffectId, Box<RawValue>)>,
+    open: Vec<(EffectId, EffectKind<Body>)>,
 }
 
 impl Kept {
@@ -122,7 +124,7 @@ pub(crate) fn go_on(
             .map_err(|source| DriveError::Diverged { run: id.clone(), source })?;
         loaded.link = link;
         each(line, &*loaded.run, &stepped);
-        loaded.open.extend(stepped.effects);
+        loaded.open.extend(stepped.effects.into_iter().map(|effect| (effect.id, effect.order)));
         let items = &loaded.run.core().items;
         loaded.open.retain(|effect, _| items.iter().any(|item| waits_for(item, *effect)));
     }
@@ -158,8 +160,8 @@ impl Driver {
     ) -> Result<Self, DriveError> {
         let mut driver = Self::reopen(site, chart, id).await?;
         for (charge, amount) in grants {
-            let event = json!({ "granted": { "charge": charge, "amount": amount } });
-            let granted = driver.apply(&event, None).await?;
+            let event = Event::Granted { charge: *charge, amount: *amount };
+            let granted = driver.apply(event, None).await?;
             let run = || driver.id.clone();
             granted.map_err(|source| DriveError::NotGranted { run: run(), source })?;
         }
@@ -182,7 +184,7 @@ impl Driver {
     /// Writes down that nobody drove the run, and leaves what was under way as it is.
     async fn leave_under_way(&mut self) -> Result<(), DriveError> {
         if self.run.core().ended.is_none() && self.works() {
-            self.give(&json!({ "interrupted": { "under_way": [] } })).await?;
+            self.give(Event::Interrupted { under_way: Vec::new(), counted: false }).await?;
         }
         Ok(())
     }
@@ -211,7 +213,7 @@ impl Driver {
     ) -> Result<Self, DriveError> {
         let mut driver = Self::reopen(site, chart, id).await?;
         driver.leave_under_way().await?;
-        driver.give(&json!({ "paused": { "why": why } })).await?;
+        driver.give(Event::Paused { why: why.into() }).await?;
         Ok(driver)
     }
 
@@ -222,9 +224,7 @@ impl Driver {
         let Loaded { run, link, open } = loaded;
         let mut driver = Self::around(id, chart, run, site, link, clock);
         for (effect, order) in open {
-            if let Ok(order) = serde_json::from_str::<Order>(order.get()) {
-                driver.reopen_order(effect, order);
-            }
+            driver.reopen_order(effect, order);
         }
         for question in driver.questions() {
             driver.decline(&question);
@@ -233,7 +233,7 @@ impl Driver {
         driver.site.performer.paused(&driver.id, driver.run.core().paused);
         // The first entry of its own says that nothing which was allowed before is.
         if forked.is_some_and(|(_, shared)| shared == seq) {
-            driver.give(&json!("forked")).await?;
+            driver.give(Event::Forked).await?;
         }
         Ok(driver)
     }
@@ -248,13 +248,13 @@ impl Driver {
             .open
             .iter()
             .filter_map(|(effect, working)| {
-                let Order::Start(start) = &working.order else { return None };
-                if working.order.question().is_some() {
+                let EffectKind::Start(order) = &working.order else { return None };
+                if question(&working.order).is_some() {
                     return None;
                 }
-                let call = match start {
-                    Start::Tool(call) => Some(call.clone()),
-                    Start::Model(_) | Start::Child(_) | Start::Own { .. } => None,
+                let call = match order {
+                    Order::Tool(call) => Some(call.clone()),
+                    _ => None,
                 };
                 Some(UnderWay { effect: *effect, call })
             })
@@ -262,21 +262,20 @@ impl Driver {
         if let Some(short) = short(&self.chart, self.run.core(), &under_way) {
             return Err(DriveError::Short { run: self.id.clone(), short });
         }
-        let event = json!({ "interrupted": { "under_way": under_way, "counted": true } });
+        let event = Event::Interrupted { under_way: under_way.clone(), counted: true };
         let committed = self
-            .commit(&event, None)
+            .commit(event, None)
             .await?
             .map_err(|source| DriveError::NotResumed { run: self.id.clone(), source })?;
         let Some(committed) = committed else { return Ok(()) };
         for UnderWay { effect, .. } in under_way {
             let Some(working) = self.open.get(&effect) else { continue };
-            let Order::Start(start) = working.order.clone() else { continue };
-            let prompt = match &start {
-                Start::Model(call) => Some(self.run.prompt(&self.chart, call)),
-                Start::Tool(_) | Start::Child(_) | Start::Own { .. } => None,
+            let EffectKind::Start(order) = working.order.clone() else { continue };
+            let prompt = match &order {
+                Order::Model(call) => Some(self.run.prompt(&self.chart, call)),
+                _ => None,
             };
-            let task = start.task(prompt);
-            self.work(&committed, effect, (start, task), true);
+            self.work(&committed, effect, (order, prompt), true);
         }
         Ok(())
     }
@@ -289,7 +288,7 @@ impl Driver {
         let open = held
             .chain(new)
             .filter(|(id, _)| items.iter().any(|item| waits_for(item, *id)))
-            .filter_map(|(id, order)| Some((id, serde_json::value::to_raw_value(order).ok()?)));
+            .map(|(id, order)| (id, order.clone()));
         let kept = Kept {
             build: BUILD.map(Into::into),
             run: self.run.snapshot().ok()?,
@@ -318,7 +317,7 @@ pub(crate) fn rests(site: &Site, chart: &Chart, id: &RunId) -> Result<Option<Res
     let last = site.store.run(id)?.seq;
     let found = cached(site, chart, id)?.filter(|(seq, _)| *seq == last);
     Ok(found.and_then(|(_, loaded)| {
-        let asks = |effect| loaded.order(effect).is_some_and(|order| order.asks());
+        let asks = |effect| loaded.order(effect).is_some_and(|order| asks(&order));
         let core = loaded.run.core();
         let rests = !is_under_way(core, asks);
         rests.then(|| Rest { listens: listens(chart, core) })
@@ -343,7 +342,7 @@ fn cached(site: &Site, chart: &Chart, id: &RunId) -> Result<Option<(Seq, Loaded)
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     use super::*;
 

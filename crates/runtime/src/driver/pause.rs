@@ -4,7 +4,7 @@
 //! person says so; the watch over the machine, and the parent of a child run, let only that
 //! go on which they have paused themselves.
 
-use serde_json::{Value, json};
+use pointsman_kernel::{body::Body, event::Event};
 
 use super::{DriveError, Driver};
 use crate::watch::Call;
@@ -19,21 +19,21 @@ impl Driver {
     pub(crate) async fn heed(&mut self, call: Call) -> Result<(), DriveError> {
         let event = match call {
             Call::Resume if self.held => return Ok(()),
-            Call::Resume => json!("resumed"),
-            Call::Pause(why) => json!({ "paused": { "why": why } }),
+            Call::Resume => Event::Resumed,
+            Call::Pause(why) => Event::Paused { why },
         };
         let held = self.held;
-        self.give(&event).await?;
+        self.give(event).await?;
         self.held = held;
         Ok(())
     }
 
     /// Keeps whether a person has paused it, even where it was paused already.
-    pub(super) fn hold_or_release(&mut self, event: &Value) {
-        if event.get("paused").is_some() {
-            self.held = true;
-        } else if event.as_str() == Some("resumed") {
-            self.held = false;
+    pub(super) const fn hold_or_release(&mut self, event: &Event<Body>) {
+        match event {
+            Event::Paused { .. } => self.held = true,
+            Event::Resumed => self.held = false,
+            _ => {}
         }
     }
 

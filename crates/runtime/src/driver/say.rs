@@ -5,11 +5,18 @@ mod form;
 
 use std::collections::BTreeMap;
 
-use pointsman_kernel::id::EffectId;
+use pointsman_agents::{builtin::Report, chat};
+use pointsman_kernel::{
+    agent::{Answer, Order},
+    body::Body,
+    effect::EffectKind,
+    event::Event,
+    id::EffectId,
+};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::work::{Order, Start};
+use super::work::{is_aside, question};
 use crate::{host::went_well, tool::NOTICE};
 
 /// Characters of an answer that are shown.
@@ -41,35 +48,44 @@ pub(super) struct Came<'a> {
 }
 
 /// Says what is started.
-pub(super) fn start(start: &Start, agent: &str, model: &str) -> String {
-    match start {
-        Start::Model(_) if start.is_aside(agent) => {
+pub(super) fn start(order: &Order<Body>, agent: &str, model: &str) -> String {
+    match order {
+        Order::Model(_) if is_aside(order, agent) => {
             format!("summarises what was said, with {model}")
         }
-        Start::Model(_) => format!("asks {model}"),
-        Start::Tool(call) => format!("calls {} {}", call.tool, call.arguments.get()),
-        Start::Child(child) => format!("runs {}", child.chart),
-        Start::Own { task } => form::task(task).unwrap_or_else(|| format!("does {}", name(task))),
+        Order::Model(_) => format!("asks {model}"),
+        Order::Tool(call) => format!("calls {} {}", call.tool, call.arguments.get()),
+        Order::Child(child) => format!("runs {}", child.chart),
+        Order::Own { task, .. } => {
+            form::task(task).unwrap_or_else(|| format!("does {}", name(task)))
+        }
+        _ => "does something".into(),
     }
 }
 
 /// Says what came back. What only serves the agent, an `aside`, is no answer to anybody.
-pub(super) fn answer(answer: &Value, aside: bool) -> Came<'_> {
-    let text = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str);
-    let fault = text("/fault/message");
-    let aside = aside && fault.is_none();
-    let ok = match answer.pointer("/tool/ok").and_then(Value::as_bool) {
-        Some(ok) => ok,
-        None => fault.is_none(),
+pub(super) fn answer(answer: &Answer<Body>, aside: bool) -> Came<'_> {
+    let fault = matches!(answer, Answer::Fault(_));
+    let aside = aside && !fault;
+    let output = match answer {
+        Answer::Fault(fault) => Some(fault.message.as_str()),
+        Answer::Tool(result) => Some(result.output.as_str()),
+        Answer::Model(reply) => Some(reply.text.as_str()).filter(|_| !aside),
+        _ => None,
     };
-    let person = answer.pointer("/own/answered/yes").and_then(Value::as_bool);
-    let said = person.map(|yes| if yes { "yes" } else { "no" });
-    let reply = text("/model/text").filter(|_| !aside);
-    let output = fault.or_else(|| text("/tool/output")).or(reply);
+    let ok = match answer {
+        Answer::Tool(result) => result.ok,
+        _ => !fault,
+    };
+    let own = match answer {
+        Answer::Own(report) => Some(report),
+        _ => None,
+    };
+    let said = own.and_then(person).map(|yes| if yes { "yes" } else { "no" });
     let hook = after_tools(answer);
     let ok = ok && hook.as_ref().is_none_or(|(ok, _)| *ok);
     let hook = hook.map(|(_, report)| report);
-    let form = answer.get("own").and_then(form::report);
+    let form = own.and_then(form::report);
     let said = said.or_else(|| form.as_ref().map(|(_, said)| said.as_str()));
     let ok = ok && form.as_ref().is_none_or(|(ok, _)| *ok);
     let done = aside.then_some(SUMMARISED);
@@ -93,77 +109,93 @@ pub(super) fn shortened(text: &str, room: usize) -> String {
     text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
+/// Returns what a person has answered to a plain question.
+fn person(report: &Body) -> Option<bool> {
+    match report.read() {
+        Ok(Report::Answered { yes, .. }) => Some(yes),
+        _ => None,
+    }
+}
+
 /// Says what was done after tools, and whether it went well.
-pub(crate) fn after_tools(answer: &Value) -> Option<(bool, String)> {
-    let actions = answer.pointer("/own/post_tools/actions")?.as_array()?;
-    let actions: Vec<&str> = actions.iter().filter_map(Value::as_str).collect();
+pub(crate) fn after_tools(answer: &Answer<Body>) -> Option<(bool, String)> {
+    let Answer::Own(report) = answer else { return None };
+    let Ok(chat::Report::PostTools { actions, .. }) = report.read() else { return None };
+    let actions: Vec<&str> = actions.iter().map(String::as_str).collect();
     Some((went_well(&actions), actions.join("; ")))
+}
+
+/// Returns what somebody said in an event in plain words.
+pub(crate) fn words(event: &Event<Body>) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Words {
+        text: String,
+    }
+    let Event::Given { body, .. } = event else { return None };
+    serde_json::from_str::<Words>(body.get()).ok().map(|words| words.text)
 }
 
 /// Says what an event of a journal is about, with the orders that were open before it;
 /// nothing where its name says all.
-pub(crate) fn event(event: &Value, open: &BTreeMap<EffectId, Order>, agent: &str) -> Option<Said> {
-    let order = |body: &Value| open.get(&EffectId::deserialize(body.get("effect")?).ok()?);
-    let (name, body) = event.as_object()?.iter().next()?;
-    let text = |pointer: &str| body.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
-    Some(match name.as_str() {
-        "answered" => {
-            let order = order(body);
+pub(crate) fn event(
+    event: &Event<Body>,
+    open: &BTreeMap<EffectId, EffectKind<Body>>,
+    agent: &str,
+) -> Option<Said> {
+    let plain = |did: String| Said { did, ok: true, came: String::new() };
+    Some(match event {
+        Event::Answered { effect, answer: came, .. } => {
+            let order = open.get(effect);
             let did = match order {
-                Some(Order::Start(it)) => order.and_then(Order::question).map_or_else(
+                Some(EffectKind::Start(it)) => order.and_then(question).map_or_else(
                     || start(it, agent, "the model"),
                     |asked| format!("asks: {asked}"),
                 ),
                 _ => String::new(),
             };
-            let aside = matches!(order, Some(Order::Start(start)) if start.is_aside(agent));
-            let Came { ok, what, .. } = answer(body.get("answer")?, aside);
+            let aside = matches!(order, Some(EffectKind::Start(order)) if is_aside(order, agent));
+            let Came { ok, what, .. } = answer(came, aside);
             Said { did, ok, came: what }
         }
-        "approval_answered" => {
-            let granted = body.get("granted")?.as_bool()?;
-            let said = if granted { "a person allows" } else { "a person denies" };
-            let call = match order(body) {
-                Some(Order::AskPerson(call)) => format!("{} {}", call.tool, call.arguments.get()),
+        Event::ApprovalAnswered { effect, granted, reason, .. } => {
+            let said = if *granted { "a person allows" } else { "a person denies" };
+            let call = match open.get(effect) {
+                Some(EffectKind::AskPerson(call)) => {
+                    format!("{} {}", call.tool, call.arguments.get())
+                }
                 _ => "a call".into(),
             };
-            let came = text("/reason").unwrap_or_default();
-            Said { did: format!("{said} {call}"), ok: granted, came }
+            Said { did: format!("{said} {call}"), ok: *granted, came: reason.clone() }
         }
-        "given" => Said { did: text("/body/text")?, ok: true, came: String::new() },
-        "granted" => {
-            let amount = body.get("amount")?.as_u64()?;
-            let charge = text("/charge")?.replace('_', " ");
-            Said {
-                did: format!("a person grants {amount} more: {charge}"),
-                ok: true,
-                came: String::new(),
-            }
+        Event::Given { .. } => plain(words(event)?),
+        Event::Granted { charge, amount } => {
+            plain(format!("a person grants {amount} more: {}", charge.name().replace('_', " ")))
         }
-        "paused" => Said { did: text("/why")?, ok: true, came: String::new() },
+        Event::Paused { why } => plain(why.clone()),
         _ => return None,
     })
 }
 
 /// Returns the name of a task of the agent's own: its tag.
-fn name(task: &Value) -> &str {
-    match task {
-        Value::String(name) => name,
-        Value::Object(map) => map.keys().next().map_or("something", String::as_str),
-        _ => "something",
+fn name(task: &Body) -> String {
+    match task.read() {
+        Ok(Value::String(name)) => name,
+        Ok(Value::Object(map)) => {
+            map.into_iter().next().map_or_else(|| "something".into(), |(tag, _)| tag)
+        }
+        _ => "something".into(),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::perform::Done;
 
     #[test]
     fn what_is_left_out_is_marked_and_a_failure_is_told_whole() {
         let long = format!("{} the remedy", "x".repeat(400));
-        let came = |ok: bool| answer(&json!({ "tool": { "ok": ok, "output": &long } }), false).what;
+        let came = |ok: bool| answer(&Done::tool(ok, &long).answer, false).what;
         let short = came(true);
         assert_eq!(short.chars().count(), SHOWN);
         assert!(short.ends_with('…'), "{short}");

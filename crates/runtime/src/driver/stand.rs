@@ -6,7 +6,10 @@ use pointsman_kernel::{
     run::{Core, Doing, Item},
 };
 
-use super::{Driver, load, work::Working};
+use super::{
+    Driver, load,
+    work::{Working, question},
+};
 use crate::observe::Question;
 
 /// How a run stands between two events.
@@ -64,7 +67,7 @@ impl Driver {
     /// The same, but for calls that are looked at before a person is asked: that can be left
     /// at any time, and done anew.
     pub(super) fn works(&self) -> bool {
-        let asks = |effect| self.open.get(&effect).is_some_and(|it| it.order.question().is_some());
+        let asks = |effect| self.open.get(&effect).is_some_and(|it| question(&it.order).is_some());
         is_under_way(self.run.core(), asks)
     }
 

@@ -3,21 +3,23 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use pointsman_kernel::{
-    agent::ToolCall,
+    agent::{Answer, Order, ToolCall, ToolResult},
+    body::Body,
     chart::Stuck,
+    effect::EffectKind,
     erased::Stepped,
+    event::Event,
     governor::Level,
-    id::{At, EffectId},
+    id::At,
     run::{Doing, Item},
     view::{view, why},
 };
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
     Driver,
     say::{self, Came},
-    work::{Order, Start},
+    work::is_aside,
 };
 use crate::{
     observe::{Notice, Progress},
@@ -93,7 +95,7 @@ impl Driver {
     pub(super) fn tell_step(
         &mut self,
         committed: &Committed,
-        event: &Value,
+        event: &Event<Body>,
         stepped: &Stepped,
         mut entered: At,
     ) {
@@ -104,7 +106,10 @@ impl Driver {
         let core = self.run.core();
         let why = why(&self.chart, core, "", stepped);
         // Why an attempt failed that had an answer; a fault was told as one.
-        let fault = event.pointer("/answered/answer/fault/message").and_then(Value::as_str);
+        let fault = match event {
+            Event::Answered { answer: Answer::Fault(fault), .. } => Some(fault.message.as_str()),
+            _ => None,
+        };
         for why in why.failed.into_iter().filter(|why| Some(why.as_str()) != fault) {
             self.tell(&Notice::Failed(why.into()));
         }
@@ -132,11 +137,10 @@ impl Driver {
             let stuck = !verdict.rule.is_permission() && verdict.level >= Level::Refuse;
             self.tell(&if stuck { Notice::Stuck(verdict) } else { Notice::Warned(verdict) });
         }
-        if let Some(why) = event.pointer("/paused/why").and_then(Value::as_str) {
-            self.tell(&Notice::Paused(why.into()));
-        }
-        if event.as_str() == Some("resumed") {
-            self.tell(&Notice::Resumed);
+        match event {
+            Event::Paused { why } => self.tell(&Notice::Paused(why.as_str().into())),
+            Event::Resumed => self.tell(&Notice::Resumed),
+            _ => {}
         }
         if let Some(progress) = progress {
             self.tell(&Notice::Progressed(progress));
@@ -158,29 +162,28 @@ impl Driver {
     }
 
     /// Tells of an answer, and counts it where it is a tool's.
-    fn tell_answer(&mut self, event: &Value) -> Option<Progress> {
-        let answered = event.get("answered")?;
-        let effect = EffectId::deserialize(answered.get("effect")?).ok()?;
-        let answer = answered.get("answer")?;
+    fn tell_answer(&mut self, event: &Event<Body>) -> Option<Progress> {
+        let Event::Answered { effect, answer, .. } = event else { return None };
+        let effect = *effect;
         let aside = match self.open.get(&effect).map(|it| &it.order) {
-            Some(Order::Start(start)) => start.is_aside(self.chart.jobs()),
+            Some(EffectKind::Start(order)) => is_aside(order, self.chart.jobs()),
             _ => false,
         };
         // Of a call that a person was to be asked for, nobody has heard so far.
-        if let Some(Order::AskPerson(call)) = self.open.get(&effect).map(|it| &it.order) {
-            self.tell_attempt(effect, &Start::Tool(call.clone()));
+        if let Some(EffectKind::AskPerson(call)) = self.open.get(&effect).map(|it| &it.order) {
+            self.tell_attempt(effect, &Order::Tool(call.clone()));
         }
         let Came { ok, what, output } = say::answer(answer, aside);
         let output = output.map(Into::into);
         self.tell(&Notice::Answered { effect, ok, what: what.into(), output });
-        if answer.get("fault").is_some() {
+        if matches!(answer, Answer::Fault(_)) {
             self.tell(&Notice::Unsaid(effect));
         }
-        let Some(Order::Start(Start::Tool(call))) = self.open.get(&effect).map(|it| &it.order)
+        let Some(EffectKind::Start(Order::Tool(call))) = self.open.get(&effect).map(|it| &it.order)
         else {
             return None;
         };
-        let changed = answer.pointer("/tool/mutated") == Some(&Value::Bool(true));
+        let changed = matches!(answer, Answer::Tool(ToolResult { mutated: true, .. }));
         let files = if changed { self.targets(call) } else { Vec::new() };
         self.tally.count(self.chart.stuck(), ok, files)
     }

@@ -8,16 +8,17 @@ use std::{
 
 use pointsman_agents::builtin::{Report, Task as Wanted};
 use pointsman_kernel::{
-    agent::{ChildRun, FaultClass, ModelCall, ToolCall},
+    agent::{FaultClass, Order},
+    body::Body,
     chart::Chart,
+    effect::{Effect, EffectKind},
     erased::{AnyRun, Stepped},
-    event::Usage,
+    event::Event,
     id::EffectId,
     prompt::Prompt,
     run::{Doing as Asks, Item},
 };
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json, value::RawValue};
+use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::{Driver, say};
@@ -31,61 +32,40 @@ use crate::{
 /// Characters of a call that those who watch are told.
 const SHOWN: usize = 120;
 
-/// An effect, as a step orders it.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Order {
-    Start(Start),
-    AskPerson(ToolCall),
-    Stop(EffectId),
+/// Returns the question, where all that is ordered is a person's yes or no.
+pub(crate) fn question(order: &EffectKind<Body>) -> Option<String> {
+    let EffectKind::Start(Order::Own { task, .. }) = order else { return None };
+    let Ok(Wanted::Ask { question }) = task.read() else { return None };
+    Some(question)
 }
 
-impl Order {
-    /// Returns the question, where all that is ordered is a person's yes or no.
-    pub(crate) fn question(&self) -> Option<String> {
-        let Self::Start(Start::Own { task }) = self else { return None };
-        let Ok(Wanted::Ask { question }) = Wanted::deserialize(task) else { return None };
-        Some(question)
-    }
-
-    /// Returns whether a person is asked by it.
-    pub(super) fn asks(&self) -> bool {
-        matches!(self, Self::AskPerson(_)) || self.question().is_some()
-    }
+/// Returns whether a person is asked by it.
+pub(super) fn asks(order: &EffectKind<Body>) -> bool {
+    matches!(order, EffectKind::AskPerson(_)) || question(order).is_some()
 }
 
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Start {
-    Model(ModelCall),
-    Tool(ToolCall),
-    Child(ChildRun),
-    Own { task: Value },
+/// Returns whether it is a question to the model that only serves the agent, such as
+/// one for a summary: what comes of it is no answer to anybody. Agents that hold
+/// conversations ask for their reply as the first item of a job, and for nothing else.
+pub(crate) fn is_aside(order: &Order<Body>, agent: &str) -> bool {
+    matches!(order, Order::Model(call) if call.item > 0 && agents::decl(agent).converses())
 }
 
-impl Start {
-    /// Returns whether it is a question to the model that only serves the agent, such as
-    /// one for a summary: what comes of it is no answer to anybody. Agents that hold
-    /// conversations ask for their reply as the first item of a job, and for nothing else.
-    pub(crate) fn is_aside(&self, agent: &str) -> bool {
-        matches!(self, Self::Model(call) if call.item > 0 && agents::decl(agent).converses())
-    }
-
-    /// Returns what is to be done; a model's question comes with its prompt.
-    pub(super) fn task(&self, prompt: Option<Prompt>) -> Task {
-        match self {
-            Self::Model(_) => Task::Model(prompt.unwrap_or_default()),
-            Self::Tool(call) => Task::Tool(call.clone()),
-            Self::Child(child) => Task::Child(child.clone()),
-            Self::Own { task } => Task::Own(task.clone()),
-        }
-    }
+/// Returns what is to be done; a model's question comes with its prompt.
+pub(super) fn task(order: &Order<Body>, prompt: Option<Prompt>) -> Option<Task> {
+    Some(match order {
+        Order::Model(_) => Task::Model(prompt.unwrap_or_default()),
+        Order::Tool(call) => Task::Tool(call.clone()),
+        Order::Child(child) => Task::Child(child.clone()),
+        Order::Own { task, .. } => Task::Own(task.clone()),
+        _ => return None,
+    })
 }
 
 /// An order of a step, with what a model is shown by it.
 pub(super) struct Ordered {
     pub(super) id: EffectId,
-    pub(super) order: Order,
+    pub(super) order: EffectKind<Body>,
     pub(super) prompt: Option<Prompt>,
 }
 
@@ -99,7 +79,7 @@ impl Ordered {
 
 /// An order that an item waits for, with what is being done about it.
 pub(super) struct Working {
-    pub(super) order: Order,
+    pub(super) order: EffectKind<Body>,
     doing: Option<Doing>,
     /// What a model or a tool has written so far, piece by piece.
     pieces: Option<mpsc::UnboundedReceiver<String>>,
@@ -111,7 +91,7 @@ pub(super) struct Working {
 
 impl Working {
     /// An order that nobody works on: a question, or what was under way before a crash.
-    pub(super) const fn idle(order: Order) -> Self {
+    pub(super) const fn idle(order: EffectKind<Body>) -> Self {
         Self { order, doing: None, pieces: None, done: None, check: None }
     }
 
@@ -152,7 +132,7 @@ impl Working {
 /// What came of moving on what is under way.
 pub(super) enum Moved {
     /// An order was carried out: this is the event that says so.
-    Answered(Value),
+    Answered(Event<Body>),
     /// A model has written more.
     Said { effect: EffectId, text: String },
     /// Nothing was found against a call: a person can be asked for it.
@@ -189,31 +169,22 @@ pub(super) fn poll(
     Poll::Pending
 }
 
-/// Returns the event by which an answer reaches the run. The answer may be long, so it is
-/// moved and not copied; a cost of nothing is not written down.
-fn event(effect: EffectId, Done { answer, usage }: Done) -> Value {
-    let mut answered = Map::new();
-    answered.insert("effect".into(), json!(effect));
-    answered.insert("answer".into(), answer);
-    if usage != Usage::default() {
-        answered.insert("usage".into(), json!(usage));
-    }
-    Value::Object(Map::from_iter([("answered".into(), answered.into())]))
+/// Returns the event by which an answer reaches the run.
+fn event(effect: EffectId, Done { answer, usage }: Done) -> Event<Body> {
+    Event::Answered { effect, answer, usage }
 }
 
 /// Returns what a step orders. Prompts are rendered from the run as it is now, which is how
 /// the step left it.
 pub(super) fn orders(chart: &Chart, run: &dyn AnyRun, stepped: &Stepped) -> Vec<Ordered> {
-    let read = |(id, order): &(EffectId, Box<RawValue>)| {
-        // The kernel serialised it a moment ago.
-        let order = serde_json::from_str(order.get()).ok()?;
-        let prompt = match &order {
-            Order::Start(Start::Model(call)) => Some(run.prompt(chart, call)),
+    let ordered = |Effect { id, order }: &Effect<Body>| {
+        let prompt = match order {
+            EffectKind::Start(Order::Model(call)) => Some(run.prompt(chart, call)),
             _ => None,
         };
-        Some(Ordered { id: *id, order, prompt })
+        Ordered { id: *id, order: order.clone(), prompt }
     };
-    stepped.effects.iter().filter_map(read).collect()
+    stepped.effects.iter().map(ordered).collect()
 }
 
 impl Driver {
@@ -221,37 +192,33 @@ impl Driver {
     pub(super) fn start(&mut self, committed: &Committed, ordered: Ordered) {
         let Ordered { id, order, prompt } = ordered;
         match order {
-            Order::Stop(effect) => {
-                if self.open.remove(&effect).is_some() {
-                    self.tell(&Notice::Unsaid(effect));
-                }
+            EffectKind::Stop(effect) if self.open.remove(&effect).is_some() => {
+                self.tell(&Notice::Unsaid(effect));
             }
-            Order::AskPerson(_) => self.ask(id, order),
-            // No host can answer it; the state's timeout says how long a person has.
-            Order::Start(Start::Own { .. }) if order.question().is_some() => self.ask(id, order),
-            Order::Start(start) => {
-                let task = start.task(prompt);
-                self.work(committed, id, (start, task), false);
-            }
+            // No host can answer a question; the state's timeout says how long a person has.
+            order if asks(&order) => self.ask(id, order),
+            EffectKind::Start(order) => self.work(committed, id, (order, prompt), false),
+            // What a later kernel orders is answered by nobody, and ends with its time.
+            _ => {}
         }
     }
 
-    fn ask(&mut self, id: EffectId, order: Order) {
+    fn ask(&mut self, id: EffectId, order: EffectKind<Body>) {
         self.reopen_order(id, order);
         self.put(id);
     }
 
     /// Takes up an order that nobody works on. A call that a person is to be asked for is
     /// looked at first: the world may have changed since it was ordered.
-    pub(super) fn reopen_order(&mut self, id: EffectId, order: Order) {
+    pub(super) fn reopen_order(&mut self, id: EffectId, order: EffectKind<Body>) {
         let check = self.check(id, &order);
         self.open.insert(id, Working { check, ..Working::idle(order) });
     }
 
     /// Returns a look at the call that a person is to be asked for. One that may have been
     /// done already is theirs to decide over.
-    fn check(&self, id: EffectId, order: &Order) -> Option<Checking> {
-        let Order::AskPerson(call) = order else { return None };
+    fn check(&self, id: EffectId, order: &EffectKind<Body>) -> Option<Checking> {
+        let EffectKind::AskPerson(call) = order else { return None };
         let waits = |item: &&Item| super::load::waits_for(item, id);
         let item = self.run.core().items.iter().find(waits)?;
         let again = matches!(item.doing, Asks::Asking { again: true, .. });
@@ -277,13 +244,17 @@ impl Driver {
         let no = match &question.asks {
             // The person who resumes the run decides whether the call is repeated.
             Asked::Call { again: true, .. } => return false,
-            Asked::Call { identity, .. } => json!({ "approval_answered": {
-                "effect": effect, "call": identity, "granted": false, "reason": why,
-            } }),
+            Asked::Call { identity, .. } => Event::ApprovalAnswered {
+                effect,
+                call: *identity,
+                granted: false,
+                reason: why.into(),
+                remember: None,
+            },
             Asked::Plain(_) => answered(effect, false, why),
         };
         // The other end is the driver's own.
-        drop(self.outbox.send(no));
+        drop(self.outbox.send(no.into()));
         question.call().is_some()
     }
 
@@ -292,10 +263,11 @@ impl Driver {
         &mut self,
         _: &Committed,
         id: EffectId,
-        (start, task): (Start, Task),
+        (order, prompt): (Order<Body>, Option<Prompt>),
         again: bool,
     ) {
-        self.tell_attempt(id, &start);
+        let Some(task) = task(&order, prompt) else { return };
+        self.tell_attempt(id, &order);
         let errand = Errand { run: self.id.clone(), effect: id, again };
         // Models and tools show how far they have come, and only to those who watch.
         let may_be_seen = match &task {
@@ -305,7 +277,7 @@ impl Driver {
             Task::Child(_) | Task::Own(_) => false,
         };
         let watched =
-            may_be_seen && !self.site.observers.is_empty() && !start.is_aside(self.chart.jobs());
+            may_be_seen && !self.site.observers.is_empty() && !is_aside(&order, self.chart.jobs());
         let (shown, pieces) = if watched {
             let (saying, pieces) = mpsc::unbounded_channel();
             (Shown::to(saying), Some(pieces))
@@ -313,21 +285,21 @@ impl Driver {
             (Shown::nobody(), None)
         };
         let doing = Some(self.site.performer.perform(errand, task, shown));
-        let order = Order::Start(start);
+        let order = EffectKind::Start(order);
         self.open.insert(id, Working { order, doing, pieces, done: None, check: None });
     }
 
     /// Tells those who watch what is started.
-    pub(super) fn tell_attempt(&self, effect: EffectId, start: &Start) {
+    pub(super) fn tell_attempt(&self, effect: EffectId, order: &Order<Body>) {
         if self.site.observers.is_empty() {
             return;
         }
-        let what = say::start(start, self.chart.jobs(), self.site.performer.model());
+        let what = say::start(order, self.chart.jobs(), self.site.performer.model());
         let waits = |item: &&Item| super::load::waits_for(item, effect);
         let attempt = self.run.core().items.iter().find(waits).map_or(1, |item| item.attempt);
-        let call = match start {
-            Start::Tool(call) => Some(Box::new(call.clone())),
-            Start::Model(_) | Start::Child(_) | Start::Own { .. } => None,
+        let call = match order {
+            Order::Tool(call) => Some(Box::new(call.clone())),
+            _ => None,
         };
         let what = say::shortened(&what, SHOWN);
         self.tell(&Notice::Attempted { effect, attempt, what: what.into(), call });
@@ -340,7 +312,7 @@ impl Driver {
         let mut closed = Vec::new();
         self.open.retain(|id, working| {
             let waits = items.iter().any(|item| super::load::waits_for(item, *id));
-            if !waits && working.order.asks() {
+            if !waits && asks(&working.order) {
                 closed.push(*id);
             }
             waits
@@ -352,9 +324,9 @@ impl Driver {
 }
 
 /// Returns the event by which a person's yes or no to a plain question reaches the run.
-pub(crate) fn answered(effect: EffectId, yes: bool, text: &str) -> Value {
-    let report = Report::Answered { yes, text: text.into() };
-    json!({ "answered": { "effect": effect, "answer": { "own": report } } })
+pub(crate) fn answered(effect: EffectId, yes: bool, text: &str) -> Event<Body> {
+    let Done { answer, usage } = Done::own(&Report::Answered { yes, text: text.into() });
+    Event::Answered { effect, answer, usage }
 }
 
 /// Returns a prompt as it is kept: the system's word, each message, and at last the

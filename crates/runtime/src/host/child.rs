@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use super::{Host, rules::RulesError};
 use crate::{
     clock::now_ms,
-    driver::{Beginning, DriveError, Driver, Site, Standing},
+    driver::{Beginning, DriveError, Driver, Sent, Site, Standing},
     perform::{Done, Errand},
     session::{POST, deliver, every, hear},
     stats::{Spent, story},
@@ -52,10 +52,7 @@ enum ChildError {
 /// Runs a child to its end and reports how it ended and what it cost.
 pub(super) async fn run(host: Host, errand: Errand, child: ChildRun) -> Done {
     match to_its_end(&host, &errand, &child).await {
-        Ok((end, usage)) => {
-            // An end is plain data.
-            Done::child(serde_json::to_value(end).unwrap_or_default()).costing(usage)
-        }
+        Ok((end, usage)) => Done::child(end).costing(usage),
         Err(error) => Done::fault(FaultClass::Other, false, &error.to_string()),
     }
 }
@@ -142,7 +139,10 @@ async fn drive(
             _ => {}
         }
         let event = tokio::select! {
-            event = driver.next() => event,
+            sent = driver.next() => match sent {
+                Sent::Event(event) => event,
+                Sent::Letter | Sent::Question => continue,
+            },
             // Where the parent is gone nobody changes it any more.
             Ok(()) = parent.changed() => continue,
             _ = rounds.tick() => {
@@ -152,7 +152,7 @@ async fn drive(
                 continue;
             }
         };
-        driver.give(&event).await?;
+        driver.give(event).await?;
     }
 }
 

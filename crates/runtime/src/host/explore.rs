@@ -45,7 +45,7 @@ impl Devices {
         match hand.perform(task, errand).await {
             Ok((report, usage)) => {
                 // A report is plain data.
-                Done::own(serde_json::to_value(report).unwrap_or_default()).costing(usage)
+                Done::own(&report).costing(usage)
             }
             Err(error) => Done::failed(error.into()),
         }

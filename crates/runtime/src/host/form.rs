@@ -21,10 +21,10 @@ use std::{
 
 pub(super) use pointsman_agents::form::Task;
 use pointsman_kernel::{
-    agent::{Fault, ToolCall},
+    agent::{Answer, Fault, FaultClass, ToolCall},
+    body::Body,
     chart::Disposition,
 };
-use serde_json::Value;
 
 use super::Host;
 use crate::{
@@ -60,8 +60,7 @@ impl Forms {
             Err(trouble) => return failed(&trouble),
         };
         match room.perform(task, errand).await {
-            // A report is plain data.
-            Ok(report) => Done::own(serde_json::to_value(report).unwrap_or_default()),
+            Ok(report) => Done::own(&report),
             Err(trouble) => Done::failed(room.tell(trouble).await),
         }
     }
@@ -153,11 +152,11 @@ pub(super) async fn ask(host: &Host, run: &RunId, mut question: Question, shown:
     // What is shown while it is written could be kept by whoever watches.
     let mut done = host.0.model.ask(question, Shown::nobody()).await;
     withhold(&mut done.answer);
-    if let Some(Value::String(text)) = done.answer.pointer_mut("/model/text")
-        && !text.trim().is_empty()
+    if let Answer::Model(reply) = &mut done.answer
+        && !reply.text.trim().is_empty()
     {
-        match vault::Vault::new(&host.0.forms.folder, run).keep(text) {
-            Ok(token) => *text = token,
+        match vault::Vault::new(&host.0.forms.folder, run).keep(&reply.text) {
+            Ok(token) => reply.text = token,
             Err(error) => return failed(&Trouble::Vault(error)),
         }
     }
@@ -166,15 +165,16 @@ pub(super) async fn ask(host: &Host, run: &RunId, mut question: Question, shown:
 
 /// Takes out of a reply what could quote the person's facts and is not needed: calls, of
 /// which the agent makes nothing, and what is said of a reply that is none.
-fn withhold(answer: &mut Value) {
-    if let Some(calls) = answer.pointer_mut("/model/calls") {
-        *calls = Value::Array(Vec::new());
-    }
-    let class = answer.pointer("/fault/class").and_then(Value::as_str);
-    let quotes = matches!(class, Some("invalid" | "contract"));
-    if let Some(message) = answer.pointer_mut("/fault/message").filter(|_| quotes) {
-        let told = "the model's reply cannot be used; what it said is kept out of the journal";
-        *message = Value::String(told.into());
+fn withhold(answer: &mut Answer<Body>) {
+    match answer {
+        Answer::Model(reply) => reply.calls.clear(),
+        Answer::Fault(fault)
+            if matches!(fault.class, FaultClass::Invalid | FaultClass::Contract) =>
+        {
+            let told = "the model's reply cannot be used; what it said is kept out of the journal";
+            fault.message = told.into();
+        }
+        _ => {}
     }
 }
 
@@ -184,22 +184,27 @@ fn failed(trouble: &Trouble) -> Done {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use pointsman_kernel::agent::Reply;
 
     use super::*;
 
     #[test]
     fn what_could_quote_facts_is_withheld() {
-        let mut reply = json!({ "model": { "text": "t", "calls": [{ "arguments": "secret" }] } });
+        let arguments = Body::canonical(&"secret".into()).into();
+        let call = ToolCall { id: "1".into(), tool: "read".into(), arguments };
+        let mut reply = Answer::Model(Reply { text: "t".into(), calls: vec![call] });
         withhold(&mut reply);
-        assert_eq!(reply, json!({ "model": { "text": "t", "calls": [] } }));
-        let fault = |class: &str| {
-            let mut fault = json!({ "fault": { "class": class, "message": "it says: secret" } });
-            withhold(&mut fault);
-            fault.to_string()
+        assert!(
+            matches!(reply, Answer::Model(reply) if reply.text == "t" && reply.calls.is_empty())
+        );
+        let fault = |class: FaultClass| {
+            let mut done = Done::fault(class, false, "it says: secret");
+            withhold(&mut done.answer);
+            format!("{:?}", done.answer)
         };
-        assert!(!fault("invalid").contains("secret") && !fault("contract").contains("secret"));
+        assert!(!fault(FaultClass::Invalid).contains("secret"));
+        assert!(!fault(FaultClass::Contract).contains("secret"));
         // Where a server cannot be reached, that is all there is to say.
-        assert!(fault("unavailable").contains("secret"));
+        assert!(fault(FaultClass::Unavailable).contains("secret"));
     }
 }

@@ -10,9 +10,7 @@ mod ledger;
 
 use std::time::Duration;
 
-use pointsman_agents::chat::CompletedTool;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use pointsman_agents::chat::{CompletedTool, Report};
 
 use super::Host;
 use crate::perform::{Done, Errand};
@@ -77,15 +75,8 @@ impl AfterTools {
     }
 }
 
-/// What an agent tells of a batch.
-#[derive(Deserialize)]
-struct Batch {
-    completed_tools: Vec<CompletedTool>,
-}
-
 /// Runs the hooks after a batch, and reports what they did.
-pub(super) async fn after_tools(host: Host, errand: Errand, batch: Value) -> Done {
-    let completed = Batch::deserialize(batch).map(|it| it.completed_tools).unwrap_or_default();
+pub(super) async fn after_tools(host: Host, errand: Errand, completed: Vec<CompletedTool>) -> Done {
     let hooks = &host.0.hooks;
     if hooks.commit || !hooks.after_tools.is_empty() {
         host.heed_record(&errand.run).await;
@@ -121,8 +112,7 @@ pub(super) async fn after_tools(host: Host, errand: Errand, batch: Value) -> Don
         acted |= committed.made;
         actions.extend(committed.actions);
     }
-    let report = json!({ "post_tools": { "action_taken": acted, "actions": actions } });
-    Done::own(report).costing(usage)
+    Done::own(&Report::PostTools { action_taken: acted, actions }).costing(usage)
 }
 
 /// Logs what came to nothing, and returns it as a line of the report.

@@ -2,24 +2,19 @@
 
 use std::{error::Error, time::Duration};
 
-use pointsman_kernel::{
-    agent::{Fault, FaultClass},
-    event::Usage,
-};
+use pointsman_kernel::agent::{Fault, FaultClass, ToolResult};
 use rmcp::{
     ServiceError,
     model::{CallToolResult, ContentBlock, ResourceContents},
     transport::streamable_http_client::StreamableHttpError,
 };
-use serde_json::json;
 
 use super::start_of;
 use crate::perform::Done;
 
 /// Returns a tool's answer.
 pub(super) fn answered(ok: bool, output: &str, mutated: bool) -> Done {
-    let answer = json!({ "tool": { "ok": ok, "output": output, "mutated": mutated } });
-    Done { answer, usage: Usage::default() }
+    Done::result(ToolResult { ok, output: output.into(), mutated })
 }
 
 /// Returns a fault, with the time that the server asks us to wait.
@@ -30,8 +25,7 @@ pub(super) fn fault(
     message: String,
 ) -> Done {
     let hint_ms = hint.map(|hint| u64::try_from(hint.as_millis()).unwrap_or(u64::MAX));
-    let fault = Fault { class, repeatable, hint_ms, message };
-    Done { answer: json!({ "fault": fault }), usage: Usage::default() }
+    Done::failed(Fault { class, repeatable, hint_ms, message })
 }
 
 /// Says a result as text: its texts, and the names of its other parts.
@@ -112,7 +106,7 @@ fn blob(kind: &str, base64: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     use super::*;
 

@@ -35,7 +35,7 @@ pub(super) fn done(
 ) -> Done {
     let usage = cost(settings, &decoded.usage);
     match reply(settings, encoded, key, decoded, end) {
-        Ok(reply) => Done::reply(&reply),
+        Ok(reply) => Done::reply(reply),
         Err(fault) => Done::failed(fault),
     }
     .costing(usage)

@@ -182,7 +182,7 @@ impl Turn {
             let id = call.id.unwrap_or_else(|| format!("script_{place}_{at}"));
             calls.push(ToolCall { id, tool: call.tool, arguments });
         }
-        Done::reply(&Reply { text, calls })
+        Done::reply(Reply { text, calls })
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use pointsman_kernel::id::EffectId;
-use serde_json::Value;
+use pointsman_agents::builtin::Report;
+use pointsman_kernel::{agent::Answer, event::Event, id::EffectId};
 
 use super::{Session, SessionError};
 use crate::{
@@ -14,15 +14,15 @@ use crate::{
 
 /// Returns the question that a letter answers, and whether it says yes.
 pub(super) fn answer(letter: &Letter) -> Option<(EffectId, bool)> {
-    let event: Value = serde_json::from_str(&letter.body).ok()?;
-    let (about, yes) = if let Some(about) = event.get("approval_answered") {
-        (about, about.get("granted"))
-    } else {
-        let about = event.get("answered")?;
-        (about, about.pointer("/answer/own/answered/yes"))
-    };
-    let effect = serde_json::from_value(about.get("effect")?.clone()).ok()?;
-    Some((effect, yes.and_then(Value::as_bool).unwrap_or(false)))
+    match letter.event().ok()? {
+        Event::ApprovalAnswered { effect, granted, .. } => Some((effect, granted)),
+        Event::Answered { effect, answer, .. } => {
+            let yes = matches!(&answer, Answer::Own(report)
+                if matches!(report.read(), Ok(Report::Answered { yes: true, .. })));
+            Some((effect, yes))
+        }
+        _ => None,
+    }
 }
 
 /// Returns the question that a letter answers, if it answers one.

@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use pointsman_kernel::{chart::Chart, id::EffectId};
-use serde_json::{Value, json};
+use pointsman_kernel::{body::Body, chart::Chart, event::Event, id::EffectId};
+use serde_json::json;
 use tokio::{
     runtime::Handle,
     sync::{mpsc, oneshot},
@@ -35,7 +35,7 @@ const CLOSED: &str = "input_closed";
 pub(super) enum Word {
     /// An event to be posted; the run hears it when it listens. Whoever said it is told
     /// once it is on disk.
-    Post(Value, oneshot::Sender<()>),
+    Post(Event<Body>, oneshot::Sender<()>),
     /// Stop what is under way and listen.
     CancelTurn,
     /// A person's answer to a question.
@@ -61,7 +61,7 @@ impl Speaker {
     }
 
     /// Says something that is more than words: the body of the agent's first event.
-    pub fn give(&self, body: &Value) -> Receipt {
+    pub fn give(&self, body: Body) -> Receipt {
         self.post(giving(0, body))
     }
 
@@ -78,7 +78,7 @@ impl Speaker {
     /// Says that nothing more will be said: the run ends once it has heard everything.
     pub fn close(&self) {
         if let Some(event) = self.closed {
-            drop(self.post(giving(event, &Value::Null)));
+            drop(self.post(closing(event)));
         }
     }
 
@@ -93,7 +93,7 @@ impl Speaker {
         self.send(Word::Leave);
     }
 
-    fn post(&self, event: Value) -> Receipt {
+    fn post(&self, event: Event<Body>) -> Receipt {
         let (kept, told) = oneshot::channel();
         self.send(Word::Post(event, kept));
         Receipt { told, kept: Kept::NotYet }
@@ -138,23 +138,31 @@ impl Receipt {
 }
 
 /// Returns the event by which something is said in plain words.
-pub(super) fn said(text: &str) -> Value {
-    giving(0, &json!({ "text": text }))
+pub(super) fn said(text: &str) -> Event<Body> {
+    giving(0, Body::canonical(&json!({ "text": text })))
 }
 
 /// Returns the event by which a run is given something.
-pub(super) fn giving(event: u16, body: &Value) -> Value {
-    json!({ "given": { "event": event, "body": body } })
+fn giving(event: u16, body: Body) -> Event<Body> {
+    Event::Given { event, body: body.into() }
+}
+
+/// Returns the event by which a run learns that nothing more will be said.
+pub(super) fn closing(event: u16) -> Event<Body> {
+    giving(event, Body::default())
 }
 
 /// Returns what a run is told that is to hear these words and then that there are no more;
 /// where there are none, nobody talks with it.
-pub(super) fn said_and_closed(chart: &Chart, words: &[Value]) -> Result<Vec<Value>, DriveError> {
+pub(super) fn said_and_closed(
+    chart: &Chart,
+    words: &[Body],
+) -> Result<Vec<Event<Body>>, DriveError> {
     if words.is_empty() {
         return Ok(Vec::new());
     }
-    let closed = closed(chart)?.map(|event| giving(event, &Value::Null));
-    Ok(words.iter().map(|body| giving(0, body)).chain(closed).collect())
+    let closed = closed(chart)?.map(closing);
+    Ok(words.iter().map(|body| giving(0, body.clone())).chain(closed).collect())
 }
 
 /// Returns the event that closes the input, by its place among the agent's events.

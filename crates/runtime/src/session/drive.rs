@@ -3,7 +3,10 @@
 
 use std::{cell::Cell, sync::Arc, time::Duration};
 
-use serde_json::{Value, json};
+use pointsman_kernel::{
+    body::Body,
+    event::{Event, Scope},
+};
 use tokio::{
     sync::{mpsc, oneshot},
     time::{Interval, MissedTickBehavior, interval},
@@ -15,7 +18,7 @@ use super::{
 };
 use crate::{
     clock::Stopwatch,
-    driver::{DriveError, Driver, Standing, answered},
+    driver::{DriveError, Driver, Sent, Standing, answered, written},
     observe::{Asked, Question},
     store::{RunId, Store},
     watch::Watch,
@@ -53,7 +56,7 @@ impl Company<'_> {
         let Self::Talking { words, .. } = self else { return Ok(()) };
         while let Ok(word) = words.try_recv() {
             if let Word::Post(event, kept) = word {
-                store.post(run, &event.to_string()).await?;
+                store.post(run, &written(&event)).await?;
                 tell(kept);
             }
         }
@@ -79,7 +82,7 @@ pub(super) async fn drive(
     // Whoever goes on with a paused run lets it go on; the watch, if there is one, with its
     // first look, so that nothing is started while the machine is short of something.
     if driver.run().core().paused && watch.is_none() {
-        driver.give(&json!("resumed")).await?;
+        driver.give(Event::Resumed).await?;
     }
     let mut watch = watch.map(|watch| watch.taking_over(driver.run().core().paused));
     deliver(store, driver).await?;
@@ -108,7 +111,10 @@ pub(super) async fn drive(
             _ => {}
         }
         let event = tokio::select! {
-            event = driver.next() => event,
+            sent = driver.next() => match sent {
+                Sent::Event(event) => event,
+                Sent::Letter | Sent::Question => continue,
+            },
             word = company.word() => match heard(word, driver, store).await? {
                 Heard::Event(event) => event,
                 Heard::Nothing => continue,
@@ -121,10 +127,10 @@ pub(super) async fn drive(
                 Heard::Farewell => break,
             },
             Some(()) = interrupts.recv() => match &company {
-                Company::Talking { .. } if driver.is_under_way() => cancel("turn"),
+                Company::Talking { .. } if driver.is_under_way() => cancel(Scope::Turn),
                 Company::Attendant(_) if !cancelled => {
                     cancelled = true;
-                    cancel("run")
+                    cancel(Scope::Run)
                 }
                 _ => break,
             },
@@ -142,7 +148,7 @@ pub(super) async fn drive(
                 continue;
             }
         };
-        driver.give(&event).await?;
+        driver.give(event).await?;
     }
     let outcome = outcome(driver);
     if matches!(outcome.standing, Standing::Ended(_)) {
@@ -153,13 +159,13 @@ pub(super) async fn drive(
     Ok(outcome)
 }
 
-fn cancel(scope: &str) -> Value {
-    json!({ "cancelled": { "scope": scope } })
+const fn cancel(scope: Scope) -> Event<Body> {
+    Event::Cancelled { scope }
 }
 
 /// What a word comes to.
 enum Heard {
-    Event(Value),
+    Event(Event<Body>),
     Nothing,
     Unattended,
     Farewell,
@@ -168,13 +174,13 @@ enum Heard {
 async fn heard(word: Word, driver: &mut Driver, store: &Store) -> Result<Heard, SessionError> {
     Ok(match word {
         Word::Post(event, kept) => {
-            store.post(driver.id(), &event.to_string()).await?;
+            store.post(driver.id(), &written(&event)).await?;
             tell(kept);
             Heard::Nothing
         }
         // Whoever listens already has nothing to stop.
         Word::CancelTurn if driver.listens() => Heard::Nothing,
-        Word::CancelTurn => Heard::Event(cancel("turn")),
+        Word::CancelTurn => Heard::Event(cancel(Scope::Turn)),
         Word::Decide(effect, decision) => {
             // A person may answer from the journal while the call is still looked at.
             let mut asked = driver.left_questions().into_iter();
@@ -249,10 +255,10 @@ async fn ask(
         match reply {
             Reply::Decided(decision) if open => {
                 answered = true;
-                driver.give(&approval(&question, &decision)).await?;
+                driver.give(approval(&question, &decision)).await?;
             }
             Reply::Cancel => {
-                driver.give(&cancel("run")).await?;
+                driver.give(cancel(Scope::Run)).await?;
                 return Ok(true);
             }
             _ => {}
@@ -288,23 +294,23 @@ fn put(
 /// counts.
 fn is_settled(store: &Store, run: &RunId, question: &Question) -> bool {
     store.letters(run).unwrap_or_default().iter().any(|letter| {
-        let event: Value = serde_json::from_str(&letter.body).unwrap_or_default();
-        event.get("cancelled").is_some() || about(letter) == Some(question.effect)
+        let cancels = matches!(letter.event(), Ok(Event::Cancelled { .. }));
+        cancels || about(letter) == Some(question.effect)
     })
 }
 
 /// Returns the event by which a decision reaches the run.
-pub fn approval(question: &Question, decision: &Decision) -> Value {
+pub fn approval(question: &Question, decision: &Decision) -> Event<Body> {
     let Decision { granted, reason, remember } = decision;
     let Question { effect, asks, .. } = question;
     match asks {
-        Asked::Call { identity, .. } => json!({ "approval_answered": {
-            "effect": effect,
-            "call": identity,
-            "granted": granted,
-            "reason": reason,
-            "remember": remember,
-        } }),
+        Asked::Call { identity, .. } => Event::ApprovalAnswered {
+            effect: *effect,
+            call: *identity,
+            granted: *granted,
+            reason: reason.clone(),
+            remember: remember.clone(),
+        },
         Asked::Plain(_) => answered(*effect, *granted, reason),
     }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use pointsman_kernel::event::{Event, Scope};
 
 use super::{SessionError, chart};
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
 /// Ends a run that is held by the caller.
 pub(super) async fn end(store: &Arc<Store>, id: &RunId) -> Result<(), SessionError> {
     let mut driver = taken_up(store, id).await?;
-    Ok(driver.give(&json!({ "cancelled": { "scope": "run" } })).await?)
+    Ok(driver.give(Event::Cancelled { scope: Scope::Run }).await?)
 }
 
 /// Pauses a run that is held by the caller.
@@ -29,7 +29,7 @@ pub(super) async fn pause(store: &Arc<Store>, id: &RunId, why: &str) -> Result<(
 pub(super) async fn settle(store: &Arc<Store>, id: &RunId) -> Result<(), SessionError> {
     let mut driver = taken_up(store, id).await?;
     if !driver.listens() {
-        driver.give(&json!({ "cancelled": { "scope": "turn" } })).await?;
+        driver.give(Event::Cancelled { scope: Scope::Turn }).await?;
     }
     Ok(())
 }

@@ -10,16 +10,16 @@ use pointsman_agents::{
     },
 };
 use pointsman_kernel::{
-    agent::Answer,
+    agent::{Answer, Order},
+    effect::{Effect, EffectKind},
     event::Event,
     id::{EffectId, Seq},
     journal::Entry,
 };
-use serde::Deserialize;
 
 use super::{Session, SessionError};
 use crate::{
-    driver::{Order, Start, fold_each},
+    driver::fold_each,
     host::blobs,
     reproduce::{Options, ReproduceError, Reproducer, reproduce},
     store::{RunId, RunRow},
@@ -92,12 +92,11 @@ impl Session {
                 }
                 _ => {}
             }
-            for (effect, order) in &stepped.effects {
-                let order = serde_json::from_str::<Order>(order.get());
-                if let Ok(Order::Start(Start::Own { task })) = order
-                    && let Ok(task) = Task::deserialize(task)
+            for Effect { id, order } in &stepped.effects {
+                if let EffectKind::Start(Order::Own { task, .. }) = order
+                    && let Ok(task) = task.read()
                 {
-                    open.insert(*effect, task);
+                    open.insert(*id, task);
                 }
             }
         })?;

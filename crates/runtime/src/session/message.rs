@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use pointsman_kernel::{
+    body::Body,
+    event::{Event, Scope},
+};
 
 use super::{Session, SessionError, end};
-use crate::{host, store::RunId};
+use crate::{driver::written, host, store::RunId};
 
 /// How long somebody who drives a run has to take a letter.
 const POSTED: Duration = Duration::from_secs(10);
@@ -24,10 +27,10 @@ pub enum Posted {
 impl Session {
     /// Posts an event to a run. Whoever drives it takes it within moments; if nobody does,
     /// it waits for the next [`resume`](Self::resume).
-    pub fn post(&self, id: &RunId, event: &Value) -> Result<Posted, SessionError> {
+    pub fn post(&self, id: &RunId, event: &Event<Body>) -> Result<Posted, SessionError> {
         self.store.run(id)?;
         self.threads.block_on(async {
-            let letter = self.store.post(id, &event.to_string()).await?;
+            let letter = self.store.post(id, &written(event)).await?;
             if self.store.hold(id)?.is_some() {
                 return Ok(Posted::Waiting);
             }
@@ -44,7 +47,7 @@ impl Session {
     /// Cancels a run. Where nobody drives it, it is ended here and now, and nothing that
     /// was under way is done again; returns whether somebody else was told instead.
     pub fn cancel(&self, id: &RunId) -> Result<Posted, SessionError> {
-        let event = json!({ "cancelled": { "scope": "run" } });
+        let event = Event::Cancelled { scope: Scope::Run };
         let Some(_hold) = self.store.hold(id)? else { return self.post(id, &event) };
         self.threads.block_on(async {
             end::end(&self.store, id).await?;
@@ -60,7 +63,7 @@ impl Session {
     /// that is written down here and now.
     pub fn pause(&self, id: &RunId, why: &str) -> Result<Posted, SessionError> {
         let Some(_hold) = self.store.hold(id)? else {
-            return self.post(id, &json!({ "paused": { "why": why } }));
+            return self.post(id, &Event::Paused { why: why.into() });
         };
         self.threads.block_on(end::pause(&self.store, id, why))?;
         Ok(Posted::Taken)
@@ -68,6 +71,6 @@ impl Session {
 
     /// Lets a paused run go on that somebody drives.
     pub fn unpause(&self, id: &RunId) -> Result<Posted, SessionError> {
-        self.post(id, &json!("resumed"))
+        self.post(id, &Event::Resumed)
     }
 }

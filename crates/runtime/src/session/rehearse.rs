@@ -5,11 +5,11 @@ use std::{env, fs, path::PathBuf, sync::Arc};
 
 use pointsman_kernel::{
     chart::Chart,
+    event::Event,
     governor::Permissions,
     id::{At, Seq},
-    journal::body,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Session, SessionError, Start};
 use crate::{
@@ -38,9 +38,9 @@ pub fn rehearse(mut settings: host::Settings, start: Start) -> Result<Rehearsed,
     let host = session.host(settings)?;
     let beginning = Session::beginning(&host, start)?;
     let (chart, begun) = (beginning.chart, beginning.begun);
-    let event = body(&json!({ "begun": begun }))?;
+    let event = Event::Begun(Box::new(begun.clone()));
     let mut run = unread(&chart)?.run;
-    run.step(&chart, Seq(1), At(0), &event).map_err(DriveError::NotBegun)?;
+    run.step(&chart, Seq(1), At(0), event).map_err(DriveError::NotBegun)?;
     let config: Value = serde_json::from_str(begun.config.get())?;
     let tools = config.get("tools").and_then(Value::as_array).map(|tools| {
         let name = |tool: &Value| tool.get("name").unwrap_or(tool).as_str().map(Box::from);

@@ -4,16 +4,16 @@ use pointsman_agents::{
     code::Plan,
     transcript::{Message, Transcript},
 };
+use pointsman_kernel::event::Event;
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::{
     Posted, Recalled, Session, SessionError,
-    converse::{closed, giving, said},
+    converse::{closed, closing, said},
     end,
 };
 use crate::{
-    driver::listens,
+    driver::{listens, say::words},
     store::{Letter, RunId},
 };
 
@@ -65,8 +65,8 @@ impl Session {
     pub fn close(&self, id: &RunId) -> Result<(), SessionError> {
         let Some(event) = closed(&self.chart(id)?)? else { return Ok(()) };
         let letters = self.store.letters(id)?;
-        if !letters.iter().any(|letter| given(&letter.body) == Some(event)) {
-            self.post(id, &giving(event, &Value::Null))?;
+        if !letters.iter().any(|letter| given(letter) == Some(event)) {
+            self.post(id, &closing(event))?;
         }
         Ok(())
     }
@@ -74,19 +74,19 @@ impl Session {
     /// Returns what was said to a run and not yet heard, the oldest first.
     pub fn unheard(&self, id: &RunId) -> Result<Vec<String>, SessionError> {
         let letters = self.store.letters(id)?;
-        Ok(letters.iter().filter_map(|letter| text(&letter.body)).collect())
+        Ok(letters.iter().filter_map(text).collect())
     }
 
     /// Returns how many words wait for a run that each begin a turn.
     pub(crate) fn waiting(&self, id: &RunId) -> Result<usize, SessionError> {
         let letters = self.store.letters(id)?;
-        Ok(letters.iter().filter(|letter| given(&letter.body) == Some(0)).count())
+        Ok(letters.iter().filter(|letter| given(letter) == Some(0)).count())
     }
 
     /// Takes back that nothing more would be said: somebody goes on with a conversation.
     pub(super) async fn reopen(&self, id: &RunId, closed: Option<u16>) -> Result<(), SessionError> {
         for letter in self.store.letters(id)? {
-            if closed.is_some() && given(&letter.body) == closed {
+            if closed.is_some() && given(&letter) == closed {
                 self.store.discard(letter.id).await?;
             }
         }
@@ -96,8 +96,7 @@ impl Session {
     /// Takes back pauses that nobody has heard: somebody goes on with the run.
     pub(super) async fn unpaused(&self, id: &RunId) -> Result<(), SessionError> {
         for letter in self.store.letters(id)? {
-            let event: Value = serde_json::from_str(&letter.body).unwrap_or_default();
-            if event.get("paused").is_some() {
+            if matches!(letter.event(), Ok(Event::Paused { .. })) {
                 self.store.discard(letter.id).await?;
             }
         }
@@ -112,7 +111,7 @@ impl Session {
         self.threads.block_on(async {
             end::settle(&self.store, &child).await?;
             for letter in self.store.letters(id)? {
-                if text(&letter.body).is_some() {
+                if text(&letter).is_some() {
                     self.store.post(&child, &letter.body).await?;
                     self.store.discard(letter.id).await?;
                 }
@@ -123,18 +122,19 @@ impl Session {
 }
 
 /// Returns what is said in a letter in plain words.
-fn text(letter: &str) -> Option<String> {
-    let event: Value = serde_json::from_str(letter).ok()?;
-    Some(event.pointer("/given/body/text")?.as_str()?.to_owned())
+fn text(letter: &Letter) -> Option<String> {
+    words(&letter.event().ok()?)
 }
 
 /// Returns which of an agent's events a letter gives, if it gives one.
-fn given(letter: &str) -> Option<u16> {
-    let event: Value = serde_json::from_str(letter).ok()?;
-    event.pointer("/given/event")?.as_u64()?.try_into().ok()
+fn given(letter: &Letter) -> Option<u16> {
+    match letter.event() {
+        Ok(Event::Given { event, .. }) => Some(event),
+        _ => None,
+    }
 }
 
 /// Returns whether a letter holds something that a run must listen for.
 pub(crate) fn is_word(letter: &Letter) -> bool {
-    given(&letter.body).is_some()
+    given(letter).is_some()
 }

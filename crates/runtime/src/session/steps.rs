@@ -1,8 +1,7 @@
 //! The steps that a run took through a recording of an app, as its journal has them.
 
-use pointsman_agents::explore::Step;
-use pointsman_kernel::id::Seq;
-use serde::Deserialize as _;
+use pointsman_agents::explore::{Report, Step};
+use pointsman_kernel::{agent::Answer, event::Event, id::Seq};
 
 use super::{Session, SessionError};
 use crate::{entry::event, store::RunId};
@@ -14,7 +13,11 @@ impl Session {
         let step = |line: &String| {
             // Most lines are about something else: they need not be taken apart.
             let event = line.contains("performed").then(|| event(line)).flatten()?;
-            Step::deserialize(event.pointer("/answered/answer/own/performed/step")?).ok()
+            let Event::Answered { answer: Answer::Own(report), .. } = event else { return None };
+            match report.read() {
+                Ok(Report::Performed { step, .. }) => step,
+                _ => None,
+            }
         };
         Ok(lines.iter().filter_map(step).collect())
     }

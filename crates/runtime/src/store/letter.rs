@@ -1,5 +1,6 @@
 //! Letters: what another process has to say to a run, kept until the run takes it.
 
+use pointsman_kernel::{body::Body, event::Event};
 use rusqlite::{Connection, params};
 
 use super::{
@@ -21,6 +22,13 @@ pub struct Letter {
     pub body: Box<str>,
     /// When it was posted, in milliseconds since 1970.
     pub at_ms: u64,
+}
+
+impl Letter {
+    /// Reads the event that it brings.
+    pub fn event(&self) -> Result<Event<Body>, serde_json::Error> {
+        serde_json::from_str(&self.body)
+    }
 }
 
 impl Store {

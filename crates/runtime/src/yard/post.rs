@@ -2,10 +2,9 @@
 
 use std::{collections::BTreeSet, sync::Weak};
 
-use serde_json::Value;
-
 use super::{Inner, Slot, Yard};
 use crate::{
+    driver::Sent,
     session::{POST, every, is_word},
     store::{Letter, RunId, StoreError},
 };
@@ -56,7 +55,7 @@ impl Yard {
             let parked = match slots.runs.get(run) {
                 Some(Slot::Driven(inbox)) => {
                     // One that has broken off is loaded by the next event.
-                    drop(inbox.send(Value::Null));
+                    drop(inbox.send(Sent::Letter));
                     false
                 }
                 // A word waits until the run listens.

@@ -248,6 +248,7 @@ fn a_word_that_waited_and_is_refused_is_not_waited_for() {
     // Whoever posts it is another process, and another build.
     let run: RunId = id.0.parse().expect("it is a run");
     let odd = json!({ "given": { "event": 0, "body": { "nothing": "that is known" } } });
+    let odd = serde_json::from_value(odd).expect("it is an event");
     desk.session().post(&run, &odd).expect("it is posted");
     desk.edit(chat::CHART, &[], async |editor| {
         let load = LoadSessionRequest::new(id.clone(), desk.work());

@@ -5,13 +5,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pointsman_kernel::chart::Disposition;
+use pointsman_kernel::{
+    body::Body,
+    chart::Disposition,
+    event::{Event, Scope},
+    id::Digest,
+};
 use pointsman_runtime::{
     driver::Standing,
     session::{Asking, Attend, Decision, Nobody, Reply, Session, approval},
     store::Prune,
 };
-use serde_json::{Value, json};
 
 use crate::session::{Desk, Says, has_note, post};
 
@@ -22,7 +26,7 @@ const SOON: Duration = Duration::from_secs(30);
 /// says yes to what is asked again.
 struct Thinks<'a> {
     session: &'a Session,
-    letters: Vec<fn(&Asking<'_>) -> Value>,
+    letters: Vec<fn(&Asking<'_>) -> Event<Body>>,
     asked: usize,
 }
 
@@ -43,20 +47,22 @@ impl Attend for Thinks<'_> {
     }
 }
 
-fn yes(asking: &Asking<'_>) -> Value {
+fn yes(asking: &Asking<'_>) -> Event<Body> {
     let decision = Decision { granted: true, reason: "elsewhere".into(), remember: None };
     approval(asking.question, &decision)
 }
 
 /// A yes to some other call counts for nothing.
-fn stray(asking: &Asking<'_>) -> Value {
+fn stray(asking: &Asking<'_>) -> Event<Body> {
     let mut letter = yes(asking);
-    letter["approval_answered"]["call"] = json!("0".repeat(64));
+    if let Event::ApprovalAnswered { call, .. } = &mut letter {
+        *call = Digest::default();
+    }
     letter
 }
 
-fn cancel(_: &Asking<'_>) -> Value {
-    json!({ "cancelled": { "scope": "run" } })
+fn cancel(_: &Asking<'_>) -> Event<Body> {
+    Event::Cancelled { scope: Scope::Run }
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::{
 };
 
 use pointsman_kernel::{
+    body::Body,
     chart::{Disposition, verify},
     governor::{Level, Permissions},
     turn::TurnErrorKind,
@@ -281,7 +282,8 @@ fn what_a_run_is_told_first_is_on_disk_with_its_first_entry() {
             sender.send(letters).expect("somebody waits for it");
         }
     };
-    let start = Start { words: vec![json!({ "text": "hello" })], ..Room::start() };
+    let start =
+        Start { words: vec![Body::canonical(&json!({ "text": "hello" }))], ..Room::start() };
     let outcome = room.session.run(&room.host(), start, vec![Arc::new(observer)], &mut Nobody);
     let outcome = outcome.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
@@ -301,7 +303,7 @@ fn progress_is_told_every_ten_calls() {
     script.push_str("[[turn]]\ntext = 'done'\n");
     let room = Room::new("progress", &script);
     let start = Start {
-        words: vec![json!({ "text": "write them" })],
+        words: vec![Body::canonical(&json!({ "text": "write them" }))],
         permissions: Permissions::allow_all(),
         ..Room::start()
     };

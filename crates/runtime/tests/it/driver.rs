@@ -11,10 +11,11 @@ use std::{
     },
 };
 
+use pointsman_agents::research;
 use pointsman_kernel::{
     agent::FaultClass,
     chart::{Chart, Disposition, verify},
-    event::Begun,
+    event::{Begun, Event},
     governor::Permissions,
     id::Seq,
     journal::body,
@@ -61,8 +62,10 @@ impl Perform for World {
                 Done::tool(true, "main.rs:1: fn main()")
             }
             Task::Own(task) => {
-                let text = task.pointer("/assemble/text").cloned().unwrap_or_default();
-                Done::own(json!({ "assembled": { "text": text } }))
+                let Ok(research::Task::Assemble { text, .. }) = task.read() else {
+                    panic!("it only assembles: {}", task.get());
+                };
+                Done::own(&research::Report::Assembled { text })
             }
             _ => Done::fault(FaultClass::Contract, false, "not in this world"),
         };
@@ -201,8 +204,9 @@ async fn a_run_that_waits_for_a_person_is_let_go() {
     let site = site(&store, &World::new(0));
     let mut driver = begin_with(site, (chart, source), new_run_id(), begun).await;
     assert_eq!(to_the_end(&mut driver).await, None);
-    let said = json!({ "given": { "event": 0, "body": { "text": "hello" } } });
-    driver.inbox().send(said).expect("it listens");
+    let said = body(&json!({ "text": "hello" })).expect("it is JSON");
+    let said = Event::Given { event: 0, body: said };
+    driver.inbox().send(said.into()).expect("it listens");
     let rests = tokio::time::timeout(std::time::Duration::from_secs(5), to_the_end(&mut driver));
     assert_eq!(rests.await.expect("it does not hang"), None);
     assert_eq!(driver.run().core().next, Seq(4), "begun, given, answered");

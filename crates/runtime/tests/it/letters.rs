@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
-use pointsman_kernel::chart::{Disposition, verify};
+use pointsman_kernel::{
+    chart::{Disposition, verify},
+    event::{Event, Scope},
+};
 use pointsman_runtime::{
     driver::Standing,
     observe::Notice,
@@ -71,7 +74,7 @@ fn an_answer_that_was_posted_too_late_counts_for_nothing() {
 fn a_run_is_cancelled_by_letter_and_an_ended_one_takes_nothing() {
     let desk = Desk::new("session-cancel");
     let outcome = desk.run(&mut Nobody);
-    let cancel = json!({ "cancelled": { "scope": "run" } });
+    let cancel = Event::Cancelled { scope: Scope::Run };
     assert!(desk.session.post(&outcome.run, &cancel).is_ok());
     let outcome = desk.resume(&outcome.run, &mut Nobody);
     assert_eq!(outcome.standing, Standing::Ended(Disposition::Cancelled));
@@ -86,7 +89,7 @@ fn what_comes_after_the_letter_that_ends_a_run_does_not_hide_its_end() {
     let desk = Desk::new("session-cancel-twice");
     let outcome = desk.run(&mut Nobody);
     for _ in 0..2 {
-        let cancel = json!({ "cancelled": { "scope": "run" } });
+        let cancel = Event::Cancelled { scope: Scope::Run };
         assert!(desk.session.post(&outcome.run, &cancel).is_ok());
     }
     let outcome = desk.resume(&outcome.run, &mut Nobody);

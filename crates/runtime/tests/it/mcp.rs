@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use pointsman_kernel::agent::{Answer, FaultClass};
 use pointsman_runtime::{
     mcp::{Config, Connected, McpLimits, Servers},
     perform::Done,
@@ -66,15 +67,19 @@ async fn call(servers: &Servers, name: &str, arguments: Value) -> Done {
 
 /// Returns whether a tool did what was asked, and what it said.
 fn said(done: &Done) -> (bool, &str) {
-    let tool = done.answer.get("tool").unwrap_or_else(|| panic!("no result: {done:?}"));
-    (tool["ok"].as_bool().expect("ok"), tool["output"].as_str().expect("output"))
+    let Answer::Tool(tool) = &done.answer else { panic!("no result: {done:?}") };
+    (tool.ok, &tool.output)
+}
+
+/// Returns whether a tool may have changed something.
+fn mutated(done: &Done) -> bool {
+    matches!(&done.answer, Answer::Tool(result) if result.mutated)
 }
 
 /// Returns a fault's class, whether to try again, and what it says.
-fn fault(done: &Done) -> (&str, bool, &str) {
-    let fault = done.answer.get("fault").unwrap_or_else(|| panic!("no fault: {done:?}"));
-    let text = |name: &str| fault[name].as_str().expect("text");
-    (text("class"), fault["repeatable"].as_bool().expect("repeatable"), text("message"))
+fn fault(done: &Done) -> (FaultClass, bool, &str) {
+    let Answer::Fault(fault) = &done.answer else { panic!("no fault: {done:?}") };
+    (fault.class, fault.repeatable, &fault.message)
 }
 
 /// Waits until something holds; fails when it never does.

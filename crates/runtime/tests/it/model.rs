@@ -11,7 +11,7 @@ mod tape;
 mod transport;
 
 use pointsman_kernel::{
-    agent::{Fault, FaultClass, Reply},
+    agent::{Answer, Fault, FaultClass, Reply},
     prompt::{Message, Prompt},
 };
 use pointsman_runtime::{
@@ -65,13 +65,13 @@ async fn ask(settings: Settings) -> Done {
 }
 
 fn reply(done: &Done) -> Reply {
-    let reply = done.answer.get("model").unwrap_or_else(|| panic!("{}", done.answer));
-    serde_json::from_value(reply.clone()).expect("it is a reply")
+    let Answer::Model(reply) = &done.answer else { panic!("no reply: {done:?}") };
+    reply.clone()
 }
 
 fn fault(done: &Done) -> Fault {
-    let fault = done.answer.get("fault").unwrap_or_else(|| panic!("{}", done.answer));
-    serde_json::from_value(fault.clone()).expect("it is a fault")
+    let Answer::Fault(fault) = &done.answer else { panic!("no fault: {done:?}") };
+    fault.clone()
 }
 
 /// Returns a fault's class, and whether another attempt is worth it.

@@ -19,6 +19,7 @@ use pointsman_runtime::{
     store::{RunId, Store},
     tool, watch,
 };
+use serde::Serialize;
 use serde_json::json;
 
 use crate::store::Folder;
@@ -294,12 +295,13 @@ ended Succeeded"
 }
 
 /// Posts a letter as another process would.
-pub(crate) fn post(journal: &Path, run: &RunId, event: &serde_json::Value) {
+pub(crate) fn post(journal: &Path, run: &RunId, event: &impl Serialize) {
+    let event = serde_json::to_string(event).expect("it is JSON");
     let store = Store::open(journal).expect("it opens");
     std::thread::scope(|threads| {
         let posting = threads.spawn(|| {
             let threads = tokio::runtime::Runtime::new().expect("threads");
-            threads.block_on(store.post(run, &event.to_string()))
+            threads.block_on(store.post(run, &event))
         });
         posting.join().expect("nobody panics").expect("it is posted");
     });

@@ -16,7 +16,7 @@ pub(crate) use sandbox::helper as sandbox_helper;
 
 use std::{fs, path::PathBuf};
 
-use pointsman_kernel::agent::{ToolCall, ToolResult};
+use pointsman_kernel::agent::{Answer, ToolCall, ToolResult};
 use pointsman_runtime::{
     perform::{Done, Shown},
     tool::{Settings, Tools},
@@ -89,8 +89,8 @@ fn call(tool: &str, arguments: Value) -> ToolCall {
 
 #[track_caller]
 fn result(done: Done) -> ToolResult {
-    let answer = done.answer.get("tool").unwrap_or_else(|| panic!("no result: {}", done.answer));
-    serde_json::from_value(answer.clone()).expect("it is a result")
+    let Answer::Tool(result) = done.answer else { panic!("no result: {done:?}") };
+    result
 }
 
 fn wait<T>(work: impl Future<Output = T>) -> T {

@@ -3,8 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use pointsman_kernel::{
+    body::Body,
     chart::{Chart, Disposition, verify},
-    event::Begun,
+    event::{Begun, Event, Scope},
     governor::Permissions,
     journal::body,
 };
@@ -15,7 +16,7 @@ use pointsman_runtime::{
     store::RunId,
     yard::{Left, Yard, YardError},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::store::Folder;
 
@@ -114,12 +115,12 @@ fn beginning(chart: &Arc<Chart>, source: &str, id: RunId) -> Beginning {
     }
 }
 
-fn input(text: &str) -> Value {
-    json!({ "given": { "event": 0, "body": { "text": text } } })
+fn input(text: &str) -> Event<Body> {
+    Event::Given { event: 0, body: body(&json!({ "text": text })).expect("it is JSON") }
 }
 
-fn closed() -> Value {
-    json!({ "given": { "event": 1, "body": {} } })
+fn closed() -> Event<Body> {
+    Event::Given { event: 1, body: body(&json!({})).expect("it is JSON") }
 }
 
 /// Waits until so many runs are parked and none is driven.
@@ -154,7 +155,7 @@ async fn a_thousand_runs_wait_on_the_disk_and_all_come_to_their_end() {
     parked(&yard, 1_000).await;
     for id in &ids {
         // Two events at once: the second must not be lost while the first loads the run.
-        assert!(yard.send(id, json!({ "paused": { "why": "tea" } })));
+        assert!(yard.send(id, Event::Paused { why: "tea".into() }));
         assert!(yard.send(id, closed()));
     }
     for _ in &ids {
@@ -234,7 +235,7 @@ async fn an_interrupted_run_goes_on_when_it_is_adopted_and_is_free() {
     // Somebody began it, asked a model and was gone.
     let begun = Driver::begin(site(Arc::new(Mute)), beginning(&chart, CHART, id.clone())).await;
     let mut driver = begun.unwrap_or_else(|error| panic!("it begins: {error}"));
-    driver.give(&input("hello")).await.unwrap_or_else(|error| panic!("it hears: {error}"));
+    driver.give(input("hello")).await.unwrap_or_else(|error| panic!("it hears: {error}"));
     drop(driver);
 
     let hold = store.hold(&id).expect("it can be asked").expect("it is free");
@@ -269,10 +270,10 @@ async fn a_run_that_was_interrupted_at_a_snapshot_goes_on_when_it_is_adopted() {
     let mut driver = begun.unwrap_or_else(|error| panic!("it begins: {error}"));
     // The entries with an even number are words; a snapshot is kept with the 256th.
     while store.run(&id).expect("readable").seq.0 < 255 {
-        driver.give(&input("hello")).await.unwrap_or_else(|error| panic!("it hears: {error}"));
+        driver.give(input("hello")).await.unwrap_or_else(|error| panic!("it hears: {error}"));
         driver.turn().await.unwrap_or_else(|error| panic!("it answers: {error}"));
     }
-    driver.give(&input("hello")).await.unwrap_or_else(|error| panic!("it hears: {error}"));
+    driver.give(input("hello")).await.unwrap_or_else(|error| panic!("it hears: {error}"));
     drop(driver);
     let row = store.run(&id).expect("readable");
     let kept = store.snapshot(&id).expect("readable").expect("there is one");
@@ -310,9 +311,10 @@ async fn letters_are_heard_and_wake_a_run_that_is_parked() {
     assert_eq!((&*row.state, row.seq.0), ("waiting", 3), "begun, given, answered");
 
     // Another process says something, and then that this was all.
-    let post = |id: RunId, event: Value| {
+    let post = |id: RunId, event: Event<Body>| {
         let store = folder.store();
-        async move { store.post(&id, &event.to_string()).await.expect("it is posted") }
+        let event = serde_json::to_string(&event).expect("it is JSON");
+        async move { store.post(&id, &event).await.expect("it is posted") }
     };
     post(id.clone(), input("and now?")).await;
     post(id.clone(), closed()).await;
@@ -324,7 +326,7 @@ async fn letters_are_heard_and_wake_a_run_that_is_parked() {
     let begun = yard.begin(beginning(&chart, CHART, other.clone())).await;
     begun.unwrap_or_else(|error| panic!("it begins: {error}"));
     parked(&yard, 1).await;
-    post(other.clone(), json!({ "cancelled": { "scope": "run" } })).await;
+    post(other.clone(), Event::Cancelled { scope: Scope::Run }).await;
     let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
     let left = left.expect("the yard is open");
     assert_eq!((left.run, left.how.ok()), (other, Some(Disposition::Cancelled)));

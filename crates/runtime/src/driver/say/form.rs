@@ -2,14 +2,13 @@
 //! put in.
 
 use pointsman_agents::form::{Report, Source, Task};
-use serde::Deserialize;
-use serde_json::Value;
+use pointsman_kernel::body::Body;
 
 use crate::plural::counted;
 
 /// Says what the browser is to do; nothing for another agent's task.
-pub(super) fn task(task: &Value) -> Option<String> {
-    let task = Task::deserialize(task).ok()?;
+pub(super) fn task(task: &Body) -> Option<String> {
+    let task = task.read().ok()?;
     Some(match task {
         Task::Settle { url: Some(url) } => format!("opens {url}"),
         Task::Settle { url: None } => "waits until the page stands still".into(),
@@ -31,8 +30,8 @@ fn source(from: &Source) -> String {
 }
 
 /// Says what the browser saw, and whether it went well; nothing for another agent's report.
-pub(super) fn report(report: &Value) -> Option<(bool, String)> {
-    let report = Report::deserialize(report).ok()?;
+pub(super) fn report(report: &Body) -> Option<(bool, String)> {
+    let report = report.read().ok()?;
     Some(match report {
         Report::Settled { title, origin, .. } => (true, format!("{title} ({origin})")),
         Report::Fields(fields) => (true, counted(fields.len(), "field")),

@@ -4,10 +4,10 @@
 use std::{path::Path, time::Duration};
 
 use pointsman_kernel::{
+    agent::Answer,
     event::Usage,
     prompt::{Message, Prompt},
 };
-use serde::Deserialize;
 
 use super::{
     super::{Host, Inner},
@@ -218,8 +218,11 @@ async fn message(host: &Host, errand: &Errand, own: &[&str], usage: &mut Usage) 
         return plain;
     };
     *usage = Usage { model_calls: 1, ..done.usage };
-    let text = done.answer.pointer("/model/text").and_then(|it| String::deserialize(it).ok());
-    text.as_deref().and_then(tidy).unwrap_or(plain)
+    let text = match &done.answer {
+        Answer::Model(reply) => Some(reply.text.as_str()),
+        _ => None,
+    };
+    text.and_then(tidy).unwrap_or(plain)
 }
 
 /// Returns the first line of a text as a message, if it has one.

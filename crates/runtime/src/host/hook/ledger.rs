@@ -6,13 +6,15 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
+use pointsman_agents::chat::Report;
 use pointsman_kernel::{
-    agent::{ToolCall, ToolResult},
+    agent::{Answer, Order, ToolCall},
     chart::{Chart, verify},
+    effect::{Effect, EffectKind},
+    event::Event,
     id::{EffectId, Seq},
     tool::CONTENT,
 };
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::is_command;
@@ -69,12 +71,6 @@ impl Accounts {
     }
 }
 
-#[derive(Deserialize)]
-struct Answered {
-    effect: EffectId,
-    answer: Value,
-}
-
 impl Account {
     /// Reads what a run's journal has had added to it, or all of it the first time.
     /// `plain` says how git writes a path.
@@ -94,10 +90,10 @@ impl Account {
         let mut unseen = lines.iter();
         let folded = go_on(&chart, run, loaded, &lines, |_, _, stepped| {
             deeds.extend(unseen.next().and_then(|line| deed(line, &mut calls, &plain)));
-            for (effect, order) in &stepped.effects {
-                let order: Value = serde_json::from_str(order.get()).unwrap_or_default();
-                let call = order.pointer("/start/tool").map(ToolCall::deserialize);
-                calls.extend(call.and_then(Result::ok).map(|call| (*effect, call)));
+            for Effect { id, order } in &stepped.effects {
+                if let EffectKind::Start(Order::Tool(call)) = order {
+                    calls.insert(*id, call.clone());
+                }
             }
         });
         let loaded = folded.map_err(|error| error.to_string())?;
@@ -161,13 +157,13 @@ fn deed(
     calls: &mut BTreeMap<EffectId, ToolCall>,
     plain: impl Fn(&str) -> Option<String>,
 ) -> Option<Deed> {
-    let event = entry::event(line)?;
-    let Answered { effect, answer } = Answered::deserialize(event.get("answered")?).ok()?;
-    if let Some(report) = answer.pointer("/own/post_tools") {
-        return ran_a_command(report).then_some(Deed::Command);
+    let Event::Answered { effect, answer, .. } = entry::event(line)? else { return None };
+    if let Answer::Own(report) = &answer {
+        let Ok(Report::PostTools { actions, .. }) = report.read() else { return None };
+        return ran_a_command(&actions).then_some(Deed::Command);
     }
     let call = calls.remove(&effect)?;
-    let result = ToolResult::deserialize(answer.get("tool")?).ok()?;
+    let Answer::Tool(result) = answer else { return None };
     if !result.mutated {
         return None;
     }
@@ -183,9 +179,8 @@ fn deed(
 
 /// Returns whether the report of a hook says that one of the user's commands was run,
 /// well or not: that may have changed files. A hook that only commits changes none.
-fn ran_a_command(report: &Value) -> bool {
-    let actions = report.get("actions").and_then(Value::as_array);
-    actions.into_iter().flatten().filter_map(Value::as_str).any(is_command)
+fn ran_a_command(actions: &[String]) -> bool {
+    actions.iter().any(|action| is_command(action))
 }
 
 #[cfg(test)]
@@ -227,7 +222,8 @@ mod tests {
     #[test]
     fn only_a_command_that_was_run_may_have_changed_files() {
         let ran = |actions: &[&str]| {
-            ran_a_command(&serde_json::json!({ "action_taken": true, "actions": actions }))
+            let actions: Vec<String> = actions.iter().map(|action| (*action).into()).collect();
+            ran_a_command(&actions)
         };
         assert!(ran(&["ran `cargo fmt`", "committed 1 file as 1234567: Format"]));
         assert!(ran(&[&super::super::failed("`cargo fmt`", "exit code 1")]));
@@ -239,6 +235,6 @@ mod tests {
         ] {
             assert!(!ran(&[other]), "{other}");
         }
-        assert!(!ran(&[]) && !ran_a_command(&Value::Null));
+        assert!(!ran(&[]));
     }
 }

@@ -4,6 +4,7 @@ use std::fs;
 
 use pointsman_agents::form::{self, Shape};
 use pointsman_kernel::{
+    body::Body,
     chart::{Disposition, verify},
     governor::{Grant, Level, Permissions},
 };
@@ -116,7 +117,7 @@ fn run(desk: &Desk, html: &str) -> Outcome {
         chart: chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics)),
         source: form::CHART.into(),
         config: json!({ "url": site.url("/"), "profile": held, "redact": false }),
-        words: vec![json!({})],
+        words: vec![Body::canonical(&json!({}))],
         goal: "join".into(),
         permissions: Permissions { otherwise: Level::Refuse, rules: vec![sends], attended: false },
         seed: Some(1),

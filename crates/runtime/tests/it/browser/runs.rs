@@ -7,6 +7,7 @@ use std::{
 
 use pointsman_agents::form;
 use pointsman_kernel::{
+    body::Body,
     chart::{Disposition, verify},
     governor::{Grant, Level, Permissions},
     id::Seq,
@@ -47,7 +48,7 @@ fn run_with(desk: &Desk, host: Host, mut config: Value, sends: Level) -> Outcome
         chart: chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics)),
         source: form::CHART.into(),
         config,
-        words: vec![json!({})],
+        words: vec![Body::canonical(&json!({}))],
         goal: "join".into(),
         permissions: Permissions { otherwise: Level::Refuse, rules: vec![sends], attended: false },
         seed: Some(1),

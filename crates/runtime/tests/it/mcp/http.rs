@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use pointsman_kernel::agent::{Answer, FaultClass};
 use pointsman_runtime::mcp::McpLimits;
 use serde_json::{Value, json};
 use tokio::{
@@ -113,12 +114,16 @@ async fn headers_go_with_every_request_and_refusals_are_faults_of_their_kind() {
     assert_eq!(said(&call(&servers, "mcp.web.works", json!({})).await), (true, "done"));
 
     let busy = call(&servers, "mcp.web.busy", json!({})).await;
-    assert_eq!((fault(&busy).0, fault(&busy).1), ("rate_limited", true), "{busy:?}");
-    assert_eq!(busy.answer["fault"]["hint_ms"], 7_000);
+    assert_eq!((fault(&busy).0, fault(&busy).1), (FaultClass::RateLimited, true), "{busy:?}");
+    assert!(matches!(&busy.answer, Answer::Fault(fault) if fault.hint_ms == Some(7_000)));
     let locked = call(&servers, "mcp.web.locked", json!({})).await;
-    assert_eq!((fault(&locked).0, fault(&locked).1), ("forbidden", false), "{locked:?}");
+    assert_eq!((fault(&locked).0, fault(&locked).1), (FaultClass::Forbidden, false), "{locked:?}");
     let broken = call(&servers, "mcp.web.broken", json!({})).await;
-    assert_eq!((fault(&broken).0, fault(&broken).1), ("unavailable", false), "{broken:?}");
+    assert_eq!(
+        (fault(&broken).0, fault(&broken).1),
+        (FaultClass::Unavailable, false),
+        "{broken:?}"
+    );
     assert_eq!(said(&call(&servers, "mcp.web.works", json!({})).await), (true, "done"));
 
     let heads = peer.heads();

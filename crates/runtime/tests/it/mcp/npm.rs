@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use pointsman_kernel::tool::ToolEffect;
+use pointsman_kernel::{agent::FaultClass, tool::ToolEffect};
 use pointsman_runtime::mcp::{McpLimits, Servers};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
@@ -110,7 +110,7 @@ async fn everything_killed_in_a_call_is_a_fault_and_comes_back() {
         assert!(kill.expect("kill runs").success());
     };
     let (done, ()) = tokio::join!(calling, killing);
-    assert_eq!(fault(&done).0, "unavailable", "{done:?}");
+    assert_eq!(fault(&done).0, FaultClass::Unavailable, "{done:?}");
     let echo = ask(&servers, "echo", json!({ "message": "again" })).await;
     assert_eq!(echo, (true, "Echo: again".into()));
     let again = server_of(&project);
@@ -127,7 +127,7 @@ async fn everything_that_takes_too_long_is_given_up_and_still_answers() {
     let servers = project.servers(&["everything"], &limits).await;
     let long = json!({ "duration": 600, "steps": 1 });
     let slow = call(&servers, "mcp.everything.trigger-long-running-operation", long).await;
-    assert_eq!(fault(&slow).0, "timeout");
+    assert_eq!(fault(&slow).0, FaultClass::Timeout);
     let echo = ask(&servers, "echo", json!({ "message": "still here" })).await;
     assert_eq!(echo, (true, "Echo: still here".into()));
 }
@@ -203,7 +203,7 @@ async fn everything_over_http_answers_and_is_found_again_after_a_restart() {
 
     drop(server);
     let lost = call(&servers, "mcp.everything.echo", json!({ "message": "anyone?" })).await;
-    assert_eq!(fault(&lost).0, "unavailable", "{lost:?}");
+    assert_eq!(fault(&lost).0, FaultClass::Unavailable, "{lost:?}");
     let _server = Listening::start(port).await;
     let echo = ask(&servers, "echo", json!({ "message": "back" })).await;
     assert_eq!(echo, (true, "Echo: back".into()));

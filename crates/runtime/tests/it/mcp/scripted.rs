@@ -2,11 +2,11 @@
 
 use std::{fs, time::Duration};
 
-use pointsman_kernel::tool::ToolDecl;
+use pointsman_kernel::{agent::FaultClass, tool::ToolDecl};
 use pointsman_runtime::mcp::McpLimits;
 use serde_json::{Value, json};
 
-use super::{Project, call, fault, has_ended, said, until};
+use super::{Project, call, fault, has_ended, mutated, said, until};
 
 /// Two pages of tools; each tool fails in its own way.
 const SERVER: &str = r#"
@@ -129,7 +129,7 @@ async fn every_page_is_read_and_what_tools_say_is_told_to_the_model() {
     assert_eq!(said(&refused), (false, "the arguments must be a JSON object"));
     let gone = call(&servers, "mcp.sh.gone", json!({})).await;
     assert_eq!(said(&gone), (false, "there is no tool `mcp.sh.gone` here"));
-    assert_eq!(gone.answer["tool"]["mutated"], false);
+    assert!(!mutated(&gone));
 }
 
 #[tokio::test]
@@ -138,7 +138,7 @@ async fn a_tool_that_says_no_has_answered() {
     let servers = project.servers(&["sh"], &McpLimits::default()).await;
     let failed = call(&servers, "mcp.sh.fails", json!({})).await;
     assert_eq!(said(&failed), (false, "no such file"));
-    assert_eq!(failed.answer["tool"]["mutated"], true, "an unknown tool may have changed things");
+    assert!(mutated(&failed), "an unknown tool may have changed things");
     let refused = call(&servers, "mcp.sh.refuses", json!({})).await;
     assert_eq!(said(&refused), (false, "the server refuses the call: not today"));
 }
@@ -160,7 +160,7 @@ async fn a_call_that_takes_too_long_is_a_fault_and_the_server_is_told() {
     let servers = project.servers(&["sh"], &limits).await;
     let slow = call(&servers, "mcp.sh.hangs", json!({})).await;
     let message = "`mcp.sh.hangs` gave no answer in 0.3 s; it was told to stop";
-    assert_eq!(fault(&slow), ("timeout", false, message));
+    assert_eq!(fault(&slow), (FaultClass::Timeout, false, message));
     until("the server is told", || project.path().join("cancelled").exists()).await;
 }
 
@@ -182,7 +182,7 @@ async fn a_server_that_dies_is_a_fault_and_the_next_call_starts_it_again() {
     let first = project.number("pid");
     let done = call(&servers, "mcp.sh.dies", json!({})).await;
     let (class, repeatable, message) = fault(&done);
-    assert_eq!((class, repeatable), ("unavailable", false), "{message}");
+    assert_eq!((class, repeatable), (FaultClass::Unavailable, false), "{message}");
     assert!(message.starts_with("the MCP server `sh` is lost: "), "{message}");
     assert!(message.ends_with("its last words were:\nout of luck"), "{message}");
     assert_eq!(said(&call(&servers, "mcp.sh.works", json!({})).await), (true, "done"));
@@ -199,11 +199,11 @@ async fn a_server_that_does_not_come_back_is_a_fault_each_time() {
     let sh = json!({ "command": "sh", "args": ["server.sh"] });
     let project = project_of("once", json!({ "sh": sh }), &once);
     let servers = project.servers(&["sh"], &McpLimits::default()).await;
-    assert_eq!(fault(&call(&servers, "mcp.sh.dies", json!({})).await).0, "unavailable");
+    assert_eq!(fault(&call(&servers, "mcp.sh.dies", json!({})).await).0, FaultClass::Unavailable);
     for _ in 0..2 {
         let done = call(&servers, "mcp.sh.works", json!({})).await;
         let (class, repeatable, message) = fault(&done);
-        assert_eq!((class, repeatable), ("unavailable", true));
+        assert_eq!((class, repeatable), (FaultClass::Unavailable, true));
         assert!(message.starts_with("the MCP server `sh` is not there: it cannot be"), "{message}");
     }
 }

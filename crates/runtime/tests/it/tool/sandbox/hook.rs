@@ -8,7 +8,10 @@ mod talk;
 
 use std::{fs, path::Path, process::Command};
 
+use pointsman_agents::chat::Report;
 use pointsman_kernel::{
+    agent::Answer,
+    body::Body,
     chart::verify,
     governor::Permissions,
     id::{EffectId, Seq},
@@ -126,16 +129,18 @@ impl Desk {
     fn hook(host: &Host, run: &RunId, tools: &[&str]) -> (bool, String) {
         let tool = |name: &&str| json!({ "name": name, "succeeded": true });
         let completed: Vec<Value> = tools.iter().map(tool).collect();
-        let task = Task::Own(json!({ "post_tools": { "completed_tools": completed } }));
+        let task = json!({ "post_tools": { "completed_tools": completed } });
+        let task = Task::Own(Body::canonical(&task));
         let effect = EffectId { seq: Seq(1), index: 0 };
         let errand = Errand { run: run.clone(), effect, again: false };
         let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let doing = host.perform(errand, task, Shown::nobody());
         let done = threads.expect("it is made").block_on(doing);
-        let report = done.answer.pointer("/own/post_tools").expect("a report");
-        let actions: Vec<String> =
-            serde_json::from_value(report["actions"].clone()).expect("a list of lines");
-        (report["action_taken"].as_bool().expect("a flag"), actions.join("\n"))
+        let Answer::Own(report) = &done.answer else { panic!("no report: {done:?}") };
+        let Ok(Report::PostTools { action_taken, actions }) = report.read() else {
+            panic!("another report: {}", report.get());
+        };
+        (action_taken, actions.join("\n"))
     }
 
     fn commit(&self, run: &RunId) -> (bool, String) {

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use pointsman_kernel::{chart::verify, governor::Permissions};
+use pointsman_kernel::{body::Body, chart::verify, governor::Permissions};
 use pointsman_runtime::{
     driver::Standing,
     host::{AfterTools, Hooks},
@@ -31,7 +31,7 @@ fn talk(desk: &Desk, hooks: Hooks, script: &str, observer: Arc<dyn Observer>) {
         chart: verify(source, &pointsman_agents::registry()).expect("it verifies"),
         source: source.into(),
         config: json!({}),
-        words: vec![json!({ "text": "change it" })],
+        words: vec![Body::canonical(&json!({ "text": "change it" }))],
         goal: "talk".into(),
         permissions: Permissions::allow_all(),
         seed: Some(7),
