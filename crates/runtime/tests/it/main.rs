@@ -9,6 +9,7 @@ mod browser;
 mod children;
 mod config;
 mod converse;
+mod corpus;
 mod decode;
 mod driver;
 mod examples;
