@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use anyhow::Result;
-use pointsman_agents::explore::{Act, Candidate, Front, offers};
+use pointsman_agents::explore::{Act, Candidate, Front, Screen, offers};
 use pointsman_runtime::device::{Device as _, Gesture, Recording, Truth};
 
 use super::ride::{Screens, look, ready};
@@ -38,8 +38,13 @@ pub(super) fn monkey(
         if screen.front(device.package()) == Front::Elsewhere {
             act(device, &way_back(dice.below(3)), now)?;
         } else {
+            // Starting again now and then, or a dead end would be the end.
             let offers = offers(&screen);
-            act(device, &gesture(&offers[dice.below(offers.len())]), now)?;
+            let next = match dice.below(25) {
+                0 => Gesture { act: Act::Restart, ..Gesture::default() },
+                _ => gesture(&offers[dice.below(offers.len())]),
+            };
+            act(device, &next, now)?;
         }
         visited.push(device.at());
     }
@@ -68,7 +73,7 @@ pub(super) fn nearest(
     let mut away = 0_usize;
     for now in 0..steps {
         let screen = look(device, screens, None)?;
-        let here = screen.coarse.as_str().to_owned();
+        let here = known_by(&screen);
         root.get_or_insert_with(|| here.clone());
         let outside = screen.front(device.package()) == Front::Elsewhere;
         away = if outside { away + 1 } else { 0 };
@@ -127,11 +132,19 @@ pub(super) fn nearest(
         };
         visited.push(device.at());
         if let Some(key) = key {
-            let to = look(device, screens, None)?.coarse.as_str().to_owned();
+            let after = look(device, screens, None)?;
+            let to = known_by(&after);
             edges.entry(here).or_default().insert(key, to);
         }
     }
     Ok(visited)
+}
+
+/// Returns what a rival takes a screen for: another one once a field is filled.
+fn known_by(screen: &Screen) -> String {
+    let fields = screen.widgets.iter().filter(|it| it.field.is_some());
+    let filled = fields.map(|it| if it.holds.is_empty() { '0' } else { '1' });
+    screen.coarse.as_str().chars().chain(filled).collect()
 }
 
 /// Knows the graph, and goes to the nearest screen that was not seen.
