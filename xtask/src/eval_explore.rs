@@ -143,7 +143,7 @@ fn row(mean: &[f64; 4], error: Option<&[f64; 4]>) -> String {
     (0..MARKS.len()).map(cell).collect()
 }
 
-/// How well screens are told apart, where it is known what they are.
+/// How well screens are distinguished, where it is known what they are.
 #[derive(Default)]
 struct Identity {
     screens: usize,

@@ -191,7 +191,7 @@ impl Tally {
     fn report(&self, seed: u64) -> bool {
         let Self { kind, runs, killed, asked, repeated, interrupted, wrong } = self;
         println!("{runs} runs (seed {seed:#018x}), {killed} of them killed and resumed");
-        println!("{interrupted} calls were under way when the program was killed");
+        println!("{interrupted} calls were in progress when the program was killed");
         if kind.runs_errands() {
             println!("{asked} waited for a person, because nobody knew whether a note was taken");
             println!("{repeated} requests were made once more, each with the key that it had");

@@ -187,7 +187,7 @@ enum Eval {
         #[arg(long)]
         verbose: bool,
     },
-    /// How hierarchies of others are read, and whether screens are told apart.
+    /// How hierarchies of others are read, and whether screens are distinguished.
     Screens {
         /// Where the dumps are, with their `index.json`.
         #[arg(long, value_name = "DIR")]

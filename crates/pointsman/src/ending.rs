@@ -135,7 +135,7 @@ pub(crate) fn conclude(
         written?;
     }
     unread?;
-    // Whoever lets go with Ctrl-C wanted it cancelled.
+    // A person who detaches with Ctrl-C wanted it cancelled.
     let let_go = let_go.then_some(Disposition::Cancelled);
     let code = words::exit_code(counted.map(|(ended, _)| ended).or(let_go));
     Ok(ExitCode::from(code))

@@ -231,7 +231,7 @@ impl Driver {
     }
 
     /// Waits for one event. Dropping the future loses nothing, unlike that of [`give`]:
-    /// whoever has other things to wait for waits for this beside them.
+    /// a caller with other things to wait for selects over this and them.
     ///
     /// [`give`]: Self::give
     pub async fn next(&mut self) -> Sent {

@@ -316,7 +316,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Takes note of what is on the screen, and returns the number of the place.
+    /// Records what is on the screen, and returns the number of the place.
     fn spot(&mut self, landed: &Landing) -> Option<usize> {
         let screen = self.stage.screen().filter(|_| matches!(landed, Landing::Screen(_)))?;
         Some(self.ways.see(screen))

@@ -70,7 +70,7 @@ pub(super) struct Survived {
     pub(super) answers: Vec<String>,
     /// Why it cannot be replayed, if it cannot.
     pub(super) replayed: Option<String>,
-    /// Calls that were under way when the program was killed.
+    /// Calls that were in progress when the program was killed.
     pub(super) interrupted: usize,
     /// What still ran long after a program was killed.
     pub(super) left: Vec<String>,
@@ -116,7 +116,7 @@ impl Course {
         Ok(Self { kind, replies: kind.replies()?, folder, counter, next: AtomicUsize::new(0) })
     }
 
-    /// Runs what is to be run, kills it, and goes on with it until it has ended; while it is
+    /// Runs the command, kills it, and resumes it until it has ended; while it is
     /// resumed it is killed after each of these times as well.
     pub(super) fn go(&self, death: Death, again: &[Duration]) -> Result<Survived> {
         let tag = format!("run{}", self.next.fetch_add(1, Relaxed));
@@ -308,7 +308,7 @@ fn answers<'a>(lines: &'a [String], by: &'a str) -> impl Iterator<Item = Value> 
     })
 }
 
-/// Returns how many calls were under way when a program ended.
+/// Returns how many calls were in progress when a program ended.
 fn interrupted(lines: &[String]) -> usize {
     let under_way = lines.iter().filter_map(|line| {
         let line: Value = serde_json::from_str(line).ok()?;

@@ -178,7 +178,7 @@ impl Data {
         self.change != Change::None
     }
 
-    /// Takes note that the app went down.
+    /// Records that the app went down.
     pub(super) fn crash(&mut self, screen: &Screen) {
         let (from, key) = match &self.pending {
             Some((from, key)) => (Some(*from), key.clone()),
@@ -217,7 +217,7 @@ impl Data {
         Some(at)
     }
 
-    /// Takes note of where the pending action led.
+    /// Records where the pending action led.
     fn note(&mut self, to: u32, new: bool) {
         let Some((from, key)) = self.pending.take() else { return };
         let Some(node) = self.graph.node(from) else { return };
@@ -249,7 +249,7 @@ impl Data {
         usize::try_from(self.preset).is_ok_and(|at| at >= self.config.setup.len())
     }
 
-    /// Takes note that the chosen action is under way.
+    /// Records that the chosen action is in progress.
     pub(super) fn acted(&mut self) {
         let key = self.candidates.get(usize::from(self.pick)).map(|it| it.key.clone());
         self.pending = self.here.zip(key);
@@ -258,7 +258,7 @@ impl Data {
         }
     }
 
-    /// Takes note that the chosen action could not be done, or its outcome not seen.
+    /// Records that the chosen action could not be done, or its outcome not seen.
     pub(super) fn bar(&mut self) {
         let key = self.candidates.get(usize::from(self.pick)).map(|it| it.key.clone());
         let (Some(here), Some(key)) = (self.here, key) else { return };

@@ -136,7 +136,7 @@ impl Graph {
         }
     }
 
-    /// Takes note of a screen, and returns its place and whether it is new. What does not fit
+    /// Records a screen, and returns its place and whether it is new. What does not fit
     /// is not remembered.
     pub(super) fn see(&mut self, node: Node) -> Option<(u32, bool)> {
         if let Some(at) = self.find(&node.id) {
@@ -164,7 +164,7 @@ impl Node {
         self.actions.get_mut(usize::try_from(*self.places.get(key)?).ok()?)
     }
 
-    /// Takes note of what a screen offers.
+    /// Records what a screen offers.
     pub(super) fn offer(&mut self, candidate: &Candidate, traits: Traits) {
         let place = u32::try_from(self.actions.len()).unwrap_or(u32::MAX);
         if self.actions.len() >= MAX_ACTIONS || self.places.contains_key(&candidate.key) {
@@ -183,7 +183,7 @@ impl Node {
 }
 
 impl Tried {
-    /// Takes note of where the action led, and returns whether it never led there before.
+    /// Records where the action led, and returns whether it never led there before.
     pub(super) fn led(&mut self, to: Option<u32>) -> bool {
         self.times = self.times.saturating_add(1);
         let Some(to) = to else { return false };

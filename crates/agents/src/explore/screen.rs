@@ -22,7 +22,7 @@ pub struct Screen {
     pub coarse: ScreenId,
     /// The same with texts, ticks and filled fields.
     pub fine: ScreenId,
-    /// A digest of the tree of its elements, by which variants are told apart.
+    /// A digest of the tree of its elements, by which variants are distinguished.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub shape: String,
     /// What is written at its head, without numbers that change by themselves.

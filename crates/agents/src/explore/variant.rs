@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::screen::{Screen, ScreenId};
 
-/// Looks of one structure that are told apart; further ones are taken together.
+/// Looks of one structure that are distinguished; further ones are taken together.
 const MAX_LOOKS: usize = 24;
 /// Fields of a screen whose state is part of a variant.
 const MAX_FIELDS: usize = 6;
@@ -79,7 +79,7 @@ impl Variants {
         variant(coarse, at)
     }
 
-    /// Takes note that an action on a structure led to several others, and returns whether its
+    /// Records that an action on a structure led to several others, and returns whether its
     /// titles tell it apart from now on: that takes one shape with several of them.
     pub(super) fn split(&mut self, coarse: &ScreenId) -> bool {
         let looks = self.looks.get(coarse).map(Vec::as_slice).unwrap_or_default();

@@ -203,7 +203,7 @@ impl Learned {
         number
     }
 
-    /// Takes note of what came of an action.
+    /// Records what came of an action.
     pub(super) fn take(&mut self, screen: &str, action: &Tried, outcome: Outcome) {
         if action.times == 0 {
             let traits = &action.traits;

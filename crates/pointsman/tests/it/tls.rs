@@ -40,7 +40,7 @@ impl Server {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 count.fetch_add(1, Ordering::SeqCst);
-                // Whoever does not trust the server goes away.
+                // A client that does not trust the server hangs up.
                 serve(stream);
             }
         });

@@ -57,7 +57,7 @@ impl Data {
         self.pick = wanted.and_then(|at| u16::try_from(at).ok()).unwrap_or_default();
     }
 
-    /// Takes note of all that a screen offers.
+    /// Records all that a screen offers.
     pub(super) fn register(&mut self, at: Option<u32>, screen: &Screen, offers: &[Candidate]) {
         let fields = screen.widgets.iter().any(|it| it.field.is_some());
         let count = offers.len().max(1);

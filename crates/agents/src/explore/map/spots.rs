@@ -1,4 +1,4 @@
-//! Places in an app, told apart a little finer than its screens: by what is written at the
+//! Places in an app, a little finer than its screens: distinguished by what is written at the
 //! head, and by which fields are filled. Ways that hold for the one need not hold for the other.
 
 use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
@@ -31,7 +31,7 @@ struct Spot {
 }
 
 impl Spots {
-    /// Takes note of a look, and returns the number of the place.
+    /// Records a look, and returns the number of the place.
     pub(super) fn see(&mut self, screen: &Screen) -> usize {
         let mut filled = String::new();
         for field in screen.widgets.iter().filter(|it| it.field.is_some()) {

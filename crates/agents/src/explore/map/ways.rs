@@ -78,7 +78,7 @@ pub enum End {
     Away,
 }
 
-/// How fine places are told apart.
+/// How finely places are distinguished.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Grain {
     /// By their heads and by which fields are filled.
@@ -144,18 +144,18 @@ impl Ways {
         ways
     }
 
-    /// Takes note of a look, and returns the number of the place.
+    /// Records a look, and returns the number of the place.
     pub fn see(&mut self, screen: &Screen) -> usize {
         self.spots.see(screen)
     }
 
-    /// Takes note of where the app is once it is started and set up.
+    /// Records where the app is once it is started and set up.
     pub fn start(&mut self, spot: usize) {
         let times = self.starts.entry(spot).or_default();
         *times = times.saturating_add(1);
     }
 
-    /// Takes note of where an action led that a move of the map had done.
+    /// Records where an action led that a move of the map had done.
     pub fn note(&mut self, from: usize, place: usize, key: &str, end: End) {
         let done = self
             .done

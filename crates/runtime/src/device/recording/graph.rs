@@ -92,7 +92,7 @@ pub(super) struct State {
     is_passive: bool,
     /// Whether another app is in front.
     pub(super) is_outside: bool,
-    /// The screen that it is, where whoever made the graph knows.
+    /// The screen that it is, where the graph names it.
     pub(super) label: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! A folder for the temporary files of a command, and what is left of those whose owner died.
 //!
-//! Whoever has made one holds a lock on it. The system takes the lock back when its owner dies,
+//! Its owner holds a lock on it. The system takes the lock back when the owner dies,
 //! however it dies, so a folder that can be locked is nobody's.
 
 use std::{
@@ -24,7 +24,7 @@ const NAME: &str = "pointsman-scratch-";
 /// How often another name is tried.
 const TRIES: usize = 16;
 
-/// A folder for temporary files that goes when it is let go of.
+/// A folder for temporary files that is removed when it is dropped.
 #[derive(Debug)]
 pub(in crate::tool) struct Scratch {
     path: PathBuf,
