@@ -14,7 +14,7 @@ use alloc::{collections::BTreeMap, format, string::String};
 use pointsman_kernel::{
     agent::{
         Agent, Answer, BadBody, ChildRun, Fault, FaultClass, Forgone, ModelCall, Order, Settled,
-        ToolCall, ToolResult, Visit,
+        Summary, ToolCall, ToolResult, Visit,
     },
     chart::Disposition,
     id::Outcome,
@@ -101,6 +101,7 @@ impl Agent for Builtin {
     const DECL: AgentDecl = AgentDecl {
         name: "builtin",
         about: "a chart of your own, made of general jobs",
+        revision: crate::SOURCES,
         jobs: JOBS,
         events: &["input", "input_closed"],
         slots: SLOTS,
@@ -115,6 +116,24 @@ impl Agent for Builtin {
     /// A chart says what it has come to by filling the slot `result`.
     fn result(data: &Data) -> Option<String> {
         data.slots.get("result").map(render::text_of)
+    }
+
+    fn describe_report(report: &Report) -> Option<Summary> {
+        Some(Summary::line(true, if Self::is_yes(report) { "yes" } else { "no" }))
+    }
+
+    fn question(task: &Task) -> Option<String> {
+        let Task::Ask { question } = task;
+        Some(question.clone())
+    }
+
+    fn reply(yes: bool, text: &str) -> Option<Report> {
+        Some(Report::Answered { yes, text: text.into() })
+    }
+
+    fn is_yes(report: &Report) -> bool {
+        let Report::Answered { yes, .. } = report;
+        *yes
     }
 
     fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {

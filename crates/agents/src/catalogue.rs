@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use pointsman_kernel::{
     agent::Agent,
+    agents::Agents,
     chart::{Certificate, Chart, Per, Refused, verify},
     erased::AgentRow,
     job::{
@@ -152,6 +153,11 @@ const fn run(steps: u64, model_calls: u64, tool_calls: u64, time_ms: u64) -> Cer
         tokens: None,
         money: None,
     }
+}
+
+/// Returns everything that ships.
+pub fn all() -> Agents {
+    Agents::new().with(ROWS).with_charts(CHARTS).with_tools(TOOLS).with_children(CHILDREN)
 }
 
 /// Returns what a chart may name.

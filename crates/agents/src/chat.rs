@@ -1,5 +1,6 @@
 //! The `chat` agent: a conversation with tools that run side by side.
 
+pub mod after;
 mod data;
 mod prompt;
 #[cfg(test)]
@@ -8,7 +9,7 @@ mod tests;
 use alloc::{string::String, vec::Vec};
 
 use pointsman_kernel::{
-    agent::{Agent, Answer, BadBody, Forgone, ModelCall, Order, Settled, Visit},
+    agent::{Agent, Answer, BadBody, Forgone, ModelCall, Order, Settled, Summary, Visit},
     chart::{Budget, State},
     governor::Verdict,
     id::{JobId, Outcome},
@@ -92,7 +93,6 @@ pub struct Chat;
 /// What the host does for the agent.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Task {
     /// Run what is set up for after tools, such as a commit.
     PostTools {
@@ -124,6 +124,7 @@ impl Agent for Chat {
     const DECL: AgentDecl = AgentDecl {
         name: "chat",
         about: "a conversation, with tools that you allow",
+        revision: crate::SOURCES,
         jobs: JOBS,
         events: &["user_input", "input_closed"],
         lists: &["tool_calls"],
@@ -131,6 +132,11 @@ impl Agent for Chat {
         offer: ToolOffer::Names,
         ..AgentDecl::NONE
     };
+
+    fn describe_report(report: &Report) -> Option<Summary> {
+        let Report::PostTools { actions, .. } = report;
+        Some(after::summary(actions))
+    }
 
     fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {
         data.configure(config)

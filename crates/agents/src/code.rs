@@ -132,6 +132,7 @@ impl Agent for Code {
     const DECL: AgentDecl = AgentDecl {
         name: "code",
         about: "coding work in phases, by a plan that you approve",
+        revision: crate::SOURCES,
         jobs: JOBS,
         events: &["prompt", "input_closed"],
         lists: &["tool_calls"],

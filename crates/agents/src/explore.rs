@@ -76,6 +76,7 @@ impl Agent for Explore {
     const DECL: AgentDecl = AgentDecl {
         name: "explore",
         about: "a mobile app, explored for screens, crashes and dead ends",
+        revision: crate::SOURCES,
         jobs: JOBS,
         ..AgentDecl::NONE
     };

@@ -9,6 +9,7 @@ mod chart;
 mod classify;
 mod config;
 mod data;
+mod describe;
 mod ending;
 mod facts;
 mod field;
@@ -30,7 +31,10 @@ mod value;
 use alloc::{boxed::Box, string::String, vec::Vec};
 
 use pointsman_kernel::{
-    agent::{Agent, Answer, BadBody, Fault, FaultClass, Forgone, ModelCall, Order, Settled, Visit},
+    agent::{
+        Agent, Answer, BadBody, Fault, FaultClass, Forgone, ModelCall, Order, Settled, Summary,
+        Visit,
+    },
     chart::{Budget, Does as Doing, State},
     id::{JobId, Outcome},
     job::{AgentDecl, Charges, Governed, Influence, JobDecl, job_id},
@@ -155,6 +159,7 @@ impl Agent for Form {
     const DECL: AgentDecl = AgentDecl {
         name: "form",
         about: "a form on a web page, filled from your profile",
+        revision: crate::SOURCES,
         jobs: JOBS,
         events: &["activate"],
         own_tools: &[SUBMIT_TOOL],
@@ -163,6 +168,14 @@ impl Agent for Form {
         questions_last: false,
         ..AgentDecl::NONE
     };
+
+    fn describe_task(task: &Task) -> Option<String> {
+        Some(describe::task(task))
+    }
+
+    fn describe_report(report: &Report) -> Option<Summary> {
+        describe::report(report)
+    }
 
     fn begin(data: &mut Data, config: &RawValue) -> Result<(), BadBody> {
         *data = Data::new(serde_json::from_str(config.get())?);

@@ -39,8 +39,8 @@ mod testing;
 pub mod transcript;
 
 pub use catalogue::{
-    AGENTS, CHARTS, CHILDREN, EXITED, FROM, PLAN_TOOL, ROWS, SIGNALLED, TOOLS, chart, registry,
-    tools,
+    AGENTS, CHARTS, CHILDREN, EXITED, FROM, PLAN_TOOL, ROWS, SIGNALLED, TOOLS, all, chart,
+    registry, tools,
 };
 
 /// A fingerprint of what decides, the sources of agents and kernel and the charts: a build

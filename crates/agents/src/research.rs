@@ -109,7 +109,6 @@ pub struct Research;
 /// What the host does for the agent.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Task {
     /// Write down how far a run came that got stuck.
     Summarise {
@@ -150,6 +149,7 @@ impl Agent for Research {
     const DECL: AgentDecl = AgentDecl {
         name: "research",
         about: "an answer from documents, with file and line",
+        revision: crate::SOURCES,
         jobs: JOBS,
         offer: ToolOffer::Described { most: MAX_TOOLS },
         ..AgentDecl::NONE

@@ -123,8 +123,59 @@ pub trait Agent: Sized + Send + Sync + 'static {
         None
     }
 
+    /// Describes a task in a line for people; nothing where its name says all.
+    fn describe_task(task: &Self::Task) -> Option<String> {
+        let _ = task;
+        None
+    }
+
+    /// Describes a report in a line for people; nothing where there is no more to say than
+    /// that it came.
+    fn describe_report(report: &Self::Report) -> Option<Summary> {
+        let _ = report;
+        None
+    }
+
+    /// Returns the question of a task that only asks a person for yes or no. No executor is
+    /// given such a task: front ends put the question.
+    fn question(task: &Self::Task) -> Option<String> {
+        let _ = task;
+        None
+    }
+
+    /// Returns the report by which a person's answer to such a question comes back, with what
+    /// else they said. An agent that asks questions has one.
+    fn reply(yes: bool, text: &str) -> Option<Self::Report> {
+        let _ = (yes, text);
+        None
+    }
+
+    /// Returns whether a report is a person's yes to such a question.
+    fn is_yes(report: &Self::Report) -> bool {
+        let _ = report;
+        false
+    }
+
     /// Settles a `decide` or `join` job.
     fn decide(data: &mut Self::Data, visit: &Visit<'_>) -> Outcome;
+}
+
+/// A report in a line, for people.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Summary {
+    /// Whether all went well.
+    pub ok: bool,
+    /// The line.
+    pub text: String,
+    /// Whether the line is worth its room: a long one is shown in full.
+    pub full: bool,
+}
+
+impl Summary {
+    /// A line that may be shortened.
+    pub fn line(ok: bool, text: impl Into<String>) -> Self {
+        Self { ok, text: text.into(), full: false }
+    }
 }
 
 /// Where in the chart a job stands, and when.

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use thiserror::Error;
 
 use crate::{
-    agent::{Agent, Fault, ModelCall, Visit},
+    agent::{Agent, Fault, ModelCall, Summary, Visit},
     body::Body,
     chart::Chart,
     effect::{Effect, Hop, Out},
@@ -61,6 +61,22 @@ pub trait AnyRun: Send {
 
     /// Returns why the last turn has no answer, if it has none.
     fn turn_error(&self) -> Option<&TurnError>;
+
+    /// Describes a task in a line for people.
+    fn describe_task(&self, task: &Body) -> Option<String>;
+
+    /// Describes a report in a line for people.
+    fn describe_report(&self, report: &Body) -> Option<Summary>;
+
+    /// Returns the question of a task that only asks a person for yes or no.
+    fn question(&self, task: &Body) -> Option<String>;
+
+    /// Returns the report by which a person's answer to such a question reaches the run;
+    /// nothing if its agent asks none.
+    fn reply(&self, yes: bool, text: &str) -> Option<Body>;
+
+    /// Returns whether a report is a person's yes to such a question.
+    fn is_yes(&self, report: &Body) -> bool;
 
     /// Returns the whole run as JSON: a cache, never the truth.
     fn snapshot(&self) -> Result<Box<RawValue>, serde_json::Error>;
@@ -190,6 +206,26 @@ impl<A: Agent> AnyRun for Erased<A> {
 
     fn turn_error(&self) -> Option<&TurnError> {
         A::turn_error(&self.run.data)
+    }
+
+    fn describe_task(&self, task: &Body) -> Option<String> {
+        A::describe_task(&task.read().ok()?)
+    }
+
+    fn describe_report(&self, report: &Body) -> Option<Summary> {
+        A::describe_report(&report.read().ok()?)
+    }
+
+    fn question(&self, task: &Body) -> Option<String> {
+        A::question(&task.read().ok()?)
+    }
+
+    fn reply(&self, yes: bool, text: &str) -> Option<Body> {
+        Body::of(&A::reply(yes, text)?).ok()
+    }
+
+    fn is_yes(&self, report: &Body) -> bool {
+        report.read().is_ok_and(|report| A::is_yes(&report))
     }
 
     fn snapshot(&self) -> Result<Box<RawValue>, serde_json::Error> {

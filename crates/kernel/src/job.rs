@@ -332,6 +332,10 @@ pub struct AgentDecl {
     pub name: &'static str,
     /// What it is for, in a few words.
     pub about: &'static str,
+    /// What its decisions rest on, as text that changes with them: a version, or a digest of
+    /// its sources. Snapshots of its runs are used only under the same revision; without one
+    /// none are made, and every run is folded from its first entry.
+    pub revision: &'static str,
     /// Its jobs.
     pub jobs: &'static [JobDecl],
     /// The events that its await states can wait for.
@@ -357,6 +361,7 @@ impl AgentDecl {
     pub const NONE: Self = Self {
         name: "",
         about: "",
+        revision: "",
         jobs: &[],
         events: &[],
         lists: &[],

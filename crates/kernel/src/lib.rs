@@ -11,7 +11,8 @@
 //!   of its jobs, declared by [`job::JobDecl`].
 //! - [`step`] applies one [`event`] to a [`run::Run`] and puts out [`effect`]s.
 //! - [`journal::Recorder`] steps and writes lines; [`replay`] folds them back.
-//! - [`erased::AnyRun`] is a run of any agent; [`view`] is what people see of it.
+//! - [`agents::Agents`] are the agents of a process; [`agents::Program`] is a chart that is
+//!   bound to one of them. [`erased::AnyRun`] is a run of any agent; [`view`] is what people see of it.
 //! - [`simulate`] and [`graph`] show where a chart leads.
 //!
 //! The contract for a caller is six steps: wait for one event; `step`; see what it
@@ -29,6 +30,7 @@
 extern crate alloc;
 
 pub mod agent;
+pub mod agents;
 mod backoff;
 pub mod body;
 pub mod chart;

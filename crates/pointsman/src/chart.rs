@@ -6,10 +6,9 @@ use std::{
     path::Path,
 };
 
-use pointsman_agents::{CHARTS, registry};
-use pointsman_kernel::chart::{Chart, Refused, verify};
+use pointsman_kernel::{agents::Program, chart::Refused};
 
-use crate::report::Error;
+use crate::{agents::AGENTS, report::Error};
 
 /// A chart's text and where it came from.
 #[derive(Debug)]
@@ -31,8 +30,8 @@ impl Source {
             return Ok(Self { name: "standard input".into(), text });
         }
         let path = Path::new(chart);
-        if let Some((_, text)) = CHARTS.iter().find(|(name, _)| *name == chart) {
-            return Ok(Self { name: format!("{chart} (shipped)"), text: (*text).into() });
+        if let Some(text) = AGENTS.chart(chart) {
+            return Ok(Self { name: format!("{chart} (shipped)"), text: text.into() });
         }
         let looks_like_a_path = path.extension().is_some() || path.components().count() > 1;
         if !looks_like_a_path && !path.exists() {
@@ -48,12 +47,12 @@ impl Source {
     }
 
     /// Verifies it against everything that this build can run.
-    pub(crate) fn verify(&self) -> Result<Chart, Refused> {
-        verify(&self.text, &registry())
+    pub(crate) fn verify(&self) -> Result<Program, Refused> {
+        AGENTS.verify(&self.text)
     }
 
     /// Verifies it for a command that can do nothing with a refused chart.
-    pub(crate) fn chart(self) -> Result<Chart, Error> {
+    pub(crate) fn program(self) -> Result<Program, Error> {
         self.verify().map_err(|refused| Error::Refused { chart: self, refused })
     }
 }

@@ -6,7 +6,8 @@ use std::{
     path::Path,
 };
 
-use pointsman_runtime::{agents, config, tool::Author};
+use pointsman_kernel::job::AgentDecl;
+use pointsman_runtime::{config, tool::Author};
 
 use crate::{
     drive::Drive,
@@ -19,10 +20,10 @@ use crate::{
 
 /// Asks whether changes are committed where nobody has said so, somebody is there, and there is
 /// a repository. Without an answer nothing is committed, and the next run asks again.
-pub(crate) fn settle(drive: &Drive, settled: &mut Settled, agent: &str, attended: bool) {
+pub(crate) fn settle(drive: &Drive, settled: &mut Settled, agent: &AgentDecl, attended: bool) {
     let settled = &mut settled.config.hooks.commit;
     let open = settled.is_none() && !drive.commit && !drive.json;
-    if !open || !attended || !agents::decl(agent).converses() || !person::is_there() {
+    if !open || !attended || !agent.converses() || !person::is_there() {
         return;
     }
     if drive.dir().join(".git").symlink_metadata().is_err() {

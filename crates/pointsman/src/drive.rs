@@ -12,9 +12,8 @@ use std::{
 };
 
 use clap::Args;
-use pointsman_kernel::chart::Disposition;
+use pointsman_kernel::{chart::Disposition, job::AgentDecl};
 use pointsman_runtime::{
-    agents,
     config::{Config, LimitsConfig, ModelConfig},
     host::{self, Approved, Host},
     mcp::{self, McpError, McpLimits},
@@ -27,6 +26,7 @@ use pointsman_runtime::{
 };
 
 use crate::{
+    agents::AGENTS,
     lines::Lines,
     live::Live,
     person::{self, Absent, Person},
@@ -94,8 +94,8 @@ pub(crate) enum Waits {
 
 impl Waits {
     /// Returns whether an agent's questions can.
-    pub(crate) fn of(agent: &str) -> Self {
-        if agents::decl(agent).questions_last { Self::Yes } else { Self::No }
+    pub(crate) const fn of(agent: &AgentDecl) -> Self {
+        if agent.questions_last { Self::Yes } else { Self::No }
     }
 }
 
@@ -246,9 +246,10 @@ impl Drive {
             mcp: self.servers(config)?,
             watch: Some(watched(config)),
             hooks: self.hooks(config),
-            instructions: config.instructions(),
+            instructions: config.instructions(&AGENTS),
             browser: config.form.browser(),
             device: config.explore.device(),
+            executors: pointsman_runtime::executor::Executors::default(),
         })
     }
 

@@ -11,7 +11,6 @@ use pointsman_kernel::{
     turn::{TurnError, TurnErrorKind},
 };
 use pointsman_runtime::{
-    agents,
     browser::Left,
     driver::Standing,
     host::Host,
@@ -20,6 +19,7 @@ use pointsman_runtime::{
 use serde_json::json;
 
 use crate::{
+    agents::AGENTS,
     drive::Audience,
     lines, live,
     report::{self, Error, coloured},
@@ -191,7 +191,7 @@ fn open(session: &Session, outcome: &Outcome) -> &'static str {
 
 /// Returns whether a run is a conversation: what it waits for is a message.
 fn is_talk(session: &Session, outcome: &Outcome) -> bool {
-    session.store().run(&outcome.run).is_ok_and(|row| agents::decl(&row.agent).converses())
+    session.store().run(&outcome.run).is_ok_and(|row| AGENTS.decl(&row.agent).converses())
 }
 
 /// Tells people how a run stands and what to do next.

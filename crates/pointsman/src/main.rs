@@ -1,6 +1,7 @@
 //! Shows. The command line: it reads what people type, asks the libraries, and
 //! prints what they say. It decides nothing.
 
+mod agents;
 mod appmap;
 mod budgets;
 mod calls;

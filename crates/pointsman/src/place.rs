@@ -13,7 +13,7 @@ use pointsman_runtime::{
     session::Session,
 };
 
-use crate::report::Error;
+use crate::{agents::AGENTS, report::Error};
 
 /// What every command takes.
 #[derive(Args, Debug)]
@@ -115,7 +115,7 @@ impl Globals {
     pub(crate) fn session_with(&self, config: &Config) -> Result<Session, Error> {
         let cache = cache()?;
         let (journal, options) = (self.journal(config)?, config.journal.options());
-        Session::open_with(&journal, &cache, &options).map_err(Error::Session)
+        Session::open_with(AGENTS.clone(), &journal, &cache, &options).map_err(Error::Session)
     }
 
     /// Returns where the lines are kept that were typed at the prompt.

@@ -6,9 +6,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pointsman_runtime::{agents, session::Session, store::RunRow};
+use pointsman_runtime::{session::Session, store::RunRow};
 
-use crate::{report::Error, tell::note, words};
+use crate::{agents::AGENTS, report::Error, tell::note, words};
 
 /// Conversations that can be chosen from.
 const OFFERED: usize = 9;
@@ -39,7 +39,7 @@ impl Wanted<'_> {
         let rows = session.store().list().map_err(Error::Store)?.runs;
         let talk = |row: &RunRow| {
             let is_its = self.agent.is_none_or(|agent| *row.agent == *agent);
-            agents::decl(&row.agent).converses() && is_its && !row.id.is_child()
+            AGENTS.decl(&row.agent).converses() && is_its && !row.id.is_child()
         };
         let found = rows.into_iter().filter(talk).map(|row| {
             // One that is damaged must not hide the others.

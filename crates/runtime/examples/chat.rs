@@ -17,7 +17,7 @@ use std::{
     sync::{Arc, Mutex, mpsc},
 };
 
-use pointsman_kernel::{chart::verify, governor::Permissions};
+use pointsman_kernel::governor::Permissions;
 use pointsman_runtime::{
     host::{self, Hooks, Host, Instructions},
     model::{self, Spec},
@@ -31,16 +31,18 @@ use serde_json::json;
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = env::args().skip(1);
     let folder = PathBuf::from(arguments.next().ok_or("say which folder to work in")?);
-    let session =
-        Session::open(&folder.join(".pointsman/journal.db"), &folder.join(".pointsman/cache"))?;
+    let session = Session::open(
+        pointsman_agents::all(),
+        &folder.join(".pointsman/journal.db"),
+        &folder.join(".pointsman/cache"),
+    )?;
     let host = host(&session, folder)?;
 
     // 1. Begin a run. Its first entry is on disk when this returns.
     let source = pointsman_agents::chat::CHART;
-    let chart =
-        verify(source, &pointsman_agents::registry()).map_err(|_| "the chart is refused")?;
+    let program = session.agents().verify(source).map_err(|_| "the chart is refused")?;
     let start = Start {
-        chart,
+        program,
         source: source.into(),
         config: json!({}),
         goal: "an example".into(),
@@ -88,6 +90,7 @@ fn host(session: &Session, folder: PathBuf) -> Result<Host, Box<dyn Error>> {
         instructions: Instructions::default(),
         browser: pointsman_runtime::browser::Settings::default(),
         device: pointsman_runtime::device::Settings::default(),
+        executors: pointsman_runtime::executor::Executors::default(),
     })?)
 }
 

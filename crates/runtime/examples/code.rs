@@ -13,7 +13,6 @@ use std::{env, error::Error, path::PathBuf, sync::Arc};
 
 use pointsman_kernel::{
     body::Body,
-    chart::verify,
     governor::{Grant, Level, Permissions},
 };
 use pointsman_runtime::{
@@ -36,12 +35,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     // A phase ends when the model says how it ended; none is a success by default.
     let phases: Vec<Value> = arguments.map(|phase| json!({ "description": phase })).collect();
 
-    let session =
-        Session::open(&folder.join(".pointsman/journal.db"), &folder.join(".pointsman/cache"))?;
+    let session = Session::open(
+        pointsman_agents::all(),
+        &folder.join(".pointsman/journal.db"),
+        &folder.join(".pointsman/cache"),
+    )?;
     let host = host(&session, folder)?;
     let source = pointsman_agents::code::CHART;
-    let chart =
-        verify(source, &pointsman_agents::registry()).map_err(|_| "the chart is refused")?;
+    let program = session.agents().verify(source).map_err(|_| "the chart is refused")?;
     let allow = |tool: &str| Grant {
         tool: tool.into(),
         arguments: Vec::new(),
@@ -49,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         until: None,
     };
     let start = Start {
-        chart,
+        program,
         source: source.into(),
         config: json!({ "phases": phases }),
         goal: goal.as_str().into(),
@@ -90,5 +91,6 @@ fn host(session: &Session, folder: PathBuf) -> Result<Host, Box<dyn Error>> {
         instructions: Instructions::default(),
         browser: pointsman_runtime::browser::Settings::default(),
         device: pointsman_runtime::device::Settings::default(),
+        executors: pointsman_runtime::executor::Executors::default(),
     })?)
 }

@@ -24,9 +24,11 @@ use std::{
 };
 
 use pointsman_kernel::{
+    agents::Agents,
     diagnostic::Span,
     governor::{Grant, Level},
     id::At,
+    job::AgentDecl,
 };
 use thiserror::Error;
 
@@ -39,7 +41,7 @@ pub use keys::milliseconds;
 pub use remember::{remember, remember_commit};
 pub use sandbox::{CommandLimitsConfig, SandboxConfig};
 
-use crate::{agents, host::Instructions, store};
+use crate::{host::Instructions, store};
 
 /// The file's name.
 pub const FILE: &str = "pointsman.toml";
@@ -318,16 +320,17 @@ impl Config {
     }
 
     /// Returns for which agents the workspace's instructions are read.
-    pub fn instructions(&self) -> Instructions {
-        let off = agents::conversational()
-            .map(|agent| agent.name)
-            .filter(|agent| self.talk(agent).instructions == Some(false));
-        Instructions { off: off.map(Into::into).collect() }
+    pub fn instructions(&self, agents: &Agents) -> Instructions {
+        let off = agents
+            .conversational()
+            .filter(|agent| self.talk(agent).instructions == Some(false))
+            .map(|agent| agent.name.into());
+        Instructions { off: off.collect() }
     }
 
     /// Returns what is set for conversations with an agent.
-    pub fn talk(&self, agent: &str) -> &TalkConfig {
-        if agents::decl(agent).plans() { &self.code } else { &self.chat }
+    pub const fn talk(&self, agent: &AgentDecl) -> &TalkConfig {
+        if agent.plans() { &self.code } else { &self.chat }
     }
 }
 

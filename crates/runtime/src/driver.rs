@@ -26,9 +26,10 @@ use std::{collections::BTreeMap, future::poll_fn, sync::Arc};
 
 use pointsman_kernel::{
     Short, Took,
+    agents::{Agents, Program},
     body::Body,
-    chart::{Charge, Chart},
-    erased::{AgentRow, AnyRun, NotStepped, Stepped},
+    chart::Charge,
+    erased::{AnyRun, NotStepped, Stepped},
     event::{Begun, Event},
     id::{Digest, EffectId, Seq},
     journal::{Entry, FORMAT},
@@ -39,7 +40,6 @@ use thiserror::Error;
 use tokio::sync::mpsc;
 
 use crate::{
-    agents,
     clock::{Clock, now_ms},
     observe::{Notice, Observer},
     perform::Perform,
@@ -94,9 +94,6 @@ pub enum DriveError {
         /// Why.
         source: NotStepped,
     },
-    /// No agent of this build has these jobs.
-    #[error("no agent is called `{0}`")]
-    NoAgent(String),
 }
 
 fn in_short(run: &RunId, short: &Short) -> String {
@@ -115,9 +112,11 @@ fn in_short(run: &RunId, short: &Short) -> String {
     )
 }
 
-/// Where runs are driven: what keeps them, what acts for them, who watches them.
+/// Where runs are driven: their agents, what keeps them, what acts for them, who watches them.
 #[derive(Clone)]
 pub struct Site {
+    /// The agents that they can be of.
+    pub agents: Arc<Agents>,
     /// What keeps them.
     pub store: Arc<Store>,
     /// What acts for them.
@@ -131,8 +130,8 @@ pub struct Site {
 pub struct Beginning {
     /// Its id.
     pub id: RunId,
-    /// The chart.
-    pub chart: Arc<Chart>,
+    /// Its chart, bound to its agent.
+    pub program: Arc<Program>,
     /// The chart's text, kept with the run so that it can always be read.
     pub source: Box<str>,
     /// What it is for, for people.
@@ -146,7 +145,7 @@ pub struct Beginning {
 /// A run that is being driven.
 pub struct Driver {
     id: RunId,
-    chart: Arc<Chart>,
+    program: Arc<Program>,
     run: Box<dyn AnyRun>,
     site: Site,
     prev: Digest,
@@ -166,21 +165,20 @@ pub struct Driver {
 impl Driver {
     /// Begins a run: its first entry is on disk when this returns.
     pub async fn begin(site: Site, beginning: Beginning) -> Result<Self, DriveError> {
-        let Beginning { id, chart, source, goal, words, begun } = beginning;
-        let row = row(&chart)?;
+        let Beginning { id, program, source, goal, words, begun } = beginning;
         let created_ms = now_ms();
         let opening = Opening {
-            agent: row.decl.name.into(),
-            chart: chart.name().into(),
+            agent: program.agent().name.into(),
+            chart: program.name().into(),
             source,
             goal,
             created_ms,
             letters: words.iter().map(|word| written(word).into()).collect(),
             forked: None,
         };
-        let run = (row.start)(&chart);
+        let run = program.start();
         let clock = Clock::new(created_ms, run.core().now);
-        let mut driver = Self::around(id, chart, run, site, Digest::default(), clock);
+        let mut driver = Self::around(id, program, run, site, Digest::default(), clock);
         let first = Event::Begun(Box::new(begun));
         driver.apply(first, Some(opening)).await?.map_err(DriveError::NotBegun)?;
         Ok(driver)
@@ -188,7 +186,7 @@ impl Driver {
 
     fn around(
         id: RunId,
-        chart: Arc<Chart>,
+        program: Arc<Program>,
         run: Box<dyn AnyRun>,
         site: Site,
         prev: Digest,
@@ -196,7 +194,7 @@ impl Driver {
     ) -> Self {
         let (outbox, inbox) = mpsc::unbounded_channel();
         let (open, tally, letter, held) = (BTreeMap::new(), Tally::default(), None, false);
-        Self { id, chart, run, site, prev, clock, inbox, outbox, open, tally, letter, held }
+        Self { id, program, run, site, prev, clock, inbox, outbox, open, tally, letter, held }
     }
 
     /// Returns where events from outside can be sent.
@@ -209,9 +207,14 @@ impl Driver {
         &self.id
     }
 
-    /// Returns the chart.
-    pub fn chart(&self) -> &Chart {
-        &self.chart
+    /// Returns its chart, bound to its agent.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Returns the agents that runs at its site can be of.
+    pub(crate) const fn agents(&self) -> &Arc<Agents> {
+        &self.site.agents
     }
 
     /// Returns the run.
@@ -291,7 +294,7 @@ impl Driver {
         // 2. Step. 3. A late event changes nothing, and a refused one is told.
         let (seq, at) = (self.run.core().next, self.clock.now());
         let (before, paused) = (self.run.core().entered, self.run.core().paused);
-        let stepped = match self.run.step(&self.chart, seq, at, event.clone()) {
+        let stepped = match self.run.step(&self.program, seq, at, event.clone()) {
             Ok(Stepped { took: Took::Ignored(_), .. }) => return Ok(Ok(None)),
             Ok(stepped) => stepped,
             Err(refused) => return Ok(Err(refused)),
@@ -306,7 +309,7 @@ impl Driver {
             effects: stepped.digest,
             prev: self.prev,
         };
-        let orders = work::orders(&self.chart, &*self.run, &stepped);
+        let orders = work::orders(&self.program, &*self.run, &stepped);
         // 4. Write, and wait until it is on disk.
         let append = self.append(entry.line(), &orders);
         let committed = self.write(append, opening).await?;
@@ -320,7 +323,7 @@ impl Driver {
         self.put_away();
         self.tell_pause(paused);
         if let Some(how) = self.run.core().ended {
-            self.site.performer.ended(&self.id, how).await;
+            self.site.performer.ended(self.program.agent(), &self.id, how).await;
         }
         Ok(Ok(Some(committed)))
     }
@@ -328,10 +331,10 @@ impl Driver {
     fn append(&mut self, line: String, orders: &[Ordered]) -> Append {
         let core = self.run.core();
         let seq = Seq(core.next.0.saturating_sub(1));
-        let asks = orders.iter().any(|ordered| question(&ordered.order).is_some());
+        let asks = orders.iter().any(|it| question(&*self.run, &it.order).is_some());
         let rests = asks || !self.works();
         let due = rests || seq.0.is_multiple_of(SNAPSHOT_EVERY);
-        let Derived { state, ended, wake, prompts } = Derived::of(&self.chart, core, orders);
+        let Derived { state, ended, wake, prompts } = Derived::of(&self.program, core, orders);
         Append {
             run: self.id.clone(),
             seq,
@@ -368,11 +371,6 @@ impl From<Event<Body>> for Sent {
 pub(crate) fn written(event: &Event<Body>) -> String {
     // An event is plain data.
     serde_json::to_string(event).unwrap_or_default()
-}
-
-/// Returns the row of the agent whose jobs a chart uses.
-pub(crate) fn row(chart: &Chart) -> Result<&'static AgentRow, DriveError> {
-    agents::row(chart.jobs()).ok_or_else(|| DriveError::NoAgent(chart.jobs().into()))
 }
 
 /// Sleeps for so long, or for ever.

@@ -2,6 +2,7 @@
 //! agents' own tasks.
 
 mod child;
+mod echo;
 mod explore;
 mod form;
 mod hook;
@@ -17,23 +18,30 @@ mod tests;
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Weak},
 };
 
-use pointsman_agents::{chat, form::SUBMIT_TOOL, research};
+use pointsman_agents::{
+    chat::Chat,
+    explore::Explore,
+    form::{Form, SUBMIT_TOOL},
+    research::Research,
+};
 use pointsman_kernel::{
     agent::{Answer, FaultClass, ToolCall, ToolResult},
-    body::Body,
+    agents::Agents,
     chart::Disposition,
+    job::AgentDecl,
     tool::ToolDecl,
 };
 use thiserror::Error;
 
+use echo::Echo;
 use explore::Devices;
 pub use explore::blobs;
 use form::Forms;
 pub(crate) use form::forget;
-pub(crate) use hook::went_well;
+use hook::AfterBatch;
 pub use hook::{AfterTools, Hooks};
 pub use instructions::Instructions;
 use pauses::Pauses;
@@ -42,9 +50,9 @@ use records::Records;
 use rules::Rules;
 
 use crate::{
-    agents,
     browser::{self, Left},
     device,
+    executor::Executors,
     mcp::{self, McpError, McpLimits, Servers},
     model::{self, Model, ModelError, Question},
     perform::{Checking, Doing, Done, Errand, Farewell, Perform, Shown, Task},
@@ -92,6 +100,8 @@ pub struct Settings {
     pub browser: browser::Settings,
     /// How long devices are given on which apps are explored.
     pub device: device::Settings,
+    /// What carries out the tasks of agents that do not ship.
+    pub executors: Executors,
 }
 
 /// MCP servers, and which of them may be started.
@@ -110,6 +120,7 @@ pub struct Approved {
 pub struct Host(Arc<Inner>);
 
 struct Inner {
+    agents: Arc<Agents>,
     model: Model,
     tools: Tools,
     servers: Option<Servers>,
@@ -121,8 +132,8 @@ struct Inner {
     journal: PathBuf,
     store: Arc<Store>,
     accounts: hook::Accounts,
-    forms: Forms,
-    devices: Devices,
+    forms: Arc<Forms>,
+    executors: Executors,
     place: Place,
     pauses: Pauses,
     records: Records,
@@ -133,10 +144,12 @@ impl Host {
     /// Sets a host up; approved MCP servers are started.
     pub(crate) async fn open(
         settings: Settings,
+        agents: Arc<Agents>,
         store: Arc<Store>,
         journal: PathBuf,
     ) -> Result<Self, HostError> {
-        let Settings { model, tools, mcp, watch, hooks, instructions, browser, device } = settings;
+        let Settings { model, tools, mcp, watch, hooks, instructions, browser, device, executors } =
+            settings;
         let place = Place::of(&tools.root, &model);
         let (model, tools) = (Model::new(model)?, Tools::open(tools)?);
         let (servers, refused) = match mcp {
@@ -146,9 +159,15 @@ impl Host {
             }
             None => (None, Vec::new()),
         };
-        let forms = Forms::new(browser, &journal, Arc::clone(&store));
-        let devices = Devices::new(device, &journal, Arc::clone(&store));
-        Ok(Self(Arc::new(Inner {
+        let forms = Arc::new(Forms::new(browser, &journal, Arc::clone(&store)));
+        let devices = Arc::new(Devices::new(device, &journal, Arc::clone(&store)));
+        let own = Executors::default()
+            .with::<Form>(Arc::clone(&forms))
+            .with::<Explore>(devices)
+            .with::<Research>(Echo);
+        Ok(Self(Arc::new_cyclic(|host| Inner {
+            executors: own.with::<Chat>(AfterBatch(Weak::clone(host))).and(executors),
+            agents,
             model,
             tools,
             servers,
@@ -160,7 +179,6 @@ impl Host {
             store,
             accounts: hook::Accounts::default(),
             forms,
-            devices,
             place,
             pauses: Pauses::default(),
             records: Records::default(),
@@ -180,9 +198,9 @@ impl Host {
     }
 
     /// Returns what the tools declare of themselves that a run of this agent may call.
-    pub(crate) fn decls_for(&self, agent: &str) -> Vec<ToolDecl> {
+    pub(crate) fn decls_for(&self, agent: &AgentDecl) -> Vec<ToolDecl> {
         let mut decls = self.decls();
-        let own = agents::decl(agent).own_tools;
+        let own = agent.own_tools;
         let known = |decl: &ToolDecl| decls.iter().any(|known| known.name == decl.name);
         let own: Vec<ToolDecl> = pointsman_agents::tools()
             .into_iter()
@@ -271,19 +289,7 @@ impl Perform for Host {
                 Box::pin(async move { host.call(&errand, &call, &shown).await })
             }
             Task::Child(child) => Box::pin(child::run(self.clone(), errand, child)),
-            Task::Own(task) => {
-                if let Ok(chat::Task::PostTools { completed_tools }) = task.read() {
-                    return Box::pin(hook::after_tools(self.clone(), errand, completed_tools));
-                }
-                let host = self.clone();
-                if let Ok(task) = task.read::<form::Task>() {
-                    return Box::pin(async move { host.0.forms.perform(&errand, task).await });
-                }
-                if let Ok(task) = task.read::<explore::Task>() {
-                    return Box::pin(async move { host.0.devices.perform(&errand, task).await });
-                }
-                Box::pin(std::future::ready(own(&task)))
-            }
+            Task::Own(task) => self.0.executors.perform(errand, &task),
         }
     }
 
@@ -296,15 +302,11 @@ impl Perform for Host {
         self.0.pauses.tell(run, paused);
     }
 
-    fn ended(&self, run: &RunId, how: Disposition) -> Farewell {
+    fn ended(&self, agent: &AgentDecl, run: &RunId, how: Disposition) -> Farewell {
         self.0.pauses.forget(run);
         self.0.rules.forget(run);
         self.0.records.forget(run);
-        let (host, run) = (self.clone(), run.clone());
-        Box::pin(async move {
-            host.0.forms.end(&run, how).await;
-            host.0.devices.end(&run).await;
-        })
+        self.0.executors.ended(agent.name, run, how)
     }
 }
 
@@ -312,18 +314,4 @@ impl Perform for Host {
 pub(crate) fn remove(journal: &Path, run: &RunId) {
     form::remove(journal, run);
     explore::remove(journal, run);
-}
-
-/// Does what an agent asks of its host. A task that no host knows is a fault: it would
-/// otherwise be waited for until its timeout.
-fn own(task: &Body) -> Done {
-    match task.read() {
-        Ok(research::Task::Summarise { draft }) => {
-            Done::own(&research::Report::Summarised { text: draft })
-        }
-        Ok(research::Task::Assemble { text, .. }) => {
-            Done::own(&research::Report::Assembled { text })
-        }
-        _ => Done::fault(FaultClass::Contract, false, "this host cannot do that task"),
-    }
 }

@@ -11,10 +11,10 @@
 //! - [`yard`]: thousands of runs in one process; those that wait take next to nothing.
 //! - [`observe`]: what those who watch are told.
 //! - [`perform`], [`host`]: what carries orders out, and where.
+//! - [`executor`]: what carries out the tasks of an agent's own.
 //! - [`tool`]: what a run may do to the world.
 //! - [`browser`]: a real browser, and what a person does with one.
 //! - [`device`]: a device that an app runs on, or a recording of one.
-//! - [`agents`]: the agents that runs here can be of.
 //! - [`attached`]: text that is put beside what a person says.
 //! - [`acp`]: agents served to editors.
 //! - [`mcp`]: tools that other programs offer.
@@ -27,7 +27,6 @@
 //! - [`clock`]: the only calls to the clock, and the only randomness.
 
 pub mod acp;
-pub mod agents;
 pub mod attached;
 pub mod browser;
 pub mod clock;
@@ -35,6 +34,7 @@ pub mod config;
 pub mod device;
 pub mod driver;
 mod entry;
+pub mod executor;
 pub mod host;
 pub mod mcp;
 pub mod model;

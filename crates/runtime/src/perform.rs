@@ -8,6 +8,7 @@ use pointsman_kernel::{
     chart::Disposition,
     event::Usage,
     id::EffectId,
+    job::AgentDecl,
     prompt::Prompt,
 };
 use serde::Serialize;
@@ -35,6 +36,8 @@ pub enum Task {
 pub struct Errand {
     /// The run.
     pub run: RunId,
+    /// The agent that it is of.
+    pub agent: &'static str,
     /// The effect.
     pub effect: EffectId,
     /// Whether it was started before, and nobody knows how far it came.
@@ -85,7 +88,7 @@ impl Done {
     /// A report of the agent's own.
     pub fn own<T: Serialize>(report: &T) -> Self {
         match Body::of(report) {
-            Ok(report) => Self::of(Answer::Own(report)),
+            Ok(report) => Self::answer(Answer::Own(report)),
             Err(error) => Self::fault(FaultClass::Contract, false, &error.to_string()),
         }
     }
@@ -97,7 +100,7 @@ impl Done {
 
     /// A model's finished reply.
     pub fn reply(reply: Reply) -> Self {
-        Self::of(Answer::Model(reply))
+        Self::answer(Answer::Model(reply))
     }
 
     /// A tool's result.
@@ -107,12 +110,12 @@ impl Done {
 
     /// A tool's result, with whether it may have changed something.
     pub fn result(result: ToolResult) -> Self {
-        Self::of(Answer::Tool(result))
+        Self::answer(Answer::Tool(result))
     }
 
     /// How a child run ended.
     pub fn child(end: ChildEnd) -> Self {
-        Self::of(Answer::Child(end))
+        Self::answer(Answer::Child(end))
     }
 
     /// A fault.
@@ -122,7 +125,7 @@ impl Done {
 
     /// A fault that may carry a hint.
     pub fn failed(fault: Fault) -> Self {
-        Self::of(Answer::Fault(fault))
+        Self::answer(Answer::Fault(fault))
     }
 
     /// The same answer, with what it cost.
@@ -132,7 +135,7 @@ impl Done {
         self
     }
 
-    fn of(answer: Answer<Body>) -> Self {
+    pub(crate) fn answer(answer: Answer<Body>) -> Self {
         Self { answer, usage: Usage::default() }
     }
 }
@@ -167,10 +170,10 @@ pub trait Perform: Send + Sync {
         let _ = (run, paused);
     }
 
-    /// Learns that a run has ended, and how: what was kept for it can go. Whoever drives
-    /// the run waits for that.
-    fn ended(&self, run: &RunId, how: Disposition) -> Farewell {
-        let _ = (run, how);
+    /// Learns that a run of an agent has ended, and how: its resources can go. The driver
+    /// waits for that.
+    fn ended(&self, agent: &AgentDecl, run: &RunId, how: Disposition) -> Farewell {
+        let _ = (agent, run, how);
         Box::pin(std::future::ready(()))
     }
 }

@@ -3,8 +3,9 @@
 use std::{path::Path, path::PathBuf, sync::Arc, time::Duration};
 
 use pointsman_kernel::{
+    agents::{Agents, Program},
     body::Body,
-    chart::{Charge, Chart, verify},
+    chart::Charge,
     event::Begun,
     governor::Permissions,
     id::{Digest, Seq},
@@ -61,8 +62,8 @@ pub(crate) const HOLD_PAUSE: Duration = Duration::from_millis(50);
 /// A run that is to be started on this machine.
 #[derive(Debug)]
 pub struct Start {
-    /// The chart.
-    pub chart: Chart,
+    /// Its chart, bound to its agent.
+    pub program: Program,
     /// The chart's text.
     pub source: Box<str>,
     /// The agent's configuration.
@@ -105,8 +106,8 @@ pub struct Outcome {
 
 /// A run as it was, with its chart.
 pub struct Recalled {
-    /// The chart.
-    pub chart: Chart,
+    /// Its chart, bound to its agent.
+    pub program: Program,
     /// Its lines, up to the entry that was asked for.
     pub lines: Vec<String>,
     /// The run after the last of them.
@@ -116,6 +117,7 @@ pub struct Recalled {
 /// The journals and tools of one machine.
 #[derive(Debug)]
 pub struct Session {
+    agents: Arc<Agents>,
     store: Arc<Store>,
     journal: PathBuf,
     cache: PathBuf,
@@ -123,26 +125,34 @@ pub struct Session {
 }
 
 impl Session {
-    /// Opens the journals in one file, with a folder for what can be made anew.
-    pub fn open(journal: &Path, cache: &Path) -> Result<Self, SessionError> {
-        Self::open_with(journal, cache, &Options::default())
+    /// Opens the journals in one file, with a folder for what can be made anew. Runs can be of
+    /// these agents.
+    pub fn open(agents: Agents, journal: &Path, cache: &Path) -> Result<Self, SessionError> {
+        Self::open_with(agents, journal, cache, &Options::default())
     }
 
     /// Opens the journals in one file with settings, with a folder for what can be made anew.
     pub fn open_with(
+        agents: Agents,
         journal: &Path,
         cache: &Path,
         options: &Options,
     ) -> Result<Self, SessionError> {
         let threads = Threads::start()?;
         let store = Arc::new(Store::open_with(journal, options)?);
-        Ok(Self { store, journal: journal.into(), cache: cache.into(), threads })
+        let (agents, journal, cache) = (Arc::new(agents), journal.into(), cache.into());
+        Ok(Self { agents, store, journal, cache, threads })
     }
 
     /// Waits for a future on this session's threads. What blocks, as the other methods do,
     /// must be left to `tokio::task::spawn_blocking` in it.
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.threads.block_on(future)
+    }
+
+    /// Returns the agents that runs can be of.
+    pub fn agents(&self) -> &Agents {
+        &self.agents
     }
 
     /// Returns the store, to read from.
@@ -158,7 +168,7 @@ impl Session {
         observers: Vec<Arc<dyn Observer>>,
         attendant: &mut dyn Attend,
     ) -> Result<Outcome, SessionError> {
-        let words = converse::said_and_closed(&start.chart, &start.words)?;
+        let words = converse::said_and_closed(start.program.agent(), &start.words);
         let beginning = Beginning { words, ..Self::beginning(host, start)? };
         let site = self.site(host, observers);
         self.threads.block_on(async {
@@ -172,22 +182,23 @@ impl Session {
 
     /// Returns a run that is to begin, with all that the host has to say of it.
     fn beginning(host: &Host, start: Start) -> Result<Beginning, SessionError> {
-        let Start { chart, source, config, goal, permissions, seed, .. } = start;
-        let config = host.configure(chart.jobs(), config, &permissions)?;
+        let Start { program, source, config, goal, permissions, seed, .. } = start;
+        let agent = program.agent();
+        let config = host.configure(agent, config, &permissions)?;
         let id = new_run_id();
         let begun = Begun {
-            chart: chart.name().into(),
-            version: chart.version(),
-            digest: chart.digest(),
+            chart: program.name().into(),
+            version: program.version(),
+            digest: program.digest(),
             seed: seed.unwrap_or_else(entropy),
             permissions,
-            tools: host.decls_for(chart.jobs()),
+            tools: host.decls_for(agent),
             checks: true,
             config: body(&config)?,
-            place: Some(body(&host.place_of(&id, chart.jobs()))?),
+            place: Some(body(&host.place_of(&id, agent))?),
         };
-        let (chart, words) = (Arc::new(chart), Vec::new());
-        Ok(Beginning { id, chart, source, goal, words, begun })
+        let (program, words) = (Arc::new(program), Vec::new());
+        Ok(Beginning { id, program, source, goal, words, begun })
     }
 
     /// Goes on with a run that was interrupted, or that waited.
@@ -210,13 +221,13 @@ impl Session {
         observers: Vec<Arc<dyn Observer>>,
         attendant: &mut dyn Attend,
     ) -> Result<Outcome, SessionError> {
-        let chart = Arc::new(self.chart(id)?);
+        let program = Arc::new(self.program(id)?);
         let site = self.site(host, observers);
         self.threads.block_on(async {
             let signals = Signals::listen()?;
             let _hold = self.hold(id).await?;
             self.unpaused(id).await?;
-            let resumed = Driver::resume_granting(site, chart, id.clone(), grants).await;
+            let resumed = Driver::resume_granting(site, program, id.clone(), grants).await;
             let mut driver = resumed?;
             let company = Company::Attendant(attendant);
             drive::drive(&mut driver, &self.store, host.watch(), company, signals).await
@@ -280,17 +291,22 @@ impl Session {
     }
 
     fn site(&self, host: &Host, observers: Vec<Arc<dyn Observer>>) -> Site {
-        let (store, performer) = (Arc::clone(&self.store), Arc::new(host.clone()));
-        Site { store, performer, observers }
+        let (agents, store) = (Arc::clone(&self.agents), Arc::clone(&self.store));
+        Site { agents, store, performer: Arc::new(host.clone()), observers }
+    }
+
+    /// Returns a site at which nobody acts: for runs that are only to be ended or paused.
+    fn idle(&self) -> Site {
+        end::idle(&self.agents, &self.store)
     }
 
     /// Recalls a run as it was after an entry, or is now, and checks every byte of its lines.
     pub fn recall(&self, id: &RunId, until: Option<Seq>) -> Result<Recalled, SessionError> {
-        let chart = self.chart(id)?;
+        let program = self.program(id)?;
         let mut lines = self.store.lines(id, Seq(0))?;
         cut(&mut lines, id, until)?;
-        let loaded = fold(&chart, id, &lines)?;
-        Ok(Recalled { chart, lines, loaded })
+        let loaded = fold(&program, id, &lines)?;
+        Ok(Recalled { program, lines, loaded })
     }
 
     /// Returns where a run works and with what, as it began; older runs do not say.
@@ -299,14 +315,16 @@ impl Session {
         Ok(place.and_then(|place| serde_json::from_str(place.get()).ok()))
     }
 
-    fn chart(&self, id: &RunId) -> Result<Chart, SessionError> {
-        chart(&self.store, id)
+    /// Returns the chart that a run was started with, bound to its agent.
+    fn program(&self, id: &RunId) -> Result<Program, SessionError> {
+        program(&self.agents, &self.store, id)
     }
 
     /// Sets a host up for a run.
     pub fn host(&self, settings: host::Settings) -> Result<Host, SessionError> {
-        let store = Arc::clone(&self.store);
-        Ok(self.threads.block_on(Host::open(settings, store, self.journal.clone()))?)
+        let (agents, store) = (Arc::clone(&self.agents), Arc::clone(&self.store));
+        let host = Host::open(settings, agents, store, self.journal.clone());
+        Ok(self.threads.block_on(host)?)
     }
 
     /// Returns where the search index of a workspace is kept.
@@ -349,11 +367,10 @@ fn cut(lines: &mut Vec<String>, id: &RunId, until: Option<Seq>) -> Result<(), Se
     Ok(())
 }
 
-/// Returns the chart that a run was started with.
-fn chart(store: &Store, id: &RunId) -> Result<Chart, SessionError> {
+/// Returns the chart that a run was started with, bound to its agent.
+fn program(agents: &Agents, store: &Store, id: &RunId) -> Result<Program, SessionError> {
     let source = store.chart_source(id)?;
-    verify(&source, &pointsman_agents::registry())
-        .map_err(|why| SessionError::Chart { run: id.clone(), why })
+    agents.verify(&source).map_err(|why| SessionError::Chart { run: id.clone(), why })
 }
 
 /// Returns the version of the library that keeps the journals.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, btree_map::Entry};
 
 use pointsman_kernel::{
     agent::{Answer, Order, OrderKind},
+    agents::{Agents, Program},
     body::Body,
-    chart::{Chart, verify},
     effect::{Effect, EffectKind},
     event::{Event, Usage},
     governor::Level,
@@ -69,14 +69,14 @@ pub struct Story {
 }
 
 /// Reads a journal and checks every byte of it.
-pub fn story(chart: &Chart, id: &RunId, lines: &[String]) -> Result<Story, DriveError> {
-    story_after(chart, id, lines, Seq(0))
+pub fn story(program: &Program, id: &RunId, lines: &[String]) -> Result<Story, DriveError> {
+    story_after(program, id, lines, Seq(0))
 }
 
 /// Reads a journal and checks every byte of it; what was called and what was passed through
 /// is told of the entries after one.
 fn story_after(
-    chart: &Chart,
+    program: &Program,
     id: &RunId,
     lines: &[String],
     after: Seq,
@@ -84,10 +84,10 @@ fn story_after(
     let (mut steps, mut history, mut spent) = (Vec::new(), Vec::new(), Spent::default());
     let (mut said, mut stage, mut open) = (Vec::new(), None, BTreeMap::new());
     let (mut entered, mut began) = (At(0), true);
-    let loaded = fold_each(chart, id, lines, |line, run, stepped| {
+    let loaded = fold_each(program, id, lines, |line, run, stepped| {
         let core = run.core();
         let event = entry::event(line);
-        let why = why(chart, core, event.as_ref().map_or("", Event::name), stepped);
+        let why = why(program, core, event.as_ref().map_or("", Event::name), stepped);
         let own = why.seq > after;
         for hop in &why.hops {
             let transition = Transition {
@@ -105,7 +105,7 @@ fn story_after(
             // What came before is somebody else's time.
             entered = why.at;
         }
-        let about = event.as_ref().and_then(|event| say::event(event, &open, chart.jobs()));
+        let about = event.as_ref().and_then(|event| say::event(event, &open, run, program));
         // What the agent did itself, it did at some stage.
         let own_report = matches!(&event, Some(Event::Answered { answer: Answer::Own(_), .. }));
         let at = stage.as_ref().filter(|_| own_report);
@@ -254,10 +254,10 @@ struct Tally {
 impl Stats {
     /// Reads the journals of all runs, or of those of one agent or chart: each once, and each
     /// chart once.
-    pub fn over(store: &Store, agent: Option<&str>) -> Result<Self, StoreError> {
+    pub fn over(agents: &Agents, store: &Store, agent: Option<&str>) -> Result<Self, StoreError> {
         let (mut stats, mut tally) = (Self::default(), Tally::default());
         // Runs of one agent mostly share a chart, and proving it takes longer than reading.
-        let mut charts: BTreeMap<Digest, Option<Chart>> = BTreeMap::new();
+        let mut programs: BTreeMap<Digest, Option<Program>> = BTreeMap::new();
         let listed = store.list()?;
         for error in &listed.damaged {
             let run = error.run().map_or("(unknown)", RunId::as_str);
@@ -270,17 +270,17 @@ impl Stats {
             // What is damaged, or was removed a moment ago, must not hide all the others.
             let unread =
                 |error: &dyn std::fmt::Display| (row.id.as_str().into(), error.to_string());
-            let chart = match charts.entry(row.source) {
+            let program = match programs.entry(row.source) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => match store.chart_source(&row.id) {
-                    Ok(source) => new.insert(verify(&source, &pointsman_agents::registry()).ok()),
+                    Ok(source) => new.insert(agents.verify(&source).ok()),
                     Err(error) => {
                         stats.unreadable.push(unread(&error));
                         continue;
                     }
                 },
             };
-            let Some(chart) = chart else {
+            let Some(program) = program else {
                 stats.unreadable.push(unread(&"its chart is refused"));
                 continue;
             };
@@ -288,7 +288,7 @@ impl Stats {
             let shared = row.forked.as_ref().map_or(Seq(0), |(_, at)| *at);
             let told = store.journal(&row.id).map_err(|error| error.to_string());
             let told = told.and_then(|(row, lines)| {
-                let told = story_after(chart, &row.id, &lines, shared);
+                let told = story_after(program, &row.id, &lines, shared);
                 told.map(|told| (row, told)).map_err(|error| error.to_string())
             });
             match told {
@@ -298,7 +298,7 @@ impl Stats {
                     *stats.dispositions.entry(ended).or_default() += 1;
                     stats.runs += 1;
                     stats.add(&told.spent);
-                    tally.add(chart, &told, shared);
+                    tally.add(program.name(), &told, shared);
                 }
                 Err(error) => stats.unreadable.push(unread(&error)),
             }
@@ -321,8 +321,8 @@ impl Stats {
 
 impl Tally {
     /// Adds what a run did after an entry.
-    fn add(&mut self, chart: &Chart, story: &Story, after: Seq) {
-        let chart: Box<str> = chart.name().into();
+    fn add(&mut self, chart: &str, story: &Story, after: Seq) {
+        let chart: Box<str> = chart.into();
         for hop in &story.history {
             let reason: Box<str> = hop.reason.as_str().into();
             let edge = (chart.clone(), hop.from.clone(), hop.to.clone(), reason);

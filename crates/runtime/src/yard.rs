@@ -11,8 +11,9 @@ use std::{
 };
 
 use pointsman_kernel::{
+    agents::Program,
     body::Body,
-    chart::{Chart, Disposition, Refused, verify},
+    chart::{Disposition, Refused},
     event::Event,
     id::Digest,
 };
@@ -89,8 +90,8 @@ struct Slots {
 
 struct Inner {
     site: Site,
-    /// Charts by the digest of their text: many runs share one.
-    charts: Mutex<HashMap<Digest, Arc<Chart>>>,
+    /// Programs by the digest of their chart's text: many runs share one.
+    programs: Mutex<HashMap<Digest, Arc<Program>>>,
     slots: Mutex<Slots>,
     places: Arc<Semaphore>,
     due_changed: Arc<Notify>,
@@ -111,7 +112,7 @@ impl Yard {
         let (left, leaving) = mpsc::unbounded_channel();
         let inner = Inner {
             site,
-            charts: Mutex::default(),
+            programs: Mutex::default(),
             slots: Mutex::default(),
             places: Arc::new(Semaphore::new(places.max(1))),
             due_changed: Arc::new(Notify::new()),
@@ -147,7 +148,7 @@ impl Yard {
             return Ok(());
         }
         let wake = row.wake.map(|wake| row.created_ms.saturating_add(wake));
-        let rest = rests(site, &*self.chart(&id)?, &id)?;
+        let rest = rests(site, &*self.program(&id)?, &id)?;
         let listens = rest.as_ref().is_some_and(|rest| rest.listens);
         let post = site.store.letters(&id)?.iter().any(|letter| listens || !is_word(letter));
         let mut slots = self.slots();
@@ -233,8 +234,8 @@ impl Yard {
 
     async fn loaded(&self, id: RunId) -> Result<(Driver, Right), YardError> {
         let right = self.right(&id).await?;
-        let chart = self.chart(&id)?;
-        Ok((Driver::resume(self.0.site.clone(), chart, id).await?, right))
+        let program = self.program(&id)?;
+        Ok((Driver::resume(self.0.site.clone(), program, id).await?, right))
     }
 
     /// Waits for a place, and takes hold of the run.
@@ -253,18 +254,17 @@ impl Yard {
         Ok(Right { _place: place, _hold: hold })
     }
 
-    fn chart(&self, id: &RunId) -> Result<Arc<Chart>, YardError> {
+    fn program(&self, id: &RunId) -> Result<Arc<Program>, YardError> {
         let source = self.0.site.store.chart_source(id)?;
         let digest = Digest::of(source.as_bytes());
-        let mut charts = self.0.charts.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(chart) = charts.get(&digest) {
-            return Ok(Arc::clone(chart));
+        let mut programs = self.0.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(program) = programs.get(&digest) {
+            return Ok(Arc::clone(program));
         }
-        let chart = verify(&source, &pointsman_agents::registry())
-            .map_err(|why| YardError::Chart(id.clone(), why))?;
-        let chart = Arc::new(chart);
-        charts.insert(digest, Arc::clone(&chart));
-        Ok(chart)
+        let verified = self.0.site.agents.verify(&source);
+        let program = Arc::new(verified.map_err(|why| YardError::Chart(id.clone(), why))?);
+        programs.insert(digest, Arc::clone(&program));
+        Ok(program)
     }
 
     /// Drives a run until it ends, fails or can be parked.

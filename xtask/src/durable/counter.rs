@@ -9,7 +9,8 @@ use std::{
 use anyhow::{Result, anyhow, ensure};
 use pointsman_kernel::{
     agent::{ChildEnd, FaultClass},
-    chart::{Chart, Disposition, verify},
+    agents::Program,
+    chart::{Chart, Disposition},
     event::Begun,
     governor::Permissions,
     id::Seq,
@@ -46,24 +47,24 @@ impl Perform for AtOnce {
 
 /// The counter's chart, as runs begin with it.
 pub(super) struct Plan {
-    chart: Arc<Chart>,
+    program: Arc<Program>,
     source: Box<str>,
 }
 
 impl Plan {
     pub(super) fn read() -> Result<Self> {
         let source = super::chart()?;
-        let chart = verify(&source, &pointsman_agents::registry());
-        let chart = chart.map_err(|refused| anyhow!("the counter is refused: {refused:?}"))?;
-        Ok(Self { chart: Arc::new(chart), source: source.into() })
+        let program = pointsman_agents::all().verify(&source);
+        let program = program.map_err(|refused| anyhow!("the counter is refused: {refused:?}"))?;
+        Ok(Self { program: Arc::new(program), source: source.into() })
     }
 
     pub(super) async fn begin(&self, store: &Arc<Store>) -> Result<Driver> {
-        let begun = begun(&self.chart, json!({ "goal": "count" }))?;
-        let (chart, source) = (Arc::clone(&self.chart), self.source.clone());
+        let begun = begun(&self.program, json!({ "goal": "count" }))?;
+        let (program, source) = (Arc::clone(&self.program), self.source.clone());
         let beginning = Beginning {
             id: new_run_id(),
-            chart,
+            program,
             source,
             goal: "count".into(),
             words: Vec::new(),
@@ -75,8 +76,8 @@ impl Plan {
 
 /// Returns a site that answers at once and that nobody watches.
 pub(super) fn site(store: &Arc<Store>) -> Site {
-    let store = Arc::clone(store);
-    Site { store, performer: Arc::new(AtOnce), observers: Vec::new() }
+    let (agents, store) = (Arc::new(pointsman_agents::all()), Arc::clone(store));
+    Site { agents, store, performer: Arc::new(AtOnce), observers: Vec::new() }
 }
 
 /// Returns the first event of a run.

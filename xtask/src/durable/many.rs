@@ -74,7 +74,7 @@ fn fill(threads: &Runtime, store: &Arc<Store>, runs: usize) -> Result<()> {
 /// Returns the processor time of making the figures: what else the machine does is not in it.
 fn figures(store: &Store, runs: usize) -> Result<Duration> {
     let started = spent()?;
-    let stats = Stats::over(store, None)?;
+    let stats = Stats::over(&pointsman_agents::all(), store, None)?;
     let took = spent()?.saturating_sub(started);
     let (read, unread) = (stats.runs, &stats.unreadable);
     ensure!(u64::try_from(runs)? == read, "of {runs} runs {read} were read: {unread:?}");

@@ -8,7 +8,6 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow, ensure};
-use pointsman_kernel::chart::verify;
 use pointsman_runtime::{clock::new_run_id, driver::Beginning, store::Store, yard::Yard};
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -56,19 +55,16 @@ pub(super) fn measure(folder: &Path, runs: usize) -> Result<Waiting> {
 
 /// Begins so many more runs, and waits until that many are parked.
 async fn fill(yard: &Yard, more: usize, parked: usize) -> Result<()> {
-    let (_, source) = pointsman_agents::CHARTS
-        .iter()
-        .find(|(name, _)| *name == "chat")
-        .context("the chart `chat` ships")?;
-    let chart = verify(source, &pointsman_agents::registry());
-    let chart = Arc::new(chart.map_err(|refused| anyhow!("chat is refused: {refused:?}"))?);
+    let source = pointsman_agents::chat::CHART;
+    let program = pointsman_agents::all().verify(source);
+    let program = Arc::new(program.map_err(|refused| anyhow!("chat is refused: {refused:?}"))?);
     let mut all = JoinSet::new();
     for _ in 0..more {
-        let begun = begun(&chart, json!({}))?;
-        let (id, chart) = (new_run_id(), Arc::clone(&chart));
-        let source = (*source).into();
+        let begun = begun(&program, json!({}))?;
+        let (id, program) = (new_run_id(), Arc::clone(&program));
+        let source = source.into();
         let beginning =
-            Beginning { id, chart, source, goal: "talk".into(), words: Vec::new(), begun };
+            Beginning { id, program, source, goal: "talk".into(), words: Vec::new(), begun };
         let yard = yard.clone();
         all.spawn(async move { yard.begin(beginning).await });
         while all.len() >= PLACES {

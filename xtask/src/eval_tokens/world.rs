@@ -8,11 +8,7 @@ use std::sync::{
 use anyhow::{Result, anyhow};
 use pointsman_agents::research;
 use pointsman_kernel::{
-    chart::{Disposition, verify},
-    event::Begun,
-    governor::Permissions,
-    journal::body,
-    prompt::Prompt,
+    chart::Disposition, event::Begun, governor::Permissions, journal::body, prompt::Prompt,
 };
 use pointsman_runtime::{
     clock::new_run_id,
@@ -59,12 +55,12 @@ impl World {
 
     /// Runs a case to its end.
     pub(crate) fn run(&self, source: &str, case: &'static Case, persona: Persona) -> Result<Ran> {
-        let chart = verify(source, &pointsman_agents::registry())
-            .map_err(|_| anyhow!("the chart is refused"))?;
+        let agents = pointsman_agents::all();
+        let program = agents.verify(source).map_err(|_| anyhow!("the chart is refused"))?;
         let begun = Begun {
-            chart: chart.name().into(),
-            version: chart.version(),
-            digest: chart.digest(),
+            chart: program.name().into(),
+            version: program.version(),
+            digest: program.digest(),
             seed: 7,
             permissions: Permissions::allow_all(),
             tools: self.tools.decls(),
@@ -76,6 +72,7 @@ impl World {
         let played =
             Played { case, persona, tools: self.tools.clone(), tokens: Arc::clone(&tokens) };
         let site = Site {
+            agents: Arc::new(agents),
             store: Arc::clone(&self.store),
             performer: Arc::new(played),
             observers: Vec::new(),
@@ -83,7 +80,7 @@ impl World {
         let (source, goal) = (source.into(), case.goal.into());
         let beginning = Beginning {
             id: new_run_id(),
-            chart: Arc::new(chart),
+            program: Arc::new(program),
             source,
             goal,
             words: Vec::new(),

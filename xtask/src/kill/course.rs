@@ -282,7 +282,9 @@ impl Lap<'_> {
         let store = Store::open(&self.home.file("journal.db")).context("opening the journal")?;
         let runs = store.runs().context("reading the journal")?;
         let run = runs.first().context("it has ended, so it is there")?;
-        Ok(session::replay(&store, &run.id, None).err().map(|error| error.to_string()))
+        Ok(session::replay(&pointsman_agents::all(), &store, &run.id, None)
+            .err()
+            .map(|error| error.to_string()))
     }
 
     /// Returns how many notes have this line.

@@ -3,7 +3,7 @@
 use std::{ffi::OsString, fs, time::Duration};
 
 use anyhow::{Context, Result, anyhow};
-use pointsman_kernel::{agent::Order, chart::verify, effect::EffectKind, id::Seq};
+use pointsman_kernel::{agent::Order, effect::EffectKind, id::Seq};
 use pointsman_runtime::{driver::fold_each, store::Store};
 use serde_json::Value;
 
@@ -162,10 +162,11 @@ fn ordered(home: &Home) -> Result<Vec<String>> {
     let store = Store::open(&home.file("journal.db")).context("opening the journal")?;
     let runs = store.runs().context("reading the journal")?;
     let run = &runs.first().context("the journal has no run")?.id;
-    let chart = verify(&store.chart_source(run)?, &pointsman_agents::registry())
+    let program = pointsman_agents::all()
+        .verify(&store.chart_source(run)?)
         .map_err(|refused| anyhow!("its chart is refused: {refused:?}"))?;
     let mut tools = Vec::new();
-    fold_each(&chart, run, &store.lines(run, Seq(0))?, |_, _, stepped| {
+    fold_each(&program, run, &store.lines(run, Seq(0))?, |_, _, stepped| {
         tools.extend(stepped.effects.iter().filter_map(|effect| match &effect.order {
             EffectKind::Start(Order::Tool(call)) => Some(call.tool.clone()),
             _ => None,

@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context, Result, anyhow, bail};
 use pointsman_kernel::{
-    chart::{Disposition, verify},
+    chart::Disposition,
     governor::{Grant, Level, Permissions},
 };
 use pointsman_runtime::{
@@ -56,7 +56,11 @@ impl Talk {
         let work = folder.join("work");
         fs::create_dir_all(&work)?;
         fs::copy(place::script("code/before/prices.py"), work.join("prices.py"))?;
-        let session = Session::open(&folder.join("journal.db"), &folder.join("cache"))?;
+        let session = Session::open(
+            pointsman_agents::all(),
+            &folder.join("journal.db"),
+            &folder.join("cache"),
+        )?;
         let host = session.host(settings(&work, folder, server, name)?)?;
         let (sender, told) = mpsc::channel();
         let sender = Mutex::new(sender);
@@ -137,12 +141,14 @@ fn settings(work: &Path, folder: &Path, server: &Server, name: &str) -> Result<h
         instructions,
         browser,
         device,
+        executors: pointsman_runtime::executor::Executors::default(),
     })
 }
 
 fn start() -> Result<Start> {
     let source = pointsman_agents::chat::CHART;
-    let chart = verify(source, &pointsman_agents::registry())
+    let program = pointsman_agents::all()
+        .verify(source)
         .map_err(|refused| anyhow!("the chart is refused: {refused:?}"))?;
     let allow = |tool: &&str| Grant {
         tool: (*tool).into(),
@@ -152,7 +158,7 @@ fn start() -> Result<Start> {
     };
     let rules = TOOLS.iter().map(allow).collect();
     Ok(Start {
-        chart,
+        program,
         source: source.into(),
         config: json!({ "tools": TOOLS }),
         goal: "a conversation".into(),

@@ -12,7 +12,6 @@ use std::{
 
 use pointsman_kernel::governor::Permissions;
 use pointsman_runtime::{
-    agents,
     host::Host,
     observe::{Log, Notice, Observer, Question},
     session::{Conversation, Kept, Recalled, Receipt, Session, Speaker, Start, due},
@@ -21,6 +20,7 @@ use pointsman_runtime::{
 use serde_json::Value;
 
 use crate::{
+    agents::AGENTS,
     chart::Source,
     line::{Ink, Line},
     piped::Opening,
@@ -103,7 +103,7 @@ impl Room<'_> {
     pub(super) fn begin(&self, first: &Opening) -> Result<Talk, Error> {
         let source = Source { name: self.agent.into(), text: self.chart.into() };
         let start = Start {
-            chart: source.chart()?,
+            program: source.program()?,
             source: self.chart.into(),
             config: self.config.clone(),
             words: Vec::new(),
@@ -221,7 +221,7 @@ impl Drop for Stirs {
 
 /// Refuses a run that is no conversation.
 pub(crate) fn check(row: &RunRow) -> Result<(), Error> {
-    if agents::decl(&row.agent).converses() {
+    if AGENTS.decl(&row.agent).converses() {
         return Ok(());
     }
     Err(Error::NoTalker { run: row.id.to_string(), agent: row.agent.to_string() })
@@ -235,7 +235,7 @@ fn talk(conversation: Conversation, notices: mpsc::Receiver<Notice>, agent: &str
         notices,
         unheard: Vec::new(),
         listens: false,
-        reports: agents::decl(agent).plans(),
+        reports: AGENTS.decl(agent).plans(),
         agent: agent.into(),
     }
 }

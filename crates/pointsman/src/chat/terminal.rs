@@ -4,7 +4,6 @@
 use std::{io, process::ExitCode, sync::atomic::Ordering};
 
 use pointsman_runtime::{
-    agents,
     driver::Standing,
     session::{Outcome, Session},
     store::RunRow,
@@ -18,6 +17,7 @@ use super::{
     slash::{HELP, Slash},
 };
 use crate::{
+    agents::AGENTS,
     ending::{asked, conclude},
     line::{Ink, Line},
     piped::Opening,
@@ -138,7 +138,7 @@ fn command(room: &Room<'_>, held: Option<Talk>, slash: &Slash) -> Result<Option<
             let keys = "Alt-Enter or a `\\` at the end begins another line. What you type while the \
                         agent works is queued. Ctrl-C cancels the turn, or leaves; Ctrl-Z suspends.";
             let plans =
-                agents::decl(room.agent).plans() || held.as_ref().is_some_and(|talk| talk.reports);
+                AGENTS.decl(room.agent).plans() || held.as_ref().is_some_and(|talk| talk.reports);
             let fits = |(name, _): &(&str, &str)| *name != "/plan" || plans;
             HELP.into_iter().filter(fits).map(about).chain([Line::of(Ink::Dim, keys)]).collect()
         }
@@ -148,7 +148,7 @@ fn command(room: &Room<'_>, held: Option<Talk>, slash: &Slash) -> Result<Option<
                 name.and(Ink::Plain, &words::line(&spec.about, 200))
             };
             let agent = held.as_ref().map_or(room.agent, |talk| &*talk.agent);
-            room.host.offered(agent, &room.permissions).into_iter().map(tool).collect()
+            room.host.offered(AGENTS.decl(agent), &room.permissions).into_iter().map(tool).collect()
         }
         Slash::Plan => match &held {
             Some(talk) => {

@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::chat::{talker, talkers};
 use crate::{
+    agents::AGENTS,
     budgets::Budgets,
     chart::Source,
     drive::{Drive, watched},
@@ -87,9 +88,10 @@ fn furnished(
         mcp: drive.servers(config)?,
         watch: Some(watched(config)),
         hooks: drive.hooks(config),
-        instructions: config.instructions(),
+        instructions: config.instructions(&AGENTS),
         browser: config.form.browser(),
         device: config.explore.device(),
+        executors: pointsman_runtime::executor::Executors::default(),
     };
     let permissions = config.permissions.permissions(grants.to_vec(), true);
     let mut chart = Source::find(agent)?;

@@ -6,7 +6,7 @@ use clap::Args;
 use pointsman_kernel::governor::Grant;
 use pointsman_runtime::{
     observe::Question,
-    session::{Decision, Posted, Session, approval, overdue},
+    session::{Decision, Posted, Session, overdue},
     stats::story,
     store::RunRow,
     tool,
@@ -196,8 +196,7 @@ impl Answer {
             let unsaid = || call.map_or(String::new(), |_| format!("{word} on the command line"));
             let reason = self.reason.clone().unwrap_or_else(unsaid);
             let decision = Decision { granted, reason, remember };
-            posted =
-                session.post(&row.id, &approval(question, &decision)).map_err(Error::Session)?;
+            posted = session.decide(&row.id, question, &decision).map_err(Error::Session)?;
             if !self.json {
                 report::data(&format!("{word}: {}\n", asked(question)))?;
             }
@@ -240,7 +239,7 @@ fn questions(session: &Session, row: &RunRow) -> Result<Vec<Question>, Error> {
         return Ok(Vec::new());
     }
     let recalled = session.recall(&row.id, None).map_err(Error::Session)?;
-    let told = story(&recalled.chart, &row.id, &recalled.lines);
+    let told = story(&recalled.program, &row.id, &recalled.lines);
     Ok(told.map_err(|error| Error::Session(error.into()))?.questions)
 }
 

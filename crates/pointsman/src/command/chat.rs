@@ -15,7 +15,7 @@ use clap::{
     builder::{PossibleValue, PossibleValuesParser},
 };
 use pointsman_runtime::{
-    agents, clock::now_ms, model::Provider, observe::Observer, session::Session, store::RunRow,
+    clock::now_ms, model::Provider, observe::Observer, session::Session, store::RunRow,
 };
 use serde_json::json;
 
@@ -24,6 +24,7 @@ use super::{
     runs::{object, stands},
 };
 use crate::{
+    agents::AGENTS,
     budgets::Budgets,
     chart::Source,
     chat::{self, Mode, Room},
@@ -98,7 +99,8 @@ pub(crate) struct Chat {
 
 /// Returns the agents that hold conversations, with what each is for.
 pub(super) fn talkers() -> PossibleValuesParser {
-    agents::conversational()
+    AGENTS
+        .conversational()
         .map(|agent| PossibleValue::new(agent.name).help(agent.about))
         .collect::<Vec<_>>()
         .into()
@@ -106,7 +108,7 @@ pub(super) fn talkers() -> PossibleValuesParser {
 
 /// Returns the agent that one talks with where none is named.
 pub(super) fn talker() -> &'static str {
-    agents::conversational().next().map_or("", |agent| agent.name)
+    AGENTS.conversational().next().map_or("", |agent| agent.name)
 }
 
 impl Chat {
@@ -131,12 +133,12 @@ impl Chat {
         };
         let mut settled = place::settled(drive.dir())?;
         let there = !self.rules.unattended && !self.print;
-        commits::settle(&drive, &mut settled, &self.agent, there);
+        commits::settle(&drive, &mut settled, AGENTS.decl(&self.agent), there);
         let json = drive.json;
         // Where somebody types, every line is a message in any case.
         let lines = !self.print && (self.lines || io::stdin().is_terminal());
         let config = &settled.config;
-        let limits = Limits::of(config.talk(&self.agent));
+        let limits = Limits::of(config.talk(AGENTS.decl(&self.agent)));
         let piped = if lines { None } else { piped::read(limits)? };
         let message = Opening::of(self.message, piped);
         if self.print && message.is_none() {

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::run::json_line;
 use crate::{
+    agents::AGENTS,
     calls,
     drive::Drive,
     place::Settled,
@@ -36,12 +37,12 @@ pub(super) fn show(
     let servers = settings.mcp.as_ref();
     let approved: Vec<String> = servers.map(|servers| servers.names.clone()).unwrap_or_default();
     let tools = tool::Tools::open(settings.tools.clone()).map_err(Error::Tools)?;
-    let Rehearsed { chart, permissions, tools: offered } =
-        rehearse(settings, start).map_err(Error::Session)?;
+    let Rehearsed { program, permissions, tools: offered } =
+        rehearse(AGENTS.clone(), settings, start).map_err(Error::Session)?;
     let folder = fs::canonicalize(drive.dir()).unwrap_or_else(|_| drive.dir().into());
-    let certificate = chart.certificate();
+    let certificate = program.certificate();
     let rules: Vec<String> = permissions.rules.iter().map(rule).collect();
-    let states: Vec<(&str, Vec<&str>)> = chart
+    let states: Vec<(&str, Vec<&str>)> = program
         .states()
         .iter()
         .filter_map(|state| match state.tools() {
@@ -54,9 +55,9 @@ pub(super) fn show(
         let listed: serde_json::Map<String, Value> =
             states.iter().map(|(state, tools)| ((*state).to_owned(), json!(tools))).collect();
         let mut plan = json!({
-            "chart": chart.name(),
-            "version": chart.version(),
-            "digest": chart.digest(),
+            "chart": program.name(),
+            "version": program.version(),
+            "digest": program.digest(),
             "dir": folder,
             "model": model.spec.to_string(),
             "base_url": model.base_url,
@@ -77,8 +78,8 @@ pub(super) fn show(
     }
     let mut text = format!(
         "{} v{} would run.\n\n  folder   {}\n  model    {}\n  sandbox  {}\n",
-        chart.name(),
-        chart.version(),
+        program.name(),
+        program.version(),
         folder.display(),
         model.spec,
         tools.tool_sandbox(),
@@ -94,7 +95,7 @@ pub(super) fn show(
     if !approved.is_empty() {
         line(format!("  mcp      {}", approved.join(", ")));
     }
-    line(worst(&chart.certificate(), &model));
+    line(worst(&program.certificate(), &model));
     if !phases.is_empty() {
         line("\nPhases:".into());
     }

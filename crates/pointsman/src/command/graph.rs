@@ -4,8 +4,7 @@
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use pointsman_agents::AGENTS;
-use pointsman_kernel::{chart::Chart, graph};
+use pointsman_kernel::{agents::Program, graph};
 
 use crate::{
     appmap,
@@ -61,21 +60,18 @@ impl Graph {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let text = match Source::find(&self.chart) {
             Err(Error::NoSuchChart { name }) => self.map(globals, name)?,
-            source => self.chart(&source?.chart()?)?,
+            source => self.chart(&source?.program()?)?,
         };
         report::data(&text)?;
         Ok(ExitCode::SUCCESS)
     }
 
-    fn chart(&self, chart: &Chart) -> Result<String, Error> {
+    fn chart(&self, program: &Program) -> Result<String, Error> {
         Ok(match self.format.unwrap_or(Format::Mermaid) {
-            Format::Mermaid => graph::mermaid(chart),
-            Format::Dot => graph::dot(chart),
-            Format::Xstate => format!("{:#}\n", graph::xstate(chart)),
-            Format::Svg => {
-                let agent = AGENTS.iter().find(|agent| agent.name == chart.jobs());
-                draw::svg(chart, agent, self.theme)
-            }
+            Format::Mermaid => graph::mermaid(program),
+            Format::Dot => graph::dot(program),
+            Format::Xstate => format!("{:#}\n", graph::xstate(program)),
+            Format::Svg => draw::svg(program, Some(program.agent()), self.theme),
             Format::Json => {
                 return Err(Error::Explore(ExploreError::NoFormat {
                     what: "a chart",

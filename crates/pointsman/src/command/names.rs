@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use clap::{Args, Command, ValueEnum};
 use clap_complete::Shell;
-use pointsman_agents::CHARTS;
 use pointsman_kernel::code::Code;
 
 use crate::{
+    agents::AGENTS,
     place::{self, Globals},
     report::{self, Error},
 };
@@ -56,7 +56,7 @@ impl Kind {
 impl Names {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let names: Vec<String> = match self.kind {
-            Kind::Agents => CHARTS.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            Kind::Agents => AGENTS.charts().iter().map(|(name, _)| (*name).to_owned()).collect(),
             Kind::Codes => Code::ALL.iter().map(|code| code.as_str().to_owned()).collect(),
             // Looking makes nothing.
             Kind::Runs if !globals.journal(&place::user()?.config)?.exists() => Vec::new(),

@@ -8,7 +8,7 @@ use std::{
 };
 
 use clap::Args;
-use pointsman_kernel::{chart::verify, id::Seq, view::view};
+use pointsman_kernel::{id::Seq, view::view};
 use pointsman_runtime::{
     driver::fold,
     session::{self, SessionError},
@@ -18,6 +18,7 @@ use serde_json::json;
 
 use super::run::json_line;
 use crate::{
+    agents::AGENTS,
     place::Globals,
     report::{self, Error},
     which::Which,
@@ -97,14 +98,15 @@ impl Replay {
             .map_err(|_| Error::NoSuchRun { typed: self.what.clone(), none: false })?;
         let session = globals.session()?;
         let row = which.find(session.store())?;
-        let replayed = session::replay(session.store(), &row.id, self.until.map(Seq))
-            .map_err(|error| Error::Diverged(Box::new(Error::Session(error))))?;
+        let replayed =
+            session::replay(session.agents(), session.store(), &row.id, self.until.map(Seq))
+                .map_err(|error| Error::Diverged(Box::new(Error::Session(error))))?;
         let recalled = &replayed.recalled;
         Ok(Same {
             run: row.id.to_string(),
             entries: many(recalled.lines.len()),
             prompts: Some(many(replayed.prompts)),
-            state: view(&recalled.chart, recalled.loaded.run.core()).state.into(),
+            state: view(&recalled.program, recalled.loaded.run.core()).state.into(),
         })
     }
 
@@ -126,15 +128,16 @@ impl Replay {
             }
             exported.lines.truncate(wanted);
         }
-        let chart = verify(&exported.source, &pointsman_agents::registry())
+        let program = AGENTS
+            .verify(&exported.source)
             .map_err(|why| Error::ForeignChart { path: self.what.clone(), why })?;
-        let loaded = fold(&chart, &exported.run, &exported.lines)
+        let loaded = fold(&program, &exported.run, &exported.lines)
             .map_err(|error| Error::Session(error.into()))?;
         Ok(Same {
             run: exported.run.to_string(),
             entries: many(exported.lines.len()),
             prompts: None,
-            state: view(&chart, loaded.run.core()).state.into(),
+            state: view(&program, loaded.run.core()).state.into(),
         })
     }
 }

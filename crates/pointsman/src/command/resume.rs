@@ -142,7 +142,8 @@ fn go_on(
     let settled = place::settled(drive.dir())?;
     let host = drive.host(session, &settled)?;
     let row = session.store().run(run).map_err(Error::Store)?;
-    let mut audience = drive.audience(session, false, Waits::of(&row.agent))?;
+    let mut audience =
+        drive.audience(session, false, Waits::of(session.agents().decl(&row.agent)))?;
     let observers = audience.observers.clone();
     let attendant = &mut *audience.attendant;
     let outcome = session.resume_granting(&host, run, grants, observers, attendant);

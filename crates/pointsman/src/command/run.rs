@@ -6,13 +6,21 @@ mod form;
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
-use pointsman_agents::{code::Phase, form::SUBMIT_TOOL};
+use pointsman_agents::{
+    code::Phase,
+    form::{CHART as FORM, SUBMIT_TOOL},
+};
 use pointsman_kernel::{
+    agents::Program,
     body::Body,
     chart::{Budget, Chart},
     diagnostic::{did_you_mean, nearest},
+    job::AgentDecl,
 };
-use pointsman_runtime::{agents, plan, session::Start};
+use pointsman_runtime::{
+    plan,
+    session::{Start, explores},
+};
 use serde_json::{Map, Value, json};
 
 use super::dry;
@@ -31,7 +39,7 @@ use crate::{
     tell::note,
     words,
 };
-use explore::{ExploreArgs, Trip, uses_device};
+use explore::{ExploreArgs, Trip};
 use form::{FormArgs, Plan};
 
 /// Run an agent to its end: progress on standard error, the result on standard output.
@@ -126,18 +134,18 @@ impl Run {
         let mut settled = place::settled(self.drive.dir())?;
         let piped = self.piped(&source, &settled)?;
         let plan = self.form_plan(&source, &mut settled)?;
-        if let Some(plan) = plan.as_ref().filter(|_| self.agent == "form") {
+        if let Some(plan) = plan.as_ref().filter(|_| source.text == FORM) {
             source.text.clone_from(&plan.chart);
         }
         self.budgets.over(&mut source, &settled.config)?;
         let text = source.text.clone();
-        let chart = source.chart()?;
-        let phases = self.phases(&chart)?;
-        let trip = self.trip(&chart, &settled)?;
+        let program = source.program()?;
+        let phases = self.phases(&program)?;
+        let trip = self.trip(&program, &settled)?;
         let config = match (&plan, &trip) {
             (Some(plan), _) => plan.config.clone(),
             (_, Some(trip)) => trip.config.clone(),
-            _ => self.config(&chart, &phases)?,
+            _ => self.config(&program, &phases)?,
         };
         // A browser does not wait for somebody to come by: nobody there means no.
         let there = plan.is_none() || person::is_there();
@@ -147,8 +155,8 @@ impl Run {
         let usual = plan.as_ref().map_or(&[][..], |plan| &plan.usual);
         let permissions = settled.config.permissions.permissions_with(grants, usual, attended);
         // An agent that listens is told its goal, and that this is all.
-        let words = match (chart.jobs(), piped) {
-            (agent, Some(opening)) if agents::decl(agent).converses() => {
+        let words = match piped {
+            Some(opening) if program.agent().converses() => {
                 vec![Body::canonical(&json!({ "text": opening.text }))]
             }
             // Whoever types the command lets the agent act.
@@ -157,23 +165,23 @@ impl Run {
         };
         let goal = self.goal.clone().or_else(|| url(plan.as_ref())).unwrap_or_default().into();
         let (source, seed) = (text.into(), self.seed);
-        let start = Start { chart, source, config, words, goal, permissions, seed };
+        let start = Start { program, source, config, words, goal, permissions, seed };
         if self.only_plan {
             let trip = trip.as_ref().map_or(&[][..], |trip| &trip.told);
             let told = plan.as_ref().map_or(trip, |plan| &plan.told);
             return dry::show(start, &self.drive, &settled, (&phases, told));
         }
-        commits::settle(&self.drive, &mut settled, start.chart.jobs(), attended);
+        commits::settle(&self.drive, &mut settled, start.program.agent(), attended);
         let session = globals.session_with(&settled.config)?;
         let host = self.drive.host(&session, &settled)?;
         self.rules.tell_void(&settled.config.permissions, &host);
-        let left_out = host.left_out(start.chart.jobs(), &start.permissions);
+        let left_out = host.left_out(start.program.agent(), &start.permissions);
         if !left_out.is_empty() && !self.settings.iter().any(|(key, _)| key == "tools") {
             let (count, names) = (left_out.len(), words::line(&left_out.join(", "), 400));
             let tools = if count == 1 { "tool is" } else { "tools are" };
             note(&format!("{count} {tools} not offered, more than the agent takes: {names}"));
         }
-        let waits = Waits::of(start.chart.jobs());
+        let waits = Waits::of(start.program.agent());
         let mut audience = self.drive.audience(&session, self.rules.unattended, waits)?;
         let observers = audience.observers.clone();
         let outcome = session
@@ -186,7 +194,7 @@ impl Run {
     /// attached to it. Where the goal is `-`, all that is piped in is the goal.
     fn piped(&mut self, source: &Source, settled: &Settled) -> Result<Option<Opening>, Error> {
         // Verification reports a refused chart.
-        let agent = source.verify().map(|chart| chart.jobs().to_owned()).unwrap_or_default();
+        let agent = source.verify().map_or(AgentDecl::NONE, |program| *program.agent());
         let config = &settled.config;
         let limits = Limits::of(config.talk(&agent));
         if self.goal.as_deref() == Some("-") {
@@ -194,18 +202,15 @@ impl Run {
             self.goal = Some(opening.text.clone());
             return Ok(Some(opening));
         }
-        let attached = if agents::decl(&agent).converses() && self.goal.is_some() {
-            piped::read(limits)?
-        } else {
-            None
-        };
+        let attached =
+            if agent.converses() && self.goal.is_some() { piped::read(limits)? } else { None };
         Ok(Opening::of(self.goal.clone(), attached).filter(|_| self.goal.is_some()))
     }
 
     /// Returns the form that is to be filled, if one is.
     fn form_plan(&self, source: &Source, settled: &mut Settled) -> Result<Option<Plan>, Error> {
         // Verification reports a refused chart.
-        let fills = |chart: Chart| agents::decl(chart.jobs()).own_tools.contains(&SUBMIT_TOOL);
+        let fills = |program: Program| program.agent().own_tools.contains(&SUBMIT_TOOL);
         if !source.verify().is_ok_and(fills) {
             return match self.form.given() {
                 Some(option) => Err(Error::OnlyForms { agent: self.agent.clone(), option }),
@@ -223,8 +228,8 @@ impl Run {
     }
 
     /// Returns the exploration that is to be run, if the chart is one.
-    fn trip(&self, chart: &Chart, settled: &Settled) -> Result<Option<Trip>, Error> {
-        if !uses_device(chart) {
+    fn trip(&self, program: &Program, settled: &Settled) -> Result<Option<Trip>, Error> {
+        if !explores(program.agent()) {
             return match self.explore.given() {
                 Some(option) => {
                     let agent = self.agent.clone();
@@ -244,23 +249,23 @@ impl Run {
     }
 
     /// Returns the phases of the plan that was given.
-    fn phases(&self, chart: &Chart) -> Result<Vec<Phase>, Error> {
+    fn phases(&self, program: &Program) -> Result<Vec<Phase>, Error> {
         let Some(path) = &self.plan else { return Ok(Vec::new()) };
-        if !agents::decl(chart.jobs()).plans() {
+        if !program.agent().plans() {
             return Err(Error::NoPlan { agent: self.agent.clone() });
         }
-        let budget = chart.budgets().iter().find(|budget| budget.name() == "phases");
+        let budget = program.budgets().iter().find(|budget| budget.name() == "phases");
         plan::read(path, budget.map_or(u64::MAX, Budget::max)).map_err(Error::Plan)
     }
 
     /// Returns the agent's configuration: the goal, the plan, and what `--set` says.
-    fn config(&self, chart: &Chart, phases: &[Phase]) -> Result<Value, Error> {
+    fn config(&self, program: &Program, phases: &[Phase]) -> Result<Value, Error> {
         let set: Map<String, Value> = self.settings.iter().cloned().collect();
         if set.contains_key("goal") {
             return Err(Error::GoalSet { agent: self.agent.clone() });
         }
-        if chart.jobs() == "builtin" {
-            return self.slots(chart, set);
+        if !program.agent().slots.is_empty() {
+            return self.slots(program, set);
         }
         let Some(goal) = &self.goal else {
             return Err(Error::NoGoal { agent: self.agent.clone() });
@@ -269,7 +274,7 @@ impl Run {
         if !phases.is_empty() {
             config.insert("phases".into(), json!(phases));
         }
-        if agents::decl(chart.jobs()).converses() {
+        if program.agent().converses() {
             return Ok(Value::Object(config));
         }
         config.insert("goal".into(), goal.as_str().into());

@@ -10,7 +10,6 @@ use std::{
 use clap::{Args, Subcommand};
 use pointsman_kernel::chart::Does;
 use pointsman_runtime::{
-    agents,
     clock::now_ms,
     config::milliseconds,
     session::Session,
@@ -153,9 +152,9 @@ pub(super) fn stands(session: &Session, row: &RunRow) -> String {
         if !recalled.loaded.questions().is_empty() {
             return Some("waiting for you");
         }
-        let state = recalled.chart.state(recalled.loaded.run.core().state)?;
+        let state = recalled.program.state(recalled.loaded.run.core().state)?;
         let awaits = matches!(state.does(), Does::Await { .. });
-        match (awaits, agents::decl(&row.agent).converses()) {
+        match (awaits, recalled.program.agent().converses()) {
             (true, true) => Some("waiting for your message"),
             (true, false) => Some("waiting for an event"),
             (false, _) => None,

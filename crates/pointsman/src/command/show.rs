@@ -76,9 +76,9 @@ impl Show {
             return self.print_prompts(&prompts);
         }
         let recalled = session.recall(&row.id, None).map_err(Error::Session)?;
-        let told = story(&recalled.chart, &row.id, &recalled.lines)
+        let told = story(&recalled.program, &row.id, &recalled.lines)
             .map_err(|error| Error::Session(error.into()))?;
-        let view = view(&recalled.chart, told.loaded.run.core());
+        let view = view(&recalled.program, told.loaded.run.core());
         // A letter that is damaged says nothing; whoever takes the letters is told of it.
         let answers = session.answers(&row.id).unwrap_or_default();
         if self.json {
@@ -99,7 +99,7 @@ impl Show {
                 "id": row.id.as_str(),
                 "agent": row.agent,
                 "chart": row.chart,
-                "chart_digest": recalled.chart.digest(),
+                "chart_digest": recalled.program.digest(),
                 "goal": row.goal,
                 "state": view.state,
                 "disposition": view.ended.map(Disposition::name),
@@ -246,7 +246,7 @@ impl Explain {
         let row = self.run.find(session.store())?;
         let until = self.entry.map(Seq);
         let recalled = session.recall(&row.id, until).map_err(Error::Session)?;
-        let told = story(&recalled.chart, &row.id, &recalled.lines)
+        let told = story(&recalled.program, &row.id, &recalled.lines)
             .map_err(|error| Error::Session(error.into()))?;
         let Some(step) = told.steps.last() else { return Ok(ExitCode::SUCCESS) };
         if self.json {

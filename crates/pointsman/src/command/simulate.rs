@@ -34,7 +34,7 @@ pub(crate) struct Simulate {
 
 impl Simulate {
     pub(crate) fn run(self) -> Result<ExitCode, Error> {
-        let chart = Source::find(&self.chart)?.chart()?;
+        let chart = Source::find(&self.chart)?.program()?;
         let outcomes = self.outcomes.iter().map(|outcome| outcome.trim());
         let simulation = simulate(&chart, outcomes.filter(|outcome| !outcome.is_empty()));
         let text = if self.json {

@@ -8,6 +8,7 @@ use pointsman_runtime::{
 };
 
 use super::Error;
+use crate::agents::AGENTS;
 
 const FOLDER: &str = "`--dir` names the folder to work in";
 const NO_PROFILE: &str = "give `--profile FILE`, or set `profile` in `[form]` of your settings; \
@@ -27,7 +28,7 @@ impl Error {
             Self::Exists { unless: None, .. } => "give another name".into(),
             Self::NotText { .. } => "charts are TOML files in UTF-8".into(),
             Self::NoSuchChart { name } => {
-                let names = pointsman_agents::CHARTS.iter().map(|(name, _)| *name);
+                let names = AGENTS.charts().iter().map(|(name, _)| *name);
                 let near = did_you_mean(name, names.clone(), "agent");
                 let near = if near.starts_with("did") { near + " Or " } else { String::new() };
                 let names: Vec<&str> = names.collect();

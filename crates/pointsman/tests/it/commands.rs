@@ -51,7 +51,7 @@ fn help_has_examples() {
 fn agents_to_talk_with_are_described() {
     for command in ["chat", "acp"] {
         let help = stdout(&[command, "--help"]);
-        for agent in pointsman_runtime::agents::conversational() {
+        for agent in pointsman_agents::all().conversational() {
             let agent = agent.name;
             let (_, what) = help.split_once(&format!("- {agent}:")).unwrap_or_default();
             let what = what.lines().next().unwrap_or_default();

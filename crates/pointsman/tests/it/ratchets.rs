@@ -20,8 +20,6 @@ const AGENTS: &[(&str, usize)] = &[
     ("crates/runtime/src/tool/grant.rs", 1),
     // Sections of the settings.
     ("crates/runtime/src/config/read.rs", 4),
-    // Still to go.
-    ("crates/pointsman/src/command/run.rs", 2),
 ];
 
 /// Files that name a tool, outside the room of tools and in it.

@@ -14,7 +14,6 @@ use agent_client_protocol::{
         },
     },
 };
-use pointsman_kernel::chart::verify;
 use tokio::{
     signal::unix::{SignalKind, signal},
     task::spawn_blocking,
@@ -31,7 +30,6 @@ use super::{
     tell::Teller,
 };
 use crate::{
-    agents,
     host::Host,
     observe::{Log, Observer},
     session::Start,
@@ -90,11 +88,12 @@ impl Service {
         let opening = blocking(move || {
             let Set { host, notes, start } = service.set_up(&folder, mcp)?;
             let source = start.chart.unwrap_or_else(|| service.chart.clone());
-            let chart = verify(&source, &pointsman_agents::registry())
-                .map_err(|_| error::failed("this build refuses its own chart"))?;
-            let works = agents::decl(chart.jobs()).plans();
+            let verified = service.session.agents().verify(&source);
+            let program =
+                verified.map_err(|_| error::failed("this build refuses its own chart"))?;
+            let works = program.agent().plans();
             let start = Start {
-                chart,
+                program,
                 source,
                 config: start.config,
                 goal: past::goal(&folder),
@@ -142,8 +141,8 @@ impl Service {
             let told = Teller::new(Workspace::past(&folder, &service.limits));
             let past = past::recount(session, &run, told).map_err(failed)?;
             let Past { updates, teller, due, agent, plan } = past;
-            if !agents::decl(&agent).converses() {
-                let why = format!("run {run} is of `{agent}`, which holds no conversation");
+            if !agent.converses() {
+                let why = format!("run {run} is of `{}`, which holds no conversation", agent.name);
                 return Err(error::bad_params(&why));
             }
             let Set { host, notes, .. } = service.set_up(&folder, mcp)?;
@@ -163,7 +162,7 @@ impl Service {
                 connection,
                 teller: teller.at(Workspace::open(&folder, &service.limits)),
                 due,
-                works: agents::decl(&agent).plans(),
+                works: agent.plans(),
                 plan,
                 notes,
             })

@@ -20,6 +20,7 @@ use pointsman_kernel::{
     erased::{AnyRun, Stepped},
     event::Event,
     id::{EffectId, Seq},
+    job::AgentDecl,
     journal::Entry,
 };
 use serde_json::Value;
@@ -31,10 +32,7 @@ use super::{
 };
 use crate::{
     config::day::written,
-    driver::{
-        fold_each, is_aside, listens, question,
-        say::{after_tools, words},
-    },
+    driver::{fold_each, is_aside, listens, question, say::words},
     entry::event,
     observe::Notice,
     session::{Session, SessionError},
@@ -56,7 +54,7 @@ pub(super) struct Past {
     /// The turns that are not over.
     pub(super) due: Due,
     /// The agent.
-    pub(super) agent: Box<str>,
+    pub(super) agent: AgentDecl,
     /// The phases of its plan.
     pub(super) plan: Vec<PlanEntry>,
 }
@@ -68,28 +66,28 @@ pub(super) fn recount(
     mut teller: Teller,
 ) -> Result<Past, SessionError> {
     let recalled = session.recall(id, None)?;
-    let (chart, mut updates, mut asides) = (&recalled.chart, Vec::new(), BTreeSet::new());
+    let (program, mut updates, mut asides) = (&recalled.program, Vec::new(), BTreeSet::new());
     let mut lines = recalled.lines.iter();
-    fold_each(chart, id, &recalled.lines, |_, run, stepped| {
+    fold_each(program, id, &recalled.lines, |_, run, stepped| {
         if let Some(event) = lines.next().and_then(|line| event(line)) {
-            happened(&event, &mut teller, &asides, &mut updates);
+            happened(&event, run, &mut teller, &asides, &mut updates);
         }
-        updates.extend(ordered(chart.jobs(), stepped, &mut teller, &mut asides));
+        updates.extend(ordered((program.agent(), run), stepped, &mut teller, &mut asides));
         if let Some(ended) = run.core().ended {
             updates.extend(teller.tell(&Notice::Ended(ended)));
-        } else if !stepped.hops.is_empty() && listens(chart, run.core()) {
+        } else if !stepped.hops.is_empty() && listens(program, run.core()) {
             let error = run.turn_error().cloned();
             updates.extend(teller.tell(&Notice::Listens { error }));
         }
     })?;
     let run = &*recalled.loaded.run;
-    let under_way = run.core().ended.is_none() && !listens(chart, run.core());
+    let under_way = run.core().ended.is_none() && !listens(program, run.core());
     let words = session.waiting(id)?;
     Ok(Past {
         updates,
         teller,
-        due: Due::of(words + usize::from(under_way), listens(chart, run.core())),
-        agent: chart.jobs().into(),
+        due: Due::of(words + usize::from(under_way), listens(program, run.core())),
+        agent: *program.agent(),
         plan: plan(run),
     })
 }
@@ -97,6 +95,7 @@ pub(super) fn recount(
 /// Tells what an event says that an editor shows.
 fn happened(
     event: &Event<Body>,
+    run: &dyn AnyRun,
     teller: &mut Teller,
     asides: &BTreeSet<EffectId>,
     updates: &mut Vec<SessionUpdate>,
@@ -112,9 +111,12 @@ fn happened(
                 _ => (true, None),
             };
             let output = output.map(Into::into);
-            let hook = after_tools(answer);
-            let ok = ok && hook.as_ref().is_none_or(|(ok, _)| *ok);
-            let what = hook.map_or_else(Box::default, |(_, report)| report.into());
+            let summary = match answer {
+                Answer::Own(report) => run.describe_report(report),
+                _ => None,
+            };
+            let ok = ok && summary.as_ref().is_none_or(|it| it.ok);
+            let what = summary.map_or_else(Box::default, |it| it.text.into());
             updates.extend(teller.tell(&Notice::Answered { effect, ok, what, output }));
         }
         Event::ApprovalAnswered { effect, granted, reason, .. } => {
@@ -127,15 +129,15 @@ fn happened(
 /// Tells which calls a step started, asked for or stopped, and notes which questions to
 /// the model serve the agent alone.
 fn ordered(
-    agent: &str,
+    (agent, run): (&AgentDecl, &dyn AnyRun),
     stepped: &Stepped,
     teller: &mut Teller,
     asides: &mut BTreeSet<EffectId>,
 ) -> Vec<SessionUpdate> {
     let mut updates = Vec::new();
-    for Effect { id, order } in &stepped.effects {
+    for Effect { id, order: kind } in &stepped.effects {
         let effect = *id;
-        match order {
+        match kind {
             EffectKind::Start(order) if is_aside(order, agent) => drop(asides.insert(effect)),
             EffectKind::Start(Order::Tool(call)) => {
                 let call = Some(Box::new(call.clone()));
@@ -143,7 +145,7 @@ fn ordered(
                 updates.extend(teller.tell(&Notice::Attempted { effect, attempt, what, call }));
             }
             EffectKind::Start(_) => {
-                updates.extend(question(order).map(|text| teller.asks(effect, &text)));
+                updates.extend(question(run, kind).map(|text| teller.asks(effect, &text)));
             }
             EffectKind::AskPerson(call) => updates.push(teller.asks_for(effect, call)),
             EffectKind::Stop(gone) => updates.extend(teller.tell(&Notice::Unsaid(*gone))),

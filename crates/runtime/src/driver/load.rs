@@ -4,20 +4,22 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use pointsman_kernel::{
     agent::{Order, OrderKind},
+    agents::Program,
     body::Body,
-    chart::{Charge, Chart},
+    chart::Charge,
     effect::EffectKind,
     erased::{AnyRun, Stepped},
     event::{Event, UnderWay},
     id::{Digest, EffectId, Seq},
-    run::{Core, Doing, Item},
+    job::AgentDecl,
+    run::{Doing, Item},
     short,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{
-    DriveError, Driver, Site, row,
+    DriveError, Driver, Site,
     stand::{is_under_way, listens},
     work::{Ordered, asks, question},
 };
@@ -27,8 +29,12 @@ use crate::{
     store::{RunId, RunRow},
 };
 
-/// What decides in this build, by which snapshots are told from those of another.
-const BUILD: [&str; 2] = [env!("CARGO_PKG_VERSION"), pointsman_agents::SOURCES];
+/// Returns what decides over a run, by which its snapshots are distinguished from those of
+/// another build: this crate's version, and the agent's revision. An agent without a revision
+/// has no snapshots.
+fn build(agent: &AgentDecl) -> Option<[&'static str; 2]> {
+    (!agent.revision.is_empty()).then_some([env!("CARGO_PKG_VERSION"), agent.revision])
+}
 
 /// A run as its journal tells it.
 pub struct Loaded {
@@ -43,7 +49,7 @@ pub struct Loaded {
 impl Loaded {
     /// Returns what a person must answer.
     pub fn questions(&self) -> Vec<Question> {
-        questions(self.run.core(), |effect| self.order(*effect))
+        questions(&*self.run, |effect| self.order(*effect))
     }
 
     fn order(&self, effect: EffectId) -> Option<EffectKind<Body>> {
@@ -53,16 +59,16 @@ impl Loaded {
 
 /// Returns what is asked, given who knows the orders.
 pub(super) fn questions(
-    core: &Core,
+    run: &dyn AnyRun,
     order_of: impl Fn(&EffectId) -> Option<EffectKind<Body>>,
 ) -> Vec<Question> {
-    let asked = core.items.iter().filter_map(|item| match item.doing {
+    let asked = run.core().items.iter().filter_map(|item| match item.doing {
         Doing::Asking { effect, expires, call: identity, again } => {
             let EffectKind::AskPerson(call) = order_of(&effect)? else { return None };
             Some(Question { effect, asks: Asked::Call { call, identity, again }, expires })
         }
         Doing::Working { effect, kind: OrderKind::Own, deadline: expires } => {
-            let asks = Asked::Plain(question(&order_of(&effect)?)?);
+            let asks = Asked::Plain(question(run, &order_of(&effect)?)?);
             Some(Question { effect, asks, expires })
         }
         _ => None,
@@ -80,38 +86,37 @@ struct Kept {
 }
 
 impl Kept {
-    /// Reads what this build has kept; what another one has counts as none.
-    fn read(body: &str) -> Option<Self> {
+    /// Reads a snapshot that this build has made; one of another counts as none.
+    fn read(body: &str, agent: &AgentDecl) -> Option<Self> {
         let kept: Self = serde_json::from_str(body).ok()?;
-        kept.build.iter().map(|it| &**it).eq(BUILD).then_some(kept)
+        kept.build.iter().map(|it| &**it).eq(build(agent)?).then_some(kept)
     }
 }
 
 /// Folds a journal, line by line, strict about every byte.
-pub fn fold(chart: &Chart, id: &RunId, lines: &[String]) -> Result<Loaded, DriveError> {
-    fold_each(chart, id, lines, |_, _, _| {})
+pub fn fold(program: &Program, id: &RunId, lines: &[String]) -> Result<Loaded, DriveError> {
+    fold_each(program, id, lines, |_, _, _| {})
 }
 
 /// Folds a journal and shows each step: its line, the run after it, and what the step put
 /// out.
 pub fn fold_each(
-    chart: &Chart,
+    program: &Program,
     id: &RunId,
     lines: &[String],
     each: impl FnMut(&str, &dyn AnyRun, &Stepped),
 ) -> Result<Loaded, DriveError> {
-    go_on(chart, id, unread(chart)?, lines, each)
+    go_on(program, id, unread(program), lines, each)
 }
 
 /// Returns a run of whose journal nothing was read.
-pub(crate) fn unread(chart: &Chart) -> Result<Loaded, DriveError> {
-    let run = (row(chart)?.start)(chart);
-    Ok(Loaded { run, link: Digest::default(), open: BTreeMap::new() })
+pub(crate) fn unread(program: &Program) -> Loaded {
+    Loaded { run: program.start(), link: Digest::default(), open: BTreeMap::new() }
 }
 
 /// Folds the lines that come after those which were folded before, and shows each step.
 pub(crate) fn go_on(
-    chart: &Chart,
+    program: &Program,
     id: &RunId,
     mut loaded: Loaded,
     lines: &[String],
@@ -120,7 +125,7 @@ pub(crate) fn go_on(
     for line in lines {
         let (stepped, link) = loaded
             .run
-            .fold(chart, loaded.link, line)
+            .fold(program, loaded.link, line)
             .map_err(|source| DriveError::Diverged { run: id.clone(), source })?;
         loaded.link = link;
         each(line, &*loaded.run, &stepped);
@@ -147,18 +152,18 @@ impl Driver {
     ///
     /// Calls that are made again are paid for again. Where nothing is left to pay with, this is
     /// refused and the run stays as it is: somebody must [grant](Self::resume_granting) more.
-    pub async fn resume(site: Site, chart: Arc<Chart>, id: RunId) -> Result<Self, DriveError> {
-        Self::resume_granting(site, chart, id, &[]).await
+    pub async fn resume(site: Site, program: Arc<Program>, id: RunId) -> Result<Self, DriveError> {
+        Self::resume_granting(site, program, id, &[]).await
     }
 
     /// The same, with more of what is charged than the chart permits.
     pub async fn resume_granting(
         site: Site,
-        chart: Arc<Chart>,
+        program: Arc<Program>,
         id: RunId,
         grants: &[(Charge, u64)],
     ) -> Result<Self, DriveError> {
-        let mut driver = Self::reopen(site, chart, id).await?;
+        let mut driver = Self::reopen(site, program, id).await?;
         for (charge, amount) in grants {
             let event = Event::Granted { charge: *charge, amount: *amount };
             let granted = driver.apply(event, None).await?;
@@ -173,10 +178,10 @@ impl Driver {
     /// is done again, and the time until now counts for nothing.
     pub(crate) async fn take_up(
         site: Site,
-        chart: Arc<Chart>,
+        program: Arc<Program>,
         id: RunId,
     ) -> Result<Self, DriveError> {
-        let mut driver = Self::reopen(site, chart, id).await?;
+        let mut driver = Self::reopen(site, program, id).await?;
         driver.leave_under_way().await?;
         Ok(driver)
     }
@@ -193,11 +198,11 @@ impl Driver {
     /// says that nothing waits to be heard.
     pub(crate) async fn rejoin(
         site: Site,
-        chart: Arc<Chart>,
+        program: Arc<Program>,
         id: RunId,
         heard: bool,
     ) -> Result<Self, DriveError> {
-        let mut driver = Self::reopen(site, chart, id).await?;
+        let mut driver = Self::reopen(site, program, id).await?;
         driver.tell_waiting(heard);
         driver.recover().await?;
         Ok(driver)
@@ -207,22 +212,22 @@ impl Driver {
     /// whoever goes on with it, and the time until now counts for nothing.
     pub(crate) async fn lay_aside(
         site: Site,
-        chart: Arc<Chart>,
+        program: Arc<Program>,
         id: RunId,
         why: &str,
     ) -> Result<Self, DriveError> {
-        let mut driver = Self::reopen(site, chart, id).await?;
+        let mut driver = Self::reopen(site, program, id).await?;
         driver.leave_under_way().await?;
         driver.give(Event::Paused { why: why.into() }).await?;
         Ok(driver)
     }
 
-    async fn reopen(site: Site, chart: Arc<Chart>, id: RunId) -> Result<Self, DriveError> {
+    async fn reopen(site: Site, program: Arc<Program>, id: RunId) -> Result<Self, DriveError> {
         let RunRow { created_ms, forked, seq, .. } = site.store.run(&id)?;
-        let loaded = load(&site, &chart, &id)?;
+        let loaded = load(&site, &program, &id)?;
         let clock = Clock::new(created_ms, loaded.run.core().now);
         let Loaded { run, link, open } = loaded;
-        let mut driver = Self::around(id, chart, run, site, link, clock);
+        let mut driver = Self::around(id, program, run, site, link, clock);
         for (effect, order) in open {
             driver.reopen_order(effect, order);
         }
@@ -249,7 +254,7 @@ impl Driver {
             .iter()
             .filter_map(|(effect, working)| {
                 let EffectKind::Start(order) = &working.order else { return None };
-                if question(&working.order).is_some() {
+                if question(&*self.run, &working.order).is_some() {
                     return None;
                 }
                 let call = match order {
@@ -259,7 +264,7 @@ impl Driver {
                 Some(UnderWay { effect: *effect, call })
             })
             .collect();
-        if let Some(short) = short(&self.chart, self.run.core(), &under_way) {
+        if let Some(short) = short(&self.program, self.run.core(), &under_way) {
             return Err(DriveError::Short { run: self.id.clone(), short });
         }
         let event = Event::Interrupted { under_way: under_way.clone(), counted: true };
@@ -272,7 +277,7 @@ impl Driver {
             let Some(working) = self.open.get(&effect) else { continue };
             let EffectKind::Start(order) = working.order.clone() else { continue };
             let prompt = match &order {
-                Order::Model(call) => Some(self.run.prompt(&self.chart, call)),
+                Order::Model(call) => Some(self.run.prompt(&self.program, call)),
                 _ => None,
             };
             self.work(&committed, effect, (order, prompt), true);
@@ -290,7 +295,7 @@ impl Driver {
             .filter(|(id, _)| items.iter().any(|item| waits_for(item, *id)))
             .map(|(id, order)| (id, order.clone()));
         let kept = Kept {
-            build: BUILD.map(Into::into),
+            build: build(self.program.agent())?.map(Into::into),
             run: self.run.snapshot().ok()?,
             open: open.collect(),
         };
@@ -299,28 +304,32 @@ impl Driver {
 }
 
 /// Loads a run from its snapshot and the lines after it, or from all its lines.
-fn load(site: &Site, chart: &Chart, id: &RunId) -> Result<Loaded, DriveError> {
-    if let Some((seq, loaded)) = cached(site, chart, id)? {
+fn load(site: &Site, program: &Program, id: &RunId) -> Result<Loaded, DriveError> {
+    if let Some((seq, loaded)) = cached(site, program, id)? {
         let lines = site.store.lines(id, seq)?;
         // A snapshot that the journal does not go on from is no reason to stop.
-        if let Ok(loaded) = go_on(chart, id, loaded, &lines, |_, _, _| {}) {
+        if let Ok(loaded) = go_on(program, id, loaded, &lines, |_, _, _| {}) {
             return Ok(loaded);
         }
     }
-    fold(chart, id, &site.store.lines(id, Seq(0))?)
+    fold(program, id, &site.store.lines(id, Seq(0))?)
 }
 
 /// Returns whether a run rests, as far as is known without reading its journal: nothing
 /// was under way when its last entry was written. A run that is no longer so, or of which
 /// that is not known, is to be loaded. Says also whether it listens.
-pub(crate) fn rests(site: &Site, chart: &Chart, id: &RunId) -> Result<Option<Rest>, DriveError> {
+pub(crate) fn rests(
+    site: &Site,
+    program: &Program,
+    id: &RunId,
+) -> Result<Option<Rest>, DriveError> {
     let last = site.store.run(id)?.seq;
-    let found = cached(site, chart, id)?.filter(|(seq, _)| *seq == last);
+    let found = cached(site, program, id)?.filter(|(seq, _)| *seq == last);
     Ok(found.and_then(|(_, loaded)| {
-        let asks = |effect| loaded.order(effect).is_some_and(|order| asks(&order));
+        let asks = |effect| loaded.order(effect).is_some_and(|order| asks(&*loaded.run, &order));
         let core = loaded.run.core();
         let rests = !is_under_way(core, asks);
-        rests.then(|| Rest { listens: listens(chart, core) })
+        rests.then(|| Rest { listens: listens(program, core) })
     }))
 }
 
@@ -330,11 +339,12 @@ pub(crate) struct Rest {
     pub(crate) listens: bool,
 }
 
-fn cached(site: &Site, chart: &Chart, id: &RunId) -> Result<Option<(Seq, Loaded)>, DriveError> {
-    let row = row(chart)?;
+fn cached(site: &Site, program: &Program, id: &RunId) -> Result<Option<(Seq, Loaded)>, DriveError> {
     let Some(kept) = site.store.snapshot(id)? else { return Ok(None) };
-    let Some(Kept { run, open, .. }) = Kept::read(&kept.body) else { return Ok(None) };
-    let Ok(run) = (row.load)(&run) else { return Ok(None) };
+    let Some(Kept { run, open, .. }) = Kept::read(&kept.body, program.agent()) else {
+        return Ok(None);
+    };
+    let Ok(run) = program.load(&run) else { return Ok(None) };
     let fits = run.core().next.0 == kept.seq.0.saturating_add(1);
     let loaded = Loaded { run, link: kept.link, open: open.into_iter().collect() };
     Ok(fits.then_some((kept.seq, loaded)))
@@ -348,16 +358,19 @@ mod tests {
 
     #[test]
     fn what_another_build_has_kept_counts_as_none() {
-        let kept = |build: Value| {
+        let agent = AgentDecl { revision: "7", ..AgentDecl::NONE };
+        let kept = |build: Value, agent: &AgentDecl| {
             let text = json!({ "build": build, "run": {}, "open": [] }).to_string();
-            Kept::read(&text).is_some()
+            Kept::read(&text, agent).is_some()
         };
-        let [version, sources] = BUILD;
-        assert!(kept(json!([version, sources])));
-        assert!(!kept(json!([version, "0123456789abcdef"])));
-        assert!(!kept(json!(["0.0.0", sources])));
+        let [version, revision] = build(&agent).expect("it has a revision");
+        assert_eq!(revision, "7");
+        assert!(kept(json!([version, "7"]), &agent));
+        assert!(!kept(json!([version, "8"]), &agent));
+        assert!(!kept(json!(["0.0.0", "7"]), &agent));
         // As it was written before jobs counted.
-        assert!(!kept(json!(version)));
-        assert_eq!(sources.len(), 16);
+        assert!(!kept(json!(version), &agent));
+        // Nobody says whether an agent without a revision has changed.
+        assert!(!kept(json!([version, ""]), &AgentDecl::NONE));
     }
 }

@@ -1,23 +1,23 @@
 //! Orders, answers and words from outside, in a line each, for those who watch a run or ask
 //! about it later.
 
-mod form;
-
 use std::collections::BTreeMap;
 
-use pointsman_agents::{builtin::Report, chat};
 use pointsman_kernel::{
     agent::{Answer, Order},
+    agents::Program,
     body::Body,
     effect::EffectKind,
+    erased::AnyRun,
     event::Event,
     id::EffectId,
+    job::AgentDecl,
 };
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::work::{is_aside, question};
-use crate::{host::went_well, tool::NOTICE};
+use crate::tool::NOTICE;
 
 /// Characters of an answer that are shown.
 const SHOWN: usize = 120;
@@ -48,7 +48,12 @@ pub(super) struct Came<'a> {
 }
 
 /// Says what is started.
-pub(super) fn start(order: &Order<Body>, agent: &str, model: &str) -> String {
+pub(super) fn start(
+    run: &dyn AnyRun,
+    agent: &AgentDecl,
+    order: &Order<Body>,
+    model: &str,
+) -> String {
     match order {
         Order::Model(_) if is_aside(order, agent) => {
             format!("summarises what was said, with {model}")
@@ -57,14 +62,14 @@ pub(super) fn start(order: &Order<Body>, agent: &str, model: &str) -> String {
         Order::Tool(call) => format!("calls {} {}", call.tool, call.arguments.get()),
         Order::Child(child) => format!("runs {}", child.chart),
         Order::Own { task, .. } => {
-            form::task(task).unwrap_or_else(|| format!("does {}", name(task)))
+            run.describe_task(task).unwrap_or_else(|| format!("does {}", name(task)))
         }
         _ => "does something".into(),
     }
 }
 
 /// Says what came back. What only serves the agent, an `aside`, is no answer to anybody.
-pub(super) fn answer(answer: &Answer<Body>, aside: bool) -> Came<'_> {
+pub(super) fn answer<'a>(run: &dyn AnyRun, answer: &'a Answer<Body>, aside: bool) -> Came<'a> {
     let fault = matches!(answer, Answer::Fault(_));
     let aside = aside && !fault;
     let output = match answer {
@@ -77,25 +82,19 @@ pub(super) fn answer(answer: &Answer<Body>, aside: bool) -> Came<'_> {
         Answer::Tool(result) => result.ok,
         _ => !fault,
     };
-    let own = match answer {
-        Answer::Own(report) => Some(report),
+    let summary = match answer {
+        Answer::Own(report) => run.describe_report(report),
         _ => None,
     };
-    let said = own.and_then(person).map(|yes| if yes { "yes" } else { "no" });
-    let hook = after_tools(answer);
-    let ok = ok && hook.as_ref().is_none_or(|(ok, _)| *ok);
-    let hook = hook.map(|(_, report)| report);
-    let form = own.and_then(form::report);
-    let said = said.or_else(|| form.as_ref().map(|(_, said)| said.as_str()));
-    let ok = ok && form.as_ref().is_none_or(|(ok, _)| *ok);
+    let ok = ok && summary.as_ref().is_none_or(|it| it.ok);
+    let reported = summary.as_ref().map(|it| it.text.as_str());
     let done = aside.then_some(SUMMARISED);
-    let what = output.or(said).or(hook.as_deref()).or(done).unwrap_or("");
-    // Why something failed is worth its room: the remedy may stand at its end. A report is
-    // short, and a commit stands at its end.
+    let what = output.or(reported).or(done).unwrap_or("");
+    // Why something failed is worth its room: the remedy may stand at its end.
     let mut lines = what.lines();
     let first = lines.next().unwrap_or("");
     let notice = lines.next().filter(|line| line.starts_with(NOTICE));
-    let short = ok && hook.is_none() && notice.is_none();
+    let short = ok && notice.is_none() && summary.as_ref().is_none_or(|it| !it.full);
     let first = notice.map_or_else(|| first.to_owned(), |notice| format!("{first} {notice}"));
     let what = shortened(&first, if short { SHOWN } else { FAILED });
     Came { ok, what, output }
@@ -107,22 +106,6 @@ pub(super) fn shortened(text: &str, room: usize) -> String {
         return text.to_owned();
     }
     text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
-}
-
-/// Returns what a person has answered to a plain question.
-fn person(report: &Body) -> Option<bool> {
-    match report.read() {
-        Ok(Report::Answered { yes, .. }) => Some(yes),
-        _ => None,
-    }
-}
-
-/// Says what was done after tools, and whether it went well.
-pub(crate) fn after_tools(answer: &Answer<Body>) -> Option<(bool, String)> {
-    let Answer::Own(report) = answer else { return None };
-    let Ok(chat::Report::PostTools { actions, .. }) = report.read() else { return None };
-    let actions: Vec<&str> = actions.iter().map(String::as_str).collect();
-    Some((went_well(&actions), actions.join("; ")))
 }
 
 /// Returns what somebody said in an event in plain words.
@@ -140,21 +123,23 @@ pub(crate) fn words(event: &Event<Body>) -> Option<String> {
 pub(crate) fn event(
     event: &Event<Body>,
     open: &BTreeMap<EffectId, EffectKind<Body>>,
-    agent: &str,
+    run: &dyn AnyRun,
+    program: &Program,
 ) -> Option<Said> {
+    let agent = program.agent();
     let plain = |did: String| Said { did, ok: true, came: String::new() };
     Some(match event {
         Event::Answered { effect, answer: came, .. } => {
             let order = open.get(effect);
             let did = match order {
-                Some(EffectKind::Start(it)) => order.and_then(question).map_or_else(
-                    || start(it, agent, "the model"),
+                Some(kind @ EffectKind::Start(it)) => question(run, kind).map_or_else(
+                    || start(run, agent, it, "the model"),
                     |asked| format!("asks: {asked}"),
                 ),
                 _ => String::new(),
             };
             let aside = matches!(order, Some(EffectKind::Start(order)) if is_aside(order, agent));
-            let Came { ok, what, .. } = answer(came, aside);
+            let Came { ok, what, .. } = answer(run, came, aside);
             Said { did, ok, came: what }
         }
         Event::ApprovalAnswered { effect, granted, reason, .. } => {
@@ -189,13 +174,16 @@ fn name(task: &Body) -> String {
 
 #[cfg(test)]
 mod tests {
+    use pointsman_agents::chat;
+
     use super::*;
     use crate::perform::Done;
 
     #[test]
     fn what_is_left_out_is_marked_and_a_failure_is_told_whole() {
         let long = format!("{} the remedy", "x".repeat(400));
-        let came = |ok: bool| answer(&Done::tool(ok, &long).answer, false).what;
+        let run = pointsman_agents::all().verify(chat::CHART).expect("it ships").start();
+        let came = |ok: bool| answer(&*run, &Done::tool(ok, &long).answer, false).what;
         let short = came(true);
         assert_eq!(short.chars().count(), SHOWN);
         assert!(short.ends_with('…'), "{short}");

@@ -51,7 +51,7 @@ impl Driver {
         if core.items.iter().any(asks) {
             return Standing::Asking;
         }
-        let awaits = self.chart.state(core.state);
+        let awaits = self.program.state(core.state);
         match awaits.map(State::does) {
             Some(Does::Await { timeout: Some(_), .. }) => Standing::Moving,
             _ => Standing::Waiting,
@@ -67,7 +67,9 @@ impl Driver {
     /// The same, but for calls that are looked at before a person is asked: that can be left
     /// at any time, and done anew.
     pub(super) fn works(&self) -> bool {
-        let asks = |effect| self.open.get(&effect).is_some_and(|it| question(&it.order).is_some());
+        let asks = |effect| {
+            self.open.get(&effect).is_some_and(|it| question(&*self.run, &it.order).is_some())
+        };
         is_under_way(self.run.core(), asks)
     }
 
@@ -80,7 +82,7 @@ impl Driver {
 
     /// Returns whether the run is in a state that waits for a word from outside.
     pub fn listens(&self) -> bool {
-        listens(&self.chart, self.run.core())
+        listens(&self.program, self.run.core())
     }
 
     /// Returns when the run wants to be woken, in milliseconds since 1970.
@@ -107,7 +109,7 @@ impl Driver {
     }
 
     fn open_questions(&self, wanted: impl Fn(&Working) -> bool) -> Vec<Question> {
-        load::questions(self.run.core(), |effect| {
+        load::questions(&*self.run, |effect| {
             Some(self.open.get(effect).filter(|it| wanted(it))?.order.clone())
         })
     }

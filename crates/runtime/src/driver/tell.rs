@@ -104,7 +104,7 @@ impl Driver {
             return;
         }
         let core = self.run.core();
-        let why = why(&self.chart, core, "", stepped);
+        let why = why(&self.program, core, "", stepped);
         // Why an attempt failed that had an answer; a fault was told as one.
         let fault = match event {
             Event::Answered { answer: Answer::Fault(fault), .. } => Some(fault.message.as_str()),
@@ -152,7 +152,7 @@ impl Driver {
         }
         self.tally.waits = waits;
         let core = self.run.core();
-        let view = Box::new(view(&self.chart, core));
+        let view = Box::new(view(&self.program, core));
         self.tell(&Notice::Persisted { seq: committed.seq(), link: committed.link(), view });
         if let Some(ended) = core.ended {
             self.tell(&Notice::Ended(ended));
@@ -166,14 +166,14 @@ impl Driver {
         let Event::Answered { effect, answer, .. } = event else { return None };
         let effect = *effect;
         let aside = match self.open.get(&effect).map(|it| &it.order) {
-            Some(EffectKind::Start(order)) => is_aside(order, self.chart.jobs()),
+            Some(EffectKind::Start(order)) => is_aside(order, self.program.agent()),
             _ => false,
         };
         // Of a call that a person was to be asked for, nobody has heard so far.
         if let Some(EffectKind::AskPerson(call)) = self.open.get(&effect).map(|it| &it.order) {
             self.tell_attempt(effect, &Order::Tool(call.clone()));
         }
-        let Came { ok, what, output } = say::answer(answer, aside);
+        let Came { ok, what, output } = say::answer(&*self.run, answer, aside);
         let output = output.map(Into::into);
         self.tell(&Notice::Answered { effect, ok, what: what.into(), output });
         if matches!(answer, Answer::Fault(_)) {
@@ -185,7 +185,7 @@ impl Driver {
         };
         let changed = matches!(answer, Answer::Tool(ToolResult { mutated: true, .. }));
         let files = if changed { self.targets(call) } else { Vec::new() };
-        self.tally.count(self.chart.stuck(), ok, files)
+        self.tally.count(self.program.stuck(), ok, files)
     }
 
     /// Returns what a call acts on, as its tool declares.

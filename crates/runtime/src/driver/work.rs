@@ -6,15 +6,15 @@ use std::{
     task::{Context, Poll},
 };
 
-use pointsman_agents::builtin::{Report, Task as Wanted};
 use pointsman_kernel::{
-    agent::{FaultClass, Order},
+    agent::{Answer, FaultClass, Order},
     body::Body,
     chart::Chart,
     effect::{Effect, EffectKind},
     erased::{AnyRun, Stepped},
     event::Event,
     id::EffectId,
+    job::AgentDecl,
     prompt::Prompt,
     run::{Doing as Asks, Item},
 };
@@ -23,7 +23,6 @@ use tokio::sync::mpsc;
 
 use super::{Driver, say};
 use crate::{
-    agents,
     observe::{Asked, Notice, Question},
     perform::{Checking, Doing, Done, Errand, Shown, Task},
     store::{Committed, KeptPrompt},
@@ -33,22 +32,21 @@ use crate::{
 const SHOWN: usize = 120;
 
 /// Returns the question, where all that is ordered is a person's yes or no.
-pub(crate) fn question(order: &EffectKind<Body>) -> Option<String> {
+pub(crate) fn question(run: &dyn AnyRun, order: &EffectKind<Body>) -> Option<String> {
     let EffectKind::Start(Order::Own { task, .. }) = order else { return None };
-    let Ok(Wanted::Ask { question }) = task.read() else { return None };
-    Some(question)
+    run.question(task)
 }
 
 /// Returns whether a person is asked by it.
-pub(super) fn asks(order: &EffectKind<Body>) -> bool {
-    matches!(order, EffectKind::AskPerson(_)) || question(order).is_some()
+pub(super) fn asks(run: &dyn AnyRun, order: &EffectKind<Body>) -> bool {
+    matches!(order, EffectKind::AskPerson(_)) || question(run, order).is_some()
 }
 
 /// Returns whether it is a question to the model that only serves the agent, such as
 /// one for a summary: what comes of it is no answer to anybody. Agents that hold
 /// conversations ask for their reply as the first item of a job, and for nothing else.
-pub(crate) fn is_aside(order: &Order<Body>, agent: &str) -> bool {
-    matches!(order, Order::Model(call) if call.item > 0 && agents::decl(agent).converses())
+pub(crate) fn is_aside(order: &Order<Body>, agent: &AgentDecl) -> bool {
+    matches!(order, Order::Model(call) if call.item > 0 && agent.converses())
 }
 
 /// Returns what is to be done; a model's question comes with its prompt.
@@ -196,7 +194,7 @@ impl Driver {
                 self.tell(&Notice::Unsaid(effect));
             }
             // No host can answer a question; the state's timeout says how long a person has.
-            order if asks(&order) => self.ask(id, order),
+            order if asks(&*self.run, &order) => self.ask(id, order),
             EffectKind::Start(order) => self.work(committed, id, (order, prompt), false),
             // What a later kernel orders is answered by nobody, and ends with its time.
             _ => {}
@@ -251,7 +249,7 @@ impl Driver {
                 reason: why.into(),
                 remember: None,
             },
-            Asked::Plain(_) => answered(effect, false, why),
+            Asked::Plain(_) => answered(&*self.run, effect, false, why),
         };
         // The other end is the driver's own.
         drop(self.outbox.send(no.into()));
@@ -268,7 +266,8 @@ impl Driver {
     ) {
         let Some(task) = task(&order, prompt) else { return };
         self.tell_attempt(id, &order);
-        let errand = Errand { run: self.id.clone(), effect: id, again };
+        let (run, agent) = (self.id.clone(), self.program.agent().name);
+        let errand = Errand { run, agent, effect: id, again };
         // Models and tools show how far they have come, and only to those who watch.
         let may_be_seen = match &task {
             // What is kept out of the journal is kept from those who watch.
@@ -276,8 +275,8 @@ impl Driver {
             Task::Tool(_) => true,
             Task::Child(_) | Task::Own(_) => false,
         };
-        let watched =
-            may_be_seen && !self.site.observers.is_empty() && !is_aside(&order, self.chart.jobs());
+        let aside = is_aside(&order, self.program.agent());
+        let watched = may_be_seen && !self.site.observers.is_empty() && !aside;
         let (shown, pieces) = if watched {
             let (saying, pieces) = mpsc::unbounded_channel();
             (Shown::to(saying), Some(pieces))
@@ -294,7 +293,7 @@ impl Driver {
         if self.site.observers.is_empty() {
             return;
         }
-        let what = say::start(order, self.chart.jobs(), self.site.performer.model());
+        let what = say::start(&*self.run, self.program.agent(), order, self.site.performer.model());
         let waits = |item: &&Item| super::load::waits_for(item, effect);
         let attempt = self.run.core().items.iter().find(waits).map_or(1, |item| item.attempt);
         let call = match order {
@@ -308,11 +307,11 @@ impl Driver {
     /// Puts orders away that no item waits for any more. Whoever puts a question learns that
     /// it is closed.
     pub(super) fn put_away(&mut self) {
-        let items = &self.run.core().items;
+        let (run, items) = (&*self.run, &self.run.core().items);
         let mut closed = Vec::new();
         self.open.retain(|id, working| {
             let waits = items.iter().any(|item| super::load::waits_for(item, *id));
-            if !waits && asks(&working.order) {
+            if !waits && asks(run, &working.order) {
                 closed.push(*id);
             }
             waits
@@ -323,10 +322,14 @@ impl Driver {
     }
 }
 
-/// Returns the event by which a person's yes or no to a plain question reaches the run.
-pub(crate) fn answered(effect: EffectId, yes: bool, text: &str) -> Event<Body> {
-    let Done { answer, usage } = Done::own(&Report::Answered { yes, text: text.into() });
-    Event::Answered { effect, answer, usage }
+/// Returns the event by which a person's yes or no to a plain question reaches the run. An agent
+/// that asks and takes no answer gets a fault.
+pub(crate) fn answered(run: &dyn AnyRun, effect: EffectId, yes: bool, text: &str) -> Event<Body> {
+    let done = match run.reply(yes, text) {
+        Some(report) => Done::answer(Answer::Own(report)),
+        None => Done::fault(FaultClass::Contract, false, "the agent takes no answer to this"),
+    };
+    event(effect, done)
 }
 
 /// Returns a prompt as it is kept: the system's word, each message, and at last the

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use pointsman_kernel::{
     agent::{ChildEnd, ChildRun, FaultClass},
-    chart::{Chart, Disposition, verify},
+    agents::{Agents, Program},
+    chart::Disposition,
     event::{Begun, Usage},
     governor::{Grant, Permissions},
     id::{At, Seq},
@@ -64,7 +65,9 @@ async fn to_its_end(
 ) -> Result<(ChildEnd, Usage), ChildError> {
     let id: RunId = errand.to_string().parse()?;
     let store = Arc::clone(&host.0.store);
+    let agents = &host.0.agents;
     let site = Site {
+        agents: Arc::clone(agents),
         store: Arc::clone(&store),
         performer: Arc::new(host.clone()),
         observers: Vec::new(),
@@ -72,27 +75,27 @@ async fn to_its_end(
     let _hold = store.hold(&id)?.ok_or(ChildError::Held)?;
     let mut driver = match store.chart_source(&id) {
         // One that has begun keeps to the chart that it began with.
-        Ok(source) => Driver::resume(site, chart(&source, child)?, id.clone()).await?,
+        Ok(source) => Driver::resume(site, program(agents, &source, child)?, id.clone()).await?,
         Err(StoreError::NoSuchRun { .. }) => {
-            let found = pointsman_agents::CHARTS.iter().find(|(name, _)| *name == child.chart);
-            let (_, source) = found.ok_or_else(|| ChildError::NoChart(child.chart.clone()))?;
-            let chart = chart(source, child)?;
+            let found = agents.chart(&child.chart);
+            let source = found.ok_or_else(|| ChildError::NoChart(child.chart.clone()))?;
+            let program = program(agents, source, child)?;
             let begun = Begun {
-                chart: chart.name().into(),
-                version: chart.version(),
-                digest: chart.digest(),
+                chart: program.name().into(),
+                version: program.version(),
+                digest: program.digest(),
                 // Derived, as the name is: the same child has the same waiting times.
                 seed: u64::from_le_bytes(seed(&id)),
                 permissions: permissions(host, &errand.run).await?,
-                tools: host.decls_for(chart.jobs()),
+                tools: host.decls_for(program.agent()),
                 checks: true,
                 config: body(&json!({ "goal": child.goal }))?,
-                place: Some(body(&host.place_of(&id, chart.jobs()))?),
+                place: Some(body(&host.place_of(&id, program.agent()))?),
             };
-            let (source, goal) = ((*source).into(), child.goal.as_str().into());
+            let (source, goal) = (source.into(), child.goal.as_str().into());
             Driver::begin(
                 site,
-                Beginning { id: id.clone(), chart, source, goal, words: Vec::new(), begun },
+                Beginning { id: id.clone(), program, source, goal, words: Vec::new(), begun },
             )
             .await?
         }
@@ -102,13 +105,12 @@ async fn to_its_end(
     if let Standing::Ended(ended) = driver.standing() {
         return Ok((end(&driver, ended), usage(host, &driver)?));
     }
-    let state = driver.chart().state_name(driver.run().core().state).to_owned();
+    let state = driver.program().state_name(driver.run().core().state).to_owned();
     Err(ChildError::Waits(state))
 }
 
-fn chart(source: &str, child: &ChildRun) -> Result<Arc<Chart>, ChildError> {
-    let chart = verify(source, &pointsman_agents::registry());
-    chart.map(Arc::new).map_err(|_| ChildError::Refused(child.chart.clone()))
+fn program(agents: &Agents, source: &str, child: &ChildRun) -> Result<Arc<Program>, ChildError> {
+    agents.verify(source).map(Arc::new).map_err(|_| ChildError::Refused(child.chart.clone()))
 }
 
 /// Drives a child until it ends or waits for a person. It is paused while its parent is, and
@@ -194,7 +196,7 @@ fn later(rules: &[Grant], passed: u64) -> Vec<Grant> {
 fn usage(host: &Host, driver: &Driver) -> Result<Usage, ChildError> {
     let lines = host.0.store.lines(driver.id(), Seq(0))?;
     let Spent { model_calls, tool_calls, tokens, money } =
-        story(driver.chart(), driver.id(), &lines)?.spent;
+        story(driver.program(), driver.id(), &lines)?.spent;
     Ok(Usage { tokens, money, model_calls, tool_calls, ..Usage::default() })
 }
 

@@ -10,14 +10,17 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use pointsman_agents::explore::Config;
-pub(super) use pointsman_agents::explore::Task;
-use pointsman_kernel::agent::{Fault, FaultClass};
+use pointsman_agents::explore::{Config, Explore, Report, Task};
+use pointsman_kernel::{
+    agent::{Fault, FaultClass},
+    chart::Disposition,
+};
 
 use crate::{
     device::Settings,
     entry::begun,
-    perform::{Done, Errand},
+    executor::{Executing, Executor, Reported},
+    perform::{Errand, Farewell},
     store::{RunId, Store},
 };
 use hand::Hand;
@@ -36,29 +39,6 @@ impl Devices {
         Self { settings, folder: beside(journal), store, hands: Mutex::default() }
     }
 
-    /// Carries a task out.
-    pub(super) async fn perform(&self, errand: &Errand, task: Task) -> Done {
-        let hand = match self.hand(&errand.run) {
-            Ok(hand) => hand,
-            Err(fault) => return Done::failed(fault),
-        };
-        match hand.perform(task, errand).await {
-            Ok((report, usage)) => {
-                // A report is plain data.
-                Done::own(&report).costing(usage)
-            }
-            Err(error) => Done::failed(error.into()),
-        }
-    }
-
-    /// Ends the session of a run that has ended. Pictures stay until the run is removed.
-    pub(super) async fn end(&self, run: &RunId) {
-        let hand = self.hands.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
-        if let Some(hand) = hand {
-            hand.end().await;
-        }
-    }
-
     fn hand(&self, run: &RunId) -> Result<Arc<Hand>, Fault> {
         let mut hands = self.hands.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(hand) = hands.get(run) {
@@ -69,6 +49,26 @@ impl Devices {
         let hand = Arc::new(hand);
         hands.insert(run.clone(), Arc::clone(&hand));
         Ok(hand)
+    }
+}
+
+impl Executor<Explore> for Arc<Devices> {
+    fn perform(&self, errand: Errand, task: Task) -> Executing<Report> {
+        let devices = Self::clone(self);
+        Box::pin(async move {
+            let (report, usage) = devices.hand(&errand.run)?.perform(task, &errand).await?;
+            Ok(Reported { report, usage })
+        })
+    }
+
+    /// Ends the session of a run that has ended. Pictures stay until the run is removed.
+    fn ended(&self, run: &RunId, _: Disposition) -> Farewell {
+        let hand = self.hands.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
+        Box::pin(async move {
+            if let Some(hand) = hand {
+                hand.end().await;
+            }
+        })
     }
 }
 

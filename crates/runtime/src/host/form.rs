@@ -19,7 +19,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-pub(super) use pointsman_agents::form::Task;
+use pointsman_agents::form::{Form, Report, Task};
 use pointsman_kernel::{
     agent::{Answer, Fault, FaultClass, ToolCall},
     body::Body,
@@ -29,8 +29,9 @@ use pointsman_kernel::{
 use super::Host;
 use crate::{
     browser,
+    executor::{Executing, Executor},
     model::Question,
-    perform::{Done, Errand, Shown},
+    perform::{Done, Errand, Farewell, Shown},
     store::{RunId, Store},
 };
 use room::Room;
@@ -53,18 +54,6 @@ impl Forms {
         Self { browser, folder, store, rooms: Mutex::default(), left: Mutex::default() }
     }
 
-    /// Carries a task out.
-    pub(super) async fn perform(&self, errand: &Errand, task: Task) -> Done {
-        let room = match self.room(&errand.run) {
-            Ok(room) => room,
-            Err(trouble) => return failed(&trouble),
-        };
-        match room.perform(task, errand).await {
-            Ok(report) => Done::own(&report),
-            Err(trouble) => Done::failed(room.tell(trouble).await),
-        }
-    }
-
     /// Sends the form: the agent's own call, which a person or a rule has let through.
     pub(super) async fn submit(&self, errand: &Errand, call: &ToolCall) -> Done {
         let room = match self.room(&errand.run) {
@@ -75,19 +64,6 @@ impl Forms {
             Ok((ok, says)) => Done::tool(ok, &says),
             Err(trouble) => Done::failed(room.tell(trouble).await),
         }
-    }
-
-    /// Ends what was kept for a run that has ended. A browser with a window is left to the
-    /// person, unless the form was sent or they broke off.
-    pub(super) async fn end(&self, run: &RunId, how: Disposition) {
-        let room = self.rooms.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
-        if let Some(room) = room
-            && let Some(left) = room.end(how != Disposition::Cancelled).await
-        {
-            self.left.lock().unwrap_or_else(PoisonError::into_inner).insert(run.clone(), left);
-        }
-        // The run may have ended before this process had anything to do in its browser.
-        clean(&self.folder, run);
     }
 
     /// Tells, once, what became of the browser of a run that ended without sending its form.
@@ -103,6 +79,35 @@ impl Forms {
         let room = Arc::new(Room::new(&self.browser, &self.folder, &self.store, run)?);
         rooms.insert(run.clone(), Arc::clone(&room));
         Ok(room)
+    }
+}
+
+impl Executor<Form> for Arc<Forms> {
+    fn perform(&self, errand: Errand, task: Task) -> Executing<Report> {
+        let forms = Self::clone(self);
+        Box::pin(async move {
+            let room = forms.room(&errand.run).map_err(|trouble| Fault::from(&trouble))?;
+            match room.perform(task, &errand).await {
+                Ok(report) => Ok(report.into()),
+                Err(trouble) => Err(room.tell(trouble).await),
+            }
+        })
+    }
+
+    /// Ends what was kept for a run that has ended. A browser with a window is left to the
+    /// person, unless the form was sent or they broke off.
+    fn ended(&self, run: &RunId, how: Disposition) -> Farewell {
+        let (forms, run) = (Self::clone(self), run.clone());
+        Box::pin(async move {
+            let room = forms.rooms.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
+            if let Some(room) = room
+                && let Some(left) = room.end(how != Disposition::Cancelled).await
+            {
+                forms.left.lock().unwrap_or_else(PoisonError::into_inner).insert(run.clone(), left);
+            }
+            // The run may have ended before this process had anything to do in its browser.
+            clean(&forms.folder, &run);
+        })
     }
 }
 

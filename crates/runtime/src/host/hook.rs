@@ -8,12 +8,22 @@ mod commit;
 mod index;
 mod ledger;
 
-use std::time::Duration;
+use std::{sync::Weak, time::Duration};
 
-use pointsman_agents::chat::{CompletedTool, Report};
+use pointsman_agents::chat::{
+    Chat, CompletedTool, Report, Task,
+    after::{FAILED, LOOKING, RAN},
+};
+use pointsman_kernel::{
+    agent::{Fault, FaultClass},
+    event::Usage,
+};
 
-use super::Host;
-use crate::perform::{Done, Errand};
+use super::{Host, Inner};
+use crate::{
+    executor::{Executing, Executor, Reported},
+    perform::Errand,
+};
 pub(super) use ledger::Accounts;
 
 /// The variable in which a command finds what the batch has done.
@@ -22,15 +32,6 @@ const COMPLETED: &str = "POINTSMAN_COMPLETED_TOOLS";
 const COMMAND_MS: u64 = 30_000;
 /// Characters of a command's failure that are reported.
 const TOLD: usize = 300;
-/// How the line of a report begins that tells of a command, and what stands behind one
-/// that failed.
-const RAN: &str = "ran `";
-const FAILED: &str = " failed: ";
-/// What can fail beside a command.
-const COMMIT: &str = "the commit";
-const LOOKING: &str = "looking for what to commit";
-/// What the line says of files that are left out, behind their names.
-const LEFT_OUT: &str = "not committed, because it also holds changes that this run did not make";
 
 /// What happens after tools.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -75,8 +76,32 @@ impl AfterTools {
     }
 }
 
+/// Carries out the hooks of the host that it belongs to.
+pub(super) struct AfterBatch(pub(super) Weak<Inner>);
+
+impl Executor<Chat> for AfterBatch {
+    fn perform(&self, errand: Errand, task: Task) -> Executing<Report> {
+        let (host, Task::PostTools { completed_tools }) = (self.0.upgrade().map(Host), task);
+        Box::pin(async move {
+            match host {
+                Some(host) => Ok(after_tools(host, errand, completed_tools).await),
+                None => Err(Fault {
+                    class: FaultClass::Other,
+                    repeatable: false,
+                    hint_ms: None,
+                    message: "the host of this run is gone".into(),
+                }),
+            }
+        })
+    }
+}
+
 /// Runs the hooks after a batch, and reports what they did.
-pub(super) async fn after_tools(host: Host, errand: Errand, completed: Vec<CompletedTool>) -> Done {
+async fn after_tools(
+    host: Host,
+    errand: Errand,
+    completed: Vec<CompletedTool>,
+) -> Reported<Report> {
     let hooks = &host.0.hooks;
     if hooks.commit || !hooks.after_tools.is_empty() {
         host.heed_record(&errand.run).await;
@@ -105,14 +130,14 @@ pub(super) async fn after_tools(host: Host, errand: Errand, completed: Vec<Compl
         }
         actions.extend(notes);
     }
-    let mut usage = pointsman_kernel::event::Usage::default();
+    let mut usage = Usage::default();
     if !changes.is_empty() {
         let committed = commit::commit(&host, &errand, &changes, commanded).await;
         usage = committed.usage;
         acted |= committed.made;
         actions.extend(committed.actions);
     }
-    Done::own(&Report::PostTools { action_taken: acted, actions }).costing(usage)
+    Reported { report: Report::PostTools { action_taken: acted, actions }, usage }
 }
 
 /// Logs what came to nothing, and returns it as a line of the report.
@@ -121,47 +146,4 @@ fn failed(what: &str, why: &str) -> String {
     let why: String = why.chars().take(TOLD).collect();
     tracing::warn!(hook = what, why, "a hook failed");
     format!("{what}{FAILED}{why}")
-}
-
-/// Returns whether the lines of a report say that all went well: nothing failed, and something
-/// was done or nothing was left out.
-pub(crate) fn went_well(lines: &[&str]) -> bool {
-    let failed = |line: &&&str| {
-        let what = line.split(FAILED).next().unwrap_or_default();
-        let ours = what == COMMIT || what == LOOKING;
-        line.contains(FAILED) && (ours || (line.starts_with('`') && is_command(line)))
-    };
-    let left_out = |line: &&&str| line.ends_with(LEFT_OUT);
-    !lines.iter().any(|line| failed(&line))
-        && (lines.is_empty() || !lines.iter().all(|line| left_out(&line)))
-}
-
-/// Returns whether a line of a report tells of a command of the user's. Files can have any
-/// name, and the line that tells of those begins with it.
-fn is_command(line: &str) -> bool {
-    let failed = line.starts_with('`') && line.contains(&format!("`{FAILED}"));
-    (line.starts_with(RAN) || failed) && !line.ends_with(LEFT_OUT)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_report_goes_well_where_nothing_failed_and_something_was_done() {
-        let left = format!("a.txt: {LEFT_OUT}");
-        let committed = "committed 1 file as 1234567: Say why a test failed: it is slow";
-        for (lines, well) in [
-            (&[][..], true),
-            (&[committed], true),
-            (&["ran `cargo fmt`", committed], true),
-            (&[committed, &left], true),
-            (&[left.as_str()], false),
-            (&["the commit failed: locked"], false),
-            (&["looking for what to commit failed: why"], false),
-            (&["`cargo fmt` failed: exit code 1", committed], false),
-        ] {
-            assert_eq!(went_well(lines), well, "{lines:?}");
-        }
-    }
 }

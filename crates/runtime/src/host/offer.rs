@@ -3,12 +3,13 @@
 use pointsman_agents::PLAN_TOOL;
 use pointsman_kernel::{
     governor::{Level, Permissions},
+    job::AgentDecl,
     tool::ToolOffer,
 };
 use serde_json::{Value, json};
 
 use super::{Host, HostError, instructions};
-use crate::{agents, tool::ToolSpec};
+use crate::tool::ToolSpec;
 
 impl Host {
     /// Completes the configuration of an agent that is told its tools and what the
@@ -16,17 +17,16 @@ impl Host {
     /// only names are told of as the others are.
     pub(crate) fn configure(
         &self,
-        agent: &str,
+        agent: &AgentDecl,
         mut config: Value,
         permissions: &Permissions,
     ) -> Result<Value, HostError> {
-        let decl = agents::decl(agent);
-        let told = decl.offer != ToolOffer::None;
+        let told = agent.offer != ToolOffer::None;
         let Some(fields) = config.as_object_mut().filter(|_| told) else {
             return Ok(config);
         };
         match fields.get_mut("tools") {
-            Some(Value::Array(tools)) if describes(decl.offer) => {
+            Some(Value::Array(tools)) if describes(agent.offer) => {
                 tools.iter_mut().try_for_each(|tool| self.tell_of(tool))?;
             }
             Some(_) => {}
@@ -34,9 +34,9 @@ impl Host {
                 fields.insert("tools".into(), self.offer(agent, permissions));
             }
         }
-        if decl.converses()
+        if agent.converses()
             && !fields.contains_key("instructions")
-            && self.0.instructions.wanted(agent)
+            && self.0.instructions.wanted(agent.name)
         {
             let found = instructions::found(self.0.tools.root());
             if found.as_array().is_some_and(|list| !list.is_empty()) {
@@ -65,40 +65,39 @@ impl Host {
 
     /// Returns the tools that an agent is offered. Of more than fit into a prompt the first
     /// are kept: the host's own come before those of servers.
-    fn offer(&self, agent: &str, permissions: &Permissions) -> Value {
-        let described = describes(agents::decl(agent).offer);
+    fn offer(&self, agent: &AgentDecl, permissions: &Permissions) -> Value {
+        let described = describes(agent.offer);
         let tools = self.fitting(agent, permissions).into_iter();
         let tools = tools.map(|spec| if described { told(&spec) } else { json!(spec.name) });
         tools.take(most(agent)).collect()
     }
 
     /// Returns the tools that an agent is offered.
-    pub fn offered(&self, agent: &str, permissions: &Permissions) -> Vec<ToolSpec> {
+    pub fn offered(&self, agent: &AgentDecl, permissions: &Permissions) -> Vec<ToolSpec> {
         self.fitting(agent, permissions).into_iter().take(most(agent)).collect()
     }
 
     /// Returns the tools that an agent could call and is not told of, because there are
     /// more than it takes.
-    pub fn left_out(&self, agent: &str, permissions: &Permissions) -> Vec<Box<str>> {
+    pub fn left_out(&self, agent: &AgentDecl, permissions: &Permissions) -> Vec<Box<str>> {
         let tools = self.fitting(agent, permissions).into_iter().skip(most(agent));
         tools.map(|spec| spec.name).collect()
     }
 
     /// Returns the tools of which some call may run. Where a person is there, those that a
     /// rule has them asked for count too, and in a conversation those that no rule speaks of.
-    fn fitting(&self, agent: &str, permissions: &Permissions) -> Vec<ToolSpec> {
+    fn fitting(&self, agent: &AgentDecl, permissions: &Permissions) -> Vec<ToolSpec> {
         let asked = permissions.attended;
         let yes = |level: Level| if asked && level == Level::Ask { Level::Allow } else { level };
         let mut permissions = permissions.clone();
-        let decl = agents::decl(agent);
-        if !describes(decl.offer) {
+        if !describes(agent.offer) {
             permissions.otherwise = yes(permissions.otherwise);
         }
         for rule in &mut permissions.rules {
             rule.level = yes(rule.level);
         }
         let fits = |spec: &ToolSpec| {
-            permissions.permits_unasked(&spec.name) && agents::may_call(decl, &spec.name)
+            permissions.permits_unasked(&spec.name) && self.0.agents.may_call(agent, &spec.name)
         };
         self.specs().into_iter().filter(fits).collect()
     }
@@ -116,8 +115,8 @@ const fn describes(offer: ToolOffer) -> bool {
 }
 
 /// Returns how many tools an agent takes.
-fn most(agent: &str) -> usize {
-    match agents::decl(agent).offer {
+const fn most(agent: &AgentDecl) -> usize {
+    match agent.offer {
         ToolOffer::Described { most } => most,
         _ => usize::MAX,
     }

@@ -6,10 +6,11 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use pointsman_kernel::job::AgentDecl;
 use serde::Deserialize;
 
 use super::{Host, Place};
-use crate::{agents, entry::begun, store::RunId, tool::Recorded};
+use crate::{entry::begun, store::RunId, tool::Recorded};
 
 /// The runs whose records the tools know.
 #[derive(Debug, Default)]
@@ -30,8 +31,8 @@ impl Records {
 impl Host {
     /// Returns where a run works that begins now, with what it finds there. An agent that runs
     /// no commands need not look.
-    pub(crate) fn place_of(&self, run: &RunId, agent: &str) -> Place {
-        let git = agents::decl(agent).commands.then(|| self.0.tools.record());
+    pub(crate) fn place_of(&self, run: &RunId, agent: &AgentDecl) -> Place {
+        let git = agent.commands.then(|| self.0.tools.record());
         self.0.records.is_new(run);
         Place { git, ..self.place().clone() }
     }

@@ -7,7 +7,10 @@ use std::{
 };
 
 use pointsman_agents::research::MAX_TOOLS;
-use pointsman_kernel::governor::{Grant, Level, Permissions};
+use pointsman_kernel::{
+    governor::{Grant, Level, Permissions},
+    job::AgentDecl,
+};
 use serde_json::{Value, json};
 
 use super::{Approved, Host, Settings};
@@ -53,14 +56,24 @@ async fn hosting(name: &str, servers: impl FnOnce(&Path) -> Option<Approved>) ->
         instructions: super::Instructions { off: ["code".into()].into() },
         browser: crate::browser::Settings::default(),
         device: crate::device::Settings::default(),
+        executors: crate::executor::Executors::default(),
     };
     let journal = folder.join("journal.db");
     let store = Arc::new(Store::open(&journal).expect("it opens"));
-    (Host::open(settings, store, journal).await.expect("it opens"), folder)
+    (
+        Host::open(settings, Arc::new(pointsman_agents::all()), store, journal)
+            .await
+            .expect("it opens"),
+        folder,
+    )
+}
+
+fn decl(agent: &str) -> AgentDecl {
+    *pointsman_agents::all().decl(agent)
 }
 
 fn tools(host: &Host, agent: &str, permissions: &Permissions) -> Vec<String> {
-    let config = host.configure(agent, json!({}), permissions).expect("it is fine");
+    let config = host.configure(&decl(agent), json!({}), permissions).expect("it is fine");
     let name = |tool: &Value| tool.get("name").unwrap_or(tool).as_str().map(String::from);
     let tools = config.get("tools").and_then(Value::as_array).expect("a list");
     tools.iter().map(|tool| name(tool).expect("a name")).collect()
@@ -95,7 +108,7 @@ async fn tools_that_are_only_named_are_told_of_and_those_that_are_not_there_are_
     let (host, folder) = host("named").await;
     let permissions = Permissions::allow_all();
     let configured =
-        |tools: Value| host.configure("research", json!({ "tools": tools }), &permissions);
+        |tools: Value| host.configure(&decl("research"), json!({ "tools": tools }), &permissions);
     let own = json!({ "name": "read", "about": "Mine." });
     let config = configured(json!(["write", own])).expect("both are there");
     let write = config.pointer("/tools/0").expect("it is kept");
@@ -123,13 +136,13 @@ async fn more_tools_than_an_agent_takes_are_left_out_and_named() {
     let (host, folder) = hosting("many", servers).await;
     let permissions = Permissions::allow_all();
     let (offered, left_out) =
-        (tools(&host, "research", &permissions), host.left_out("research", &permissions));
+        (tools(&host, "research", &permissions), host.left_out(&decl("research"), &permissions));
     let own = host.0.tools.specs().len() - 1;
     assert_eq!((offered.len(), left_out.len()), (MAX_TOOLS, own + 70 - MAX_TOOLS));
     assert!(offered.iter().take(own).all(|name| !name.starts_with("mcp.")), "{offered:?}");
     assert_eq!(left_out.last().map(|name| &**name), Some("mcp.many.t79"));
     assert_eq!(tools(&host, "chat", &permissions).len(), own + 70);
-    assert!(host.left_out("chat", &permissions).is_empty());
+    assert!(host.left_out(&decl("chat"), &permissions).is_empty());
     drop(host);
     drop(fs::remove_dir_all(&folder));
 }
@@ -140,7 +153,7 @@ async fn instructions_are_added_where_they_are_wanted_and_not_said() {
     let given = json!({ "tools": [], "instructions": [] });
     let permissions = Permissions::allow_all();
     let configured = |agent: &str, config: Value| {
-        host.configure(agent, config, &permissions).expect("it is fine")
+        host.configure(&decl(agent), config, &permissions).expect("it is fine")
     };
     assert_eq!(configured("chat", given.clone()), given);
     let chat = configured("chat", json!({}));

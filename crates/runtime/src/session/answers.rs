@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pointsman_agents::builtin::Report;
-use pointsman_kernel::{agent::Answer, event::Event, id::EffectId};
+use pointsman_kernel::{agent::Answer, erased::AnyRun, event::Event, id::EffectId};
 
 use super::{Session, SessionError};
 use crate::{
@@ -13,12 +12,11 @@ use crate::{
 };
 
 /// Returns the question that a letter answers, and whether it says yes.
-pub(super) fn answer(letter: &Letter) -> Option<(EffectId, bool)> {
+fn answer(run: &dyn AnyRun, letter: &Letter) -> Option<(EffectId, bool)> {
     match letter.event().ok()? {
         Event::ApprovalAnswered { effect, granted, .. } => Some((effect, granted)),
         Event::Answered { effect, answer, .. } => {
-            let yes = matches!(&answer, Answer::Own(report)
-                if matches!(report.read(), Ok(Report::Answered { yes: true, .. })));
+            let yes = matches!(&answer, Answer::Own(report) if run.is_yes(report));
             Some((effect, yes))
         }
         _ => None,
@@ -27,7 +25,10 @@ pub(super) fn answer(letter: &Letter) -> Option<(EffectId, bool)> {
 
 /// Returns the question that a letter answers, if it answers one.
 pub(super) fn about(letter: &Letter) -> Option<EffectId> {
-    answer(letter).map(|(effect, _)| effect)
+    match letter.event().ok()? {
+        Event::ApprovalAnswered { effect, .. } | Event::Answered { effect, .. } => Some(effect),
+        _ => None,
+    }
 }
 
 /// Returns until when a question of a run can be answered, in milliseconds since 1970.
@@ -44,6 +45,11 @@ impl Session {
     /// Returns what was answered to a run's questions and not yet taken. Of several answers
     /// to one question the last counts.
     pub fn answers(&self, id: &RunId) -> Result<BTreeMap<EffectId, bool>, SessionError> {
-        Ok(self.store.letters(id)?.iter().filter_map(answer).collect())
+        let letters = self.store.letters(id)?;
+        if letters.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let run = self.program(id)?.start();
+        Ok(letters.iter().filter_map(|letter| answer(&*run, letter)).collect())
     }
 }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use pointsman_kernel::{body::Body, chart::Chart, event::Event, id::EffectId};
+use pointsman_kernel::{body::Body, event::Event, id::EffectId, job::AgentDecl};
 use serde_json::json;
 use tokio::{
     runtime::Handle,
@@ -20,12 +20,7 @@ use super::{
     signals::Signals,
     spoken::is_word,
 };
-use crate::{
-    driver::{DriveError, Driver, row},
-    host::Host,
-    observe::Observer,
-    store::RunId,
-};
+use crate::{driver::Driver, host::Host, observe::Observer, store::RunId};
 
 /// The event by which an agent learns that nothing more will be said.
 const CLOSED: &str = "input_closed";
@@ -154,21 +149,17 @@ pub(super) fn closing(event: u16) -> Event<Body> {
 
 /// Returns what a run is told that is to hear these words and then that there are no more;
 /// where there are none, nobody talks with it.
-pub(super) fn said_and_closed(
-    chart: &Chart,
-    words: &[Body],
-) -> Result<Vec<Event<Body>>, DriveError> {
+pub(super) fn said_and_closed(agent: &AgentDecl, words: &[Body]) -> Vec<Event<Body>> {
     if words.is_empty() {
-        return Ok(Vec::new());
+        return Vec::new();
     }
-    let closed = closed(chart)?.map(closing);
-    Ok(words.iter().map(|body| giving(0, body.clone())).chain(closed).collect())
+    let closed = closed(agent).map(closing);
+    words.iter().map(|body| giving(0, body.clone())).chain(closed).collect()
 }
 
 /// Returns the event that closes the input, by its place among the agent's events.
-pub(super) fn closed(chart: &Chart) -> Result<Option<u16>, DriveError> {
-    let events = row(chart)?.decl.events;
-    Ok((0..).zip(events).find(|(_, name)| **name == CLOSED).map(|(event, _)| event))
+pub(super) fn closed(agent: &AgentDecl) -> Option<u16> {
+    (0..).zip(agent.events).find(|(_, name)| **name == CLOSED).map(|(event, _)| event)
 }
 
 /// A run that somebody talks with.
@@ -220,7 +211,7 @@ impl Session {
         let site = self.site(host, observers);
         let hold = self.store.hold(&beginning.id)?;
         let driver = self.threads.block_on(Driver::begin(site, beginning))?;
-        self.talk(host, driver, hold)
+        Ok(self.talk(host, driver, hold))
     }
 
     /// Goes on with a conversation. Those who watch are told first what it waits for.
@@ -230,25 +221,20 @@ impl Session {
         id: &RunId,
         observers: Vec<Arc<dyn Observer>>,
     ) -> Result<Conversation, SessionError> {
-        let chart = Arc::new(self.chart(id)?);
+        let program = Arc::new(self.program(id)?);
         let site = self.site(host, observers);
         let hold = self.threads.block_on(self.hold(id))?;
-        self.threads.block_on(self.reopen(id, closed(&chart)?))?;
+        self.threads.block_on(self.reopen(id, closed(program.agent())))?;
         self.threads.block_on(self.unpaused(id))?;
         let heard = !self.store.letters(id)?.iter().any(is_word);
-        let driver = self.threads.block_on(Driver::rejoin(site, chart, id.clone(), heard))?;
-        self.talk(host, driver, Some(hold))
+        let driver = self.threads.block_on(Driver::rejoin(site, program, id.clone(), heard))?;
+        Ok(self.talk(host, driver, Some(hold)))
     }
 
-    fn talk<H: Send + 'static>(
-        &self,
-        host: &Host,
-        mut driver: Driver,
-        hold: H,
-    ) -> Result<Conversation, SessionError> {
+    fn talk<H: Send + 'static>(&self, host: &Host, mut driver: Driver, hold: H) -> Conversation {
         let (words, heard) = mpsc::unbounded_channel();
         let run = driver.id().clone();
-        let speaker = Speaker { words, closed: closed(driver.chart())? };
+        let speaker = Speaker { words, closed: closed(driver.program().agent()) };
         let (store, watch) = (Arc::clone(&self.store), host.watch());
         let driving = self.threads.spawn(async move {
             // Held for as long as it is driven.
@@ -257,6 +243,6 @@ impl Session {
             drive::drive(&mut driver, &store, watch, company, Signals::listen()?).await
         });
         let threads = self.threads.clone();
-        Ok(Conversation { run, speaker, driving, threads })
+        Conversation { run, speaker, driving, threads }
     }
 }

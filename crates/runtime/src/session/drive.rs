@@ -5,6 +5,7 @@ use std::{cell::Cell, sync::Arc, time::Duration};
 
 use pointsman_kernel::{
     body::Body,
+    erased::AnyRun,
     event::{Event, Scope},
 };
 use tokio::{
@@ -13,8 +14,12 @@ use tokio::{
 };
 
 use super::{
-    Asking, Attend, Decision, Outcome, Reply, SessionError, answers::about, converse::Word,
-    end::end_children, signals::Signals, spoken::is_word,
+    Asking, Attend, Decision, Outcome, Reply, SessionError,
+    answers::about,
+    converse::Word,
+    end::{end_children, idle},
+    signals::Signals,
+    spoken::is_word,
 };
 use crate::{
     clock::Stopwatch,
@@ -152,7 +157,7 @@ pub(super) async fn drive(
     }
     let outcome = outcome(driver);
     if matches!(outcome.standing, Standing::Ended(_)) {
-        end_children(store, &outcome.run).await;
+        end_children(&idle(driver.agents(), store), &outcome.run).await;
     } else {
         company.keep(&outcome.run, store).await?;
     }
@@ -185,9 +190,9 @@ async fn heard(word: Word, driver: &mut Driver, store: &Store) -> Result<Heard, 
             // A person may answer from the journal while the call is still looked at.
             let mut asked = driver.left_questions().into_iter();
             // One that is answered or too late is no question any more.
-            asked
-                .find(|question| question.effect == effect)
-                .map_or(Heard::Nothing, |question| Heard::Event(approval(&question, &decision)))
+            asked.find(|question| question.effect == effect).map_or(Heard::Nothing, |question| {
+                Heard::Event(approval(driver.run(), &question, &decision))
+            })
         }
         Word::Unattended => Heard::Unattended,
         Word::Leave => Heard::Farewell,
@@ -255,7 +260,8 @@ async fn ask(
         match reply {
             Reply::Decided(decision) if open => {
                 answered = true;
-                driver.give(approval(&question, &decision)).await?;
+                let event = approval(driver.run(), &question, &decision);
+                driver.give(event).await?;
             }
             Reply::Cancel => {
                 driver.give(cancel(Scope::Run)).await?;
@@ -300,7 +306,7 @@ fn is_settled(store: &Store, run: &RunId, question: &Question) -> bool {
 }
 
 /// Returns the event by which a decision reaches the run.
-pub fn approval(question: &Question, decision: &Decision) -> Event<Body> {
+pub fn approval(run: &dyn AnyRun, question: &Question, decision: &Decision) -> Event<Body> {
     let Decision { granted, reason, remember } = decision;
     let Question { effect, asks, .. } = question;
     match asks {
@@ -311,7 +317,7 @@ pub fn approval(question: &Question, decision: &Decision) -> Event<Body> {
             reason: reason.clone(),
             remember: remember.clone(),
         },
-        Asked::Plain(_) => answered(*effect, *granted, reason),
+        Asked::Plain(_) => answered(run, *effect, *granted, reason),
     }
 }
 
@@ -319,7 +325,7 @@ fn outcome(driver: &Driver) -> Outcome {
     let core = driver.run().core();
     Outcome {
         run: driver.id().clone(),
-        state: driver.chart().state_name(core.state).into(),
+        state: driver.program().state_name(core.state).into(),
         steps: core.next.0.saturating_sub(1),
         standing: driver.left_standing(),
         paused: core.paused,

@@ -3,9 +3,12 @@
 
 use std::sync::Arc;
 
-use pointsman_kernel::event::{Event, Scope};
+use pointsman_kernel::{
+    agents::Agents,
+    event::{Event, Scope},
+};
 
-use super::{SessionError, chart};
+use super::{SessionError, program};
 use crate::{
     driver::{Driver, Site},
     perform::{Doing, Errand, Perform, Shown, Task},
@@ -13,55 +16,57 @@ use crate::{
 };
 
 /// Ends a run that is held by the caller.
-pub(super) async fn end(store: &Arc<Store>, id: &RunId) -> Result<(), SessionError> {
-    let mut driver = taken_up(store, id).await?;
+pub(super) async fn end(site: &Site, id: &RunId) -> Result<(), SessionError> {
+    let mut driver = taken_up(site, id).await?;
     Ok(driver.give(Event::Cancelled { scope: Scope::Run }).await?)
 }
 
 /// Pauses a run that is held by the caller.
-pub(super) async fn pause(store: &Arc<Store>, id: &RunId, why: &str) -> Result<(), SessionError> {
-    let (chart, site) = (Arc::new(chart(store, id)?), site(store));
-    Driver::lay_aside(site, chart, id.clone(), why).await?;
+pub(super) async fn pause(site: &Site, id: &RunId, why: &str) -> Result<(), SessionError> {
+    let program = Arc::new(program(&site.agents, &site.store, id)?);
+    Driver::lay_aside(site.clone(), program, id.clone(), why).await?;
     Ok(())
 }
 
 /// Ends the turn of a run that nobody drives, so that it listens.
-pub(super) async fn settle(store: &Arc<Store>, id: &RunId) -> Result<(), SessionError> {
-    let mut driver = taken_up(store, id).await?;
+pub(super) async fn settle(site: &Site, id: &RunId) -> Result<(), SessionError> {
+    let mut driver = taken_up(site, id).await?;
     if !driver.listens() {
         driver.give(Event::Cancelled { scope: Scope::Turn }).await?;
     }
     Ok(())
 }
 
-async fn taken_up(store: &Arc<Store>, id: &RunId) -> Result<Driver, SessionError> {
-    let chart = Arc::new(chart(store, id)?);
-    Ok(Driver::take_up(site(store), chart, id.clone()).await?)
+async fn taken_up(site: &Site, id: &RunId) -> Result<Driver, SessionError> {
+    let program = Arc::new(program(&site.agents, &site.store, id)?);
+    Ok(Driver::take_up(site.clone(), program, id.clone()).await?)
 }
 
-fn site(store: &Arc<Store>) -> Site {
-    Site { store: Arc::clone(store), performer: Arc::new(Idle), observers: Vec::new() }
+/// Returns a site at which nobody acts or watches.
+pub(super) fn idle(agents: &Arc<Agents>, store: &Arc<Store>) -> Site {
+    let (agents, store) = (Arc::clone(agents), Arc::clone(store));
+    Site { agents, store, performer: Arc::new(Idle), observers: Vec::new() }
 }
 
 /// Ends the children of a run that has ended: an attempt that was stopped leaves one
 /// behind, and nobody will ask for its answer. One that cannot be ended is told to the log
 /// alone: how the run itself ended must not be lost over it.
-pub(super) async fn end_children(store: &Arc<Store>, id: &RunId) {
-    let children = store.open_children(id).unwrap_or_else(|error| {
+pub(super) async fn end_children(site: &Site, id: &RunId) {
+    let children = site.store.open_children(id).unwrap_or_else(|error| {
         tracing::warn!(run = %id, %error, "the children of a run cannot be listed");
         Vec::new()
     });
     for child in children {
-        if let Err(error) = end_child(store, &child).await {
+        if let Err(error) = end_child(site, &child).await {
             tracing::warn!(run = %child, %error, "a child of a run cannot be ended");
         }
     }
 }
 
-async fn end_child(store: &Arc<Store>, child: &RunId) -> Result<(), SessionError> {
+async fn end_child(site: &Site, child: &RunId) -> Result<(), SessionError> {
     // Whoever holds it sees to it.
-    match store.hold(child)? {
-        Some(_hold) => end(store, child).await,
+    match site.store.hold(child)? {
+        Some(_hold) => end(site, child).await,
         None => Ok(()),
     }
 }

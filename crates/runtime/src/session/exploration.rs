@@ -2,18 +2,16 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use pointsman_agents::{
-    AGENTS,
-    explore::{
-        Config, Report, Task,
-        map::{Map, Reader},
-    },
+use pointsman_agents::explore::{
+    Config, Report, Task,
+    map::{Map, Reader},
 };
 use pointsman_kernel::{
     agent::{Answer, Order},
     effect::{Effect, EffectKind},
     event::Event,
     id::{EffectId, Seq},
+    job::AgentDecl,
     journal::Entry,
 };
 
@@ -43,9 +41,8 @@ pub struct Exploration {
 }
 
 /// Returns whether an agent explores apps: it declares the job that opens a device.
-pub fn explores(agent: &str) -> bool {
-    let agent = AGENTS.iter().find(|it| it.name == agent);
-    agent.is_some_and(|it| it.job("device.session").is_some())
+pub fn explores(agent: &AgentDecl) -> bool {
+    agent.job("device.session").is_some()
 }
 
 impl Session {
@@ -61,14 +58,14 @@ impl Session {
     /// Reads an exploration back; nothing if the run is not one.
     pub fn exploration(&self, id: &RunId) -> Result<Option<Exploration>, SessionError> {
         let run = self.store().run(id)?;
-        if !explores(&run.agent) {
+        if !explores(self.agents.decl(&run.agent)) {
             return Ok(None);
         }
-        let (chart, lines) = (self.chart(id)?, self.store().lines(id, Seq(0))?);
+        let (program, lines) = (self.program(id)?, self.store().lines(id, Seq(0))?);
         let mut read: Option<(Config, Reader)> = None;
         let mut open: BTreeMap<EffectId, Task> = BTreeMap::new();
         let (mut line, mut elapsed_ms) = (lines.iter(), 0);
-        let loaded = fold_each(&chart, id, &lines, |_, _, stepped| {
+        let loaded = fold_each(&program, id, &lines, |_, _, stepped| {
             let entry = line.next().and_then(|line| Entry::read(line).ok());
             if let Some(entry) = &entry {
                 elapsed_ms = entry.at.0;

@@ -7,8 +7,8 @@ use pointsman_kernel::{
     event::{Event, Scope},
 };
 
-use super::{Session, SessionError, end};
-use crate::{driver::written, host, store::RunId};
+use super::{Decision, Session, SessionError, approval, end};
+use crate::{driver::written, host, observe::Question, store::RunId};
 
 /// How long somebody who drives a run has to take a letter.
 const POSTED: Duration = Duration::from_secs(10);
@@ -44,14 +44,26 @@ impl Session {
         })
     }
 
+    /// Posts a person's decision over a question of a run.
+    pub fn decide(
+        &self,
+        id: &RunId,
+        question: &Question,
+        decision: &Decision,
+    ) -> Result<Posted, SessionError> {
+        let run = self.program(id)?.start();
+        self.post(id, &approval(&*run, question, decision))
+    }
+
     /// Cancels a run. Where nobody drives it, it is ended here and now, and nothing that
     /// was under way is done again; returns whether somebody else was told instead.
     pub fn cancel(&self, id: &RunId) -> Result<Posted, SessionError> {
         let event = Event::Cancelled { scope: Scope::Run };
         let Some(_hold) = self.store.hold(id)? else { return self.post(id, &event) };
+        let site = self.idle();
         self.threads.block_on(async {
-            end::end(&self.store, id).await?;
-            end::end_children(&self.store, id).await;
+            end::end(&site, id).await?;
+            end::end_children(&site, id).await;
             Ok::<(), SessionError>(())
         })?;
         host::forget(&self.journal, id);
@@ -65,7 +77,7 @@ impl Session {
         let Some(_hold) = self.store.hold(id)? else {
             return self.post(id, &Event::Paused { why: why.into() });
         };
-        self.threads.block_on(end::pause(&self.store, id, why))?;
+        self.threads.block_on(end::pause(&self.idle(), id, why))?;
         Ok(Posted::Taken)
     }
 

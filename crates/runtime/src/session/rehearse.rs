@@ -4,7 +4,7 @@
 use std::{env, fs, path::PathBuf, sync::Arc};
 
 use pointsman_kernel::{
-    chart::Chart,
+    agents::{Agents, Program},
     event::Event,
     governor::Permissions,
     id::{At, Seq},
@@ -12,16 +12,12 @@ use pointsman_kernel::{
 use serde_json::Value;
 
 use super::{Session, SessionError, Start};
-use crate::{
-    clock::entropy,
-    driver::{DriveError, unread},
-    host, private,
-};
+use crate::{clock::entropy, driver::DriveError, host, private};
 
 /// A run that would begin.
 pub struct Rehearsed {
-    /// Its chart.
-    pub chart: Arc<Chart>,
+    /// Its chart, bound to its agent.
+    pub program: Arc<Program>,
     /// What may run unasked.
     pub permissions: Permissions,
     /// The tools that the agent is told of; nothing where its chart names them itself.
@@ -30,23 +26,27 @@ pub struct Rehearsed {
 
 /// Goes through the start of a run on a journal of its own, which is gone afterwards. No MCP
 /// server is started.
-pub fn rehearse(mut settings: host::Settings, start: Start) -> Result<Rehearsed, SessionError> {
+pub fn rehearse(
+    agents: Agents,
+    mut settings: host::Settings,
+    start: Start,
+) -> Result<Rehearsed, SessionError> {
     let scratch = Scratch::new()?;
     settings.mcp = None;
     settings.model.record = None;
-    let session = Session::open(&scratch.0.join("journal.db"), &scratch.0)?;
+    let session = Session::open(agents, &scratch.0.join("journal.db"), &scratch.0)?;
     let host = session.host(settings)?;
     let beginning = Session::beginning(&host, start)?;
-    let (chart, begun) = (beginning.chart, beginning.begun);
+    let (program, begun) = (beginning.program, beginning.begun);
     let event = Event::Begun(Box::new(begun.clone()));
-    let mut run = unread(&chart)?.run;
-    run.step(&chart, Seq(1), At(0), event).map_err(DriveError::NotBegun)?;
+    let mut run = program.start();
+    run.step(&program, Seq(1), At(0), event).map_err(DriveError::NotBegun)?;
     let config: Value = serde_json::from_str(begun.config.get())?;
     let tools = config.get("tools").and_then(Value::as_array).map(|tools| {
         let name = |tool: &Value| tool.get("name").unwrap_or(tool).as_str().map(Box::from);
         tools.iter().filter_map(name).collect()
     });
-    Ok(Rehearsed { chart, permissions: begun.permissions, tools })
+    Ok(Rehearsed { program, permissions: begun.permissions, tools })
 }
 
 /// A folder that is removed in the end.

@@ -4,13 +4,14 @@
 use std::{collections::BTreeMap, fmt};
 
 use pointsman_kernel::{
-    chart::{Chart, Disposition},
+    agents::{Agents, Program},
+    chart::Disposition,
     id::Seq,
 };
 
-use super::{Recalled, SessionError, chart, cut};
+use super::{Recalled, SessionError, cut, program};
 use crate::{
-    driver::{Derived, fold_each, row},
+    driver::{Derived, fold_each},
     store::{Beside, Damage, KeptPrompt, PromptRow, RunId, RunRow, Store, StoreError, Whole},
 };
 
@@ -24,17 +25,22 @@ pub struct Replayed {
 
 /// Replays a run up to an entry, or to its end. Every byte of its lines is checked, the columns
 /// beside them are derived again, and so is every prompt.
-pub fn replay(store: &Store, id: &RunId, until: Option<Seq>) -> Result<Replayed, SessionError> {
-    let chart = chart(store, id)?;
+pub fn replay(
+    agents: &Agents,
+    store: &Store,
+    id: &RunId,
+    until: Option<Seq>,
+) -> Result<Replayed, SessionError> {
+    let program = program(agents, store, id)?;
     let Whole { row, mut lines, beside, prompts } =
         store.whole(id, until.unwrap_or(Seq(u64::MAX)))?;
     cut(&mut lines, id, until)?;
     let kept = by_entry(prompts.as_deref().unwrap_or_default());
     let (mut seq, mut count) = (Seq(0), 0);
     let (mut wrong, mut unlike, mut last) = (None, None, None);
-    let loaded = fold_each(&chart, id, &lines, |_, run, stepped| {
+    let loaded = fold_each(&program, id, &lines, |_, run, stepped| {
         seq = seq.next();
-        let derived = Derived::again(&chart, run, stepped);
+        let derived = Derived::again(&program, run, stepped);
         count += derived.prompts.len();
         let at = usize::try_from(seq.0).unwrap_or(usize::MAX).saturating_sub(1);
         let columns = || compare(beside.get(at)?, &derived);
@@ -49,14 +55,14 @@ pub fn replay(store: &Store, id: &RunId, until: Option<Seq>) -> Result<Replayed,
         return Err(of_entry(wrong).into());
     }
     let whole = lines.len() == beside.len();
-    if let Some(damage) = last.filter(|_| whole).and_then(|last| of_run(&row, &chart, &last)) {
+    if let Some(damage) = last.filter(|_| whole).and_then(|last| of_run(&row, &program, &last)) {
         return Err(damaged((None, damage)).into());
     }
     prompts?;
     if let Some(unlike) = unlike {
         return Err(of_entry(unlike).into());
     }
-    Ok(Replayed { recalled: Recalled { chart, lines, loaded }, prompts: count })
+    Ok(Replayed { recalled: Recalled { program, lines, loaded }, prompts: count })
 }
 
 fn by_entry(prompts: &[PromptRow]) -> BTreeMap<Seq, Vec<&PromptRow>> {
@@ -80,11 +86,10 @@ fn compare(has: &Beside, derived: &Derived) -> Option<Damage> {
 }
 
 /// Returns the first column of a run's row that is not what the lines lead to.
-fn of_run(has: &RunRow, chart: &Chart, derived: &Derived) -> Option<Damage> {
+fn of_run(has: &RunRow, program: &Program, derived: &Derived) -> Option<Damage> {
     let ended = derived.ended.map(Disposition::name);
-    let agent = row(chart).map_or("", |row| row.decl.name);
-    column("run.agent", &*has.agent, agent)
-        .or_else(|| column("run.chart", &*has.chart, chart.name()))
+    column("run.agent", &*has.agent, program.agent().name)
+        .or_else(|| column("run.chart", &*has.chart, program.name()))
         .or_else(|| column("run.state", &has.state, &derived.state))
         .or_else(|| maybe("run.ended", has.ended.as_deref(), ended))
         .or_else(|| maybe("run.wake", has.wake, derived.wake))

@@ -50,7 +50,7 @@ impl Recalled {
 
     /// Returns whether the run is in a state that waits for a word from outside.
     pub fn listens(&self) -> bool {
-        listens(&self.chart, self.loaded.run.core())
+        listens(&self.program, self.loaded.run.core())
     }
 }
 
@@ -63,7 +63,7 @@ impl Session {
 
     /// Says to a run that is not driven here that nothing more will be said to it.
     pub fn close(&self, id: &RunId) -> Result<(), SessionError> {
-        let Some(event) = closed(&self.chart(id)?)? else { return Ok(()) };
+        let Some(event) = closed(self.program(id)?.agent()) else { return Ok(()) };
         let letters = self.store.letters(id)?;
         if !letters.iter().any(|letter| given(letter) == Some(event)) {
             self.post(id, &closing(event))?;
@@ -109,7 +109,7 @@ impl Session {
     pub fn again(&self, id: &RunId) -> Result<RunId, SessionError> {
         let child = self.fork(id, None)?;
         self.threads.block_on(async {
-            end::settle(&self.store, &child).await?;
+            end::settle(&self.idle(), &child).await?;
             for letter in self.store.letters(id)? {
                 if text(&letter).is_some() {
                     self.store.post(&child, &letter.body).await?;

@@ -2,7 +2,7 @@
 
 use pointsman_kernel::{governor::Rule, id::Seq};
 
-use super::{Session, SessionError, chart};
+use super::{Session, SessionError};
 use crate::{driver::fold_each, entry::begun, store::RunId};
 
 impl Session {
@@ -13,9 +13,9 @@ impl Session {
             return Ok(Vec::new());
         }
         let lines = self.store.lines(run, Seq(0))?;
-        let chart = chart(&self.store, run)?;
+        let program = self.program(run)?;
         let mut reasons: Vec<String> = Vec::new();
-        fold_each(&chart, run, &lines, |_, _, stepped| {
+        fold_each(&program, run, &lines, |_, _, stepped| {
             let unasked = stepped.verdicts.iter().filter(|it| it.rule == Rule::Unattended);
             for verdict in unasked {
                 if !reasons.contains(&verdict.reason) {

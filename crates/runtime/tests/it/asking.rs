@@ -8,14 +8,14 @@ use std::{
 };
 
 use pointsman_kernel::{
-    chart::{Disposition, verify},
+    chart::Disposition,
     governor::{Grant, Level, Permissions},
     id::Seq,
 };
 use pointsman_runtime::{
     driver::{Standing, fold},
     observe::{Asked, Notice, Observer, Question},
-    session::{Attend, Decision, Nobody, Outcome, Posted, Start, approval},
+    session::{Attend, Decision, Nobody, Outcome, Posted, Start},
     store::RunId,
 };
 use serde_json::json;
@@ -79,11 +79,10 @@ on.stuck = "failed""#,
 }
 
 fn start(source: &str, goal: &str, permissions: Permissions) -> Start {
-    let chart = verify(source, &pointsman_agents::registry());
-    let chart = chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics));
+    let program = crate::program(source);
     let config = json!({ "goal": goal });
     Start {
-        chart,
+        program,
         source: source.into(),
         config,
         words: Vec::new(),
@@ -136,15 +135,13 @@ fn where_nobody_is_there_a_question_waits_and_a_letter_answers_it() {
     let [kept] = &recalled.loaded.questions()[..] else { panic!("the journal knows it") };
     assert_eq!((text(kept), kept.effect), ("Ship it?", asked.effect));
     let yes = Decision { granted: true, reason: "go".into(), remember: None };
-    let letter = approval(kept, &yes);
-    let posted = desk.session.post(&outcome.run, &letter);
+    let posted = desk.session.decide(&outcome.run, kept, &yes);
     assert!(matches!(posted, Ok(Posted::Waiting)));
     let ended = desk.resume(&outcome.run, &mut Nobody);
     assert_eq!(ended.standing, ENDED(Disposition::Succeeded));
     assert_eq!((ended.result.as_deref(), ended.steps), (Some("go"), 2));
     let lines = desk.session.store().lines(&outcome.run, Seq(0)).expect("readable");
-    let chart = start(&source, "", asks(true)).chart;
-    assert!(fold(&chart, &outcome.run, &lines).is_ok(), "it can be replayed");
+    assert!(fold(&crate::program(&source), &outcome.run, &lines).is_ok(), "it can be replayed");
 }
 
 #[test]

@@ -49,7 +49,7 @@ impl Attend for Thinks<'_> {
 
 fn yes(asking: &Asking<'_>) -> Event<Body> {
     let decision = Decision { granted: true, reason: "elsewhere".into(), remember: None };
-    approval(asking.question, &decision)
+    approval(&*crate::program(crate::session::CHART).start(), asking.question, &decision)
 }
 
 /// A yes to some other call counts for nothing.

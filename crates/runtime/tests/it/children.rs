@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use pointsman_kernel::{
-    chart::{Disposition, verify},
+    chart::Disposition,
     event::Begun,
     governor::{Level, Permissions},
     id::Seq,
@@ -47,10 +47,9 @@ final = "cancelled"
 "#;
 
 pub(crate) fn parent() -> Start {
-    let chart = verify(PARENT, &pointsman_agents::registry());
-    let chart = chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics));
+    let program = crate::program(PARENT);
     Start {
-        chart,
+        program,
         source: PARENT.into(),
         config: json!({ "goal": "When is the oven lit?" }),
         words: Vec::new(),
@@ -64,11 +63,10 @@ pub(crate) fn parent() -> Start {
 fn a_child_has_its_own_journal_and_its_calls_are_the_parents() {
     let desk = Desk::new("session-child");
     std::fs::write(desk.work().join("a.md"), "The oven is lit at four.\n").expect("written");
-    let chart = verify(PARENT, &pointsman_agents::registry());
-    let chart = chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics));
+    let program = crate::program(PARENT);
     let goal = "When is the oven lit?";
     let start = Start {
-        chart,
+        program,
         source: PARENT.into(),
         config: json!({ "goal": goal }),
         words: Vec::new(),
@@ -90,8 +88,7 @@ fn a_child_has_its_own_journal_and_its_calls_are_the_parents() {
 #[test]
 fn a_child_that_somebody_else_drives_is_left_alone() {
     let desk = Desk::new("session-child-held");
-    let chart = verify(PARENT, &pointsman_agents::registry());
-    let chart = chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics));
+    let program = crate::program(PARENT);
     // The child's name is known beforehand but for its parent's: hold it as soon as the
     // parent is there.
     let journal = desk.session.journal().to_owned();
@@ -106,7 +103,7 @@ fn a_child_that_somebody_else_drives_is_left_alone() {
         }
     };
     let start = Start {
-        chart,
+        program,
         source: PARENT.into(),
         config: json!({ "goal": "What is it?" }),
         words: Vec::new(),
@@ -125,8 +122,7 @@ fn a_child_that_somebody_else_drives_is_left_alone() {
 #[test]
 fn the_children_of_a_run_end_with_it() {
     let desk = Desk::new("session-child-left");
-    let chart = verify(PARENT, &pointsman_agents::registry());
-    let chart = chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics));
+    let program = crate::program(PARENT);
     // Cancelled as soon as the child is there.
     let journal = desk.session.journal().to_owned();
     let told = Mutex::new(false);
@@ -138,7 +134,7 @@ fn the_children_of_a_run_end_with_it() {
         }
     };
     let start = Start {
-        chart,
+        program,
         source: PARENT.into(),
         config: json!({ "goal": "What is it?" }),
         words: Vec::new(),
@@ -187,12 +183,11 @@ fn a_child_goes_on_with_the_chart_that_it_began_with() {
 
 /// Begins a run of another chart, and drops it as it is.
 fn begin(journal: &std::path::Path, id: RunId, source: &str) {
-    let chart = verify(source, &pointsman_agents::registry());
-    let chart = chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics));
+    let program = crate::program(source);
     let begun = Begun {
-        chart: chart.name().into(),
-        version: chart.version(),
-        digest: chart.digest(),
+        chart: program.name().into(),
+        version: program.version(),
+        digest: program.digest(),
         seed: 7,
         permissions: Permissions { attended: false, ..Permissions::allow_all() },
         tools: pointsman_agents::tools(),
@@ -201,10 +196,15 @@ fn begin(journal: &std::path::Path, id: RunId, source: &str) {
         place: None,
     };
     let store = Arc::new(Store::open(journal).expect("it opens"));
-    let site = Site { store, performer: Arc::new(Mute), observers: Vec::new() };
+    let site = Site {
+        agents: Arc::new(pointsman_agents::all()),
+        store,
+        performer: Arc::new(Mute),
+        observers: Vec::new(),
+    };
     let beginning = Beginning {
         id,
-        chart: Arc::new(chart),
+        program: Arc::new(program),
         source: source.into(),
         goal: "".into(),
         words: Vec::new(),

@@ -67,7 +67,7 @@ fn every_key_is_read() {
     assert_eq!(config.limits.redirects, Some(0));
     assert_eq!(config.watch.disk_free, Some(5_000_000_000));
     assert_eq!(config.permissions.repository.len(), 3);
-    assert_eq!(config.instructions().off, ["chat".into()]);
+    assert_eq!(config.instructions(&pointsman_agents::all()).off, ["chat".into()]);
     assert!(!config.hooks.hooks().commit);
     let own = "[model]\nbase_url = \"http://box/v1\"\n[sandbox]\nnetwork = true\n\
         read_only = [\"/opt\"]\nwritable = [\"/var/cache/x\"]\nenv = [\"CARGO_HOME\"]\n\
@@ -257,7 +257,7 @@ fn a_repository_turns_hooks_off_and_never_on() {
     let both = parse(user, Origin::User).under(parse(repository, Origin::Repository));
     let hooks = both.hooks.hooks();
     assert_eq!((hooks.commit, hooks.after_tools.len()), (false, 1));
-    assert_eq!(both.instructions().off, ["chat".into()]);
+    assert_eq!(both.instructions(&pointsman_agents::all()).off, ["chat".into()]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::{
 
 use pointsman_kernel::{
     body::Body,
-    chart::{Disposition, verify},
+    chart::Disposition,
     governor::{Level, Permissions},
     turn::TurnErrorKind,
 };
@@ -39,7 +39,8 @@ impl Room {
         let folder = Folder::new(&format!("converse-{name}"));
         std::fs::create_dir_all(folder.0.join("work")).expect("it can be made");
         std::fs::write(folder.0.join("script.toml"), script).expect("it can be written");
-        let session = Session::open(&folder.journal(), &folder.0.join("cache"));
+        let session =
+            Session::open(pointsman_agents::all(), &folder.journal(), &folder.0.join("cache"));
         let session = session.unwrap_or_else(|error| panic!("it opens: {error}"));
         Self { folder, session }
     }
@@ -57,6 +58,7 @@ impl Room {
             instructions: host::Instructions::default(),
             browser: pointsman_runtime::browser::Settings::default(),
             device: pointsman_runtime::device::Settings::default(),
+            executors: pointsman_runtime::executor::Executors::default(),
         };
         self.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
     }
@@ -67,9 +69,9 @@ impl Room {
 
     fn start() -> Start {
         let source = pointsman_agents::chat::CHART;
-        let chart = verify(source, &pointsman_agents::registry()).expect("it verifies");
+        let program = crate::program(source);
         Start {
-            chart,
+            program,
             source: source.into(),
             config: json!({}),
             words: Vec::new(),

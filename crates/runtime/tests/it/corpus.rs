@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
-use pointsman_kernel::{chart::verify, journal::Entry};
+use pointsman_kernel::journal::Entry;
 use pointsman_runtime::{driver::fold, store::import};
 
 fn folder() -> PathBuf {
@@ -28,9 +28,7 @@ fn journals_of_earlier_drivers_replay() {
         let name = path.display();
         let file = fs::File::open(&path).expect("it can be read");
         let exported = import::read(file).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let chart = verify(&exported.source, &pointsman_agents::registry())
-            .unwrap_or_else(|refused| panic!("{name}: {refused:?}"));
-        let loaded = fold(&chart, &exported.run, &exported.lines)
+        let loaded = fold(&crate::program(&exported.source), &exported.run, &exported.lines)
             .unwrap_or_else(|error| panic!("{name}: {error:?}"));
         assert_eq!(loaded.link, exported.link, "{name}");
         for line in &exported.lines {

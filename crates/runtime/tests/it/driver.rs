@@ -14,7 +14,8 @@ use std::{
 use pointsman_agents::research;
 use pointsman_kernel::{
     agent::FaultClass,
-    chart::{Chart, Disposition, verify},
+    agents::Program,
+    chart::{Chart, Disposition},
     event::{Begun, Event},
     governor::Permissions,
     id::Seq,
@@ -73,11 +74,9 @@ impl Perform for World {
     }
 }
 
-fn chart() -> (Arc<Chart>, &'static str) {
-    let source =
-        pointsman_agents::CHARTS.iter().find(|(name, _)| *name == "research").expect("it ships").1;
-    let chart = verify(source, &pointsman_agents::registry()).expect("it is sound");
-    (Arc::new(chart), source)
+fn research() -> (Arc<Program>, &'static str) {
+    let source = pointsman_agents::all().chart("research").expect("it ships");
+    (Arc::new(crate::program(source)), source)
 }
 
 fn begun(chart: &Chart, permissions: Permissions) -> Begun {
@@ -96,14 +95,19 @@ fn begun(chart: &Chart, permissions: Permissions) -> Begun {
 
 fn site(store: &Arc<Store>, world: &Arc<World>) -> Site {
     let performer = Arc::<World>::clone(world);
-    Site { store: Arc::clone(store), performer, observers: Vec::new() }
+    Site {
+        agents: Arc::new(pointsman_agents::all()),
+        store: Arc::clone(store),
+        performer,
+        observers: Vec::new(),
+    }
 }
 
-async fn begin_with(site: Site, chart: (Arc<Chart>, &str), id: RunId, begun: Begun) -> Driver {
-    let (chart, source) = chart;
+async fn begin_with(site: Site, program: (Arc<Program>, &str), id: RunId, begun: Begun) -> Driver {
+    let (program, source) = program;
     let beginning = Beginning {
         id,
-        chart,
+        program,
         source: source.into(),
         goal: "goal".into(),
         words: Vec::new(),
@@ -114,9 +118,9 @@ async fn begin_with(site: Site, chart: (Arc<Chart>, &str), id: RunId, begun: Beg
 }
 
 async fn begin(store: &Arc<Store>, world: &Arc<World>, id: RunId) -> Driver {
-    let chart = chart();
-    let begun = begun(&chart.0, Permissions::allow_all());
-    begin_with(site(store, world), chart, id, begun).await
+    let program = research();
+    let begun = begun(&program.0, Permissions::allow_all());
+    begin_with(site(store, world), program, id, begun).await
 }
 
 /// Drives a run until it ends or waits.
@@ -142,7 +146,7 @@ async fn a_run_is_driven_to_its_end_and_its_journal_replays() {
     let result = driver.run().result().expect("it has one");
     assert!(result.starts_with("In main.rs."), "{result}");
     let lines = store.lines(driver.id(), Seq(0)).expect("readable");
-    let again = fold(&chart().0, driver.id(), &lines).expect("it replays");
+    let again = fold(&research().0, driver.id(), &lines).expect("it replays");
     let text = |run: &dyn pointsman_kernel::erased::AnyRun| {
         run.snapshot().expect("it serialises").get().to_owned()
     };
@@ -177,7 +181,7 @@ async fn a_run_that_was_killed_goes_on_where_it_was() {
         assert_eq!(written.len(), hangs_at, "one entry for each task that was started");
         let store = Arc::new(folder.store());
         let world = World::new(0);
-        let resumed = Driver::resume(site(&store, &world), chart().0, id.clone()).await;
+        let resumed = Driver::resume(site(&store, &world), research().0, id.clone()).await;
         let mut driver = resumed.unwrap_or_else(|error| panic!("it goes on: {error}"));
         assert_eq!(to_the_end(&mut driver).await, Some(Disposition::Succeeded));
         let lines = store.lines(&id, Seq(0)).expect("readable");
@@ -187,7 +191,7 @@ async fn a_run_that_was_killed_goes_on_where_it_was() {
         // A search that only looks may be done again, and only that one is.
         let searches = world.tools.lock().expect("nobody panicked").len();
         assert_eq!(searches, usize::from(hangs_at == 1));
-        assert!(fold(&chart().0, &id, &lines).is_ok());
+        assert!(fold(&research().0, &id, &lines).is_ok());
     }
 }
 
@@ -196,9 +200,8 @@ async fn a_run_that_was_killed_goes_on_where_it_was() {
 async fn a_run_that_waits_for_a_person_is_let_go() {
     let folder = Folder::new("parked");
     let store = Arc::new(folder.store());
-    let source =
-        pointsman_agents::CHARTS.iter().find(|(name, _)| *name == "chat").expect("it ships").1;
-    let chart = Arc::new(verify(source, &pointsman_agents::registry()).expect("it is sound"));
+    let source = pointsman_agents::chat::CHART;
+    let chart = Arc::new(crate::program(source));
     let config = body(&json!({})).expect("it is JSON");
     let begun = Begun { config, ..begun(&chart, Permissions::allow_all()) };
     let site = site(&store, &World::new(0));
@@ -236,9 +239,9 @@ async fn what_is_not_permitted_never_reaches_the_world() {
     let folder = Folder::new("denied");
     let store = Arc::new(folder.store());
     let world = World::new(0);
-    let chart = chart();
-    let begun = begun(&chart.0, Permissions::default());
-    let mut driver = begin_with(site(&store, &world), chart, new_run_id(), begun).await;
+    let program = research();
+    let begun = begun(&program.0, Permissions::default());
+    let mut driver = begin_with(site(&store, &world), program, new_run_id(), begun).await;
     assert_eq!(to_the_end(&mut driver).await, Some(Disposition::Stuck));
     assert!(world.tools.lock().expect("nobody panicked").is_empty());
 }

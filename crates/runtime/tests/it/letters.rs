@@ -7,7 +7,7 @@ use std::{
 };
 
 use pointsman_kernel::{
-    chart::{Disposition, verify},
+    chart::Disposition,
     event::{Event, Scope},
 };
 use pointsman_runtime::{
@@ -31,13 +31,13 @@ fn where_nobody_is_there_it_waits_and_an_approval_by_letter_lets_it_go_on() {
     let recalled = desk.session.recall(&outcome.run, None).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(recalled.loaded.questions().len(), 1, "anybody can see what is asked");
     let yes = Decision { granted: true, reason: String::new(), remember: None };
-    let posted = desk.session.post(&outcome.run, &approval(&question, &yes));
+    let posted = desk.session.decide(&outcome.run, &question, &yes);
     assert_eq!(posted.unwrap_or_else(|e| panic!("{e}")), Posted::Waiting, "nobody drives it");
     let outcome = desk.resume(&outcome.run, &mut Nobody);
     assert!(has_note(&desk.work()), "the letter was taken");
     assert_eq!(outcome.standing, Standing::Asking, "now reading is asked for");
     assert!(desk.session.store().letters(&outcome.run).expect("readable").is_empty());
-    let stale = desk.session.post(&outcome.run, &approval(&question, &yes));
+    let stale = desk.session.decide(&outcome.run, &question, &yes);
     assert!(stale.is_ok());
     let again = desk.resume(&outcome.run, &mut Nobody);
     assert_eq!(again.steps, outcome.steps, "the same answer twice changes nothing");
@@ -51,8 +51,7 @@ fn an_answer_that_was_posted_too_late_counts_for_nothing() {
         let mut start = Desk::start(true);
         let short = "ask_timeout = \"1s\"\ntimeout =";
         start.source = start.source.replacen("timeout =", short, 1).into();
-        let chart = verify(&start.source, &pointsman_agents::registry());
-        start.chart = chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics));
+        start.program = crate::program(&start.source);
         let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Nobody);
         let asked = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
         let Some(question) = asked.questions.first() else { return false };
@@ -61,7 +60,11 @@ fn an_answer_that_was_posted_too_late_counts_for_nothing() {
             thread::sleep(Duration::from_millis(20));
         }
         let yes = Decision { granted: true, reason: String::new(), remember: None };
-        post(desk.session.journal(), &asked.run, &approval(question, &yes));
+        post(
+            desk.session.journal(),
+            &asked.run,
+            &approval(&*crate::program(crate::session::CHART).start(), question, &yes),
+        );
         let outcome = desk.resume(&asked.run, &mut Nobody);
         assert_eq!(outcome.standing, Standing::Ended(Disposition::Denied));
         assert!(!has_note(&desk.work()));

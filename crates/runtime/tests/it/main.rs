@@ -22,5 +22,14 @@ mod pausing;
 mod remember;
 mod session;
 mod store;
+mod stranger;
 mod tool;
 mod yard;
+
+use pointsman_kernel::agents::Program;
+
+/// Binds a chart of this test to its agent.
+fn program(source: &str) -> Program {
+    let verified = pointsman_agents::all().verify(source);
+    verified.unwrap_or_else(|refused| panic!("{source}\n{:#?}", refused.diagnostics))
+}

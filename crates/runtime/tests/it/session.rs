@@ -6,7 +6,8 @@ use std::{
 };
 
 use pointsman_kernel::{
-    chart::{Chart, Disposition, verify},
+    agents::Agents,
+    chart::Disposition,
     governor::{Level, Permissions},
     id::Seq,
 };
@@ -25,7 +26,7 @@ use serde_json::json;
 use crate::store::Folder;
 
 /// Writes a file and reads it back, each by a call that the chart fixes.
-const CHART: &str = r#"
+pub(crate) const CHART: &str = r#"
 chart     = "scribe"
 version   = 1
 start     = "writing"
@@ -72,9 +73,14 @@ pub(crate) struct Desk {
 
 impl Desk {
     pub(crate) fn new(name: &str) -> Self {
+        Self::with(name, pointsman_agents::all())
+    }
+
+    /// A desk at which runs can be of these agents.
+    pub(crate) fn with(name: &str, agents: Agents) -> Self {
         let folder = Folder::new(name);
         std::fs::create_dir_all(folder.0.join("work")).expect("it can be made");
-        let session = Session::open(&folder.journal(), &folder.0.join("cache"));
+        let session = Session::open(agents, &folder.journal(), &folder.0.join("cache"));
         let session = session.unwrap_or_else(|error| panic!("it opens: {error}"));
         Self { folder, session }
     }
@@ -99,11 +105,25 @@ impl Desk {
         browser: pointsman_runtime::browser::Settings,
         watch: Option<watch::Limits>,
     ) -> Host {
+        self.host_from(self.settings(model, browser, watch))
+    }
+
+    pub(crate) fn host_from(&self, settings: host::Settings) -> Host {
+        self.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
+    }
+
+    /// The settings of such a host.
+    pub(crate) fn settings(
+        &self,
+        model: model::Settings,
+        browser: pointsman_runtime::browser::Settings,
+        watch: Option<watch::Limits>,
+    ) -> host::Settings {
         let mut tools = tool::Settings::over(self.work(), self.folder.0.join("index.db"));
         // Pages come from a server in this process.
         tools.http_private = true;
         tools.sandbox.helper = Some(crate::tool::sandbox_helper().into());
-        let settings = host::Settings {
+        host::Settings {
             model,
             tools,
             mcp: None,
@@ -112,14 +132,14 @@ impl Desk {
             instructions: host::Instructions::default(),
             browser,
             device: pointsman_runtime::device::Settings::default(),
-        };
-        self.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
+            executors: pointsman_runtime::executor::Executors::default(),
+        }
     }
 
     pub(crate) fn start(attended: bool) -> Start {
         let permissions = Permissions { otherwise: Level::Ask, rules: Vec::new(), attended };
         Start {
-            chart: chart(),
+            program: crate::program(CHART),
             source: CHART.into(),
             config: json!({ "goal": "hello" }),
             words: Vec::new(),
@@ -136,14 +156,10 @@ impl Desk {
 
     /// Asks `research` something, with such a model.
     pub(crate) fn research(&self, model: model::Settings, goal: &str) -> Outcome {
-        let chart = pointsman_agents::chart("research").expect("it ships").expect("it is sound");
-        let (_, source) = pointsman_agents::CHARTS
-            .iter()
-            .find(|(name, _)| *name == "research")
-            .expect("it ships");
+        let source = pointsman_agents::all().chart("research").expect("it ships");
         let start = Start {
-            chart,
-            source: (*source).into(),
+            program: crate::program(source),
+            source: source.into(),
             config: json!({ "goal": goal }),
             words: Vec::new(),
             goal: goal.into(),
@@ -159,11 +175,6 @@ impl Desk {
         let ran = self.session.resume(&self.host(), id, Vec::new(), attendant);
         ran.unwrap_or_else(|error| panic!("it goes on: {error}"))
     }
-}
-
-fn chart() -> Chart {
-    let chart = verify(CHART, &pointsman_agents::registry());
-    chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics))
 }
 
 /// Says the same to every question, and counts them.
@@ -205,7 +216,7 @@ fn a_fork_shares_the_past_and_goes_its_own_way() {
     let (old, new) = (store.lines(&outcome.run, Seq(0)), store.lines(&fork, Seq(0)));
     let (old, new) = (old.expect("readable"), new.expect("readable"));
     assert_eq!(old.first(), new.first());
-    assert!(fold(&chart(), &fork, &new).is_ok());
+    assert!(fold(&crate::program(CHART), &fork, &new).is_ok());
     assert_eq!(store.run(&fork).expect("it is there").forked, Some((outcome.run.clone(), Seq(1))));
     let beyond = desk.session.fork(&outcome.run, Some(Seq(99)));
     assert!(matches!(beyond, Err(SessionError::NoSuchEntry { .. })));

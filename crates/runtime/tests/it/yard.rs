@@ -3,8 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use pointsman_kernel::{
+    agents::Program,
     body::Body,
-    chart::{Chart, Disposition, verify},
+    chart::Disposition,
     event::{Begun, Event, Scope},
     governor::Permissions,
     journal::body,
@@ -88,16 +89,15 @@ impl Perform for World {
     }
 }
 
-fn chart(source: &str) -> Arc<Chart> {
-    let chart = verify(source, &pointsman_agents::registry());
-    Arc::new(chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics)))
+fn program(source: &str) -> Arc<Program> {
+    Arc::new(crate::program(source))
 }
 
-fn beginning(chart: &Arc<Chart>, source: &str, id: RunId) -> Beginning {
+fn beginning(program: &Arc<Program>, source: &str, id: RunId) -> Beginning {
     let begun = Begun {
-        chart: chart.name().into(),
-        version: chart.version(),
-        digest: chart.digest(),
+        chart: program.name().into(),
+        version: program.version(),
+        digest: program.digest(),
         seed: 7,
         permissions: Permissions::default(),
         tools: Vec::new(),
@@ -107,7 +107,7 @@ fn beginning(chart: &Arc<Chart>, source: &str, id: RunId) -> Beginning {
     };
     Beginning {
         id,
-        chart: Arc::clone(chart),
+        program: Arc::clone(program),
         source: source.into(),
         goal: "".into(),
         words: Vec::new(),
@@ -138,13 +138,17 @@ async fn parked(yard: &Yard, wanted: usize) {
 async fn a_thousand_runs_wait_on_the_disk_and_all_come_to_their_end() {
     let folder = Folder::new("yard");
     let store = Arc::new(folder.store());
-    let site =
-        Site { store: Arc::clone(&store), performer: Arc::new(World), observers: Vec::new() };
+    let site = Site {
+        agents: Arc::new(pointsman_agents::all()),
+        store: Arc::clone(&store),
+        performer: Arc::new(World),
+        observers: Vec::new(),
+    };
     let (yard, mut leaving) = Yard::open(site, 64);
-    let chart = chart(CHART);
+    let program = program(CHART);
     let ids: Vec<RunId> = (0..1_000).map(|_| new_run_id()).collect();
     // Together, so that they share flushes.
-    let begun = ids.iter().map(|id| yard.begin(beginning(&chart, CHART, id.clone())));
+    let begun = ids.iter().map(|id| yard.begin(beginning(&program, CHART, id.clone())));
     for begun in futures_util::future::join_all(begun).await {
         begun.unwrap_or_else(|error| panic!("it begins: {error}"));
     }
@@ -173,12 +177,16 @@ async fn a_thousand_runs_wait_on_the_disk_and_all_come_to_their_end() {
 async fn a_parked_run_is_woken_when_its_time_has_come() {
     let folder = Folder::new("sleeper");
     let store = Arc::new(folder.store());
-    let site =
-        Site { store: Arc::clone(&store), performer: Arc::new(World), observers: Vec::new() };
+    let site = Site {
+        agents: Arc::new(pointsman_agents::all()),
+        store: Arc::clone(&store),
+        performer: Arc::new(World),
+        observers: Vec::new(),
+    };
     let (yard, mut leaving) = Yard::open(site.clone(), 8);
-    let chart = chart(SLEEPER);
+    let program = program(SLEEPER);
     let id = new_run_id();
-    let begun = yard.begin(beginning(&chart, SLEEPER, id.clone())).await;
+    let begun = yard.begin(beginning(&program, SLEEPER, id.clone())).await;
     begun.unwrap_or_else(|error| panic!("it begins: {error}"));
     // A slow machine may see it only when its time has come.
     let left = tokio::select! {
@@ -195,13 +203,17 @@ async fn a_parked_run_is_woken_when_its_time_has_come() {
 async fn runs_of_an_earlier_process_are_adopted() {
     let folder = Folder::new("adopted");
     let store = Arc::new(folder.store());
-    let site =
-        Site { store: Arc::clone(&store), performer: Arc::new(World), observers: Vec::new() };
-    let chart = chart(CHART);
+    let site = Site {
+        agents: Arc::new(pointsman_agents::all()),
+        store: Arc::clone(&store),
+        performer: Arc::new(World),
+        observers: Vec::new(),
+    };
+    let program = program(CHART);
     let id = new_run_id();
     {
         let (yard, _leaving) = Yard::open(site.clone(), 8);
-        let begun = yard.begin(beginning(&chart, CHART, id.clone())).await;
+        let begun = yard.begin(beginning(&program, CHART, id.clone())).await;
         begun.unwrap_or_else(|error| panic!("it begins: {error}"));
         parked(&yard, 1).await;
     }
@@ -229,11 +241,16 @@ impl Perform for Mute {
 async fn an_interrupted_run_goes_on_when_it_is_adopted_and_is_free() {
     let folder = Folder::new("adopted-busy");
     let store = Arc::new(folder.store());
-    let site = |performer| Site { store: Arc::clone(&store), performer, observers: Vec::new() };
-    let chart = chart(CHART);
+    let site = |performer| Site {
+        agents: Arc::new(pointsman_agents::all()),
+        store: Arc::clone(&store),
+        performer,
+        observers: Vec::new(),
+    };
+    let program = program(CHART);
     let id = new_run_id();
     // Somebody began it, asked a model and was gone.
-    let begun = Driver::begin(site(Arc::new(Mute)), beginning(&chart, CHART, id.clone())).await;
+    let begun = Driver::begin(site(Arc::new(Mute)), beginning(&program, CHART, id.clone())).await;
     let mut driver = begun.unwrap_or_else(|error| panic!("it begins: {error}"));
     driver.give(input("hello")).await.unwrap_or_else(|error| panic!("it hears: {error}"));
     drop(driver);
@@ -254,7 +271,7 @@ async fn an_interrupted_run_goes_on_when_it_is_adopted_and_is_free() {
     parked(&yard, 1).await;
 
     yard.close();
-    let refused = yard.begin(beginning(&chart, CHART, new_run_id())).await;
+    let refused = yard.begin(beginning(&program, CHART, new_run_id())).await;
     assert!(matches!(refused, Err(YardError::Closed)), "{refused:?}");
 }
 
@@ -262,11 +279,15 @@ async fn an_interrupted_run_goes_on_when_it_is_adopted_and_is_free() {
 async fn a_run_that_was_interrupted_at_a_snapshot_goes_on_when_it_is_adopted() {
     let folder = Folder::new("adopted-snapshot");
     let store = Arc::new(folder.store());
-    let site =
-        Site { store: Arc::clone(&store), performer: Arc::new(World), observers: Vec::new() };
-    let chart = chart(CHART);
+    let site = Site {
+        agents: Arc::new(pointsman_agents::all()),
+        store: Arc::clone(&store),
+        performer: Arc::new(World),
+        observers: Vec::new(),
+    };
+    let program = program(CHART);
     let id = new_run_id();
-    let begun = Driver::begin(site.clone(), beginning(&chart, CHART, id.clone())).await;
+    let begun = Driver::begin(site.clone(), beginning(&program, CHART, id.clone())).await;
     let mut driver = begun.unwrap_or_else(|error| panic!("it begins: {error}"));
     // The entries with an even number are words; a snapshot is kept with the 256th.
     while store.run(&id).expect("readable").seq.0 < 255 {
@@ -299,12 +320,16 @@ async fn a_run_that_was_interrupted_at_a_snapshot_goes_on_when_it_is_adopted() {
 async fn letters_are_heard_and_wake_a_run_that_is_parked() {
     let folder = Folder::new("yard-letters");
     let store = Arc::new(folder.store());
-    let site =
-        Site { store: Arc::clone(&store), performer: Arc::new(World), observers: Vec::new() };
+    let site = Site {
+        agents: Arc::new(pointsman_agents::all()),
+        store: Arc::clone(&store),
+        performer: Arc::new(World),
+        observers: Vec::new(),
+    };
     let (yard, mut leaving) = Yard::open(site.clone(), 8);
-    let chart = chart(CHART);
+    let program = program(CHART);
     let (id, other) = (new_run_id(), new_run_id());
-    let first = Beginning { words: vec![input("hello")], ..beginning(&chart, CHART, id.clone()) };
+    let first = Beginning { words: vec![input("hello")], ..beginning(&program, CHART, id.clone()) };
     yard.begin(first).await.unwrap_or_else(|error| panic!("it begins: {error}"));
     parked(&yard, 1).await;
     let row = store.run(&id).expect("readable");
@@ -323,7 +348,7 @@ async fn letters_are_heard_and_wake_a_run_that_is_parked() {
     assert_eq!((&left.run, left.how.ok()), (&id, Some(Disposition::Succeeded)));
     assert_eq!(store.run(&id).expect("readable").seq.0, 6, "given, answered, given");
 
-    let begun = yard.begin(beginning(&chart, CHART, other.clone())).await;
+    let begun = yard.begin(beginning(&program, CHART, other.clone())).await;
     begun.unwrap_or_else(|error| panic!("it begins: {error}"));
     parked(&yard, 1).await;
     post(other.clone(), Event::Cancelled { scope: Scope::Run }).await;

@@ -8,11 +8,7 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use pointsman_agents::explore::{App, Config, Permissions, Place, Policy};
-use pointsman_kernel::chart::Chart;
-use pointsman_runtime::{
-    agents,
-    device::{self, AppiumSettings, Recording},
-};
+use pointsman_runtime::device::{self, AppiumSettings, Recording};
 use serde_json::{Value, json};
 
 use crate::error::ExploreError;
@@ -92,11 +88,6 @@ pub(crate) struct Trip {
     pub(crate) config: Value,
     /// The same for people, as lines of a name and a text.
     pub(crate) told: Vec<(&'static str, String)>,
-}
-
-/// Returns whether the agent of a chart works on a device: it declares the job that opens one.
-pub(crate) fn uses_device(chart: &Chart) -> bool {
-    agents::decl(chart.jobs()).job("device.session").is_some()
 }
 
 impl ExploreArgs {

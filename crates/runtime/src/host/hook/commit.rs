@@ -3,6 +3,7 @@
 
 use std::{path::Path, time::Duration};
 
+use pointsman_agents::chat::after::{COMMIT, LEFT_OUT};
 use pointsman_kernel::{
     agent::Answer,
     event::Usage,
@@ -11,7 +12,7 @@ use pointsman_kernel::{
 
 use super::{
     super::{Host, Inner},
-    COMMIT, LEFT_OUT, failed, index,
+    failed, index,
     ledger::Account,
 };
 use crate::{
@@ -62,8 +63,8 @@ pub(super) async fn changes(host: &Host, run: &RunId) -> Result<Vec<Changed>, St
     git(host, &["rev-parse", "--is-inside-work-tree"]).await?;
     let (reading, read) = (host.clone(), run.clone());
     let account = tokio::task::spawn_blocking(move || {
-        let Inner { store, tools, accounts, .. } = &*reading.0;
-        Account::read(accounts.take(&read), store, &read, |path| tools.plain(path))
+        let Inner { agents, store, tools, accounts, .. } = &*reading.0;
+        Account::read(accounts.take(&read), agents, store, &read, |path| tools.plain(path))
     });
     let account = account.await.map_err(|error| error.to_string())??;
     let ledger = account.ledger();

@@ -6,10 +6,10 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use pointsman_agents::chat::Report;
+use pointsman_agents::chat::{Report, after::is_command};
 use pointsman_kernel::{
     agent::{Answer, Order, ToolCall},
-    chart::{Chart, verify},
+    agents::{Agents, Program},
     effect::{Effect, EffectKind},
     event::Event,
     id::{EffectId, Seq},
@@ -17,7 +17,6 @@ use pointsman_kernel::{
 };
 use serde_json::Value;
 
-use super::is_command;
 use crate::{
     driver::{Loaded, go_on, unread},
     entry,
@@ -42,7 +41,7 @@ pub(super) struct Ledger(Vec<Deed>);
 
 /// A run's journal, as far as it was read.
 pub(super) struct Account {
-    chart: Chart,
+    program: Program,
     loaded: Loaded,
     /// Calls that are not answered.
     calls: BTreeMap<EffectId, ToolCall>,
@@ -76,19 +75,20 @@ impl Account {
     /// `plain` says how git writes a path.
     pub(super) fn read(
         known: Option<Self>,
+        agents: &Agents,
         store: &Store,
         run: &RunId,
         plain: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, String> {
         let known = match known {
             Some(known) => known,
-            None => Self::unread(store, run)?,
+            None => Self::unread(agents, store, run)?,
         };
-        let Self { chart, loaded, mut calls, ledger: Ledger(mut deeds) } = known;
+        let Self { program, loaded, mut calls, ledger: Ledger(mut deeds) } = known;
         let last = Seq(loaded.run.core().next.0.saturating_sub(1));
         let lines = store.lines(run, last).map_err(|error| error.to_string())?;
         let mut unseen = lines.iter();
-        let folded = go_on(&chart, run, loaded, &lines, |_, _, stepped| {
+        let folded = go_on(&program, run, loaded, &lines, |_, _, stepped| {
             deeds.extend(unseen.next().and_then(|line| deed(line, &mut calls, &plain)));
             for Effect { id, order } in &stepped.effects {
                 if let EffectKind::Start(Order::Tool(call)) = order {
@@ -97,15 +97,15 @@ impl Account {
             }
         });
         let loaded = folded.map_err(|error| error.to_string())?;
-        Ok(Self { chart, loaded, calls, ledger: Ledger(deeds) })
+        Ok(Self { program, loaded, calls, ledger: Ledger(deeds) })
     }
 
-    fn unread(store: &Store, run: &RunId) -> Result<Self, String> {
+    fn unread(agents: &Agents, store: &Store, run: &RunId) -> Result<Self, String> {
         let source = store.chart_source(run).map_err(|error| error.to_string())?;
-        let chart = verify(&source, &pointsman_agents::registry())
-            .map_err(|_| "this build refuses the run's chart".to_owned())?;
-        let loaded = unread(&chart).map_err(|error| error.to_string())?;
-        Ok(Self { chart, loaded, calls: BTreeMap::new(), ledger: Ledger::default() })
+        let refused = |_| "this build refuses the run's chart".to_owned();
+        let program = agents.verify(&source).map_err(refused)?;
+        let loaded = unread(&program);
+        Ok(Self { program, loaded, calls: BTreeMap::new(), ledger: Ledger::default() })
     }
 
     /// Returns what the run has done.

@@ -64,7 +64,11 @@ impl Desk {
     }
 
     pub(crate) fn session(&self) -> Arc<Session> {
-        let session = Session::open(&self.folder.journal(), &self.folder.0.join("cache"));
+        let session = Session::open(
+            pointsman_agents::all(),
+            &self.folder.journal(),
+            &self.folder.0.join("cache"),
+        );
         Arc::new(session.unwrap_or_else(|error| panic!("it opens: {error}")))
     }
 
@@ -116,6 +120,7 @@ impl Desk {
                 instructions: host::Instructions::default(),
                 browser: pointsman_runtime::browser::Settings::default(),
                 device: pointsman_runtime::device::Settings::default(),
+                executors: pointsman_runtime::executor::Executors::default(),
             };
             let permissions =
                 Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true };

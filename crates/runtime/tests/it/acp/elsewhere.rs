@@ -5,7 +5,7 @@ use std::path::Path;
 use agent_client_protocol::v1::schema::StopReason;
 use pointsman_agents::chat;
 use pointsman_runtime::{
-    session::{Decision, Session, approval},
+    session::{Decision, Session},
     store::RunId,
 };
 
@@ -14,11 +14,12 @@ use super::{WRITES, editor::Desk};
 /// Answers what a run asks, as `pointsman approve` and `deny` do.
 fn answer(journal: &Path, run: &RunId, granted: bool) {
     let cache = journal.with_extension("cache");
-    let session = Session::open(journal, &cache).unwrap_or_else(|error| panic!("{error}"));
+    let session = Session::open(pointsman_agents::all(), journal, &cache)
+        .unwrap_or_else(|error| panic!("{error}"));
     let recalled = session.recall(run, None).unwrap_or_else(|error| panic!("{error}"));
     let questions = recalled.loaded.questions();
     let decision = Decision { granted, reason: "elsewhere".into(), remember: None };
-    let posted = session.post(run, &approval(&questions[0], &decision));
+    let posted = session.decide(run, &questions[0], &decision);
     posted.unwrap_or_else(|error| panic!("{error}"));
 }
 

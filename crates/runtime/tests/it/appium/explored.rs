@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, time::Duration};
 
 use pointsman_agents::explore;
 use pointsman_kernel::{
-    chart::{Maximum, verify, with_budgets},
+    chart::{Maximum, with_budgets},
     governor::{Level, Permissions},
     id::Seq,
 };
@@ -62,9 +62,8 @@ pub(super) fn run(desk: &Desk, trip: Trip<'_>) -> Ran {
     let mut config = trip.config;
     config["device"] = json!({ "appium": trip.url, "capabilities": file });
     let source = roomy(trip.actions);
-    let chart = verify(&source, &pointsman_agents::registry());
     let start = Start {
-        chart: chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics)),
+        program: crate::program(&source),
         source: source.into(),
         config,
         words: Vec::new(),
@@ -95,6 +94,7 @@ fn host(desk: &Desk, quiet: Duration) -> Host {
         instructions: host::Instructions::default(),
         browser: pointsman_runtime::browser::Settings::default(),
         device,
+        executors: pointsman_runtime::executor::Executors::default(),
     };
     desk.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
 }
@@ -116,7 +116,7 @@ pub(super) fn times(quiet: Duration) -> device::Settings {
 /// Returns the chart with room for this many actions, and time for a busy machine.
 fn roomy(actions: u64) -> String {
     let chart = explore::CHART.replace("timeout  = \"30s\"", "timeout  = \"10m\"");
-    let shipped = verify(&chart, &pointsman_agents::registry()).expect("it ships");
+    let shipped = crate::program(&chart);
     let mut maxima = explore::raised(&shipped, actions, &[]);
     maxima.push(("actions".into(), actions.to_string()));
     let maxima = maxima.iter().map(|(budget, amount)| Maximum { budget, amount, lowers: false });

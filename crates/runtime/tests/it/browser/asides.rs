@@ -5,7 +5,7 @@ use std::fs;
 use pointsman_agents::form::{self, Shape};
 use pointsman_kernel::{
     body::Body,
-    chart::{Disposition, verify},
+    chart::Disposition,
     governor::{Grant, Level, Permissions},
 };
 use pointsman_runtime::{
@@ -106,7 +106,6 @@ fn run(desk: &Desk, html: &str) -> Outcome {
     let file = desk.work().join("me.toml");
     fs::write(&file, "name = \"Ada\"\nemail = \"ada@example.org\"\n").expect("a profile");
     let held = profile::read(&file).expect("a profile").holds(&file.display().to_string());
-    let chart = verify(form::CHART, &pointsman_agents::registry());
     let sends = Grant {
         tool: form::SUBMIT_TOOL.into(),
         arguments: Vec::new(),
@@ -114,7 +113,7 @@ fn run(desk: &Desk, html: &str) -> Outcome {
         until: None,
     };
     let start = Start {
-        chart: chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics)),
+        program: crate::program(form::CHART),
         source: form::CHART.into(),
         config: json!({ "url": site.url("/"), "profile": held, "redact": false }),
         words: vec![Body::canonical(&json!({}))],

@@ -5,10 +5,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pointsman_agents::form;
+use pointsman_agents::form::{self, Form};
 use pointsman_kernel::{
+    agent::Agent,
     body::Body,
-    chart::{Disposition, verify},
+    chart::Disposition,
     governor::{Grant, Level, Permissions},
     id::Seq,
 };
@@ -41,11 +42,10 @@ fn run_with(desk: &Desk, host: Host, mut config: Value, sends: Level) -> Outcome
     let held = profile::read(&file).expect("a profile").holds(&file.display().to_string());
     config["profile"] = json!(held);
     config["sends"] = json!(sends != Level::Refuse);
-    let chart = verify(form::CHART, &pointsman_agents::registry());
     let sends =
         Grant { tool: form::SUBMIT_TOOL.into(), arguments: Vec::new(), level: sends, until: None };
     let start = Start {
-        chart: chart.unwrap_or_else(|refused| panic!("{:#?}", refused.diagnostics)),
+        program: crate::program(form::CHART),
         source: form::CHART.into(),
         config,
         words: vec![Body::canonical(&json!({}))],
@@ -112,7 +112,7 @@ fn a_run_that_ends_before_anything_was_done_for_it_leaves_no_private_texts() {
     let folder = desk.work().parent().map(|it| it.join("deep/forms")).unwrap_or_default();
     fs::create_dir_all(folder.join("r1.private")).expect("a folder");
     fs::create_dir_all(folder.join("r2.private")).expect("a folder");
-    let ended = desk.host().ended(&"r1".parse().expect("a name"), Disposition::Denied);
+    let ended = desk.host().ended(&Form::DECL, &"r1".parse().expect("a name"), Disposition::Denied);
     desk.session.block_on(ended);
     assert!(!folder.join("r1.private").exists() && folder.join("r2.private").exists());
 }

@@ -2,30 +2,30 @@
 
 use std::sync::Arc;
 
-use pointsman_kernel::{chart::verify, governor::Permissions};
+use pointsman_kernel::governor::Permissions;
 use pointsman_runtime::{clock::new_run_id, stats::Stats, store::StoreError};
 
-use super::{World, begin_with, begun, chart, site, to_the_end};
+use super::{World, begin_with, begun, research, site, to_the_end};
 use crate::store::Folder;
 
 #[tokio::test]
 async fn each_run_and_each_chart_is_read_once() {
     let folder = Folder::new("figures");
     let store = Arc::new(folder.store());
-    let (shipped, source) = chart();
+    let (shipped, source) = research();
     let other = format!("{source}\n# The same in other words.\n");
-    let copy = Arc::new(verify(&other, &pointsman_agents::registry()).expect("it is sound"));
+    let copy = Arc::new(crate::program(&other));
     let mut reads = Vec::new();
     for runs in [2, 12] {
         while store.runs().expect("they are listed").len() < runs {
-            for chart in [(Arc::clone(&shipped), source), (Arc::clone(&copy), other.as_str())] {
-                let begun = begun(&chart.0, Permissions::allow_all());
+            for program in [(Arc::clone(&shipped), source), (Arc::clone(&copy), other.as_str())] {
+                let begun = begun(&program.0, Permissions::allow_all());
                 let site = site(&store, &World::new(0));
-                to_the_end(&mut begin_with(site, chart, new_run_id(), begun).await).await;
+                to_the_end(&mut begin_with(site, program, new_run_id(), begun).await).await;
             }
         }
         let before = store.reads();
-        let stats = Stats::over(&store, None).expect("they are read");
+        let stats = Stats::over(&pointsman_agents::all(), &store, None).expect("they are read");
         reads.push(store.reads() - before);
         assert_eq!((stats.runs, stats.unreadable), (runs as u64, Vec::new()));
     }
@@ -46,14 +46,14 @@ async fn a_run_that_is_damaged_hides_no_other_of_its_chart() {
     let damage = "UPDATE entry SET line = replace(line, 'main.rs', 'moin.rs') WHERE run = ?1";
     let changed = folder.raw().execute(damage, [ids[1].as_str()]).expect("it is changed");
     assert!(changed > 0);
-    let stats = Stats::over(&store, None).expect("the others are read");
+    let stats = Stats::over(&pointsman_agents::all(), &store, None).expect("the others are read");
     assert_eq!(stats.runs, 2);
     let [(run, why)] = &*stats.unreadable else { panic!("{:?}", stats.unreadable) };
     assert!(**run == *ids[1].as_str() && why.contains("is not the one that was written"), "{why}");
     // A chart that cannot be read is told for each of its runs.
     let damage = "UPDATE artifact SET body = zeroblob(3) WHERE digest = (SELECT source FROM run)";
     assert_eq!(folder.raw().execute(damage, []).expect("it is changed"), 1);
-    let stats = Stats::over(&store, None).expect("the list is read");
+    let stats = Stats::over(&pointsman_agents::all(), &store, None).expect("the list is read");
     assert_eq!((stats.runs, stats.unreadable.len()), (0, 3));
     let source = store.chart_source(&ids[0]);
     assert!(matches!(source, Err(StoreError::Damaged { .. })), "{source:?}");

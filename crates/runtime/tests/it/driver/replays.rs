@@ -25,7 +25,7 @@ async fn run(folder: &Folder) -> RunId {
 
 /// Replays a run in which this was changed, and returns the entry and the damage.
 fn replayed(folder: &Folder, id: &RunId, until: Option<Seq>) -> Option<(Option<Seq>, Damage)> {
-    match replay(&folder.store(), id, until) {
+    match replay(&pointsman_agents::all(), &folder.store(), id, until) {
         Ok(_) => None,
         Err(SessionError::Store(StoreError::Damaged { run, seq, damage })) => {
             assert_eq!(run.as_ref(), Some(id));
@@ -40,11 +40,13 @@ async fn a_run_that_nobody_touched_is_the_same_with_its_prompts() {
     let folder = Folder::new("replayed");
     let id = run(&folder).await;
     let store = folder.store();
-    let replayed = replay(&store, &id, None).unwrap_or_else(|error| panic!("{error}"));
+    let replayed = replay(&pointsman_agents::all(), &store, &id, None)
+        .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((replayed.recalled.lines.len(), replayed.prompts), (5, 2));
-    let part = replay(&store, &id, Some(Seq(2))).unwrap_or_else(|error| panic!("{error}"));
+    let part = replay(&pointsman_agents::all(), &store, &id, Some(Seq(2)))
+        .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((part.recalled.lines.len(), part.prompts), (2, 1));
-    let none = replay(&store, &id, Some(Seq(6)));
+    let none = replay(&pointsman_agents::all(), &store, &id, Some(Seq(6)));
     assert!(matches!(none, Err(SessionError::NoSuchEntry { has: 5, asked: Seq(6), .. })));
 }
 
@@ -55,7 +57,8 @@ async fn a_fork_has_the_same_beside_the_lines_that_it_shares() {
     let store = folder.store();
     let child = new_run_id();
     store.fork(&id, Seq(3), child.clone(), 1).await.expect("it is forked");
-    let replayed = replay(&store, &child, None).unwrap_or_else(|error| panic!("{error}"));
+    let replayed = replay(&pointsman_agents::all(), &store, &child, None)
+        .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((replayed.recalled.lines.len(), replayed.prompts), (3, 2));
 }
 

@@ -8,11 +8,10 @@ mod talk;
 
 use std::{fs, path::Path, process::Command};
 
-use pointsman_agents::chat::Report;
+use pointsman_agents::chat::{Chat, Report};
 use pointsman_kernel::{
-    agent::Answer,
+    agent::{Agent, Answer},
     body::Body,
-    chart::verify,
     governor::Permissions,
     id::{EffectId, Seq},
 };
@@ -38,7 +37,9 @@ impl Desk {
     fn new(name: &str) -> Self {
         let folder = Folder::new(&format!("hook-{name}"));
         fs::create_dir_all(folder.0.join("work")).expect("it is made");
-        let session = Session::open(&folder.journal(), &folder.0.join("cache")).expect("it opens");
+        let session =
+            Session::open(pointsman_agents::all(), &folder.journal(), &folder.0.join("cache"))
+                .expect("it opens");
         let desk = Self { folder, session };
         desk.put("a.txt", "one\n");
         desk
@@ -86,6 +87,7 @@ impl Desk {
             instructions: host::Instructions::default(),
             browser: pointsman_runtime::browser::Settings::default(),
             device: pointsman_runtime::device::Settings::default(),
+            executors: pointsman_runtime::executor::Executors::default(),
         };
         self.session.host(settings).expect("a host")
     }
@@ -109,10 +111,8 @@ impl Desk {
             "[state.done]\nfinal = \"succeeded\"\n[state.failed]\nfinal = \"failed\"\n\
              [state.stopped]\nfinal = \"cancelled\"\n",
         );
-        let verified = verify(&chart, &pointsman_agents::registry());
-        let verified = verified.unwrap_or_else(|it| panic!("{chart}\n{:#?}", it.diagnostics));
         let start = Start {
-            chart: verified,
+            program: crate::program(&chart),
             source: chart.into(),
             config: json!({ "goal": "x" }),
             words: Vec::new(),
@@ -132,7 +132,7 @@ impl Desk {
         let task = json!({ "post_tools": { "completed_tools": completed } });
         let task = Task::Own(Body::canonical(&task));
         let effect = EffectId { seq: Seq(1), index: 0 };
-        let errand = Errand { run: run.clone(), effect, again: false };
+        let errand = Errand { run: run.clone(), agent: Chat::DECL.name, effect, again: false };
         let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let doing = host.perform(errand, task, Shown::nobody());
         let done = threads.expect("it is made").block_on(doing);

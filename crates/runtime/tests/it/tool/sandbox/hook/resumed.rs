@@ -2,10 +2,7 @@
 
 use std::fs;
 
-use pointsman_kernel::{
-    chart::verify,
-    governor::{Grant, Level, Permissions},
-};
+use pointsman_kernel::governor::{Grant, Level, Permissions};
 use pointsman_runtime::{
     driver::Standing,
     host::Hooks,
@@ -49,11 +46,10 @@ fn chart(command: &str) -> String {
 /// state that the run ended in.
 fn stopped_and_resumed(desk: &mut Desk, command: &str) -> String {
     let source = chart(command);
-    let verified = verify(&source, &pointsman_agents::registry());
     let asks = Grant { tool: "git".into(), arguments: Vec::new(), level: Level::Ask, until: None };
     let permissions = Permissions { otherwise: Level::Allow, rules: vec![asks], attended: true };
     let start = Start {
-        chart: verified.unwrap_or_else(|it| panic!("{source}\n{:#?}", it.diagnostics)),
+        program: crate::program(&source),
         source: source.as_str().into(),
         config: json!({ "goal": "x" }),
         words: Vec::new(),
@@ -66,7 +62,7 @@ fn stopped_and_resumed(desk: &mut Desk, command: &str) -> String {
     assert!(matches!(ran.standing, Standing::Asking), "{:?}", ran.standing);
     drop(host);
     let (journal, cache) = (desk.folder.journal(), desk.folder.0.join("cache"));
-    desk.session = Session::open(&journal, &cache).expect("it opens");
+    desk.session = Session::open(pointsman_agents::all(), &journal, &cache).expect("it opens");
     let host = desk.host(Hooks::default(), Spec::quote());
     let ran = desk.session.resume(&host, &ran.run, Vec::new(), &mut Yes).expect("it goes on");
     ran.state.into()

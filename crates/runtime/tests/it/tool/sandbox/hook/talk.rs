@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use pointsman_kernel::{body::Body, chart::verify, governor::Permissions};
+use pointsman_kernel::{body::Body, governor::Permissions};
 use pointsman_runtime::{
     driver::Standing,
     host::{AfterTools, Hooks},
@@ -28,7 +28,7 @@ fn talk(desk: &Desk, hooks: Hooks, script: &str, observer: Arc<dyn Observer>) {
     let model: Spec = format!("script:{}", file.display()).parse().expect("a model");
     let source = pointsman_agents::chat::CHART;
     let start = Start {
-        chart: verify(source, &pointsman_agents::registry()).expect("it verifies"),
+        program: crate::program(source),
         source: source.into(),
         config: json!({}),
         words: vec![Body::canonical(&json!({ "text": "change it" }))],

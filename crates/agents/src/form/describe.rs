@@ -1,24 +1,23 @@
-//! The tasks and reports of the form agent. They name fields and sources, and never what is
+//! Tasks and reports in a line for people. They name fields and sources, and never what is
 //! put in.
 
-use pointsman_agents::form::{Report, Source, Task};
-use pointsman_kernel::body::Body;
+use alloc::{format, string::String, vec::Vec};
 
-use crate::plural::counted;
+use pointsman_kernel::agent::Summary;
 
-/// Says what the browser is to do; nothing for another agent's task.
-pub(super) fn task(task: &Body) -> Option<String> {
-    let task = task.read().ok()?;
-    Some(match task {
+use super::{Report, Source, Task};
+
+/// Describes what the browser is to do.
+pub(super) fn task(task: &Task) -> String {
+    match task {
         Task::Settle { url: Some(url) } => format!("opens {url}"),
         Task::Settle { url: None } => "waits until the page stands still".into(),
         Task::Extract => "looks for fields".into(),
-        Task::Insert { field, from, .. } => format!("fills `{}` ({})", field.label, source(&from)),
+        Task::Insert { field, from, .. } => format!("fills `{}` ({})", field.label, source(from)),
         Task::Verify { field, .. } => format!("looks at `{}`", field.label),
         Task::Survey => "looks for the way on".into(),
         Task::Press { control, .. } => format!("presses `{}`", control.label),
-        _ => return None,
-    })
+    }
 }
 
 fn source(from: &Source) -> String {
@@ -29,12 +28,11 @@ fn source(from: &Source) -> String {
     }
 }
 
-/// Says what the browser saw, and whether it went well; nothing for another agent's report.
-pub(super) fn report(report: &Body) -> Option<(bool, String)> {
-    let report = report.read().ok()?;
-    Some(match report {
+/// Describes what the browser saw.
+pub(super) fn report(report: &Report) -> Option<Summary> {
+    let (ok, text) = match report {
         Report::Settled { title, origin, .. } => (true, format!("{title} ({origin})")),
-        Report::Fields(fields) => (true, counted(fields.len(), "field")),
+        Report::Fields(fields) => (true, counted(fields.len())),
         Report::Inserted { unfit: Some(why), .. } => (false, format!("not filled: {why}")),
         Report::Inserted { .. } => (true, String::new()),
         Report::Verified { kept: true, complaint: None, .. } => (true, "kept".into()),
@@ -48,6 +46,11 @@ pub(super) fn report(report: &Body) -> Option<(bool, String)> {
         }
         Report::Moved { complaint: Some(words), .. } => (false, format!("the page says: {words}")),
         Report::Moved { origin, .. } => (true, format!("the next page ({origin})")),
-        _ => return None,
-    })
+        Report::SwitchedOff { .. } => return None,
+    };
+    Some(Summary::line(ok, text))
+}
+
+fn counted(fields: usize) -> String {
+    if fields == 1 { "1 field".into() } else { format!("{fields} fields") }
 }

@@ -1,0 +1,67 @@
+//! The lines by which the hook after tools reports, and whether all went well.
+
+use alloc::{format, string::String};
+
+use pointsman_kernel::agent::Summary;
+
+/// How the line begins that tells of a command, and what stands behind one that failed.
+pub const RAN: &str = "ran `";
+/// What stands between the name of something that failed and the reason.
+pub const FAILED: &str = " failed: ";
+/// What can fail beside a command.
+pub const COMMIT: &str = "the commit";
+/// The search that comes before a commit, which can fail too.
+pub const LOOKING: &str = "looking for what to commit";
+/// What the line says of files that are left out, behind their names.
+pub const LEFT_OUT: &str =
+    "not committed, because it also holds changes that this run did not make";
+
+/// Returns the report in one line.
+pub(super) fn summary(lines: &[String]) -> Summary {
+    Summary { ok: went_well(lines), text: lines.join("; "), full: true }
+}
+
+/// Returns whether the lines of a report say that all went well: nothing failed, and something
+/// was done or nothing was left out.
+fn went_well(lines: &[String]) -> bool {
+    let failed = |line: &String| {
+        let what = line.split(FAILED).next().unwrap_or_default();
+        let ours = what == COMMIT || what == LOOKING;
+        line.contains(FAILED) && (ours || (line.starts_with('`') && is_command(line)))
+    };
+    let left_out = |line: &String| line.ends_with(LEFT_OUT);
+    !lines.iter().any(failed) && (lines.is_empty() || !lines.iter().all(left_out))
+}
+
+/// Returns whether a line of a report tells of a command of the user's. Files can have any
+/// name, and the line that tells of those begins with it.
+pub fn is_command(line: &str) -> bool {
+    let failed = line.starts_with('`') && line.contains(&format!("`{FAILED}"));
+    (line.starts_with(RAN) || failed) && !line.ends_with(LEFT_OUT)
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::{string::ToString, vec::Vec};
+
+    use super::*;
+
+    #[test]
+    fn a_report_goes_well_where_nothing_failed_and_something_was_done() {
+        let left = format!("a.txt: {LEFT_OUT}");
+        let committed = "committed 1 file as 1234567: Say why a test failed: it is slow";
+        for (lines, well) in [
+            (&[][..], true),
+            (&[committed], true),
+            (&["ran `cargo fmt`", committed], true),
+            (&[committed, &left], true),
+            (&[left.as_str()], false),
+            (&["the commit failed: locked"], false),
+            (&["looking for what to commit failed: why"], false),
+            (&["`cargo fmt` failed: exit code 1", committed], false),
+        ] {
+            let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+            assert_eq!(summary(&lines).ok, well, "{lines:?}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What carries out the tasks of an agent's own: one executor for each agent.
+//!
+//! An executor takes its agent's tasks and gives its reports, both typed. A host finds it by
+//! the agent of the run, never by the shape of a task.
+
+use std::{collections::BTreeMap, fmt, future::Future, marker::PhantomData, pin::Pin, sync::Arc};
+
+use pointsman_kernel::{
+    agent::{Agent, Fault, FaultClass},
+    body::Body,
+    chart::Disposition,
+    event::Usage,
+};
+
+use crate::{
+    perform::{Doing, Done, Errand, Farewell},
+    store::RunId,
+};
+
+/// A report, with the cost of the task.
+#[derive(Clone, Debug)]
+pub struct Reported<R> {
+    /// The report.
+    pub report: R,
+    /// What it cost.
+    pub usage: Usage,
+}
+
+impl<R> From<R> for Reported<R> {
+    /// A report of a task that cost nothing.
+    fn from(report: R) -> Self {
+        Self { report, usage: Usage::default() }
+    }
+}
+
+/// A future that a host can hold: a report, or the reason why there is none.
+pub type Executing<R> = Pin<Box<dyn Future<Output = Result<Reported<R>, Fault>> + Send>>;
+
+/// Carries out an agent's own tasks.
+///
+/// A task that only asks a person for yes or no does not come here: front ends put it.
+pub trait Executor<A: Agent>: Send + Sync + 'static {
+    /// Carries a task out whose order is on disk. One that was started before, and of which
+    /// nobody knows how far it came, has `errand.again`.
+    fn perform(&self, errand: Errand, task: A::Task) -> Executing<A::Report>;
+
+    /// Learns that a run of the agent has ended, and how: its resources can go.
+    fn ended(&self, run: &RunId, how: Disposition) -> Farewell {
+        let _ = (run, how);
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// Executors, each for its agent.
+#[derive(Clone, Default)]
+pub struct Executors(BTreeMap<&'static str, Arc<dyn AnyExecutor>>);
+
+impl Executors {
+    /// Adds an agent's executor. Of two for one agent the last counts.
+    #[must_use]
+    pub fn with<A: Agent>(mut self, executor: impl Executor<A>) -> Self {
+        let typed = Typed { executor, agent: PhantomData::<fn(A)> };
+        self.0.insert(A::DECL.name, Arc::new(typed));
+        self
+    }
+
+    /// Adds all of these.
+    #[must_use]
+    pub(crate) fn and(mut self, others: Self) -> Self {
+        self.0.extend(others.0);
+        self
+    }
+
+    /// Carries a task out. A task that nobody takes is a fault: it would otherwise be waited
+    /// for until its timeout.
+    pub(crate) fn perform(&self, errand: Errand, task: &Body) -> Doing {
+        match self.0.get(errand.agent) {
+            Some(executor) => executor.perform(errand, task),
+            None => refused("this host cannot do that task"),
+        }
+    }
+
+    /// Tells an agent's executor that a run has ended.
+    pub(crate) fn ended(&self, agent: &str, run: &RunId, how: Disposition) -> Farewell {
+        match self.0.get(agent) {
+            Some(executor) => executor.ended(run, how),
+            None => Box::pin(std::future::ready(())),
+        }
+    }
+}
+
+impl fmt::Debug for Executors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+/// The executor of some agent.
+trait AnyExecutor: Send + Sync {
+    fn perform(&self, errand: Errand, task: &Body) -> Doing;
+    fn ended(&self, run: &RunId, how: Disposition) -> Farewell;
+}
+
+struct Typed<A, E> {
+    executor: E,
+    agent: PhantomData<fn(A)>,
+}
+
+impl<A: Agent, E: Executor<A>> AnyExecutor for Typed<A, E> {
+    fn perform(&self, errand: Errand, task: &Body) -> Doing {
+        let task = match task.read() {
+            Ok(task) => task,
+            Err(error) => return refused(&format!("the task cannot be read: {error}")),
+        };
+        let executing = self.executor.perform(errand, task);
+        Box::pin(async move {
+            match executing.await {
+                Ok(Reported { report, usage }) => Done::own(&report).costing(usage),
+                Err(fault) => Done::failed(fault),
+            }
+        })
+    }
+
+    fn ended(&self, run: &RunId, how: Disposition) -> Farewell {
+        self.executor.ended(run, how)
+    }
+}
+
+fn refused(why: &str) -> Doing {
+    Box::pin(std::future::ready(Done::fault(FaultClass::Contract, false, why)))
+}

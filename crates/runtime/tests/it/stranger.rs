@@ -1,0 +1,289 @@
+//! An agent that does not ship, with an executor of its own: everything that the runtime knows
+//! of it, it was told by the agent.
+
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use pointsman_kernel::{
+    agent::{Agent, Answer, BadBody, Fault, FaultClass, Forgone, Order, Settled, Summary, Visit},
+    agents::Agents,
+    chart::Disposition,
+    erased::AgentRow,
+    governor::{Level, Permissions},
+    id::{JobId, Outcome, Seq},
+    job::{AgentDecl, Influence, JobDecl, job_id},
+};
+use pointsman_runtime::{
+    driver::Standing,
+    executor::{Executing, Executor, Executors},
+    host::Host,
+    model::{self, Spec},
+    observe::Asked,
+    perform::{Errand, Farewell},
+    session::{Decision, Nobody, Outcome as Ran, Posted, Start, replay},
+    stats::story,
+    store::RunId,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{json, value::RawValue};
+
+use crate::session::Desk;
+
+/// Counts sheep, and asks before it shears them.
+struct Shepherd;
+
+/// Two of these look like tasks of agents that ship: one like a form's, one like a question.
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Task {
+    Extract,
+    Ask { question: String },
+    Confirm { sheep: u32 },
+}
+
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Report {
+    Sheep(u32),
+    Said(String),
+    Agreed { yes: bool, why: String },
+}
+
+#[derive(Debug, Default, Deserialize, Serialize)]
+struct Flock {
+    sheep: u32,
+    said: String,
+}
+
+const PLAIN: Influence = Influence::None;
+const COUNT: JobDecl = JobDecl { name: "count", outcomes: &[("counted", PLAIN)], ..JobDecl::RUN };
+const HEAR: JobDecl = JobDecl { name: "hear", outcomes: &[("heard", PLAIN)], ..JobDecl::RUN };
+const AGREE: JobDecl = JobDecl {
+    name: "agree",
+    outcomes: &[("yes", PLAIN), ("no", PLAIN)],
+    person: true,
+    ..JobDecl::RUN
+};
+const JOBS: &[JobDecl] = &[COUNT, HEAR, AGREE];
+const COUNT_ID: JobId = job_id(JOBS, "count");
+const HEAR_ID: JobId = job_id(JOBS, "hear");
+
+impl Agent for Shepherd {
+    type Data = Flock;
+    type Task = Task;
+    type Report = Report;
+
+    const DECL: AgentDecl =
+        AgentDecl { name: "shepherd", revision: "1", jobs: JOBS, ..AgentDecl::NONE };
+
+    fn begin(_: &mut Flock, _: &RawValue) -> Result<(), BadBody> {
+        Ok(())
+    }
+
+    fn receive(_: &mut Flock, _: u16, _: &RawValue) -> Result<(), BadBody> {
+        Ok(())
+    }
+
+    fn items(_: &Flock, _: u16) -> u16 {
+        0
+    }
+
+    fn brief(flock: &Flock, visit: &Visit<'_>) -> Order<Task> {
+        Order::own(match visit.job {
+            COUNT_ID => Task::Extract,
+            HEAR_ID => Task::Ask { question: "Is the wolf near?".into() },
+            _ => Task::Confirm { sheep: flock.sheep },
+        })
+    }
+
+    fn settle(flock: &mut Flock, _: &Visit<'_>, answer: Answer<Report>) -> Settled<Task> {
+        match answer {
+            Answer::Own(Report::Sheep(sheep)) => flock.sheep = sheep,
+            Answer::Own(Report::Said(said)) => flock.said = said,
+            Answer::Own(Report::Agreed { yes, why }) => {
+                flock.said.push_str(&why);
+                return Settled::Outcome(AGREE.outcome(if yes { "yes" } else { "no" }));
+            }
+            Answer::Fault(fault) => return Settled::Failed(fault),
+            _ => panic!("nothing else was ordered"),
+        }
+        Settled::Outcome(Outcome(0))
+    }
+
+    fn forgo(_: &mut Flock, _: &Visit<'_>, _: &Forgone) {}
+
+    fn decide(_: &mut Flock, _: &Visit<'_>) -> Outcome {
+        Outcome(0)
+    }
+
+    fn result(flock: &Flock) -> Option<String> {
+        Some(format!("{} sheep, {}", flock.sheep, flock.said))
+    }
+
+    fn describe_task(task: &Task) -> Option<String> {
+        (*task == Task::Extract).then(|| "counts the sheep".into())
+    }
+
+    fn describe_report(report: &Report) -> Option<Summary> {
+        match report {
+            Report::Sheep(sheep) => Some(Summary::line(true, format!("{sheep} of them"))),
+            _ => None,
+        }
+    }
+
+    fn question(task: &Task) -> Option<String> {
+        match task {
+            Task::Confirm { sheep } => Some(format!("Shear {sheep} sheep?")),
+            _ => None,
+        }
+    }
+
+    fn reply(yes: bool, text: &str) -> Option<Report> {
+        Some(Report::Agreed { yes, why: text.into() })
+    }
+
+    fn is_yes(report: &Report) -> bool {
+        matches!(report, Report::Agreed { yes: true, .. })
+    }
+}
+
+const CHART: &str = r#"
+chart     = "pasture"
+version   = 1
+jobs      = "shepherd"
+start     = "counting"
+authority = "text"
+[defaults]
+timeout  = "60s"
+[any]
+cancel = "lost"
+[state.counting]
+run        = "count"
+on.counted = "listening"
+on.failed  = "lost"
+[state.listening]
+run      = "hear"
+on.heard = "asking"
+on.failed = "lost"
+[state.asking]
+run       = "agree"
+timeout   = "1h"
+on.yes    = "shorn"
+on.no     = "woolly"
+on.failed = "lost"
+[state.shorn]
+final = "succeeded"
+[state.woolly]
+final = "denied"
+[state.lost]
+final = "failed"
+"#;
+
+/// Carries out what is left to it, and remembers what it heard.
+#[derive(Clone, Default)]
+struct Dog {
+    performed: Arc<AtomicUsize>,
+    ended: Arc<Mutex<Vec<Disposition>>>,
+}
+
+impl Executor<Shepherd> for Dog {
+    fn perform(&self, errand: Errand, task: Task) -> Executing<Report> {
+        assert_eq!(errand.agent, "shepherd");
+        self.performed.fetch_add(1, Ordering::Relaxed);
+        let report = match task {
+            Task::Extract => Ok(Report::Sheep(7).into()),
+            Task::Ask { question } => Ok(Report::Said(format!("{question} No. ")).into()),
+            Task::Confirm { .. } => Err(Fault {
+                class: FaultClass::Contract,
+                repeatable: false,
+                hint_ms: None,
+                message: "a dog agrees to everything".into(),
+            }),
+        };
+        Box::pin(async move { report })
+    }
+
+    fn ended(&self, _: &RunId, how: Disposition) -> Farewell {
+        self.ended.lock().expect("nobody panicked").push(how);
+        Box::pin(std::future::ready(()))
+    }
+}
+
+fn agents() -> Agents {
+    Agents::new().with(&[AgentRow::of::<Shepherd>()]).with_charts(&[("pasture", CHART)])
+}
+
+fn host(desk: &Desk, executors: Executors) -> Host {
+    let model = model::Settings::new(Spec::quote());
+    let settings = desk.settings(model, pointsman_runtime::browser::Settings::default(), None);
+    desk.host_from(pointsman_runtime::host::Settings { executors, ..settings })
+}
+
+fn run(desk: &Desk, host: &Host) -> Ran {
+    let start = Start {
+        program: desk.session.agents().verify(CHART).expect("it is sound"),
+        source: CHART.into(),
+        config: json!({}),
+        words: Vec::new(),
+        goal: "wool".into(),
+        permissions: Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true },
+        seed: Some(7),
+    };
+    let ran = desk.session.run(host, start, Vec::new(), &mut Nobody);
+    ran.unwrap_or_else(|error| panic!("it runs: {error}"))
+}
+
+#[test]
+fn a_strangers_agent_runs_asks_and_is_resumed_like_any_other() {
+    let desk = Desk::with("stranger", agents());
+    let dog = Dog::default();
+    let host = host(&desk, Executors::default().with::<Shepherd>(dog.clone()));
+    let asked = run(&desk, &host);
+    // What looks like a form's task and like a question went to its executor, and nowhere else.
+    assert_eq!((asked.standing, dog.performed.load(Ordering::Relaxed)), (Standing::Asking, 2));
+    let [question] = &asked.questions[..] else { panic!("one question: {asked:?}") };
+    assert!(matches!(&question.asks, Asked::Plain(text) if text == "Shear 7 sheep?"));
+    let yes = Decision { granted: true, reason: "Gently.".into(), remember: None };
+    let posted = desk.session.decide(&asked.run, question, &yes);
+    assert!(matches!(posted, Ok(Posted::Waiting)), "{posted:?}");
+    let answers = desk.session.answers(&asked.run).expect("they are read");
+    assert_eq!(answers.get(&question.effect), Some(&true));
+    let resumed = desk.session.resume(&host, &asked.run, Vec::new(), &mut Nobody);
+    let ended = resumed.unwrap_or_else(|error| panic!("it is resumed: {error}"));
+    assert_eq!(ended.standing, Standing::Ended(Disposition::Succeeded));
+    assert_eq!(ended.result.as_deref(), Some("7 sheep, Is the wolf near? No. Gently."));
+    assert_eq!(*dog.ended.lock().expect("nobody panicked"), [Disposition::Succeeded]);
+    let (agents, store) = (desk.session.agents(), desk.session.store());
+    assert!(replay(agents, store, &asked.run, None).is_ok());
+    let recalled = desk.session.recall(&asked.run, None).expect("it is recalled");
+    let told = story(&recalled.program, &asked.run, &recalled.lines).expect("it is told");
+    let said: Vec<(&str, &str)> =
+        told.said.iter().flatten().map(|said| (&*said.did, &*said.came)).collect();
+    assert_eq!(
+        said,
+        [("counts the sheep", "7 of them"), ("does ask", ""), ("asks: Shear 7 sheep?", "")]
+    );
+}
+
+#[test]
+fn a_task_that_nobody_carries_out_fails_at_once() {
+    let desk = Desk::with("stranger-alone", agents());
+    let outcome = run(&desk, &host(&desk, Executors::default()));
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Failed));
+    let lines = desk.session.store().lines(&outcome.run, Seq(0)).expect("readable");
+    assert!(lines[1].contains("this host cannot do that task"), "{}", lines[1]);
+}
+
+#[test]
+fn a_run_of_an_agent_that_is_not_there_is_refused_and_kept() {
+    let desk = Desk::with("stranger-gone", agents());
+    let host = host(&desk, Executors::default().with::<Shepherd>(Dog::default()));
+    let asked = run(&desk, &host);
+    let store = desk.session.store();
+    let refused = replay(&pointsman_agents::all(), store, &asked.run, None);
+    let why = refused.err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(why.contains("refuses the chart"), "{why}");
+    assert!(replay(desk.session.agents(), store, &asked.run, None).is_ok());
+}
