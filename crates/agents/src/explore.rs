@@ -34,6 +34,7 @@ use pointsman_kernel::{
     chart::{Budget, State},
     id::{JobId, Outcome},
     job::AgentDecl,
+    prompt::Prompt,
 };
 use serde_json::value::RawValue;
 
@@ -126,6 +127,10 @@ impl Agent for Explore {
 
     fn used_up(data: &mut Data, _state: &State, budget: &Budget) {
         data.tally.used_up(budget);
+    }
+
+    fn prompt(data: &Data, _visit: &Visit<'_>) -> Prompt {
+        data.prompt()
     }
 
     fn result(data: &Data) -> Option<String> {

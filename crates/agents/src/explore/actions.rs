@@ -56,6 +56,20 @@ impl Candidate {
         let named = self.group.split_once('#').map_or("", |(_, name)| name);
         named.split(' ').next().unwrap_or_default()
     }
+
+    /// Returns it in words: what is done, which way, and with which element.
+    pub(super) fn described(&self) -> String {
+        let mut words = String::from(self.act.name());
+        if let Some(way) = self.direction {
+            words = format!("{words} {}", way.name());
+        }
+        match (self.label.as_str(), self.resource()) {
+            ("", "") if self.class.is_empty() => words,
+            ("", "") => format!("{words} {}", self.class),
+            ("", resource) => format!("{words} {} {resource:?}", self.class),
+            (label, _) => format!("{words} {} {label:?}", self.class),
+        }
+    }
 }
 
 /// What can be done with a device.

@@ -6,7 +6,7 @@ use alloc::{
     vec,
     vec::Vec,
 };
-use core::cmp::{Ordering, Reverse};
+use core::cmp::Reverse;
 
 use super::{
     graph::{Graph, Tried},
@@ -42,7 +42,7 @@ pub(super) struct Map<'a> {
     pub(super) seed: u64,
 }
 
-/// A plan, and whether another was as good.
+/// A plan, and whether another candidate of the screen has the same merit.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Plan {
     pub(super) first: First,
@@ -61,19 +61,8 @@ impl Map<'_> {
     /// Returns the beginning of the best way to something worth trying, by a policy.
     pub(super) fn plan(&self, policy: Policy) -> Option<Plan> {
         let here = self.graph.node(self.here)?;
-        let mut best: Option<(Rank, u64, First)> = None;
-        let mut undecided = false;
-        let mut consider = |rank: Rank, tie: u64, first: First| {
-            let order = best.as_ref().map(|(old, ..)| rank.cmp(old));
-            undecided = match (order, &best) {
-                (Some(Ordering::Equal), Some((.., old))) => undecided || *old != first,
-                (Some(Ordering::Greater), _) => undecided,
-                _ => false,
-            };
-            if best.as_ref().is_none_or(|(old, old_tie, _)| (&rank, tie) < (old, *old_tie)) {
-                best = Some((rank, tie, first));
-            }
-        };
+        let mut best: Option<(Rank, u64, Rank, Option<usize>)> = None;
+        let mut all: Vec<(Rank, Option<usize>)> = Vec::new();
         for (at, way) in self.ways() {
             let Some(node) = self.graph.node(at) else { continue };
             let screen = self.learned.screen(node.look());
@@ -88,18 +77,22 @@ impl Map<'_> {
                 let tie = mix(self.seed, u64::from(at), u64::try_from(place).unwrap_or(0));
                 let prospect =
                     Prospect { worth, cost: way.cost, node, here, action, goal: self.goal, tie };
-                let first = match way.first {
-                    _ if at == self.here => First::Act(action.key.clone()),
-                    Some(first) => {
-                        let Some(first) = here.actions.get(first) else { continue };
-                        First::Act(first.key.clone())
-                    }
-                    None => First::Restart,
-                };
-                consider(policy.rank(&prospect), tie, first);
+                let first = if at == self.here { Some(place) } else { way.first };
+                let (rank, merit) = (policy.rank(&prospect), policy.merit(&prospect));
+                if best.is_none_or(|(old, old_tie, ..)| (rank, tie) < (old, old_tie)) {
+                    best = Some((rank, tie, merit, first));
+                }
+                all.push((merit, first));
             }
         }
-        best.map(|(_, _, first)| Plan { first, undecided })
+        let (.., merit, first) = best?;
+        let Some(first) = first else {
+            return Some(Plan { first: First::Restart, undecided: false });
+        };
+        // A restart is no candidate that could be picked instead.
+        let undecided =
+            all.iter().any(|(other, way)| *other == merit && way.is_some_and(|way| way != first));
+        Some(Plan { first: First::Act(here.actions.get(first)?.key.clone()), undecided })
     }
 
     /// Returns the cheapest known way to every screen that can be reached from here.

@@ -36,6 +36,7 @@ pub enum Policy {
 pub(super) type Rank = (u64, u64, u64, u64);
 
 /// Something that could be tried, and the way there.
+#[derive(Clone, Copy)]
 pub(super) struct Prospect<'a> {
     /// The chance that it shows something new, in millionths.
     pub(super) worth: u64,
@@ -101,6 +102,18 @@ impl Policy {
                 (leaves, it.cost, back, unlikely)
             }
             Self::GoalOriented => (lacking(it.goal, &it.action.label), it.cost, back, unlikely),
+        }
+    }
+
+    /// Ranks something by the policy's own reasons alone: without the seed, and where there
+    /// is a goal without a guess at what is new. A policy is undecided between equals.
+    pub(super) fn merit(self, it: &Prospect<'_>) -> Rank {
+        let (first, second, third, fourth) = self.rank(&Prospect { tie: 0, ..*it });
+        match self {
+            Self::GoalOriented => (first, second, third, 0),
+            Self::BreadthFirst | Self::DepthFirst | Self::MaxCoverage | Self::Focused => {
+                (first, second, third, fourth)
+            }
         }
     }
 }

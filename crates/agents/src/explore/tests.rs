@@ -1,5 +1,6 @@
 //! Scripts for the explore agent, and a small app to explore.
 
+mod asking;
 mod ladder;
 mod policies;
 mod screens;
@@ -20,9 +21,7 @@ use pointsman_kernel::{
 use serde_json::{Value, json};
 
 use super::{CHART, Element, Explore, Report, Screen, Task, Tree, data};
-use crate::testing::{Driver, hostile_texts};
-
-const SETUP: &[&str] = &["ensure_device", "provision_app", "launch_or_attach", "wait_idle"];
+use crate::testing::Driver;
 
 fn button(label: &str) -> Element {
     Element {
@@ -198,47 +197,6 @@ fn a_configuration_without_an_app_is_refused() {
         assert!(Explore::begin(&mut data, &crate::testing::raw(&body)).is_err());
         assert_eq!(data.config.goal, "kept");
     }
-}
-
-#[test]
-fn a_model_picks_from_the_list_and_nothing_else() {
-    let mut route = None;
-    let mut texts = hostile_texts(SETUP);
-    texts.extend(["0", "5", "-1", "999999999999999999999", "tap"].map(String::from));
-    for text in texts {
-        let mut driver = looking(config("goal_oriented", true));
-        driver.report(captured(screen("home", &["Help", "Settings", "About"])));
-        assert_eq!(driver.state(), "ask_model");
-        for attempt in 1..=3 {
-            driver.say(&text);
-            if attempt < 3 {
-                driver.wake();
-            }
-        }
-        assert_eq!(driver.state(), "act", "{text:?}");
-        assert_eq!(driver.run.data.chosen().0.label, "Settings", "the policy's choice stands");
-        let states: Vec<String> = driver.states().into_iter().map(String::from).collect();
-        assert_eq!(*route.get_or_insert_with(|| states.clone()), states);
-    }
-    for (text, label) in [("1", "Settings"), (" 3. ", "About"), ("help", "Help")] {
-        let mut driver = looking(config("goal_oriented", true));
-        driver.report(captured(screen("home", &["Help", "Settings", "About"])));
-        assert!(driver.run.data.prompt().contains("1. tap \"Settings\""));
-        driver.say(text);
-        assert_eq!(driver.run.data.chosen().0.label, label);
-        assert_eq!(driver.state(), "act");
-    }
-}
-
-#[test]
-fn a_model_is_asked_only_where_the_policy_is_undecided_or_stalls() {
-    let mut driver = looking(config("max_coverage", true));
-    let mut save = button("Save");
-    save.resource = "save".into();
-    let mut more = Element { class: "android.view.View".into(), ..button("More") };
-    more.clickable = false;
-    driver.report(captured(read("home", vec![save, more])));
-    assert_eq!(driver.state(), "act", "one promises more than the other");
 }
 
 #[test]

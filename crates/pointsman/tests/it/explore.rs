@@ -133,6 +133,36 @@ fn the_same_seed_explores_the_same_way() {
 }
 
 #[test]
+fn a_model_is_shown_the_list_where_the_policy_is_undecided_and_its_pick_is_done() {
+    let home = home("picks");
+    home.write(
+        "picks.toml",
+        r#"
+        [[turn]]
+        when = """What is looked for: zebras
+1. tap Button "Lines"
+2. tap Button "About"
+3. tap Button "Share"
+4. back"""
+        text = "2"
+        "#,
+    );
+    let more = ["--policy", "goal-oriented", "--goal", "zebras", "--budget", "actions=200"];
+    let picked = explore(&home, &[], &[&more[..], &["--model", "script:picks.toml"]].concat());
+    let picked = end(&picked);
+    assert_eq!(picked["trace"][0]["to"], json!("about"), "{picked}");
+    // Afterwards the script has no answer, and the policy's own choice stands.
+    assert_eq!((&picked["disposition"], &picked["screens"]), (&json!("succeeded"), &json!(6)));
+    let alone = end(&explore(&home, &[], &more));
+    assert_eq!(alone["trace"][0]["to"], json!("list"), "{alone}");
+    // One word decides, and nobody is asked.
+    let clear = ["--policy", "goal-oriented", "--goal", "share it", "--budget", "actions=1"];
+    let clear =
+        end(&explore(&home, &[], &[&clear[..], &["--model", "script:picks.toml"]].concat()));
+    assert_eq!(clear["trace"][0]["to"], json!("browser"), "{clear}");
+}
+
+#[test]
 fn what_is_missing_or_wrong_is_said() {
     let home = home("wrong");
     let said = |arguments: &[&str], code: i32| {

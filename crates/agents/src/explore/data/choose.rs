@@ -7,7 +7,7 @@ use crate::explore::{
     actions::{self, Act, Candidate},
     field,
     plan::{First, Map, Plan, mix},
-    policy::{self, Policy},
+    policy,
     screen::{Front, Screen},
     setup,
     worth::{self, Traits},
@@ -25,7 +25,7 @@ impl Data {
         let button = button.and_then(|permissions| setup::button(permissions, &offers));
         let wanted = if button.is_some() {
             // The dialog is in the way of the step that is due, and is not that step.
-            self.waits = 1;
+            (self.waits, self.plan) = (1, Planned::Fixed);
             button
         } else if self.is_set_up() {
             self.planned(&offers)
@@ -141,16 +141,16 @@ impl Data {
         Some(at)
     }
 
-    /// Chooses, and returns whether a model is to be asked as well.
+    /// Chooses, and returns whether a model is to be asked as well: only where the policy is
+    /// undecided, or nothing new was seen for a while.
     pub(in crate::explore) fn choose(&mut self) -> Choice {
-        let open = self.config.ask_model && self.candidates.len() > 1;
-        let unsure = self.policy == Policy::GoalOriented || self.stall >= LADDER.warn;
+        let asks = self.config.ask_model && self.candidates.len() > 1 && self.is_set_up();
         match self.plan {
             Planned::Restart => Choice::Restart,
             Planned::Lost => Choice::Lost,
-            Planned::Undecided if open => Choice::Open,
-            Planned::Pick if open && unsure && self.is_set_up() => Choice::Open,
-            Planned::Pick | Planned::Undecided => Choice::Settled,
+            Planned::Undecided if asks => Choice::Open,
+            Planned::Pick if asks && self.stall >= LADDER.warn => Choice::Open,
+            Planned::Pick | Planned::Undecided | Planned::Fixed => Choice::Settled,
         }
     }
 

@@ -244,39 +244,6 @@ fn pictures_decide_only_where_there_is_no_hierarchy() {
 }
 
 #[test]
-fn a_model_is_asked_where_nothing_new_was_seen_for_three_rounds() {
-    let mut driver = Driver::<Explore>::new(&super::roomy(100), &[]);
-    let mut config = config("breadth_first", true);
-    config["exhaust"] = json!(true);
-    driver.begin(config);
-    let (mut asked, mut rounds) = (false, 0);
-    while !asked {
-        rounds += 1;
-        assert!(rounds < 400, "a stall is seen");
-        let report = match driver.order().clone() {
-            Order::Own { task: Task::Session | Task::Settle, .. } => Report::Done,
-            Order::Own { task: Task::Inspect(_), .. } => Report::Installed(Some(1)),
-            Order::Own { task: Task::Capture | Task::Verify, .. } => {
-                captured(screen("home", &["Only"]))
-            }
-            Order::Own { .. } => Report::Performed { step: None },
-            Order::Model(_) if driver.run.data.stall >= 3 => {
-                asked = true;
-                continue;
-            }
-            _ => {
-                // Before the stall it may be undecided; the model has no opinion.
-                driver.say("1");
-                continue;
-            }
-        };
-        driver.report(report);
-    }
-    assert_eq!((driver.state(), driver.run.data.stall >= 3), ("ask_model", true));
-    assert!(driver.run.data.prompt().contains("Nothing new in"));
-}
-
-#[test]
 fn the_waits_of_the_chart_are_the_seed_s() {
     assert!(CHART.contains("attempts = 3"));
     assert!(CHART.contains(r#"backoff  = { base = "1s", cap = "5s" }"#));
