@@ -23,8 +23,11 @@ const MANY_TRIES: u32 = 20;
 /// Tries after which a way counts as one that does not work.
 const MIN_TRIES: u32 = 3;
 const MAX_TRIES: u32 = 10;
-/// Actions for each that is reproduced.
+/// Actions for each that is reproduced: so many, or as many as its way is long so many times,
+/// but no more than the last.
 const ACTIONS: u64 = 500;
+const ACTIONS_PER_MOVE: u64 = 60;
+const MAX_ACTIONS: u64 = 3_000;
 /// Known ways that are tried at most.
 const MAX_WAYS: usize = 8;
 /// Others that are counted where the shortest does not always work.
@@ -38,7 +41,8 @@ pub struct Options {
     /// How often the shortest way is verified; by default 5 times, and 20 times where an
     /// action on it was seen to come to different things or it did not always work.
     pub tries: Option<u32>,
-    /// Actions at most, over all that is reproduced; by default 500 for each.
+    /// Actions at most, over all that is reproduced; by default 500 for each, or 60 for each
+    /// action of the way on which it was seen, at most 3,000.
     pub actions: Option<u64>,
     /// How long a device is given.
     pub device: Settings,
@@ -75,8 +79,8 @@ pub enum ReproduceError {
     Device(#[from] DeviceError),
 }
 
-/// Reproduces all that went wrong in an exploration, one after the other. Each has an equal
-/// share of what is left of the budget.
+/// Reproduces all that went wrong in an exploration, one after the other. Each has a share
+/// of what is left of the budget: the longer its way, the more.
 pub async fn reproduce(
     config: &Config,
     map: &Map,
@@ -85,17 +89,25 @@ pub async fn reproduce(
     let stage = Stage::new(config, &options.device)?;
     stage.open().await?;
     let mut bench = Bench::new(map, stage);
-    let count = u64::try_from(map.mishaps.len()).unwrap_or(u64::MAX);
-    let mut left = options.actions.unwrap_or_else(|| ACTIONS.saturating_mul(count));
+    let mut rest: u64 = map.mishaps.iter().map(|it| allowance(it.path.len())).sum();
+    let mut left = options.actions.unwrap_or(rest);
     let mut found = Vec::new();
-    for (mishap, rest) in map.mishaps.iter().zip((1..=map.mishaps.len()).rev()) {
-        let share = left / u64::try_from(rest).unwrap_or(u64::MAX);
-        bench.left = share;
+    for mishap in &map.mishaps {
+        let own = allowance(mishap.path.len());
+        let share = left.saturating_mul(own).checked_div(rest).unwrap_or(0);
+        (bench.left, rest) = (share, rest - own);
         found.push(bench.reproduce(mishap, options.tries).await?);
-        left = left.saturating_sub(share - bench.left);
+        left -= share - bench.left;
     }
     bench.stage.close().await;
     Ok(found)
+}
+
+/// Returns the actions that may be spent by default on something that was seen after so many
+/// moves. Half of them is enough to go the whole way thirty times.
+fn allowance(moves: usize) -> u64 {
+    let length = u64::try_from(moves).unwrap_or(u64::MAX);
+    length.saturating_mul(ACTIONS_PER_MOVE).clamp(ACTIONS, MAX_ACTIONS)
 }
 
 /// Where ways are tried, within a budget.
@@ -120,7 +132,8 @@ impl<'a> Bench<'a> {
         let before = self.left;
         // A way that nobody has verified is worth little.
         let wanted = u64::from(tries.unwrap_or(MANY_TRIES));
-        let length = u64::try_from(self.map.shortest(mishap).len()).unwrap_or(u64::MAX);
+        // The app is started for every try, even where it was in front already.
+        let length = u64::try_from(mishap.path.len() + 1).unwrap_or(u64::MAX);
         let kept = wanted.saturating_mul(length).min(before / 2);
         self.left -= kept;
         let base = match self.known(mishap).await? {

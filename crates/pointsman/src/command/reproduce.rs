@@ -41,7 +41,8 @@ pub(crate) struct Reproduce {
     /// different things or it did not always work].
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     tries: Option<u32>,
-    /// Actions at most, over all: `actions=N` [default: 500 for each].
+    /// Actions at most, over all: `actions=N` [default: 500 for each, or 60 for each
+    /// action of the way on which it was seen, at most 3000].
     #[arg(long, value_name = "actions=N", value_parser = budget)]
     budget: Option<u64>,
     /// Write a Maestro flow and a Python script for each into this folder.

@@ -8,9 +8,9 @@ use pointsman_agents::explore::{
     offers,
 };
 use pointsman_kernel::id::Digest;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{Bench, Stage};
+use super::{Bench, Options, Stage, allowance, reproduce};
 use crate::device::{Device as _, Gesture, Recording, Settings};
 
 /// A folder that is removed with its test.
@@ -22,32 +22,43 @@ impl Drop for Folder {
     }
 }
 
-/// A corridor of rooms with a loop in each; the last door brings the app down, always or by
-/// chance.
-fn corridor(name: &str, chance: f64) -> (Folder, PathBuf) {
+fn room(id: &str, package: &str, buttons: &[&str]) -> Value {
+    let button = |name: &&str| {
+        format!(
+            r#"<a.Button class="a.Button" clickable="true" resource-id="{name}" text="{name}"/>"#
+        )
+    };
+    let inside: String = buttons.iter().map(button).collect();
+    let hierarchy = format!(
+        r#"<hierarchy><a.Frame class="a.Frame" package="{package}">{inside}</a.Frame></hierarchy>"#
+    );
+    json!({ "type": "state", "id": id, "activity": id, "package": package, "flags": [],
+        "hierarchy": hierarchy })
+}
+
+fn event(from: &str, to: &str, kind: &str, node: Option<u32>, p: f64) -> Value {
+    json!({ "type": "event", "from": from, "to": to, "kind": kind, "raw": {}, "p": p,
+        "target": node.map(|node| json!({ "node": node })) })
+}
+
+/// Writes a recording that starts in `a`.
+fn recorded(name: &str, lines: &[Value]) -> (Folder, PathBuf) {
     let folder =
         std::env::temp_dir().join(format!("pointsman-reproduce-{}-{name}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder can be made");
-    let room = |id: &str, package: &str, buttons: &[&str]| {
-        let button = |name: &&str| {
-            format!(
-                r#"<a.Button class="a.Button" clickable="true" resource-id="{name}" text="{name}"/>"#
-            )
-        };
-        let inside: String = buttons.iter().map(button).collect();
-        let hierarchy = format!(
-            r#"<hierarchy><a.Frame class="a.Frame" package="{package}">{inside}</a.Frame></hierarchy>"#
-        );
-        json!({ "type": "state", "id": id, "activity": id, "package": package, "flags": [],
-            "hierarchy": hierarchy })
-    };
-    let event = |from: &str, to: &str, kind: &str, node: Option<u32>, p: f64| {
-        json!({ "type": "event", "from": from, "to": to, "kind": kind, "raw": {}, "p": p,
-            "target": node.map(|node| json!({ "node": node })) })
-    };
+    let header = json!({ "type": "header", "app": "test", "package": "app", "kind": "synthetic",
+        "initial": "a" });
+    let lines = lines.iter().filter(|it| it["p"] != 0.0);
+    let lines: Vec<String> = [&header].into_iter().chain(lines).map(ToString::to_string).collect();
+    let file = folder.join("app.jsonl");
+    fs::write(&file, lines.join("\n")).expect("it can be written");
+    (Folder(folder), file)
+}
+
+/// A corridor of rooms with a loop in each; the last door brings the app down, always or by
+/// chance.
+fn corridor(name: &str, chance: f64) -> (Folder, PathBuf) {
     let lines = [
-        json!({ "type": "header", "app": "test", "package": "app", "kind": "synthetic",
-            "initial": "a" }),
         room("a", "app", &["on", "idle"]),
         room("b", "app", &["on", "side"]),
         room("side", "app", &["idle"]),
@@ -62,10 +73,7 @@ fn corridor(name: &str, chance: f64) -> (Folder, PathBuf) {
         event("c", "down", "tap", Some(1), chance),
         event("c", "c", "tap", Some(1), 1.0 - chance),
     ];
-    let lines = lines.iter().filter(|it| it["p"] != 0.0).map(ToString::to_string);
-    let file = folder.join("app.jsonl");
-    fs::write(&file, lines.collect::<Vec<_>>().join("\n")).expect("it can be written");
-    (Folder(folder), file)
+    recorded(name, &lines)
 }
 
 fn config(file: &std::path::Path, package: &str) -> Config {
@@ -174,4 +182,62 @@ fn the_budget_is_kept() {
         let found = bench.reproduce(crash, None).await.expect("it is tried");
         assert!(found.cut_short && found.actions == 5, "{found:?}");
     });
+}
+
+#[test]
+fn a_long_way_has_a_budget_for_all_its_tries() {
+    // A row of rooms; behind the last one is a door that brings the app down now and then.
+    let name = |at: usize| if at == 0 { "a".to_owned() } else { format!("r{at}") };
+    let mut lines = vec![room("down", "android", &["aerr_close"])];
+    for at in 0..ROOMS {
+        lines.push(room(&name(at), "app", &["on"]));
+        let (next, chance) =
+            if at + 1 < ROOMS { (name(at + 1), 1.0) } else { ("down".into(), 0.5) };
+        lines.push(event(&name(at), &next, "tap", Some(1), chance));
+        lines.push(event(&name(at), "a", "tap", Some(1), 1.0 - chance));
+    }
+    let (_folder, file) = recorded("long", &lines);
+    let config = config(&file, "app");
+    run(async {
+        let recording = Recording::open(&file, 1, None).expect("it opens");
+        let map = walk(&config, &recording).await;
+        let [crash] = map.mishaps.as_slice() else { panic!("one crash: {:?}", map.mishaps) };
+        let found = reproduce(&config, &map, &Options::default()).await.expect("it is tried");
+        let [found] = found.as_slice() else { panic!("one: {found:?}") };
+        assert_eq!((found.path.len(), found.tries), (ROOMS + 1, 20));
+        assert!((3..=17).contains(&found.held), "{found:?}");
+        assert!(found.actions > 500 && found.actions <= allowance(crash.path.len()), "{found:?}");
+        let options = Options { actions: Some(300), ..Options::default() };
+        let found = reproduce(&config, &map, &options).await.expect("it is tried");
+        assert!(found[0].cut_short && found[0].actions <= 300, "what a person sets is kept");
+    });
+}
+
+const ROOMS: usize = 30;
+
+/// Starts the app, and taps the only button until it is down.
+async fn walk(config: &Config, recording: &Recording) -> Map {
+    let mut reader = Reader::new(config);
+    recording.restart(&config.app.package, "0").await.expect("it starts");
+    let mut task = Task::Restart(config.app.clone());
+    for number in 1.. {
+        reader.take(number, &task, &Report::Performed { step: None });
+        let look = recording.look().await.expect("it shows something");
+        let screen = Screen::read(&look.tree, &look.package, &look.activity);
+        let down = screen.package == "android";
+        reader.take(number, &Task::Verify, &Report::Captured { screen, running: true });
+        if down {
+            break;
+        }
+        let gesture = Gesture { act: Act::Tap, target: Some(1), ..Gesture::default() };
+        recording.act(&gesture, &number.to_string()).await.expect("it acts");
+        let target = Some(Target { ordinal: 1, bounds: None });
+        task = Task::Perform { act: Act::Tap, target, direction: None, text: None };
+    }
+    reader.map()
+}
+
+#[test]
+fn the_budget_grows_with_the_way_and_is_bounded() {
+    assert_eq!([1, 8, 10, 30, 50, 1_000].map(allowance), [500, 500, 600, 1_800, 3_000, 3_000]);
 }
