@@ -31,7 +31,8 @@ const KEPT: u32 = 120;
 
 /// Draws the map of an app.
 pub(crate) fn svg(exploration: &Exploration, theme: Theme) -> String {
-    let pictured = exploration.map.screens.len() <= MAX_PICTURES;
+    let own = exploration.map.screens.iter().filter(|it| !it.dialog);
+    let pictured = own.count() <= MAX_PICTURES;
     let scene = Scene::new(&exploration.map, pictured);
     let mut svg = String::new();
     // Writing to a string cannot fail.
@@ -142,6 +143,15 @@ fn branch(scene: &Scene, way: &Way, svg: &mut String) -> Result {
         head(class, (x, y), true, svg)?;
     }
     let label = cut(Face::Label, &way.label, GAP.0 - 60);
+    if scene.ways.iter().any(|it| !it.tree) {
+        // Ways across must not strike through the label.
+        writeln!(
+            svg,
+            "<rect class=\"blank\" x=\"{turn}\" y=\"{}\" width=\"{}\" height=\"12\"/>",
+            middle - 14,
+            Face::Label.width(&label)
+        )?;
+    }
     text("label", turn, middle - 5, &label, svg)?;
     writeln!(svg, "</g>")
 }
@@ -217,7 +227,13 @@ fn write_card(it: &Exploration, card: &Card, pictured: bool, svg: &mut String) -
     writeln!(svg, "</g>")
 }
 
-fn words(screen: &Sight, card: &Card, (left, dead): (i64, bool), svg: &mut String) -> Result {
+/// Writes what is said of a screen on its card.
+pub(super) fn words(
+    screen: &Sight,
+    card: &Card,
+    (left, dead): (i64, bool),
+    svg: &mut String,
+) -> Result {
     let room = card.x + card.width - left - 8;
     let tall = card.height > 100;
     let name = screen.name();
@@ -230,9 +246,24 @@ fn words(screen: &Sight, card: &Card, (left, dead): (i64, bool), svg: &mut Strin
         text("name", left, y, &line, svg)?;
         y += Face::Name.line();
     }
+    let mark = match (dead, card.start) {
+        (true, _) => "dead end",
+        (false, true) => "start",
+        (false, false) if screen.dialog => "system dialog",
+        (false, false) => "",
+    };
+    if !mark.is_empty() && tall {
+        text("mark", left, card.y + card.height - 8, mark, svg)?;
+    } else if !mark.is_empty() {
+        text("mark end", card.x + card.width - 8, y, mark, svg)?;
+    }
     let activity = screen.activity.rsplit(['.', '/']).next().unwrap_or_default();
     if !activity.is_empty() {
-        text("code", left, y, &cut(Face::Code, activity, room), svg)?;
+        // On a small card the mark is on the same line.
+        let taken = if tall || mark.is_empty() { 0 } else { Face::Name.width(mark) };
+        text("code", left, y, &cut(Face::Code, activity, room - taken), svg)?;
+    }
+    if !activity.is_empty() || !tall {
         y += Face::Code.line() + 2;
     }
     let tried = format!("{} of {} tried", screen.tried, screen.seen);
@@ -252,15 +283,7 @@ fn words(screen: &Sight, card: &Card, (left, dead): (i64, bool), svg: &mut Strin
             text("small", left + Face::Small.width(&tried) + 8, y, &more, svg)?;
         }
     }
-    let mark = match (dead, card.start) {
-        (true, _) => "dead end",
-        (false, true) => "start",
-        (false, false) if screen.dialog => "system dialog",
-        (false, false) => return Ok(()),
-    };
-    let mark_y = card.y + card.height - 8;
-    let mark_x = if tall { left } else { card.x + card.width - 8 - Face::Small.width(mark) };
-    text("mark", mark_x, mark_y, mark, svg)
+    Ok(())
 }
 
 /// Writes the picture of a screen, or where there is none a sketch of its widgets.

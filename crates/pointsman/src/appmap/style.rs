@@ -14,6 +14,7 @@ const SHAPES: &str = "\
 .am .label{font-size:11px}
 .am .small,.am .mark{font-size:10px}
 .am .mark{font-weight:700}
+.am .end{text-anchor:end}
 .am .code{font-size:10px;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,\"DejaVu Sans Mono\",monospace}
 .am .way{fill:none;stroke-width:1.5}
 .am .cross{fill:none;stroke-width:1;opacity:.45}
@@ -26,7 +27,7 @@ const SHAPES: &str = "\
 
 /// Selector, property, by light, by dark.
 const COLOURS: &[(&str, &str, &str, &str)] = &[
-    (".paper", "fill", "#ffffff", "#0d1117"),
+    (".paper,.blank", "fill", "#ffffff", "#0d1117"),
     (".paper,.rule", "stroke", "#d5dce4", "#30363d"),
     (".title,.name", "fill", "#1b2733", "#e6edf3"),
     (".code,.label", "fill", "#3d4b5c", "#b6c2cf"),

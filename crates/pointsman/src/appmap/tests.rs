@@ -5,7 +5,11 @@ use pointsman_agents::explore::{
     map::{Action, Edge, Landing, Map, Sight},
 };
 
-use super::scene::{Card, Scene, What};
+use super::{
+    paint,
+    scene::{Card, Scene, What},
+};
+use crate::draw::text::Face;
 
 fn id(number: usize) -> ScreenId {
     ScreenId(format!("{number:016x}"))
@@ -70,4 +74,55 @@ fn a_crash_hangs_on_its_screen() {
     let crash = scene.cards.iter().position(|it| matches!(it.what, What::Wrong(..)));
     let way = scene.ways.iter().find(|it| Some(it.to) == crash).expect("a way to the crash");
     assert_eq!(scene.cards[way.from].what, What::Screen(4));
+}
+
+/// Returns the class, the place and the words of every text.
+fn texts(svg: &str) -> Vec<(&str, i64, i64, &str)> {
+    let of = |line: &str, name: &str| -> Option<i64> {
+        let (_, rest) = line.split_once(&format!(" {name}=\""))?;
+        rest.split('"').next()?.parse().ok()
+    };
+    svg.lines()
+        .filter_map(|line| {
+            let class = line.strip_prefix("<text class=\"")?.split('"').next()?;
+            let words = line.split_once('>')?.1.strip_suffix("</text>")?;
+            Some((class, of(line, "x")?, of(line, "y")?, words))
+        })
+        .collect()
+}
+
+#[test]
+fn words_on_a_small_card_stay_on_it_and_apart() {
+    for (dialog, dead, more) in [(true, false, 12), (false, true, 1), (false, false, 0)] {
+        let mut scene = Scene::new(&map(200), false);
+        let card = &mut scene.cards[0];
+        (card.more, card.start) = (more, false);
+        let screen = Sight {
+            activity: "com.android.GrantPermissionsActivity".into(),
+            title: "图书馆应用程序需要访问您的照片和媒体内容".into(),
+            seen: 114,
+            tried: 113,
+            dialog,
+            ..Sight::default()
+        };
+        let mut svg = String::new();
+        paint::words(&screen, card, (card.x + 10, dead), &mut svg).expect("a string takes it");
+        let mut spans = Vec::new();
+        for (class, x, y, words) in texts(&svg) {
+            let (face, end) = match class {
+                "name" | "mark end" => (Face::Name, class == "mark end"),
+                "code" => (Face::Code, false),
+                _ => (Face::Small, false),
+            };
+            let width = face.width(words);
+            let left = if end { x - width } else { x };
+            assert!(left >= card.x && left + width <= card.x + card.width, "{words}: {svg}");
+            assert!(y < card.y + card.height, "{words}: {svg}");
+            for (other, from, to) in &spans {
+                assert!(*other != y || left >= *to || left + width <= *from, "{words}: {svg}");
+            }
+            spans.push((y, left, left + width));
+        }
+        assert!(spans.len() >= 3, "{svg}");
+    }
 }

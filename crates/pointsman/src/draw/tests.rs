@@ -234,3 +234,11 @@ fn text_is_broken_at_joints_and_fits() {
     assert_eq!(Face::Small.wrap("short", 100), ["short"]);
     assert_eq!(escape("<a & \"b\">\u{7}"), "&lt;a &amp; &quot;b&quot;&gt; ");
 }
+
+#[test]
+fn letters_that_fill_a_square_are_as_wide_as_they_are_high() {
+    assert_eq!(Face::Small.width("图书馆"), 30);
+    assert_eq!(Face::Code.width("图书馆"), 30);
+    assert_eq!(Face::Small.width("e\u{301}"), Face::Small.width("e"), "an accent has no width");
+    assert_eq!(escape("a\u{ffff}<b\u{7}>"), "a &lt;b &gt;");
+}

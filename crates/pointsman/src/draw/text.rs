@@ -1,5 +1,7 @@
 //! Text without a font: how wide it will be, where to break it, how XML wants it.
 
+use unicode_width::UnicodeWidthChar as _;
+
 /// A face and a size; what differs in width from the others.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Face {
@@ -28,6 +30,8 @@ const ADVANCES: [u16; 95] = [
 ];
 /// For everything that the table does not have.
 const OTHER: u16 = 838;
+/// For letters that fill a square, such as Chinese ones.
+const WIDE: u16 = 1_000;
 /// The one width of a fixed pitch.
 const PITCH: u16 = 606;
 
@@ -71,8 +75,11 @@ impl Face {
     }
 
     fn advance(self, letter: char) -> u16 {
-        if self == Self::Code {
-            return PITCH;
+        match letter.width() {
+            Some(0) => return 0,
+            Some(2) => return WIDE,
+            _ if self == Self::Code => return PITCH,
+            _ => {}
         }
         let at = u32::from(letter).checked_sub(32).and_then(|at| usize::try_from(at).ok());
         at.and_then(|at| ADVANCES.get(at)).copied().unwrap_or(OTHER)
@@ -114,6 +121,7 @@ pub(crate) fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             // XML 1.0 has no way to write these.
+            '\u{fffe}' | '\u{ffff}' => escaped.push(' '),
             letter if letter.is_control() => escaped.push(' '),
             letter => escaped.push(letter),
         }

@@ -69,23 +69,20 @@ fn figures(map: &Map, page: &mut String) -> Result {
     let count = |kind: Kind| map.mishaps.iter().filter(|it| it.kind == kind).count();
     let share = (coverage.actions_tried * 100).checked_div(coverage.actions_seen).unwrap_or(0);
     writeln!(page, "<div class=\"figures\">")?;
-    for (value, name, class) in [
-        (coverage.screens.to_string(), "screens", ""),
-        (coverage.activities.to_string(), "activities", ""),
-        (coverage.edges.to_string(), "edges", ""),
-        (coverage.actions.to_string(), "actions performed", ""),
-        (
-            format!("{share} %"),
-            &*format!("{} of {} actions tried", coverage.actions_tried, coverage.actions_seen),
-            "",
-        ),
-        (count(Kind::Crash).to_string(), "crashes", "bad"),
-        (count(Kind::NotResponding).to_string(), "hangs", "bad"),
-        (count(Kind::DeadEnd).to_string(), "dead ends", "warn"),
-    ] {
-        let class = if value == "0" { "" } else { class };
-        writeln!(page, "<div><b class=\"{class}\">{value}</b>{name}</div>")?;
-    }
+    let figure = |value: usize, one: &str, more: &str, class: &str, page: &mut String| {
+        let name = if value == 1 { one } else { more };
+        let class = if value == 0 { "" } else { class };
+        writeln!(page, "<div><b class=\"{class}\">{value}</b>{name}</div>")
+    };
+    figure(coverage.screens, "screen", "screens", "", page)?;
+    figure(coverage.activities, "activity", "activities", "", page)?;
+    figure(coverage.edges, "edge", "edges", "", page)?;
+    figure(coverage.actions, "action performed", "actions performed", "", page)?;
+    let tried = format!("{} of {} actions tried", coverage.actions_tried, coverage.actions_seen);
+    writeln!(page, "<div><b>{share} %</b>{tried}</div>")?;
+    figure(count(Kind::Crash), "crash", "crashes", "bad", page)?;
+    figure(count(Kind::NotResponding), "hang", "hangs", "bad", page)?;
+    figure(count(Kind::DeadEnd), "dead end", "dead ends", "warn", page)?;
     writeln!(page, "</div>")
 }
 
