@@ -10,6 +10,7 @@ mod flushes;
 mod grouped;
 mod many;
 mod peers;
+mod ram;
 mod waiting;
 
 use std::{path::Path, time::Duration};
@@ -34,9 +35,12 @@ const PAIRS: usize = 1_000;
 const WARM: usize = 1_200;
 
 /// Builds this program for release and runs the benchmark there.
-pub(crate) fn bench(waiting: usize, json: Option<&Path>) -> Result<bool> {
+pub(crate) fn bench(waiting: usize, ram: bool, json: Option<&Path>) -> Result<bool> {
     let mut cargo = released();
     cargo.args(["--", "bench-journal-inner", "--waiting", &waiting.to_string()]);
+    if ram {
+        cargo.arg("--ram");
+    }
     if let Some(file) = json {
         cargo.arg("--json").arg(file);
     }
@@ -44,8 +48,11 @@ pub(crate) fn bench(waiting: usize, json: Option<&Path>) -> Result<bool> {
 }
 
 /// Runs the benchmark, and returns whether every target was reached.
-pub(crate) fn inner(waiting: usize, json: Option<&Path>) -> Result<bool> {
+pub(crate) fn inner(waiting: usize, ram: bool, json: Option<&Path>) -> Result<bool> {
     ensure!(!cfg!(debug_assertions), "a debug build measures nothing: use `bench journal`");
+    if ram {
+        return ram::inner(json);
+    }
     eprintln!("installing what is missing of the peers");
     let peers = peers::Peers::ready()?;
     components::strace()?;

@@ -93,6 +93,8 @@ enum Command {
         #[arg(long)]
         waiting: usize,
         #[arg(long)]
+        ram: bool,
+        #[arg(long)]
         json: Option<PathBuf>,
     },
     /// A fixed loop of durable steps, for a counter of system calls to watch.
@@ -116,6 +118,9 @@ enum Bench {
         /// Runs that wait at the same time.
         #[arg(long, value_name = "N", default_value_t = 100_000)]
         waiting: usize,
+        /// Measure in memory, beside `XState` and the SQL alone: our own share of a step.
+        #[arg(long)]
+        ram: bool,
         /// Write the figures to this file as well.
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
@@ -208,8 +213,8 @@ fn main() -> ExitCode {
         Command::Test { only, list: false } => tiers::test(&only),
         Command::Soak(amount) => soak::soak(amount),
         Command::Bench(Bench::Step { json }) => bench::step(json.as_deref()),
-        Command::Bench(Bench::Journal { waiting, json }) => {
-            durable::bench(waiting, json.as_deref())
+        Command::Bench(Bench::Journal { waiting, ram, json }) => {
+            durable::bench(waiting, ram, json.as_deref())
         }
         Command::Bench(Bench::Form { dev, json }) => filling::bench(dev, json.as_deref()),
         Command::CheckModel(options) => xtask_model::check(&options),
@@ -228,7 +233,9 @@ fn main() -> ExitCode {
         Command::RunTier { tier } => tiers::inner(tier),
         Command::CountServer { port, file } => kill::counter::serve(port, &file),
         Command::BenchStepInner { json } => bench::step_inner(json.as_deref()),
-        Command::BenchJournalInner { waiting, json } => durable::inner(waiting, json.as_deref()),
+        Command::BenchJournalInner { waiting, ram, json } => {
+            durable::inner(waiting, ram, json.as_deref())
+        }
         Command::BenchJournalLoop { folder, steps } => durable::steps(&folder, steps),
         Command::BenchLoop { chart, passes, of } => bench::step_loop(&chart, passes, of),
     };

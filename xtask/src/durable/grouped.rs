@@ -128,18 +128,38 @@ struct Bare {
     rows: mpsc::Sender<Row>,
 }
 
+/// The same SQL for one run, with nobody to wait for.
+pub(super) struct Single(Connection);
+
+impl Single {
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        Ok(Self(database(path)?))
+    }
+
+    /// Writes a row, and waits until it is on disk.
+    pub(super) fn write(&mut self, seq: u64) -> Result<()> {
+        let (done, _written) = oneshot::channel();
+        Ok(batched(&mut self.0, &[(1, seq, "x".repeat(RECORD), done)])?)
+    }
+}
+
+fn database(path: &Path) -> Result<Connection> {
+    let connection = Connection::open(path)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "wal_autocheckpoint", 1_000)?;
+    connection.execute_batch(
+        "CREATE TABLE run (id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, state TEXT NOT NULL,
+         wake INTEGER) STRICT;
+         CREATE TABLE entry (run INTEGER NOT NULL, seq INTEGER NOT NULL, line TEXT NOT NULL,
+         PRIMARY KEY (run, seq)) STRICT, WITHOUT ROWID;",
+    )?;
+    Ok(connection)
+}
+
 impl Bare {
     fn open(path: &Path) -> Result<Self> {
-        let connection = Connection::open(path)?;
-        connection.pragma_update(None, "journal_mode", "WAL")?;
-        connection.pragma_update(None, "synchronous", "FULL")?;
-        connection.pragma_update(None, "wal_autocheckpoint", 1_000)?;
-        connection.execute_batch(
-            "CREATE TABLE run (id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, state TEXT NOT NULL,
-             wake INTEGER) STRICT;
-             CREATE TABLE entry (run INTEGER NOT NULL, seq INTEGER NOT NULL, line TEXT NOT NULL,
-             PRIMARY KEY (run, seq)) STRICT, WITHOUT ROWID;",
-        )?;
+        let connection = database(path)?;
         let (rows, inbox) = mpsc::channel();
         thread::Builder::new().name("bare".into()).spawn(move || write(connection, &inbox))?;
         Ok(Self { rows })

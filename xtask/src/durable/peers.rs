@@ -17,7 +17,7 @@ use crate::{
     place, process,
 };
 
-const STEPS: u32 = 1_000;
+pub(super) const STEPS: u32 = 1_000;
 const ROUNDS: usize = 3;
 const CAP: Duration = Duration::from_mins(5);
 /// Bytes of a raw record: about what each of them keeps of a step.
@@ -77,18 +77,21 @@ impl Peers {
 
     /// Runs one of them, and returns its version and what a step took.
     fn run(&self, which: &str, folder: &Path) -> Result<(String, f64)> {
-        let mut command = if which == "xstate" {
-            let mut node = process::command("node");
-            node.arg(place::script("js/counter.mjs")).arg(&self.npm);
-            node
-        } else {
-            let mut python = process::command(self.python.program());
-            python.arg(place::script("py/peers.py")).arg(which);
-            python
-        };
+        if which == "xstate" {
+            return xstate(&self.npm, folder);
+        }
+        let mut command = process::command(self.python.program());
+        command.arg(place::script("py/peers.py")).arg(which);
         command.arg(folder).arg(STEPS.to_string());
         told(command, &folder.join("told")).with_context(|| format!("{which} does not run"))
     }
+}
+
+/// Runs `XState` with better-sqlite3, and returns its version and what a step took.
+pub(super) fn xstate(npm: &Path, folder: &Path) -> Result<(String, f64)> {
+    let mut node = process::command("node");
+    node.arg(place::script("js/counter.mjs")).arg(npm).arg(folder).arg(STEPS.to_string());
+    told(node, &folder.join("told")).context("xstate does not run")
 }
 
 fn told(mut command: Command, file: &Path) -> Result<(String, f64)> {
@@ -121,7 +124,8 @@ fn row(raw: &mut Raw, mut run: impl FnMut(usize) -> Result<(String, f64)>) -> Re
     Ok(Row { name, step: median(&steps), raw: median(&raws), ratio: median(&ratios) })
 }
 
-fn ours(folder: &Path) -> Result<f64> {
+/// Returns what a step of our own counter takes.
+pub(super) fn ours(folder: &Path) -> Result<f64> {
     let mut counter = Counter::open(&folder.join("journal.db"))?;
     let mut took = Duration::ZERO;
     for _ in 0..STEPS {
