@@ -31,6 +31,8 @@ const LIST_CAP: Duration = Duration::from_mins(1);
 /// alone cargo would choose other features, and compile most of what it rests on once more.
 const BUILD: [&str; 4] = ["test", "--workspace", "--locked", "--no-run"];
 /// The arguments that select the kernel's properties.
+const SORTED: [&str; 8] =
+    ["test", "--package", "pointsman-agents", "--locked", "--test", "it", "--", "journals"];
 const PROPERTIES: [&str; 6] = ["test", "--workspace", "--locked", "--test", "it", "properties::"];
 
 /// A group of tests that runs as one child process.
@@ -38,6 +40,8 @@ const PROPERTIES: [&str; 6] = ["test", "--workspace", "--locked", "--test", "it"
 pub(crate) enum Tier {
     /// Every test of the workspace; needs nothing from outside.
     Unit,
+    /// Journals in a build that sorts JSON objects.
+    Sorted,
     /// The kernel's properties, 10,000 cases each.
     Properties,
     /// The shipped charts against the real `XState`.
@@ -65,8 +69,9 @@ pub(crate) enum Tier {
 }
 
 impl Tier {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Unit,
+        Self::Sorted,
         Self::Properties,
         Self::Xstate,
         Self::Model,
@@ -84,6 +89,7 @@ impl Tier {
     const fn name(self) -> &'static str {
         match self {
             Self::Unit => "unit",
+            Self::Sorted => "sorted",
             Self::Properties => "properties",
             Self::Xstate => "xstate",
             Self::Model => "model",
@@ -102,6 +108,7 @@ impl Tier {
     const fn about(self) -> &'static str {
         match self {
             Self::Unit => "every test of the workspace; needs nothing from outside",
+            Self::Sorted => "every kept journal, replayed by a build that sorts JSON objects",
             Self::Properties => "the kernel's properties, 10,000 cases each",
             Self::Xstate => "the shipped charts against the real XState",
             Self::Model => "every run of the shipped charts, reduced, within caps",
@@ -123,7 +130,8 @@ impl Tier {
         Duration::from_secs(match self {
             Self::Live | Self::Browser | Self::Sandbox | Self::Appium => 1_800,
             Self::Unit => 900,
-            Self::Properties
+            Self::Sorted
+            | Self::Properties
             | Self::Xstate
             | Self::Model
             | Self::Aimock
@@ -137,7 +145,7 @@ impl Tier {
     /// Returns what it needs from outside.
     const fn needs(self) -> &'static [Need] {
         match self {
-            Self::Unit | Self::Properties | Self::Model => &[],
+            Self::Unit | Self::Sorted | Self::Properties | Self::Model => &[],
             Self::Xstate | Self::Aimock | Self::Mcp | Self::Acp => &[Need::Npm],
             Self::Sandbox | Self::Kill | Self::Code => &[Need::Sandbox],
             Self::Live => &[Need::Models, Need::Sandbox],
@@ -157,6 +165,11 @@ impl Tier {
                 let mut tests =
                     process::cargo(["test", "--workspace", "--locked", "--no-fail-fast"]);
                 tests.env_remove("PROPTEST_CASES");
+                tests
+            }
+            Self::Sorted => {
+                let mut tests = process::cargo(SORTED);
+                tests.env("POINTSMAN_SORTED", "1");
                 tests
             }
             Self::Properties => {
@@ -200,7 +213,9 @@ pub(crate) fn inner(tier: Tier) -> Result<bool> {
         Tier::Code => code::tier(),
         Tier::Browser => ignored::browser(),
         Tier::Appium => ignored::appium(),
-        Tier::Unit | Tier::Properties | Tier::Model => bail!("cargo or another build runs it"),
+        Tier::Unit | Tier::Sorted | Tier::Properties | Tier::Model => {
+            bail!("cargo or another build runs it")
+        }
     }
 }
 

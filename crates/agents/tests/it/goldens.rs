@@ -3,7 +3,6 @@
 
 use std::{fs, path::PathBuf};
 
-use pointsman_agents::ROWS;
 use pointsman_kernel::{chart::Disposition, id::Digest};
 use serde_json::json;
 
@@ -15,18 +14,17 @@ fn folder() -> PathBuf {
 
 #[test]
 fn golden_journals_replay() {
-    let mut replayed = 0;
+    let (all, mut replayed) = (pointsman_agents::all(), 0);
     for entry in fs::read_dir(folder()).expect("the journals are there") {
         let path = entry.expect("it can be listed").path();
         let text = fs::read_to_string(&path).expect("it can be read");
         let name = path.file_stem().and_then(|name| name.to_str()).expect("it has a name");
         let chart = name.split('-').next().unwrap_or_default();
-        let chart = pointsman_agents::chart(chart).expect("it ships").expect("it is sound");
-        let row = ROWS.iter().find(|row| row.decl.name == chart.jobs()).expect("it has a row");
-        let mut run = (row.start)(&chart);
+        let program = all.verify(all.chart(chart).expect("it ships")).expect("it is sound");
+        let mut run = program.start();
         let mut prev = Digest::default();
         for line in text.lines() {
-            let folded = run.fold(&chart, prev, line);
+            let folded = run.fold(&program, prev, line);
             prev = folded.unwrap_or_else(|error| panic!("{name}: {error}")).1;
             replayed += 1;
         }

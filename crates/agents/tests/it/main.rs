@@ -1,5 +1,6 @@
 //! The shipped charts, held to their sources and to the rules.
 
+mod corpus;
 mod digests;
 mod goldens;
 mod laws;

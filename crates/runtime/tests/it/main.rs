@@ -9,7 +9,6 @@ mod browser;
 mod children;
 mod config;
 mod converse;
-mod corpus;
 mod decode;
 mod driver;
 mod examples;
