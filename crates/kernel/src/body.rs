@@ -57,6 +57,13 @@ impl PartialEq for Body {
     }
 }
 
+impl From<Value> for Body {
+    /// JSON in its canonical spelling.
+    fn from(value: Value) -> Self {
+        Self::canonical(&value)
+    }
+}
+
 impl From<Box<RawValue>> for Body {
     fn from(raw: Box<RawValue>) -> Self {
         Self(raw)

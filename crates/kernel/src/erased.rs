@@ -54,7 +54,7 @@ pub trait AnyRun: Send {
     fn result(&self) -> Option<String>;
 
     /// Returns the same as data, for agents whose result is more than text.
-    fn report(&self) -> Option<serde_json::Value>;
+    fn report(&self) -> Option<Body>;
 
     /// Returns what the run is at, in a line, where there is more to say than its state.
     fn stage(&self) -> Option<String>;
@@ -196,8 +196,8 @@ impl<A: Agent> AnyRun for Erased<A> {
         A::result(&self.run.data)
     }
 
-    fn report(&self) -> Option<serde_json::Value> {
-        A::report(&self.run.data)
+    fn report(&self) -> Option<Body> {
+        Body::of(&A::report(&self.run.data)?).ok()
     }
 
     fn stage(&self) -> Option<String> {

@@ -16,7 +16,7 @@ use pointsman_runtime::{
     host::Host,
     session::{Outcome, Session},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     agents::AGENTS,
@@ -55,7 +55,8 @@ pub(crate) fn finish(
 /// Says what became of the browser of a run that ended with something filled in and nothing
 /// sent.
 fn farewell(host: &Host, outcome: &Outcome) {
-    let filled = outcome.report.as_ref().and_then(|report| report.get("filled")?.as_u64());
+    let report: Option<Value> = outcome.report.as_ref().and_then(|report| report.read().ok());
+    let filled = report.and_then(|report| report.get("filled")?.as_u64());
     match host.left(&outcome.run).filter(|_| filled.is_some_and(|count| count > 0)) {
         Some(Left::Open) => {
             note("the browser stays open: go on there, and close it when you are done");
@@ -104,7 +105,8 @@ pub(crate) fn conclude(
             "error": outcome.error,
             "unasked": unasked,
         });
-        if let (Some(report), Some(fields)) = (&outcome.report, said.as_object_mut()) {
+        let report: Option<Value> = outcome.report.as_ref().and_then(|it| it.read().ok());
+        if let (Some(report), Some(fields)) = (&report, said.as_object_mut()) {
             fields.insert("report".into(), report.clone());
             // A run through a recording can be checked against it, step by step.
             let steps = session.steps(&outcome.run).map_err(Error::Session)?;

@@ -11,7 +11,7 @@ use std::{
 };
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use pointsman_kernel::governor::Grant;
+use pointsman_kernel::{body::Body, governor::Grant};
 use pointsman_runtime::{
     clock,
     session::{Asking, Attend, Decision, Reply},
@@ -194,8 +194,9 @@ fn leave(screen: &mut Screen, reply: Reply) -> io::Result<Reply> {
 }
 
 /// Tells how far a form is filled that is to be sent.
-fn filled(report: Option<&Value>) -> Option<String> {
-    let count = |name: &str| report?.get(name)?.as_u64();
+fn filled(report: Option<&Body>) -> Option<String> {
+    let report: Value = report?.read().ok()?;
+    let count = |name: &str| report.get(name)?.as_u64();
     let (filled, left) = (count("filled")?, count("left")?);
     Some(format!("{} filled, {left} left as they were", words::counted(filled, "field")))
 }

@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let start = Start {
         program,
         source: source.into(),
-        config: json!({}),
+        config: json!({}).into(),
         goal: "an example".into(),
         words: Vec::new(),
         permissions: Permissions::ask_all(),

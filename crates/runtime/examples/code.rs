@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let start = Start {
         program,
         source: source.into(),
-        config: json!({ "phases": phases }),
+        config: json!({ "phases": phases }).into(),
         goal: goal.as_str().into(),
         words: vec![Body::canonical(&json!({ "text": goal }))],
         permissions: Permissions {

@@ -32,8 +32,7 @@ use agent_client_protocol::{
         NewSessionResponse, PromptRequest, ResumeSessionRequest, ResumeSessionResponse,
     },
 };
-use pointsman_kernel::governor::Permissions;
-use serde_json::Value;
+use pointsman_kernel::{body::Body, governor::Permissions};
 use thiserror::Error as ThisError;
 
 use crate::{host, session::Session};
@@ -92,7 +91,7 @@ pub struct Furnished {
     /// What may run unasked. Somebody sits at the editor, so they should be attended.
     pub permissions: Permissions,
     /// The agent's configuration.
-    pub config: Value,
+    pub config: Body,
     /// The chart with the limits that hold in this folder, if they are others than usual.
     pub chart: Option<Box<str>>,
 }

@@ -12,7 +12,6 @@ use pointsman_kernel::{
     journal::{Entry, body},
     turn::TurnError,
 };
-use serde_json::Value;
 
 use crate::{
     clock::{entropy, new_run_id, now_ms},
@@ -67,7 +66,7 @@ pub struct Start {
     /// The chart's text.
     pub source: Box<str>,
     /// The agent's configuration.
-    pub config: Value,
+    pub config: Body,
     /// What it is for, for people.
     pub goal: Box<str>,
     /// What is said to an agent that listens: the bodies of its first event. In a
@@ -99,7 +98,7 @@ pub struct Outcome {
     /// What it has come to.
     pub result: Option<String>,
     /// The same as data, for agents whose result is more than text.
-    pub report: Option<Value>,
+    pub report: Option<Body>,
     /// Why its last turn has no answer, where it has none.
     pub error: Option<TurnError>,
 }
@@ -184,7 +183,7 @@ impl Session {
     fn beginning(host: &Host, start: Start) -> Result<Beginning, SessionError> {
         let Start { program, source, config, goal, permissions, seed, .. } = start;
         let agent = program.agent();
-        let config = host.configure(agent, config, &permissions)?;
+        let config = host.configure(agent, &config, &permissions)?;
         let id = new_run_id();
         let begun = Begun {
             chart: program.name().into(),
@@ -194,7 +193,7 @@ impl Session {
             permissions,
             tools: host.decls_for(agent),
             checks: true,
-            config: body(&config)?,
+            config: config.into(),
             place: Some(body(&host.place_of(&id, agent))?),
         };
         let (program, words) = (Arc::new(program), Vec::new());

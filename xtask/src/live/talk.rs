@@ -160,7 +160,7 @@ fn start() -> Result<Start> {
     Ok(Start {
         program,
         source: source.into(),
-        config: json!({ "tools": TOOLS }),
+        config: json!({ "tools": TOOLS }).into(),
         goal: "a conversation".into(),
         words: Vec::new(),
         permissions: Permissions { otherwise: Level::Refuse, rules, attended: false },

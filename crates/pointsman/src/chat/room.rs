@@ -10,7 +10,7 @@ use std::{
     thread,
 };
 
-use pointsman_kernel::governor::Permissions;
+use pointsman_kernel::{body::Body, governor::Permissions};
 use pointsman_runtime::{
     host::Host,
     observe::{Log, Notice, Observer, Question},
@@ -105,7 +105,7 @@ impl Room<'_> {
         let start = Start {
             program: source.program()?,
             source: self.chart.into(),
-            config: self.config.clone(),
+            config: Body::canonical(&self.config),
             words: Vec::new(),
             goal: first.goal.as_str().into(),
             permissions: self.permissions.clone(),

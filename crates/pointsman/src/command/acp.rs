@@ -96,5 +96,5 @@ fn furnished(
     let permissions = config.permissions.permissions(grants.to_vec(), true);
     let mut chart = Source::find(agent)?;
     budgets.over(&mut chart, config)?;
-    Ok(Furnished { host, permissions, config: json!({}), chart: Some(chart.text.into()) })
+    Ok(Furnished { host, permissions, config: json!({}).into(), chart: Some(chart.text.into()) })
 }

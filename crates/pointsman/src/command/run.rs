@@ -165,7 +165,8 @@ impl Run {
         };
         let goal = self.goal.clone().or_else(|| url(plan.as_ref())).unwrap_or_default().into();
         let (source, seed) = (text.into(), self.seed);
-        let start = Start { program, source, config, words, goal, permissions, seed };
+        let start =
+            Start { program, source, config: config.into(), words, goal, permissions, seed };
         if self.only_plan {
             let trip = trip.as_ref().map_or(&[][..], |trip| &trip.told);
             let told = plan.as_ref().map_or(trip, |plan| &plan.told);

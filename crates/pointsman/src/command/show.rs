@@ -119,7 +119,7 @@ impl Show {
             });
             if let (Some(report), Some(fields)) = (told.loaded.run.report(), shown.as_object_mut())
             {
-                fields.insert("report".into(), report);
+                fields.insert("report".into(), report.read().unwrap_or_default());
             }
             json_line(&shown)?;
             return Ok(ExitCode::SUCCESS);

@@ -2,6 +2,7 @@
 
 use pointsman_agents::PLAN_TOOL;
 use pointsman_kernel::{
+    body::Body,
     governor::{Level, Permissions},
     job::AgentDecl,
     tool::ToolOffer,
@@ -18,12 +19,13 @@ impl Host {
     pub(crate) fn configure(
         &self,
         agent: &AgentDecl,
-        mut config: Value,
+        config: &Body,
         permissions: &Permissions,
-    ) -> Result<Value, HostError> {
+    ) -> Result<Body, HostError> {
+        let mut value: Value = config.read().unwrap_or_default();
         let told = agent.offer != ToolOffer::None;
-        let Some(fields) = config.as_object_mut().filter(|_| told) else {
-            return Ok(config);
+        let Some(fields) = value.as_object_mut().filter(|_| told) else {
+            return Ok(Body::canonical(&value));
         };
         match fields.get_mut("tools") {
             Some(Value::Array(tools)) if describes(agent.offer) => {
@@ -43,7 +45,7 @@ impl Host {
                 fields.insert("instructions".into(), found);
             }
         }
-        Ok(config)
+        Ok(Body::canonical(&value))
     }
 
     /// Puts what is known of a tool in the place of its name. What is no name is left to

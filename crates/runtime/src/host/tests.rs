@@ -73,7 +73,8 @@ fn decl(agent: &str) -> AgentDecl {
 }
 
 fn tools(host: &Host, agent: &str, permissions: &Permissions) -> Vec<String> {
-    let config = host.configure(&decl(agent), json!({}), permissions).expect("it is fine");
+    let config = host.configure(&decl(agent), &json!({}).into(), permissions).expect("it is fine");
+    let config: Value = config.read().expect("it is JSON");
     let name = |tool: &Value| tool.get("name").unwrap_or(tool).as_str().map(String::from);
     let tools = config.get("tools").and_then(Value::as_array).expect("a list");
     tools.iter().map(|tool| name(tool).expect("a name")).collect()
@@ -107,8 +108,11 @@ async fn agents_are_offered_what_they_may_call() {
 async fn tools_that_are_only_named_are_told_of_and_those_that_are_not_there_are_refused() {
     let (host, folder) = host("named").await;
     let permissions = Permissions::allow_all();
-    let configured =
-        |tools: Value| host.configure(&decl("research"), json!({ "tools": tools }), &permissions);
+    let configured = |tools: Value| {
+        let config = json!({ "tools": tools }).into();
+        let configured = host.configure(&decl("research"), &config, &permissions);
+        configured.map(|config| config.read::<Value>().expect("it is JSON"))
+    };
     let own = json!({ "name": "read", "about": "Mine." });
     let config = configured(json!(["write", own])).expect("both are there");
     let write = config.pointer("/tools/0").expect("it is kept");
@@ -153,7 +157,8 @@ async fn instructions_are_added_where_they_are_wanted_and_not_said() {
     let given = json!({ "tools": [], "instructions": [] });
     let permissions = Permissions::allow_all();
     let configured = |agent: &str, config: Value| {
-        host.configure(&decl(agent), config, &permissions).expect("it is fine")
+        let config = host.configure(&decl(agent), &config.into(), &permissions);
+        config.expect("it is fine").read::<Value>().expect("it is JSON")
     };
     assert_eq!(configured("chat", given.clone()), given);
     let chat = configured("chat", json!({}));

@@ -1,7 +1,6 @@
 //! Somebody who is there while a run goes on: what they are asked, and what they say.
 
-use pointsman_kernel::governor::Grant;
-use serde_json::Value;
+use pointsman_kernel::{body::Body, governor::Grant};
 
 use crate::observe::Question;
 
@@ -23,7 +22,7 @@ pub struct Asking<'a> {
     /// Until when it can be answered, in milliseconds since 1970.
     pub due: Option<u64>,
     /// What the run has come to so far, for agents that report more than text.
-    pub report: Option<Value>,
+    pub report: Option<Body>,
     pub(super) open: &'a dyn Fn() -> bool,
 }
 

@@ -14,6 +14,7 @@ use pointsman_kernel::{
     job::AgentDecl,
     journal::Entry,
 };
+use serde::Deserialize;
 
 use super::{Session, SessionError};
 use crate::{
@@ -38,6 +39,12 @@ pub struct Exploration {
     pub blobs: PathBuf,
     /// Milliseconds that it took.
     pub elapsed_ms: u64,
+}
+
+/// The part of an exploration's report that says why it stopped.
+#[derive(Deserialize)]
+struct Stopped {
+    stopped: Option<String>,
 }
 
 /// Returns whether an agent explores apps: it declares the job that opens a device.
@@ -97,9 +104,8 @@ impl Session {
                 }
             }
         })?;
-        let report = loaded.run.report();
-        let stopped = report.as_ref().and_then(|it| it.get("stopped")?.as_str());
-        let (stopped, blobs) = (stopped.map(str::to_owned), blobs(self.journal(), id));
+        let stopped = loaded.run.report().and_then(|report| report.read::<Stopped>().ok());
+        let (stopped, blobs) = (stopped.and_then(|it| it.stopped), blobs(self.journal(), id));
         Ok(read.map(|(config, reader)| {
             let map = reader.map();
             Exploration { run, config, map, stopped, blobs, elapsed_ms }

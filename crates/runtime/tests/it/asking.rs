@@ -84,7 +84,7 @@ fn start(source: &str, goal: &str, permissions: Permissions) -> Start {
     Start {
         program,
         source: source.into(),
-        config,
+        config: config.into(),
         words: Vec::new(),
         goal: goal.into(),
         permissions,

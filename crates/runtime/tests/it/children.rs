@@ -51,7 +51,7 @@ pub(crate) fn parent() -> Start {
     Start {
         program,
         source: PARENT.into(),
-        config: json!({ "goal": "When is the oven lit?" }),
+        config: json!({ "goal": "When is the oven lit?" }).into(),
         words: Vec::new(),
         goal: "When is the oven lit?".into(),
         permissions: Permissions::allow_all(),
@@ -68,7 +68,7 @@ fn a_child_has_its_own_journal_and_its_calls_are_the_parents() {
     let start = Start {
         program,
         source: PARENT.into(),
-        config: json!({ "goal": goal }),
+        config: json!({ "goal": goal }).into(),
         words: Vec::new(),
         goal: goal.into(),
         permissions: Permissions::allow_all(),
@@ -105,7 +105,7 @@ fn a_child_that_somebody_else_drives_is_left_alone() {
     let start = Start {
         program,
         source: PARENT.into(),
-        config: json!({ "goal": "What is it?" }),
+        config: json!({ "goal": "What is it?" }).into(),
         words: Vec::new(),
         goal: "What is it?".into(),
         permissions: Permissions::allow_all(),
@@ -136,7 +136,7 @@ fn the_children_of_a_run_end_with_it() {
     let start = Start {
         program,
         source: PARENT.into(),
-        config: json!({ "goal": "What is it?" }),
+        config: json!({ "goal": "What is it?" }).into(),
         words: Vec::new(),
         goal: "What is it?".into(),
         permissions: Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true },

@@ -73,7 +73,7 @@ impl Room {
         Start {
             program,
             source: source.into(),
-            config: json!({}),
+            config: json!({}).into(),
             words: Vec::new(),
             goal: "talk".into(),
             permissions: Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true },

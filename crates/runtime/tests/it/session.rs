@@ -141,7 +141,7 @@ impl Desk {
         Start {
             program: crate::program(CHART),
             source: CHART.into(),
-            config: json!({ "goal": "hello" }),
+            config: json!({ "goal": "hello" }).into(),
             words: Vec::new(),
             goal: "hello".into(),
             permissions,
@@ -160,7 +160,7 @@ impl Desk {
         let start = Start {
             program: crate::program(source),
             source: source.into(),
-            config: json!({ "goal": goal }),
+            config: json!({ "goal": goal }).into(),
             words: Vec::new(),
             goal: goal.into(),
             permissions: Permissions::allow_all(),

@@ -225,7 +225,7 @@ fn run(desk: &Desk, host: &Host) -> Ran {
     let start = Start {
         program: desk.session.agents().verify(CHART).expect("it is sound"),
         source: CHART.into(),
-        config: json!({}),
+        config: json!({}).into(),
         words: Vec::new(),
         goal: "wool".into(),
         permissions: Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true },

@@ -124,7 +124,7 @@ impl Desk {
             };
             let permissions =
                 Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true };
-            Ok(Furnished { host, permissions, config: config.clone(), chart: None })
+            Ok(Furnished { host, permissions, config: config.clone().into(), chart: None })
         };
         Service::new(session, furnish, chart, Limits::default())
     }

@@ -44,7 +44,8 @@ pub(super) struct Ran {
 impl Ran {
     /// Returns a figure of the run's report.
     pub(super) fn figure(&self, name: &str) -> u64 {
-        let report = self.outcome.report.as_ref().and_then(|it| it.get(name)?.as_u64());
+        let report = self.outcome.report.as_ref().and_then(|it| it.read::<Value>().ok());
+        let report = report.and_then(|it| it.get(name)?.as_u64());
         report.unwrap_or_else(|| panic!("{name} is not in {:?}", self.outcome))
     }
 
@@ -65,7 +66,7 @@ pub(super) fn run(desk: &Desk, trip: Trip<'_>) -> Ran {
     let start = Start {
         program: crate::program(&source),
         source: source.into(),
-        config,
+        config: config.into(),
         words: Vec::new(),
         goal: "".into(),
         permissions: Permissions { otherwise: Level::Refuse, rules: Vec::new(), attended: false },

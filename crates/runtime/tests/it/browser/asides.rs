@@ -115,7 +115,7 @@ fn run(desk: &Desk, html: &str) -> Outcome {
     let start = Start {
         program: crate::program(form::CHART),
         source: form::CHART.into(),
-        config: json!({ "url": site.url("/"), "profile": held, "redact": false }),
+        config: json!({ "url": site.url("/"), "profile": held, "redact": false }).into(),
         words: vec![Body::canonical(&json!({}))],
         goal: "join".into(),
         permissions: Permissions { otherwise: Level::Refuse, rules: vec![sends], attended: false },

@@ -47,7 +47,7 @@ fn run_with(desk: &Desk, host: Host, mut config: Value, sends: Level) -> Outcome
     let start = Start {
         program: crate::program(form::CHART),
         source: form::CHART.into(),
-        config,
+        config: config.into(),
         words: vec![Body::canonical(&json!({}))],
         goal: "join".into(),
         permissions: Permissions { otherwise: Level::Refuse, rules: vec![sends], attended: false },

@@ -114,7 +114,7 @@ impl Desk {
         let start = Start {
             program: crate::program(&chart),
             source: chart.into(),
-            config: json!({ "goal": "x" }),
+            config: json!({ "goal": "x" }).into(),
             words: Vec::new(),
             goal: "x".into(),
             permissions: Permissions::allow_all(),

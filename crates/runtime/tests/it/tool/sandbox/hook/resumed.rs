@@ -51,7 +51,7 @@ fn stopped_and_resumed(desk: &mut Desk, command: &str) -> String {
     let start = Start {
         program: crate::program(&source),
         source: source.as_str().into(),
-        config: json!({ "goal": "x" }),
+        config: json!({ "goal": "x" }).into(),
         words: Vec::new(),
         goal: "x".into(),
         permissions,

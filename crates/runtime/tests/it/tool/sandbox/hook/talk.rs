@@ -30,7 +30,7 @@ fn talk(desk: &Desk, hooks: Hooks, script: &str, observer: Arc<dyn Observer>) {
     let start = Start {
         program: crate::program(source),
         source: source.into(),
-        config: json!({}),
+        config: json!({}).into(),
         words: vec![Body::canonical(&json!({ "text": "change it" }))],
         goal: "talk".into(),
         permissions: Permissions::allow_all(),
