@@ -13,7 +13,9 @@ const WAITS: &str = "aerr_wait";
 /// Identifiers of the parts of a dialog that say what happened, where its buttons have no
 /// names of their own: up to Android 6.
 const SAYING: &[&str] = &["alertTitle", "message"];
-/// What those say of an app that crashed, in the words of the system's translations.
+/// What those say of an app that crashed, in the words of the system's translations and in
+/// small letters. Those of English, Chinese, French, German, Italian, Japanese, Korean, Polish,
+/// Portuguese, Russian and Spanish are Android 4.4's `aerr_application` and `aerr_process`.
 const STOPPED: &[&str] = &[
     "has stopped",
     "keeps stopping",
@@ -24,17 +26,19 @@ const STOPPED: &[&str] = &[
     "s'est arrêté",
     "s\u{2019}arrête",
     "s'arrête",
+    "s'est interrompu",
     "se ha detenido",
     "se detuvo",
     "si è arrestata",
-    "si è interrotta",
+    "si è interrott",
+    "si è bloccat",
     "si arresta",
     "parou",
     "apresenta falhas",
     "is gestopt",
     "stopt steeds",
     "przestała działać",
-    "zatrzymana",
+    "zatrzyman",
     "har stoppats",
     "har stoppet",
     "er stoppet",
@@ -42,18 +46,20 @@ const STOPPED: &[&str] = &[
     "перестало работать",
     "остановлено",
     "произошел сбой",
+    "произошла ошибка",
     "зупинено",
     "已停止运行",
     "已停止運作",
     "屡次停止运行",
     "停止しました",
     "停止しています",
+    "問題が発生したため",
     "중지되었습니다",
     "중지됨",
     "توقف",
     "ने काम करना बंद कर दिया",
 ];
-/// What they say of an app that does not respond.
+/// What they say of an app that does not respond: `anr_activity_application` and the like.
 const SILENT: &[&str] = &[
     "isn't responding",
     "isn\u{2019}t responding",
@@ -67,6 +73,7 @@ const SILENT: &[&str] = &[
     "não responde",
     "reageert niet",
     "nie odpowiada",
+    "nie reaguje",
     "svarar inte",
     "svarer ikke",
     "reagerer ikke",
@@ -100,7 +107,8 @@ pub(super) fn dialog(tree: &Tree, package: &str) -> Option<Dialog> {
     }
     let told = |words: &[&str]| {
         let part = |it: &&Element| SAYING.iter().any(|name| it.resource.ends_with(name));
-        tree.elements.iter().filter(part).any(|it| words.iter().any(|word| it.text.contains(word)))
+        let mut texts = tree.elements.iter().filter(part).map(|it| it.text.to_lowercase());
+        texts.any(|text| words.iter().any(|word| text.contains(word)))
     };
     // An app that hangs is asked about before it is stopped, and both words may be there.
     if package == "android" && told(SILENT) {

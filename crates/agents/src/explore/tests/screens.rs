@@ -169,14 +169,34 @@ fn the_old_words_of_the_system_about_a_crash_are_known() {
         Screen::read(&tree, package, "").dialog
     };
     let (message, title) = ("android:id/message", "android:id/alertTitle");
-    for text in ["Unfortunately, Points has stopped.", "Points wurde beendet.", "“点”已停止运行"]
-    {
+    for text in [
+        "Unfortunately, Points has stopped.",
+        "\"Points\" wurde beendet.",
+        "很抱歉，“Points”已停止运行。",
+        "L'application \"Points\" s'est arrêtée.",
+        "Se ha detenido la aplicación Points.",
+        "L'applicazione Points si è bloccata in modo anomalo.",
+        "O Points parou.",
+        "В приложении \"Points\" произошла ошибка.",
+        "問題が発生したため、Pointsを終了します。",
+        "Points(이)가 중지되었습니다.",
+        "Niestety, aplikacja Points została zatrzymana.",
+    ] {
         assert_eq!(told("android", message, text, &["button1"]), Some(Dialog::Crash), "{text}");
     }
     for text in [
         "Points isn't responding. Do you want to close it?",
-        "Points reagiert nicht. Möchten Sie die App schließen?",
-        "Points ne répond pas.",
+        "Points is not responding.\n\nWould you like to close it?",
+        "Points reagiert nicht.\n\nMöchten Sie die App schließen?",
+        "L'application Points ne répond pas.\n\nVoulez-vous quitter ?",
+        "La aplicación Points no responde.\n\n¿Quieres cerrarla?",
+        "Points non risponde.\n\nVuoi chiuderla?",
+        "Points não está respondendo.\n\nDeseja fechá-la?",
+        "Приложение \"Points\" не отвечает.\n\nЗакрыть его?",
+        "Pointsは応答していません。\n\nこのアプリを終了しますか？",
+        "Points이(가) 응답하지 않습니다.\n\n닫으시겠습니까?",
+        "Aplikacja Points nie reaguje.\n\nCzy chcesz ją zamknąć?",
+        "Points 无响应。\n\n要将其关闭吗？",
     ] {
         let dialog = told("android", title, text, &["button1", "button2"]);
         assert_eq!(dialog, Some(Dialog::NotResponding), "{text}");
