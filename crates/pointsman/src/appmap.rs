@@ -118,5 +118,5 @@ fn write_dot(map: &Map, text: &mut String) -> std::fmt::Result {
 /// Writes a text as Graphviz wants it.
 fn quoted(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-    format!("\"{text}\"")
+    format!("\"{}\"", text.replace(char::is_control, " "))
 }

@@ -9,6 +9,7 @@ mod page;
 mod tests;
 
 use pointsman_agents::explore::map::{Kind, Landing, Map, Mishap};
+use pointsman_kernel::chart::Disposition;
 use pointsman_runtime::session::{Exploration, Session};
 use serde_json::{Value, json};
 
@@ -25,6 +26,11 @@ pub(crate) fn explored(session: &Session, which: &Which) -> Result<Exploration, 
         let (run, agent) = (row.id.to_string(), row.agent.to_string());
         Error::Explore(ExploreError::NotExploration { run, agent })
     })
+}
+
+/// Returns whether a run could not explore to an end of its own: a device or its app failed it.
+pub(crate) fn failed(exploration: &Exploration) -> bool {
+    exploration.run.ended.as_deref() == Some(Disposition::Failed.name())
 }
 
 /// Returns all of an exploration as data: its map, and what was done in order.

@@ -14,7 +14,11 @@ use crate::{
     place::Globals,
     report::{self, Error},
     which::Which,
+    words,
 };
+
+/// Characters of a line that are shown.
+const MAX_LINE: usize = 400;
 
 /// Compare two explorations of an app: what is lost, and what is new.
 #[derive(Args, Debug)]
@@ -60,6 +64,10 @@ impl Compare {
             let (one, two) = (before.map.app, after.map.app);
             return Err(Error::Explore(ExploreError::OtherApp { one, two }));
         }
+        if let Some(empty) = [&before, &after].into_iter().find(|it| it.map.screens.is_empty()) {
+            let (run, why) = (empty.run.id.to_string(), empty.stopped.clone());
+            return Err(Error::Explore(ExploreError::NothingSeen { run, why }));
+        }
         let compared = Compared::new(&before.map, &after.map);
         let fails = self.fail_on.iter().any(|what| match what {
             What::Crashes => !compared.crashes.new.is_empty(),
@@ -96,6 +104,8 @@ fn told(compared: &Compared) -> String {
             writeln!(text, "{name}: {} lost, {} new, {same} in both", lost.len(), new.len());
         for (sign, lines) in [("-", lost), ("+", new)] {
             for line in lines {
+                // An app's own words must not steer the terminal.
+                let line = words::line(line, MAX_LINE);
                 let _: std::fmt::Result = writeln!(text, "  {sign} {line}");
             }
         }

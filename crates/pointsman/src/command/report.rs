@@ -18,11 +18,11 @@ use crate::{
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The journal is read back, and no device is needed. JUnit XML has a test case for every screen
-and a failure for every crash and hang, with the way that leads there. The HTML page needs
-nothing from elsewhere.
+and a failure for every crash and hang, with the way that leads there; an exploration that
+failed is an error. The HTML page needs nothing from elsewhere.
 
-Exit codes: 0 written and no crash or hang was found, 1 written and the app went down,
-2 the run is not an exploration.
+Exit codes: 0 written and no crash or hang was found, 1 written and the app went down or the
+exploration failed, 2 the run is not an exploration.
 
 Examples:
   pointsman report last --format html --out report.html
@@ -67,6 +67,6 @@ impl ShowReport {
             }
         }
         let down = found.map.mishaps.iter().any(|it| it.kind != Kind::DeadEnd);
-        Ok(ExitCode::from(u8::from(down)))
+        Ok(ExitCode::from(u8::from(down || findings::failed(&found))))
     }
 }

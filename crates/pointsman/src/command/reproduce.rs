@@ -17,7 +17,11 @@ use crate::{
     report::{self, Error},
     tell::note,
     which::Which,
+    words,
 };
+
+/// Characters of a line that are shown.
+const MAX_LINE: usize = 400;
 
 /// Find the shortest way to every crash, hang and dead end of an exploration.
 #[derive(Args, Debug)]
@@ -113,7 +117,9 @@ fn told(map: &Map, found: &[Reproducer]) -> String {
     }
     let mut lines = Vec::new();
     for it in found {
-        lines.push(findings::told(map, &it.mishap));
+        // An app's own words must not steer the terminal.
+        let plain = |told: &str| words::line(told, MAX_LINE);
+        lines.push(plain(&findings::told(map, &it.mishap)));
         let short = if it.cut_short { "; the budget ended before all was tried" } else { "" };
         lines.push(format!(
             "  {} of {} times, with {} actions instead of {}{short}",
@@ -123,7 +129,8 @@ fn told(map: &Map, found: &[Reproducer]) -> String {
             it.seen_after
         ));
         let steps = findings::path(map, &it.path);
-        lines.extend((1..).zip(steps).map(|(number, step)| format!("  {number}. {step}")));
+        lines
+            .extend((1..).zip(steps).map(|(number, step)| format!("  {number}. {}", plain(&step))));
     }
     lines.push(String::new());
     lines.join("\n")

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pointsman_runtime::{
-    device::{CapsError, RecordingError, SetupError, hierarchy::HierarchyError},
+    device::{CapsError, DeviceError, RecordingError, SetupError, hierarchy::HierarchyError},
     reproduce::ReproduceError,
 };
 use thiserror::Error;
@@ -34,6 +34,9 @@ pub(crate) enum ExploreError {
     /// Capabilities cannot be read.
     #[error(transparent)]
     Capabilities(CapsError),
+    /// The address of the server is none.
+    #[error(transparent)]
+    Address(DeviceError),
     /// The run did not explore an app.
     #[error("run {run} is not an exploration: it is a run of `{agent}`")]
     NotExploration {
@@ -41,6 +44,14 @@ pub(crate) enum ExploreError {
         run: String,
         /// Its agent.
         agent: String,
+    },
+    /// The run saw nothing that could be compared.
+    #[error("run {run} saw no screen{}", why.as_ref().map(|it| format!(": {it}")).unwrap_or_default())]
+    NothingSeen {
+        /// The run.
+        run: String,
+        /// Why it stopped.
+        why: Option<String>,
     },
     /// Two runs explored different apps.
     #[error("the runs explored different apps: {one} and {two}")]
@@ -91,6 +102,7 @@ impl ExploreError {
             Self::NotExploration { .. } => {
                 "`pointsman runs` lists the runs; `pointsman run explore` explores an app".into()
             }
+            Self::NothingSeen { .. } => "explore again, and compare with that run".into(),
             Self::OtherApp { .. } => "name two explorations of the same app".into(),
             Self::NoFormat { instead, .. } => format!("write `--format` with one of: {instead}"),
             Self::Reproduce(_) => {
@@ -105,6 +117,7 @@ impl ExploreError {
                     .into()
             }
             Self::Capabilities(error) => error.hint().into(),
+            Self::Address(_) => "write `--appium` with the server's address".into(),
             Self::Hierarchy { .. } => {
                 "give a file that `adb shell uiautomator dump` or Appium's page \
                  source wrote"

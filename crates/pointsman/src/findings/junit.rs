@@ -22,18 +22,19 @@ fn write(exploration: &Exploration, xml: &mut String) -> Result {
     let Exploration { run, map, stopped, elapsed_ms, .. } = exploration;
     let (wrong, dead): (Vec<&Mishap>, Vec<&Mishap>) =
         map.mishaps.iter().partition(|it| it.kind != Kind::DeadEnd);
-    let (tests, failures) = (map.screens.len() + map.mishaps.len(), wrong.len());
+    let errors = usize::from(super::failed(exploration));
+    let (tests, failures) = (map.screens.len() + map.mishaps.len() + errors, wrong.len());
     let time = format!("{}.{:03}", elapsed_ms / 1000, elapsed_ms % 1000);
     let app = escape(&map.app);
     writeln!(xml, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
     writeln!(
         xml,
-        "<testsuites name=\"pointsman\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" \
+        "<testsuites name=\"pointsman\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" \
          time=\"{time}\">"
     )?;
     writeln!(
         xml,
-        "  <testsuite name=\"{app}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" \
+        "  <testsuite name=\"{app}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" \
          skipped=\"0\" time=\"{time}\">"
     )?;
     let coverage = map.coverage();
@@ -54,6 +55,12 @@ fn write(exploration: &Exploration, xml: &mut String) -> Result {
         }
     }
     writeln!(xml, "    </properties>")?;
+    if errors > 0 {
+        let why = escape(stopped.as_deref().unwrap_or("it does not say why"));
+        writeln!(xml, "    <testcase classname=\"{app}\" name=\"exploration\" time=\"0\">")?;
+        writeln!(xml, "      <error type=\"failed\" message=\"{why}\"/>")?;
+        writeln!(xml, "    </testcase>")?;
+    }
     for screen in &map.screens {
         let class = if screen.activity.is_empty() { &map.app } else { &screen.activity };
         let name = format!("screen {} ({})", screen.name(), screen.id.as_str());

@@ -197,6 +197,47 @@ fn a_comparison_fails_when_the_app_got_worse() {
 }
 
 #[test]
+fn an_exploration_that_failed_is_no_success_in_ci() {
+    let rig = Rig::new("failed");
+    let caps = r#"{"platformName": "Android", "appium:automationName": "UiAutomator2",
+        "appium:appPackage": "app"}"#;
+    fs::write(rig.folder.0.join("caps.json"), caps).expect("it is written");
+    let sound = rig.explore(false);
+    let explore = ["run", "explore", "--caps", "caps.json", "--appium"];
+    // Nothing listens there.
+    rig.out(1, &[&explore[..], &["http://127.0.0.1:1"]].concat());
+    let junit = rig.out(1, &["report", "last", "--format", "junit"]);
+    well_formed(&junit);
+    assert!(junit.contains("tests=\"1\" failures=\"0\" errors=\"1\""), "{junit}");
+    assert!(junit.contains("<error type=\"failed\" message=\"the Appium server at"), "{junit}");
+    let compared = rig.out(2, &["compare", &sound, "last", "--fail-on", "crashes"]);
+    assert!(compared.contains("saw no screen: the Appium server at"), "{compared}");
+    let refused = rig.out(2, &[&explore[..], &["ftp://127.0.0.1"]].concat());
+    assert!(refused.contains("is not the address of an Appium server"), "{refused}");
+}
+
+#[test]
+fn an_app_s_words_do_not_steer_the_terminal() {
+    let rig = Rig::new("words");
+    let before = rig.explore(false);
+    let path = rig.folder.0.join("steering.jsonl");
+    let text = fs::read_to_string(recording(&rig.folder, "plain.jsonl", true)).expect("it is read");
+    let text = text.replace("text=\\\"boom\\\"", "text=\\\"bo\u{202e}om\u{9b}2J\\\"");
+    fs::write(&path, text).expect("it is written");
+    let graph = path.display().to_string();
+    rig.out(0, &["run", "explore", "--app-graph", &graph, "--budget", "actions=60"]);
+    let shown = [
+        rig.shown(&["compare", &before, "last"]),
+        rig.shown(&["reproduce", "last"]),
+        rig.shown(&["report", "last", "--format", "json"]),
+    ];
+    for text in shown {
+        assert!(text.contains("om"), "{text}");
+        assert!(!text.contains(['\u{202e}', '\u{9b}', '\u{1b}']), "{text:?}");
+    }
+}
+
+#[test]
 fn a_run_of_another_agent_has_no_map() {
     let shown = pointsman(&["graph", "nothing-of-that-name"]);
     assert!(shown.starts_with("exit 2"), "{shown}");

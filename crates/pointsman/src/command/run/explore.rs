@@ -8,7 +8,7 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use pointsman_agents::explore::{App, Config, Permissions, Place, Policy};
-use pointsman_runtime::device::{self, AppiumSettings, Recording};
+use pointsman_runtime::device::{self, Appium, AppiumSettings, Recording};
 use serde_json::{Value, json};
 
 use crate::error::ExploreError;
@@ -173,6 +173,8 @@ impl ExploreArgs {
         let caps = self.caps.as_deref().ok_or(ExploreError::NoDevice)?;
         let settings = AppiumSettings::read(url, caps).map_err(ExploreError::Capabilities)?;
         let package = self.package.clone().or_else(|| settings.app()).ok_or(ExploreError::NoApp)?;
+        // Nothing is sent yet; an address that cannot be one is refused before a run begins.
+        Appium::new(settings).map_err(ExploreError::Address)?;
         let place = Place {
             appium: Some(url.to_owned()),
             capabilities: Some(absolute(caps)),
