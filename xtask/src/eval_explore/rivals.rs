@@ -9,6 +9,9 @@ use pointsman_runtime::device::{Device as _, Gesture, Recording, Truth};
 
 use super::ride::{Screens, look, ready};
 
+/// One action in so many of the rival that does anything is a restart.
+const RESTARTS: usize = 50;
+
 /// A generator that is good enough for a rival.
 pub(super) struct Dice(u64);
 
@@ -40,7 +43,7 @@ pub(super) fn monkey(
         } else {
             // Starting again now and then, or a dead end would be the end.
             let offers = offers(&screen);
-            let next = match dice.below(25) {
+            let next = match dice.below(RESTARTS) {
                 0 => Gesture { act: Act::Restart, ..Gesture::default() },
                 _ => gesture(&offers[dice.below(offers.len())]),
             };
@@ -57,7 +60,9 @@ fn way_back(which: usize) -> Gesture {
     Gesture { act, ..Gesture::default() }
 }
 
-/// Goes to the nearest action that was never tried, over edges that it has seen.
+/// Goes to the nearest action that was never tried, over edges that it has seen. Of a screen
+/// it tries taps and texts first, then swipes and long presses, then `back`, and last what
+/// nothing says can be tapped.
 pub(super) fn nearest(
     device: &Recording,
     screens: &mut Screens,
@@ -114,6 +119,8 @@ pub(super) fn nearest(
             }
             way.and_then(|key| list.iter().find(|it| it.key == key))
         } else {
+            let first = fresh.iter().map(|it| turn(it)).min();
+            let fresh: Vec<_> = fresh.into_iter().filter(|it| Some(turn(it)) == first).collect();
             Some(fresh[dice.below(fresh.len())])
         };
         let key = match chosen {
@@ -138,6 +145,16 @@ pub(super) fn nearest(
         }
     }
     Ok(visited)
+}
+
+/// Returns when it is the turn of an action among others of its screen.
+const fn turn(candidate: &Candidate) -> u8 {
+    match candidate.act {
+        _ if candidate.weak => 3,
+        Act::Tap | Act::Text => 0,
+        Act::Back => 2,
+        _ => 1,
+    }
 }
 
 /// Returns what a rival takes a screen for: another one once a field is filled.
