@@ -1,10 +1,7 @@
 //! The only calls to the clock, and the only source of randomness.
 #![expect(clippy::disallowed_methods, reason = "here, and nowhere else")]
 
-use std::{
-    hash::{BuildHasher, Hasher, RandomState},
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
-};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use pointsman_kernel::id::At;
 
@@ -80,11 +77,13 @@ pub fn instant() -> Instant {
     Instant::now()
 }
 
-/// Returns 64 bits that nobody can guess: the hasher's keys come from the system.
+/// Returns 64 bits that nobody can guess.
+///
+/// # Panics
+///
+/// On a system without randomness, where nothing could be kept safe.
 pub fn entropy() -> u64 {
-    let mut hasher = RandomState::new().build_hasher();
-    hasher.write_u64(now_ms());
-    hasher.finish()
+    getrandom::u64().expect("the system gives random numbers")
 }
 
 /// The digits of run ids.

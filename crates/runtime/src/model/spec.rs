@@ -2,6 +2,8 @@
 
 use std::{fmt, path::Path, str::FromStr};
 
+use pointsman_kernel::diagnostic::nearest;
+
 use super::{ModelError, Protocol};
 
 /// Where answers come from.
@@ -171,11 +173,8 @@ impl FromStr for Spec {
 /// Says what was probably meant, or what there is.
 fn hint(provider: &str, name: &str) -> String {
     let asked = provider.to_ascii_lowercase();
-    let near = Provider::ALL
-        .into_iter()
-        .map(|known| (distance(&asked, known.as_str()), known))
-        .filter(|(far, known)| *far <= known.as_str().len().div_ceil(3))
-        .min();
+    let near = nearest(&asked, Provider::ALL.iter().map(|known| known.as_str()));
+    let near = near.and_then(|near| Provider::ALL.into_iter().find(|it| it.as_str() == near));
     let family = [
         ("gpt", Provider::OpenAi),
         ("chatgpt", Provider::OpenAi),
@@ -184,7 +183,6 @@ fn hint(provider: &str, name: &str) -> String {
         ("google", Provider::Gemini),
     ];
     let kin = family.into_iter().find(|(start, _)| asked.starts_with(start));
-    let near = near.map(|(_, known)| known);
     match (near, kin) {
         (Some(known), _) if name.is_empty() => format!("did you mean `{known}`?"),
         (None, Some((_, known))) if name.is_empty() => {
@@ -196,21 +194,4 @@ fn hint(provider: &str, name: &str) -> String {
             format!("known: {}; write PROVIDER:NAME", list.join(", "))
         }
     }
-}
-
-/// The edit distance of two short words.
-fn distance(left: &str, right: &str) -> usize {
-    let mut above: Vec<usize> = (0..=right.chars().count()).collect();
-    for (row, l) in (1_usize..).zip(left.chars()) {
-        let mut last = row;
-        let mut next = vec![row];
-        for (pair, r) in above.windows(2).zip(right.chars()) {
-            if let [diagonal, over] = pair {
-                last = (diagonal + usize::from(l != r)).min(over + 1).min(last + 1);
-                next.push(last);
-            }
-        }
-        above = next;
-    }
-    above.last().copied().unwrap_or_default()
 }
