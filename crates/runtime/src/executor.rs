@@ -13,7 +13,8 @@ use pointsman_kernel::{
 };
 
 use crate::{
-    perform::{Doing, Done, Errand, Farewell},
+    model::{Model, Question},
+    perform::{Doing, Done, Errand, Farewell, Shown},
     store::RunId,
 };
 
@@ -43,6 +44,15 @@ pub trait Executor<A: Agent>: Send + Sync + 'static {
     /// Carries a task out whose order is on disk. One that was started before, and of which
     /// nobody knows how far it came, has `errand.again`.
     fn perform(&self, errand: Errand, task: A::Task) -> Executing<A::Report>;
+
+    /// Asks a model for a run of the agent. An agent whose prompts have [private] parts adds
+    /// them here: no journal and no kept prompt has them.
+    ///
+    /// [private]: pointsman_kernel::prompt::Prompt::private
+    fn ask(&self, errand: &Errand, question: Question, model: &Model, shown: Shown) -> Doing {
+        let _ = errand;
+        ask(question, model, shown)
+    }
 
     /// Learns that a run of the agent has ended, and how: its resources can go.
     fn ended(&self, run: &RunId, how: Disposition) -> Farewell {
@@ -80,6 +90,20 @@ impl Executors {
         }
     }
 
+    /// Asks a model for a run.
+    pub(crate) fn ask(
+        &self,
+        errand: &Errand,
+        question: Question,
+        model: &Model,
+        shown: Shown,
+    ) -> Doing {
+        match self.0.get(errand.agent) {
+            Some(executor) => executor.ask(errand, question, model, shown),
+            None => ask(question, model, shown),
+        }
+    }
+
     /// Tells an agent's executor that a run has ended.
     pub(crate) fn ended(&self, agent: &str, run: &RunId, how: Disposition) -> Farewell {
         match self.0.get(agent) {
@@ -98,6 +122,7 @@ impl fmt::Debug for Executors {
 /// The executor of some agent.
 trait AnyExecutor: Send + Sync {
     fn perform(&self, errand: Errand, task: &Body) -> Doing;
+    fn ask(&self, errand: &Errand, question: Question, model: &Model, shown: Shown) -> Doing;
     fn ended(&self, run: &RunId, how: Disposition) -> Farewell;
 }
 
@@ -121,11 +146,54 @@ impl<A: Agent, E: Executor<A>> AnyExecutor for Typed<A, E> {
         })
     }
 
+    fn ask(&self, errand: &Errand, question: Question, model: &Model, shown: Shown) -> Doing {
+        self.executor.ask(errand, question, model, shown)
+    }
+
     fn ended(&self, run: &RunId, how: Disposition) -> Farewell {
         self.executor.ended(run, how)
     }
 }
 
+/// Asks a model a question that is whole.
+fn ask(question: Question, model: &Model, shown: Shown) -> Doing {
+    if question.prompt.private.is_some() {
+        return refused("nobody adds the private part of this prompt");
+    }
+    model.ask(question, shown)
+}
+
 fn refused(why: &str) -> Doing {
     Box::pin(std::future::ready(Done::fault(FaultClass::Contract, false, why)))
+}
+
+#[cfg(test)]
+mod tests {
+    use pointsman_kernel::{
+        agent::Answer,
+        id::{EffectId, Seq},
+        prompt::{Private, Prompt},
+    };
+
+    use super::*;
+    use crate::model::{Settings, Spec};
+
+    #[tokio::test]
+    async fn a_prompt_is_not_sent_without_its_private_part() {
+        let model = Model::new(Settings::new(Spec::quote())).expect("it needs nothing");
+        let effect = EffectId { seq: Seq(1), index: 0 };
+        let run = "r1".parse().expect("a name");
+        let errand = Errand { run, agent: "stranger", effect, again: false };
+        let asked = |private: Option<Private>| {
+            let prompt = Prompt { private, ..Prompt::default() };
+            let question = Question { prompt, tools: Vec::new(), key: String::new() };
+            Executors::default().ask(&errand, question, &model, Shown::nobody())
+        };
+        let refused = |answer: Answer<Body>| match answer {
+            Answer::Fault(fault) => fault.message == "nobody adds the private part of this prompt",
+            _ => false,
+        };
+        assert!(!refused(asked(None).await.answer));
+        assert!(refused(asked(Some(Private::default())).await.answer));
+    }
 }

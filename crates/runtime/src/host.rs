@@ -278,11 +278,7 @@ impl Perform for Host {
                 let known = self.specs().into_iter().chain([plan::phase_complete()]);
                 let tools = known.filter(offered).collect();
                 let question = Question { prompt, tools, key: errand.to_string() };
-                if question.prompt.private.is_none() {
-                    return self.0.model.ask(question, shown);
-                }
-                let host = self.clone();
-                Box::pin(async move { form::ask(&host, &errand.run, question, shown).await })
+                self.0.executors.ask(&errand, question, &self.0.model, shown)
             }
             Task::Tool(call) => {
                 let host = self.clone();

@@ -26,12 +26,11 @@ use pointsman_kernel::{
     chart::Disposition,
 };
 
-use super::Host;
 use crate::{
     browser,
     executor::{Executing, Executor},
-    model::Question,
-    perform::{Done, Errand, Farewell, Shown},
+    model::{Model, Question},
+    perform::{Doing, Done, Errand, Farewell, Shown},
     store::{RunId, Store},
 };
 use room::Room;
@@ -94,6 +93,11 @@ impl Executor<Form> for Arc<Forms> {
         })
     }
 
+    fn ask(&self, errand: &Errand, question: Question, model: &Model, shown: Shown) -> Doing {
+        let vault = vault::Vault::new(&self.folder, &errand.run);
+        Box::pin(ask(model.clone(), vault, question, shown))
+    }
+
     /// Ends what was kept for a run that has ended. A browser with a window is left to the
     /// person, unless the form was sent or they broke off.
     fn ended(&self, run: &RunId, how: Disposition) -> Farewell {
@@ -139,11 +143,11 @@ pub(crate) fn remove(journal: &Path, run: &RunId) {
 }
 
 /// Asks a model what needs the person's facts, which no kept prompt has: those that are for
-/// the field which the question is about, and no other. Where the run
-/// keeps texts out of the journal, so is the reply.
-pub(super) async fn ask(host: &Host, run: &RunId, mut question: Question, shown: Shown) -> Done {
+/// the field which the question is about, and no other. Where the run keeps texts out of the
+/// journal, the reply is kept in the vault.
+async fn ask(model: Model, vault: vault::Vault, mut question: Question, shown: Shown) -> Done {
     let Some(private) = question.prompt.private.take() else {
-        return host.0.model.ask(question, shown).await;
+        return model.ask(question, shown).await;
     };
     if !private.file.is_empty() {
         match value::facts(Path::new(&private.file), &private.about) {
@@ -152,15 +156,15 @@ pub(super) async fn ask(host: &Host, run: &RunId, mut question: Question, shown:
         }
     }
     if !private.redact {
-        return host.0.model.ask(question, shown).await;
+        return model.ask(question, shown).await;
     }
     // What is shown while it is written could be kept by whoever watches.
-    let mut done = host.0.model.ask(question, Shown::nobody()).await;
+    let mut done = model.ask(question, Shown::nobody()).await;
     withhold(&mut done.answer);
     if let Answer::Model(reply) = &mut done.answer
         && !reply.text.trim().is_empty()
     {
-        match vault::Vault::new(&host.0.forms.folder, run).keep(&reply.text) {
+        match vault.keep(&reply.text) {
             Ok(token) => reply.text = token,
             Err(error) => return failed(&Trouble::Vault(error)),
         }
