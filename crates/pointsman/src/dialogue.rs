@@ -15,7 +15,7 @@ use std::{
 
 use crossterm::event::{KeyCode, KeyEvent};
 use pointsman_kernel::governor::Grant;
-use pointsman_runtime::{observe::Question, session::Decision, tool};
+use pointsman_runtime::{observe::Question, session::Decision, tool::Toolbox};
 
 use crate::{
     drive::Waits,
@@ -121,7 +121,7 @@ impl Dialogue {
         waits: Waits,
         now: Instant,
     ) -> Self {
-        let rules = question.call().map(tool::grants).unwrap_or_default();
+        let rules = question.call().map(|call| Toolbox::default().grants(call)).unwrap_or_default();
         let rules = rules.into_iter().take(MOST_RULES).collect();
         let columns = Screen::columns();
         let stands = stands.map(|it| Line::of(Ink::Plain, &it).indented(2));

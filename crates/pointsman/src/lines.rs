@@ -3,7 +3,7 @@
 use pointsman_runtime::{
     observe::{Asked, Notice, Observer, Question},
     store::RunId,
-    tool,
+    tool::Toolbox,
 };
 use serde_json::{Value, json};
 
@@ -81,7 +81,7 @@ pub(crate) fn asked(question: &Question) -> Value {
             "tool": call.tool,
             "arguments": call.arguments,
             "identity": identity,
-            "always": tool::grants(call).iter().map(calls::typed).collect::<Vec<_>>(),
+            "always": Toolbox::default().grants(call).iter().map(calls::typed).collect::<Vec<_>>(),
             "again": again,
             "expires": expires,
         }),

@@ -111,7 +111,7 @@ fn show(notice: &Notice, speaker: &Speaker) -> io::Result<()> {
 
 /// Asks on standard input. What is said besides `yes` is told to the model.
 fn ask(question: &Question, speaker: &Speaker) -> io::Result<()> {
-    let call = question.call().and_then(tool::describe);
+    let call = question.call().and_then(|call| tool::Toolbox::default().describe(call));
     println!("[may this run? Say `yes`, or why not]\n{}", call.unwrap_or_default());
     let mut said = String::new();
     io::stdin().read_line(&mut said)?;

@@ -41,13 +41,15 @@ pub use keys::milliseconds;
 pub use remember::{remember, remember_commit};
 pub use sandbox::{CommandLimitsConfig, SandboxConfig};
 
-use crate::{host::Instructions, store};
+use crate::{host::Instructions, store, tool::Toolbox};
 
 /// The file's name.
 pub const FILE: &str = "pointsman.toml";
 
-/// The tools that only look at the workspace. They may run unasked.
-pub const LOOKS: [&str; 4] = ["context.fts_search", "list", "read", "search"];
+/// Returns whether a shipped tool only looks at the workspace: it may run unasked.
+fn only_looks(tool: &str) -> bool {
+    Toolbox::default().find(tool).is_some_and(|tool| tool.only_looks())
+}
 
 /// Where a file came from, which says what it may settle.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

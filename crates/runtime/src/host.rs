@@ -21,18 +21,13 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use pointsman_agents::{
-    chat::Chat,
-    explore::Explore,
-    form::{Form, SUBMIT_TOOL},
-    research::Research,
-};
+use pointsman_agents::{chat::Chat, explore::Explore, form::Form, research::Research};
 use pointsman_kernel::{
-    agent::{Answer, FaultClass, ToolCall, ToolResult},
+    agent::{FaultClass, ToolCall},
     agents::Agents,
     chart::Disposition,
     job::AgentDecl,
-    tool::ToolDecl,
+    tool::{ToolDecl, ToolEffect},
 };
 use thiserror::Error;
 
@@ -40,7 +35,7 @@ use echo::Echo;
 use explore::Devices;
 pub use explore::blobs;
 use form::Forms;
-pub(crate) use form::forget;
+pub(crate) use form::{SubmitTool, forget};
 use hook::AfterBatch;
 pub use hook::{AfterTools, Hooks};
 pub use instructions::Instructions;
@@ -57,7 +52,7 @@ use crate::{
     model::{self, Model, ModelError, Question},
     perform::{Checking, Doing, Done, Errand, Farewell, Perform, Shown, Task},
     store::{RunId, Store},
-    tool::{self, ToolError, ToolSpec, Tools, plan},
+    tool::{self, Tool, ToolError, ToolSpec, Tools, plan},
     watch::{self, Watch},
 };
 
@@ -123,7 +118,6 @@ struct Inner {
     agents: Arc<Agents>,
     model: Model,
     tools: Tools,
-    servers: Option<Servers>,
     refused: Vec<(String, McpError)>,
     watch: Option<watch::Limits>,
     hooks: Hooks,
@@ -155,11 +149,13 @@ impl Host {
         let (servers, refused) = match mcp {
             Some(Approved { config, names, limits }) => {
                 let connected = Servers::connect(&config, &names, &limits).await;
-                (Some(connected.servers), connected.refused)
+                (connected.servers.tools(), connected.refused)
             }
-            None => (None, Vec::new()),
+            None => (Vec::new(), Vec::new()),
         };
         let forms = Arc::new(Forms::new(browser, &journal, Arc::clone(&store)));
+        let submit: Arc<dyn Tool> = Arc::new(SubmitTool::over(Arc::clone(&forms)));
+        let tools = tools.with(servers.into_iter().chain([submit]))?;
         let devices = Arc::new(Devices::new(device, &journal, Arc::clone(&store)));
         let own = Executors::default()
             .with::<Form>(Arc::clone(&forms))
@@ -170,7 +166,6 @@ impl Host {
             agents,
             model,
             tools,
-            servers,
             refused,
             watch,
             hooks,
@@ -191,29 +186,30 @@ impl Host {
         &self.0.place
     }
 
+    /// Returns the tools.
+    pub fn tools(&self) -> &Tools {
+        &self.0.tools
+    }
+
     /// Returns what the tools declare of themselves.
     pub fn decls(&self) -> Vec<ToolDecl> {
-        let servers = self.0.servers.iter().flat_map(Servers::decls);
-        self.0.tools.decls().into_iter().chain(servers).collect()
+        self.0.tools.decls()
     }
 
     /// Returns what the tools declare of themselves that a run of this agent may call.
     pub(crate) fn decls_for(&self, agent: &AgentDecl) -> Vec<ToolDecl> {
         let mut decls = self.decls();
         let own = agent.own_tools;
-        let known = |decl: &ToolDecl| decls.iter().any(|known| known.name == decl.name);
-        let own: Vec<ToolDecl> = pointsman_agents::tools()
-            .into_iter()
-            .filter(|decl| own.contains(&&*decl.name) && !known(decl))
-            .collect();
-        decls.extend(own);
+        let known = |name: &str| decls.iter().any(|decl| *decl.name == *name);
+        let own = self.0.tools.toolbox().iter().filter(|tool| own.contains(&tool.name()));
+        let own = own.filter(|tool| !known(tool.name())).map(|tool| tool.decl());
+        decls.extend(own.collect::<Vec<_>>());
         decls
     }
 
     /// Returns the tools as models are told of them.
     pub fn specs(&self) -> Vec<ToolSpec> {
-        let servers = self.0.servers.iter().flat_map(Servers::specs);
-        self.0.tools.specs().into_iter().chain(servers).collect()
+        self.0.tools.specs()
     }
 
     /// Tells, once, what became of the browser of a run that ended without sending its form;
@@ -238,31 +234,17 @@ impl Host {
         self.0.watch.clone().map(|limits| Watch::new(limits, folder))
     }
 
-    /// Calls a tool; one that may have been done already is looked for first.
+    /// Calls a tool.
     async fn call(&self, errand: &Errand, call: &ToolCall, shown: &Shown) -> Done {
-        if call.tool == SUBMIT_TOOL {
-            return self.0.forms.submit(errand, call).await;
-        }
-        if let Some(servers) = self.0.servers.as_ref().filter(|_| call.tool.starts_with("mcp.")) {
-            return servers.call(&call.tool, &call.arguments).await;
-        }
-        if ["git", "shell"].contains(&call.tool.as_str()) {
+        let tool = self.0.tools.toolbox().find(&call.tool);
+        if tool.is_some_and(|tool| tool.decl().effect == ToolEffect::Command) {
             self.heed_record(&errand.run).await;
-        }
-        if errand.again
-            && let Some(done) = self.0.tools.probe(call).await
-            && matches!(done.answer, Answer::Tool(ToolResult { ok: true, .. }))
-        {
-            return done;
-        }
-        if !tool::heeds_rules(&call.tool) {
-            return self.0.tools.call(call, &errand.to_string(), shown).await;
         }
         let permissions = match self.0.rules.of(&self.0.store, &errand.run).await {
             Ok(permissions) => permissions,
             Err(error) => return Done::fault(FaultClass::Other, false, &error.to_string()),
         };
-        self.0.tools.under(permissions).call(call, &errand.to_string(), shown).await
+        self.0.tools.under(permissions).call(call, errand, shown).await
     }
 }
 

@@ -4,30 +4,35 @@
 //! whatever goes wrong is a result that a model can read. Files are reached through
 //! [`folder`], commands run in a [`sandbox`].
 
+mod contract;
 mod describe;
 mod edit;
 mod files;
 pub mod folder;
 pub mod fts;
+mod fts_search;
 mod git;
 mod grant;
 mod http;
 mod ignored;
 mod limits;
-mod look;
+mod list;
 mod own;
 pub(crate) mod plan;
 mod precheck;
 mod process;
+mod read;
 mod repositories;
 pub mod sandbox;
 mod schema;
+mod search;
 mod shared;
 mod shell;
 mod text;
 mod toolchains;
 mod veil;
 mod watched;
+mod write;
 
 use std::{
     fmt::Display,
@@ -40,9 +45,8 @@ use std::{
     time::Duration,
 };
 
-use pointsman_agents::{PLAN_TOOL, form::SUBMIT_TOOL};
 use pointsman_kernel::{
-    agent::{FaultClass, ToolCall, ToolResult},
+    agent::{Answer, FaultClass, ToolCall, ToolResult},
     governor::Permissions,
     tool::ToolDecl,
 };
@@ -50,24 +54,23 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use thiserror::Error;
 
-pub(crate) use describe::Now;
-pub use describe::{describe, describe_whole};
+pub(crate) use contract::declared;
+pub use contract::{Answering, Arguments, Calling, FileChange, Tool, ToolKind, Toolbox};
+pub use describe::{Now, View};
 pub use git::Author;
 pub(crate) use git::{TRAILER, unfiltered};
-pub use grant::{exact, grants, is_once, whole};
 pub use limits::Limits;
 pub(crate) use repositories::NOTICE;
 pub use repositories::Recorded;
 pub use sandbox::SandboxPolicy;
 pub use toolchains::ToolchainTrial;
 
-use crate::perform::{Done, Shown};
+use crate::perform::{Done, Errand, Shown};
 pub(crate) use files::digest;
 use folder::{Folder, FolderError};
 use repositories::Repositories;
+use schema::Offer;
 use shared::{Shared, Stop};
-use veil::Veil;
-pub(crate) use veil::heeds_rules;
 
 /// Bytes of the lines below a file's own: where to go on, and its digest.
 const SLACK: usize = 200;
@@ -98,6 +101,8 @@ pub struct Settings {
     pub http_private: bool,
     /// Who commits where the repository does not say.
     pub author: Author,
+    /// The tools: those that ship, and more.
+    pub toolbox: Toolbox,
 }
 
 impl Settings {
@@ -110,6 +115,7 @@ impl Settings {
             sandbox: SandboxPolicy::default(),
             http_private: false,
             author: Author::default(),
+            toolbox: Toolbox::default(),
         }
     }
 }
@@ -136,7 +142,7 @@ pub enum ToolError {
 
 /// The tools over one workspace, for runs that may do everything or for one under rules.
 #[derive(Clone, Debug)]
-pub struct Tools(Arc<Shared>, Arc<Permissions>);
+pub struct Tools(Arc<Shared>, Arc<Permissions>, Arc<Offer>);
 
 /// What a tool says.
 #[derive(Debug)]
@@ -175,14 +181,23 @@ impl Tools {
     pub fn open(settings: Settings) -> Result<Self, ToolError> {
         let folder = Folder::open(&settings.root)
             .map_err(|source| ToolError::Root { root: settings.root.clone(), source })?;
-        let specs = schema::specs(&settings.limits);
-        let schemas = schema::Schemas::of(&specs).map_err(ToolError::Schema)?;
+        let offer = Offer::of(settings.toolbox.clone(), &settings.limits);
+        let offer = Arc::new(offer.map_err(ToolError::Schema)?);
         let index = Mutex::new(fts::Index::open(&settings.index)?);
         let (sandbox, policy, http) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let repositories = Repositories::default();
-        let shared =
-            Shared { settings, folder, index, specs, schemas, sandbox, policy, repositories, http };
-        Ok(Self(Arc::new(shared), Arc::new(Permissions::allow_all())))
+        let shared = Shared { settings, folder, index, sandbox, policy, repositories, http };
+        Ok(Self(Arc::new(shared), Arc::new(Permissions::allow_all()), offer))
+    }
+
+    /// Returns the same with more tools; one of a known name takes its place.
+    pub(crate) fn with(
+        &self,
+        more: impl IntoIterator<Item = Arc<dyn Tool>>,
+    ) -> Result<Self, ToolError> {
+        let offer = Offer::of(self.toolbox().with(more), self.limits());
+        let offer = Arc::new(offer.map_err(ToolError::Schema)?);
+        Ok(Self(Arc::clone(&self.0), Arc::clone(&self.1), offer))
     }
 
     /// Returns the same tools for a run with these permissions: `list`, `search` and
@@ -190,19 +205,33 @@ impl Tools {
     /// may be called at all is not decided here.
     #[must_use]
     pub fn under(&self, permissions: Arc<Permissions>) -> Self {
-        Self(Arc::clone(&self.0), permissions)
+        Self(Arc::clone(&self.0), permissions, Arc::clone(&self.2))
+    }
+
+    /// Returns the tools.
+    pub fn toolbox(&self) -> &Toolbox {
+        &self.2.toolbox
+    }
+
+    /// Returns the workspace.
+    pub fn folder(&self) -> &Folder {
+        &self.0.folder
+    }
+
+    /// Returns how much a call may take and say.
+    pub fn limits(&self) -> &Limits {
+        self.0.limits()
     }
 
     /// Returns what models are told of each tool.
     pub fn specs(&self) -> Vec<ToolSpec> {
-        self.0.specs.clone()
+        self.2.specs.clone()
     }
 
-    /// Returns what the tools declare of themselves.
+    /// Returns what the tools declare of themselves that models are told of.
     pub fn decls(&self) -> Vec<ToolDecl> {
-        // What sends a form is done in the run's browser, and not here.
-        let decls = pointsman_agents::tools().into_iter();
-        decls.filter(|decl| &*decl.name != SUBMIT_TOOL).collect()
+        let told = |decl: &ToolDecl| self.2.specs.iter().any(|spec| spec.name == decl.name);
+        self.toolbox().iter().map(|tool| tool.decl()).filter(told).collect()
     }
 
     /// Returns the name of the sandbox in use: `bubblewrap`, `landlock` or `none`. The
@@ -212,124 +241,28 @@ impl Tools {
     }
 
     /// Calls a tool. What it cannot do is a result that a model can read; dropping the
-    /// future stops it. The key is the same when the call is made again, so that a server
-    /// which takes such keys can tell.
-    /// Commands and pages show how far they have come.
-    pub async fn call(&self, call: &ToolCall, key: &str, shown: &Shown) -> Done {
-        let tool = call.tool.as_str();
-        let arguments = match self.0.schemas.check(tool, call.arguments.get()) {
-            Ok(arguments) => arguments,
+    /// future stops it. A call that may have been done already is looked for first.
+    pub async fn call(&self, call: &ToolCall, errand: &Errand, shown: &Shown) -> Done {
+        let (tool, arguments) = match self.2.check(call) {
+            Ok(checked) => checked,
             Err(why) => return done(Said::no(why)),
         };
-        let limits = &self.0.settings.limits;
-        let veil = Veil::of(call, &self.1);
-        if let ("read" | "write" | "edit", Some(path)) = (tool, arguments.get("path"))
-            && let Some(path) = path.as_str()
-            && let Some(why) = veil::another_name(call, path, &self.0.folder, &self.1)
+        if errand.again
+            && let Some(done) = self.probe(call).await
+            && matches!(done.answer, Answer::Tool(ToolResult { ok: true, .. }))
         {
-            return done(Said::no(why));
+            return done;
         }
-        match tool {
-            "read" => self.blocking(arguments, false, Shared::read).await,
-            "list" => {
-                self.blocking(arguments, false, move |on, it, going| on.list(&it, &veil, going))
-                    .await
-            }
-            "search" => {
-                self.blocking(arguments, false, move |on, it, going| on.lines(&it, &veil, going))
-                    .await
-            }
-            "context.fts_search" => {
-                self.blocking(arguments, false, move |on, it, going| on.passages(&it, &veil, going))
-                    .await
-            }
-            PLAN_TOOL => {
-                let plan = fitting::<plan::ProposePlan>(arguments);
-                plan.map_or_else(|done| done, |_| done(plan::approved()))
-            }
-            "write" => self.blocking(arguments, true, Shared::write).await,
-            "edit" => {
-                let rules = Arc::clone(&self.1);
-                self.blocking(arguments, true, move |on, it, going| on.edit(&it, &rules, going))
-                    .await
-            }
-            "shell" => {
-                let shell: shell::Shell = match fitting(arguments) {
-                    Ok(shell) => shell,
-                    Err(done) => return done,
-                };
-                let limit = shell.limit(limits);
-                let running = self.command(limit, shown, move |on| shell.confined(on));
-                let (said, notes) = self.watched(running).await;
-                done(said.with(&notes))
-            }
-            "git" => {
-                let git: git::Git = match fitting(arguments) {
-                    Ok(git) => git,
-                    Err(done) => return done,
-                };
-                let limit = Duration::from_millis(limits.shell_ms);
-                done(self.git(git, limit, shown).await)
-            }
-            _ => self.page(arguments, key, shown).await,
-        }
+        tool.call(Calling { tools: self, call, errand, shown }, arguments).await
     }
 
     /// Says what became of a call that was begun and never answered, where the world
-    /// can tell: whether a file is as `write` or `edit` would leave it.
+    /// can tell.
     pub async fn probe(&self, call: &ToolCall) -> Option<Done> {
-        let arguments = self.0.schemas.check(&call.tool, call.arguments.get()).ok()?;
-        let (on, tool) = (Arc::clone(&self.0), call.tool.clone());
-        let probed = tokio::task::spawn_blocking(move || match tool.as_str() {
-            "write" => {
-                let arguments = serde_json::from_value(arguments).ok()?;
-                Some(files::was_written(&on.folder, on.limits(), &arguments))
-            }
-            "edit" => {
-                let arguments = serde_json::from_value(arguments).ok()?;
-                edit::was_edited(&on.folder, on.limits(), &arguments)
-            }
-            _ => None,
-        });
-        let limit = self.0.settings.limits.look();
-        Some(done(tokio::time::timeout(limit, probed).await.ok()?.ok()??))
-    }
-
-    /// Does what blocks, on a thread for it, until it is done or has taken too long.
-    /// What changes files may have done so even then.
-    async fn blocking<A: DeserializeOwned + Send + 'static>(
-        &self,
-        arguments: Value,
-        mutated: bool,
-        work: impl FnOnce(&Shared, A, &dyn Fn() -> bool) -> Said + Send + 'static,
-    ) -> Done {
-        let arguments: A = match fitting(arguments) {
-            Ok(arguments) => arguments,
-            Err(done) => return done,
-        };
-        let on = Arc::clone(&self.0);
-        let stop = Stop(Arc::new(AtomicBool::new(false)));
-        let stopped = Arc::clone(&stop.0);
-        let working = tokio::task::spawn_blocking(move || {
-            work(&on, arguments, &|| !stopped.load(Ordering::Relaxed))
-        });
-        let limits = &self.0.settings.limits;
-        match tokio::time::timeout(limits.look(), working).await {
-            Ok(Ok(mut said)) => {
-                // `read` cuts by lines, and says where to go on below them.
-                let slack = limits.output_bytes.saturating_add(SLACK);
-                if said.output.len() > slack {
-                    said.output = limits::cut(&said.output, limits.output_bytes);
-                }
-                done(said)
-            }
-            Ok(Err(error)) => Done::fault(FaultClass::Other, true, &error.to_string()),
-            Err(_) => {
-                let ms = limits.look_ms;
-                let output = format!("it took longer than {ms} ms and was stopped; ask for less");
-                done(Said { mutated, ..Said::no(output) })
-            }
-        }
+        let (tool, arguments) = self.2.check(call).ok()?;
+        let (tool, tools) = (Arc::clone(tool), self.clone());
+        let probed = tokio::task::spawn_blocking(move || tool.probe(&tools, &arguments));
+        tokio::time::timeout(self.limits().look(), probed).await.ok()?.ok()?
     }
 
     /// Runs a command in the sandbox.
@@ -366,17 +299,66 @@ impl Tools {
             }
         }
     }
+}
 
-    async fn page(&self, arguments: Value, key: &str, shown: &Shown) -> Done {
-        let arguments: http::HttpGet = match fitting(arguments) {
-            Ok(arguments) => arguments,
-            Err(done) => return done,
-        };
-        let http = self.0.http.get_or_init(|| http::Http::new(self.0.settings.http_private));
-        match http {
-            Ok(http) => done(http.call(&self.0.settings.limits, &arguments, key, shown).await),
-            Err(why) => done(Said::no(format!("pages cannot be fetched here: {why}"))),
+impl<'a> Calling<'a> {
+    /// Works on the one file that the call names, unless rules over paths cannot tell which file
+    /// that is. What changes files may have done so even where it took too long.
+    fn on_file<A: DeserializeOwned + Send + 'static>(
+        self,
+        arguments: Value,
+        mutated: bool,
+        work: impl FnOnce(&Tools, A, &dyn Fn() -> bool) -> Said + Send + 'static,
+    ) -> Answering<'a> {
+        let Self { tools, call, .. } = self;
+        let decl = tools.toolbox().find(&call.tool).map(|tool| tool.decl());
+        let why =
+            arguments.get("path").and_then(Value::as_str).zip(decl).and_then(|(path, decl)| {
+                veil::another_name(call, &decl, path, tools.folder(), &tools.1)
+            });
+        match why {
+            Some(why) => Box::pin(std::future::ready(done(Said::no(why)))),
+            None => self.blocking(arguments, mutated, work),
         }
+    }
+
+    /// Does what blocks, on a thread for it, until it is done or has taken too long.
+    fn blocking<A: DeserializeOwned + Send + 'static>(
+        self,
+        arguments: Value,
+        mutated: bool,
+        work: impl FnOnce(&Tools, A, &dyn Fn() -> bool) -> Said + Send + 'static,
+    ) -> Answering<'a> {
+        Box::pin(async move {
+            let arguments: A = match fitting(arguments) {
+                Ok(arguments) => arguments,
+                Err(done) => return done,
+            };
+            let tools = self.tools.clone();
+            let stop = Stop(Arc::new(AtomicBool::new(false)));
+            let stopped = Arc::clone(&stop.0);
+            let working = tokio::task::spawn_blocking(move || {
+                work(&tools, arguments, &|| !stopped.load(Ordering::Relaxed))
+            });
+            let limits = self.tools.limits();
+            match tokio::time::timeout(limits.look(), working).await {
+                Ok(Ok(mut said)) => {
+                    // `read` cuts by lines, and says where to go on below them.
+                    let slack = limits.output_bytes.saturating_add(SLACK);
+                    if said.output.len() > slack {
+                        said.output = limits::cut(&said.output, limits.output_bytes);
+                    }
+                    done(said)
+                }
+                Ok(Err(error)) => Done::fault(FaultClass::Other, true, &error.to_string()),
+                Err(_) => {
+                    let ms = limits.look_ms;
+                    let output =
+                        format!("it took longer than {ms} ms and was stopped; ask for less");
+                    done(Said { mutated, ..Said::no(output) })
+                }
+            }
+        })
     }
 }
 

@@ -115,7 +115,7 @@ impl Perform for Played {
             }
             Task::Tool(call) => {
                 let tools = self.tools.clone();
-                Box::pin(async move { tools.call(&call, &errand.to_string(), &shown).await })
+                Box::pin(async move { tools.call(&call, &errand, &shown).await })
             }
             Task::Own(task) => {
                 let done = match task.read() {

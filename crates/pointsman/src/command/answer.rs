@@ -9,7 +9,7 @@ use pointsman_runtime::{
     session::{Decision, Posted, Session, overdue},
     stats::story,
     store::RunRow,
-    tool,
+    tool::Toolbox,
 };
 use serde_json::json;
 
@@ -158,17 +158,17 @@ impl Answer {
     /// Says what `--always` can mean.
     fn list_rules(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
-        let row = self.run.find(session.store())?;
+        let (row, tools) = (self.run.find(session.store())?, Toolbox::default());
         for question in self.open(&session, &row)? {
             if self.json {
                 json_line(&lines::asked(&question))?;
                 continue;
             }
             report::data(&format!("{}\n", asked(&question)))?;
-            for rule in question.call().map(tool::grants).unwrap_or_default() {
+            for rule in question.call().map(|call| tools.grants(call)).unwrap_or_default() {
                 report::data(&format!("  --always='{}'\n", typed(&rule)))?;
             }
-            if question.call().and_then(tool::whole).is_some() {
+            if question.call().and_then(|call| tools.whole(call)).is_some() {
                 report::data("  --always=tool\n")?;
             }
         }
@@ -211,12 +211,13 @@ impl Answer {
 
 /// Returns the rule that "always" means for a call: the narrowest, unless another is named.
 fn remembered(question: &Question, always: Option<&str>) -> Result<Option<Grant>, Error> {
-    let call = question.call().filter(|call| !tool::is_once(&call.tool));
+    let tools = Toolbox::default();
+    let call = question.call().filter(|call| !tools.is_once(call));
     let (Some(call), Some(wanted)) = (call, always) else { return Ok(None) };
-    let offered = tool::grants(call);
+    let offered = tools.grants(call);
     let rule = match wanted {
-        "exact" => tool::exact(call),
-        "tool" => tool::whole(call),
+        "exact" => tools.exact(call),
+        "tool" => tools.whole(call),
         wanted => offered.iter().find(|rule| is_called(rule, wanted)).cloned(),
     };
     let offered = || offered.iter().map(typed).collect();

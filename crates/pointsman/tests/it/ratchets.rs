@@ -17,32 +17,28 @@ const AGENTS: &[(&str, usize)] = &[
     ("crates/runtime/src/host/explore.rs", 1),
     ("crates/runtime/src/model/decode/fault.rs", 3),
     ("crates/runtime/src/model/endpoint.rs", 2),
-    ("crates/runtime/src/tool/grant.rs", 1),
+    ("crates/runtime/src/tool/shell/always.rs", 1),
     // Sections of the settings.
     ("crates/runtime/src/config/read.rs", 4),
 ];
 
-/// Files that name a tool, outside the room of tools and in it.
+/// Files that name a tool: its own, and those that only use the same word for something else.
 const TOOLS: &[(&str, usize)] = &[
-    ("crates/pointsman/src/calls.rs", 1),
+    // The tool's own.
+    ("crates/runtime/src/tool/edit.rs", 1),
+    ("crates/runtime/src/tool/git.rs", 2),
+    ("crates/runtime/src/tool/http.rs", 1),
+    ("crates/runtime/src/tool/list.rs", 1),
+    ("crates/runtime/src/tool/read.rs", 1),
+    ("crates/runtime/src/tool/search.rs", 1),
+    ("crates/runtime/src/tool/shell.rs", 1),
+    ("crates/runtime/src/tool/write.rs", 1),
+    // Another meaning: a program, a word of a question, a right to files.
     ("crates/pointsman/src/command/doctor.rs", 3),
-    ("crates/runtime/src/acp/show.rs", 14),
-    ("crates/runtime/src/config.rs", 4),
-    ("crates/runtime/src/config/hooks.rs", 1),
-    ("crates/runtime/src/config/read.rs", 1),
-    ("crates/runtime/src/host.rs", 2),
-    ("crates/runtime/src/host/hook/ledger.rs", 2),
-    ("crates/runtime/src/model/quote.rs", 1),
-    ("crates/runtime/src/tool.rs", 13),
-    ("crates/runtime/src/tool/describe.rs", 5),
     ("crates/runtime/src/tool/fts/word.rs", 1),
-    ("crates/runtime/src/tool/git.rs", 1),
     ("crates/runtime/src/tool/git/author.rs", 1),
-    ("crates/runtime/src/tool/grant.rs", 6),
-    ("crates/runtime/src/tool/precheck.rs", 6),
     ("crates/runtime/src/tool/sandbox/landlock.rs", 2),
-    ("crates/runtime/src/tool/schema.rs", 9),
-    ("crates/runtime/src/tool/veil.rs", 7),
+    ("crates/runtime/src/tool/shell/always.rs", 1),
 ];
 
 /// Files of the driver and the session whose public items take or give plain JSON.

@@ -14,7 +14,7 @@ use pointsman_kernel::{
 use crate::{
     observe::{Asked, Question},
     session::Decision,
-    tool::grants,
+    tool::Toolbox,
     visible::line,
 };
 
@@ -28,7 +28,7 @@ const NEVER: &str = "reject_always";
 const RULE: usize = 60;
 
 /// Returns what can be chosen. What is remembered holds for this session's run.
-pub(super) fn options(question: &Question) -> Vec<PermissionOption> {
+pub(super) fn options(tools: &Toolbox, question: &Question) -> Vec<PermissionOption> {
     let option = |id: &'static str, name: String, kind| PermissionOption::new(id, name, kind);
     let Some(call) = question.call() else {
         return vec![
@@ -37,7 +37,7 @@ pub(super) fn options(question: &Question) -> Vec<PermissionOption> {
         ];
     };
     let mut options = vec![option(ALLOW, "Allow".into(), PermissionOptionKind::AllowOnce)];
-    for (at, grant) in grants(call).iter().enumerate() {
+    for (at, grant) in tools.grants(call).iter().enumerate() {
         let name = format!("Always allow {} in this session", rule(grant));
         let id = format!("{ALWAYS}{at}");
         options.push(PermissionOption::new(id, name, PermissionOptionKind::AllowAlways));
@@ -51,6 +51,7 @@ pub(super) fn options(question: &Question) -> Vec<PermissionOption> {
 /// Returns what an answer decides. An editor that is gone decides nothing: the question
 /// stays open for whoever comes back.
 pub(super) fn decision(
+    tools: &Toolbox,
     question: &Question,
     answer: Result<RequestPermissionResponse, Error>,
 ) -> Option<Decision> {
@@ -80,7 +81,7 @@ pub(super) fn decision(
         }
         other => {
             let at = other.strip_prefix(ALWAYS).and_then(|at| at.parse::<usize>().ok());
-            let rule = at.zip(call).and_then(|(at, call)| grants(call).into_iter().nth(at));
+            let rule = at.zip(call).and_then(|(at, call)| tools.grants(call).into_iter().nth(at));
             let Some(rule) = rule else {
                 let other = line(other, RULE);
                 return deny(format!("the editor chose `{other}`, which was no choice"));
@@ -126,13 +127,14 @@ mod tests {
     fn chosen(question: &Question, option: &'static str) -> Decision {
         let selected = SelectedPermissionOutcome::new(option);
         let answer = RequestPermissionResponse::new(RequestPermissionOutcome::Selected(selected));
-        decision(question, Ok(answer)).expect("it is decided")
+        decision(&Toolbox::default(), question, Ok(answer)).expect("it is decided")
     }
 
     #[test]
     fn each_choice_means_what_it_says() {
         let question = question("write");
-        let kinds: Vec<_> = options(&question).iter().map(|it| it.kind).collect();
+        let kinds: Vec<_> =
+            options(&Toolbox::default(), &question).iter().map(|it| it.kind).collect();
         assert_eq!(
             kinds,
             [
@@ -161,8 +163,13 @@ mod tests {
     fn what_is_not_chosen_is_denied() {
         let question = question("write");
         let dismissed = RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled);
-        assert!(!decision(&question, Ok(dismissed)).expect("it is decided").granted);
-        let broken = decision(&question, Err(Error::method_not_found())).expect("it is decided");
+        assert!(
+            !decision(&Toolbox::default(), &question, Ok(dismissed))
+                .expect("it is decided")
+                .granted
+        );
+        let broken = decision(&Toolbox::default(), &question, Err(Error::method_not_found()))
+            .expect("it is decided");
         assert!(!broken.granted && broken.reason.starts_with("the editor could not ask"));
     }
 }

@@ -13,7 +13,6 @@ use agent_client_protocol::{
         },
     },
 };
-use pointsman_agents::PLAN_TOOL;
 use pointsman_kernel::{
     chart::Disposition,
     id::{EffectId, Seq},
@@ -35,6 +34,7 @@ use crate::{
     observe::{Notice, Observer, Question},
     session::{Conversation, Session, Speaker},
     store::RunId,
+    tool::ToolKind,
 };
 
 /// What an editor says to a session.
@@ -246,7 +246,7 @@ impl Desk {
 
     /// Puts a question to the person. It waits beside everything else.
     fn ask(&mut self, question: Question) {
-        let options = permission::options(&question);
+        let options = permission::options(self.teller.tools(), &question);
         let shown = self.teller.question(&question);
         let request = RequestPermissionRequest::new(self.id.clone(), shown, options);
         let sent = self.connection.send_request(request);
@@ -281,7 +281,9 @@ impl Desk {
         if self.open.remove(&question.effect).is_none() {
             return;
         }
-        let Some(decision) = permission::decision(question, answer) else { return };
+        let Some(decision) = permission::decision(self.teller.tools(), question, answer) else {
+            return;
+        };
         let (effect, granted) = (question.effect, decision.granted);
         let told = self.teller.decided(effect, granted, &decision.reason);
         self.tell(told);
@@ -294,7 +296,9 @@ impl Desk {
         match notice {
             Notice::Asked(question) => self.ask(question),
             Notice::Unsaid(effect) => self.withdraw(effect),
-            Notice::Attempted { call: Some(call), .. } => self.planning |= call.tool == PLAN_TOOL,
+            Notice::Attempted { call: Some(call), .. } => {
+                self.planning |= self.teller.tools().kind(&call.tool) == ToolKind::Plan;
+            }
             Notice::StateChanged { step, from, .. } => {
                 self.due.moved();
                 if let Some(turn) = &mut self.turn {

@@ -5,16 +5,15 @@ use std::path::{Path, PathBuf};
 
 use agent_client_protocol::v1::schema::{
     ContentBlock, Diff, TextContent, ToolCall as Shown, ToolCallContent, ToolCallId,
-    ToolCallLocation, ToolCallStatus, ToolCallUpdateFields, ToolKind,
+    ToolCallLocation, ToolCallStatus, ToolCallUpdateFields, ToolKind as Kind,
 };
-use pointsman_agents::PLAN_TOOL;
 use pointsman_kernel::agent::ToolCall;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Limits;
 use crate::{
     observe::AGAIN,
-    tool::{Now, describe, describe_whole, folder::Folder},
+    tool::{Arguments, FileChange, Now, ToolKind, Toolbox, folder::Folder},
     visible::{folded, line, visible},
 };
 
@@ -28,36 +27,43 @@ pub(super) struct Workspace {
     /// Nothing where what was there before a call can no longer be known.
     folder: Option<Folder>,
     limits: Limits,
+    tools: Toolbox,
 }
 
 impl Workspace {
     /// The workspace as it is now.
-    pub(super) fn open(root: &Path, limits: &Limits) -> Self {
-        Self { folder: Folder::open(root).ok(), ..Self::past(root, limits) }
+    pub(super) fn open(root: &Path, limits: &Limits, tools: &Toolbox) -> Self {
+        let folder = Folder::open(root).ok();
+        Self { folder, tools: tools.clone(), ..Self::past(root, limits) }
     }
 
     /// The workspace of calls that were made long ago.
     pub(super) fn past(root: &Path, limits: &Limits) -> Self {
-        Self { root: root.into(), folder: None, limits: limits.clone() }
+        let tools = Toolbox::default();
+        Self { root: root.into(), folder: None, limits: limits.clone(), tools }
+    }
+
+    /// Returns the tools that calls are of.
+    pub(super) const fn tools(&self) -> &Toolbox {
+        &self.tools
     }
 
     /// Returns a call as it is first shown.
     pub(super) fn call(&self, id: ToolCallId, call: &ToolCall) -> Shown {
-        let arguments: Map<String, Value> =
-            serde_json::from_str(call.arguments.get()).unwrap_or_default();
-        let path = text(&arguments, "path");
-        let line = arguments.get("from").and_then(Value::as_u64);
+        let arguments = Arguments::of(call).unwrap_or_default();
+        let path = arguments.text("path");
+        let line = arguments.0.get("from").and_then(Value::as_u64);
         let location = path.map(|path| {
             let line = line.and_then(|line| u32::try_from(line).ok());
             ToolCallLocation::new(self.root.join(path)).line(line)
         });
         Shown::new(id, self.title(&call.tool, &arguments))
             .name(call.tool.clone())
-            .kind(kind(&call.tool))
+            .kind(kind(self.tools.kind(&call.tool)))
             .status(ToolCallStatus::Pending)
             .content(self.content(call, &arguments).into_iter().collect())
             .locations(location.into_iter().collect())
-            .raw_input(Value::Object(arguments))
+            .raw_input(Value::Object(arguments.0))
     }
 
     /// Returns a call as a person is asked about it: nothing is left out.
@@ -69,7 +75,7 @@ impl Workspace {
     ) -> ToolCallUpdateFields {
         let mut shown = self.call(id, call);
         if !matches!(shown.content.as_slice(), [ToolCallContent::Diff(_)]) {
-            shown.content = vec![said(&describe_whole(call, self.folder.as_ref()))];
+            shown.content = vec![said(&self.tools.describe_whole(call, self.folder.as_ref()))];
         }
         if again {
             shown.content.insert(0, said(AGAIN));
@@ -84,59 +90,51 @@ impl Workspace {
             .raw_input(shown.raw_input)
     }
 
-    fn title(&self, tool: &str, arguments: &Map<String, Value>) -> String {
-        let words = arguments.get("args").and_then(Value::as_array).map(|words| {
+    fn title(&self, tool: &str, arguments: &Arguments) -> String {
+        let own = self.tools.find(tool).and_then(|tool| tool.title(arguments));
+        let words = arguments.0.get("args").and_then(Value::as_array).map(|words| {
             let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
             words.join(" ")
         });
-        let about = TELLING.iter().find_map(|name| text(arguments, name)).or(words.as_deref());
-        let title = match (tool, about) {
-            (PLAN_TOOL, _) => "Plan".to_owned(),
-            ("shell", Some(command)) => command.to_owned(),
-            (_, Some(about)) => format!("{tool} {about}"),
-            (_, None) if arguments.is_empty() => tool.to_owned(),
-            (_, None) => format!("{tool} {}", Value::Object(arguments.clone())),
-        };
+        let about = TELLING.iter().find_map(|name| arguments.text(name)).or(words.as_deref());
+        let title = own.unwrap_or_else(|| match about {
+            Some(about) => format!("{tool} {about}"),
+            None if arguments.0.is_empty() => tool.to_owned(),
+            None => format!("{tool} {}", Value::Object(arguments.0.clone())),
+        });
         line(&title, self.limits.title)
     }
 
     /// Returns what a call would do, where its title does not say it.
-    fn content(&self, call: &ToolCall, arguments: &Map<String, Value>) -> Option<ToolCallContent> {
+    fn content(&self, call: &ToolCall, arguments: &Arguments) -> Option<ToolCallContent> {
         let change = self.change(&call.tool, arguments);
         change.or_else(|| {
-            let described = describe(call).filter(|_| !shows_change(&call.tool))?;
+            let described = self.tools.describe(call).filter(|_| !self.shows_change(&call.tool))?;
             Some(said(&described))
         })
     }
 
     /// Returns what a call changes in a file, where old and new text are known.
-    fn change(&self, tool: &str, arguments: &Map<String, Value>) -> Option<ToolCallContent> {
-        let path = text(arguments, "path")?;
-        let (old, new) = match tool {
-            "edit" => (Some(text(arguments, "old")?.to_owned()), text(arguments, "new")?),
-            "write" => (self.now(path)?, text(arguments, "content")?),
-            _ => return None,
+    fn change(&self, tool: &str, arguments: &Arguments) -> Option<ToolCallContent> {
+        let limit = u64::try_from(self.limits.diff).unwrap_or(u64::MAX);
+        let now = |path: &str| match &self.folder {
+            Some(folder) => Now::of(folder, path, limit),
+            None => Now::Unknown,
         };
+        let FileChange { path, old, new } = self.tools.find(tool)?.change(arguments, &now)?;
         if old.as_deref().map_or(0, str::len).max(new.len()) > self.limits.diff {
             return None;
         }
         // An editor draws a change as it is: a change that hides something is described in words.
-        if [path, new].into_iter().chain(old.as_deref()).any(hides) {
+        if [path.as_str(), new.as_str()].into_iter().chain(old.as_deref()).any(hides) {
             return None;
         }
         Some(Diff::new(self.root.join(path), new).old_text(old).into())
     }
 
-    /// Returns what a file holds now: nothing if there is none, and no answer if it
-    /// cannot be shown.
-    #[expect(clippy::option_option, reason = "no file and no answer are not the same")]
-    fn now(&self, path: &str) -> Option<Option<String>> {
-        let limit = u64::try_from(self.limits.diff).unwrap_or(u64::MAX);
-        match Now::of(self.folder.as_ref()?, path, limit) {
-            Now::Nothing => Some(None),
-            Now::Text(text) => Some(Some(text)),
-            Now::Unknown => None,
-        }
+    /// Returns whether a call of this tool shows a change that its result need not repeat.
+    pub(super) fn shows_change(&self, tool: &str) -> bool {
+        self.tools.kind(tool) == ToolKind::Edit
     }
 
     /// Returns as much of a tool's output as is shown.
@@ -167,34 +165,26 @@ fn hides(text: &str) -> bool {
     visible(&text) != text
 }
 
-/// Returns whether a call of this tool shows a change that its result need not repeat.
-pub(super) fn shows_change(tool: &str) -> bool {
-    matches!(tool, "edit" | "write")
-}
-
 /// Returns a text of which everything can be seen.
 pub(super) fn said(text: &str) -> ToolCallContent {
     ContentBlock::Text(TextContent::new(folded(&visible(text)))).into()
 }
 
-fn kind(tool: &str) -> ToolKind {
-    match tool {
-        "read" => ToolKind::Read,
-        "list" | "search" | "context.fts_search" => ToolKind::Search,
-        "write" | "edit" => ToolKind::Edit,
-        "shell" | "git" => ToolKind::Execute,
-        "http_get" => ToolKind::Fetch,
-        PLAN_TOOL => ToolKind::Think,
-        _ => ToolKind::Other,
+const fn kind(kind: ToolKind) -> Kind {
+    match kind {
+        ToolKind::Read => Kind::Read,
+        ToolKind::Search => Kind::Search,
+        ToolKind::Edit => Kind::Edit,
+        ToolKind::Execute => Kind::Execute,
+        ToolKind::Fetch => Kind::Fetch,
+        ToolKind::Plan => Kind::Think,
+        ToolKind::Other => Kind::Other,
     }
-}
-
-fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
-    arguments.get(name)?.as_str()
 }
 
 #[cfg(test)]
 mod tests {
+    use pointsman_agents::PLAN_TOOL;
     use serde_json::json;
 
     use super::*;
@@ -226,7 +216,7 @@ mod tests {
             (location.path.as_path(), location.line),
             (Path::new("/folder/src/a.rs"), Some(3))
         );
-        assert_eq!(shown.kind, ToolKind::Read);
+        assert_eq!(shown.kind, Kind::Read);
     }
 
     #[test]

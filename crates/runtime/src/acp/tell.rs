@@ -15,10 +15,11 @@ use pointsman_kernel::{
     turn::{TurnError, TurnErrorKind},
 };
 
-use super::show::{Workspace, said, shows_change};
+use super::show::{Workspace, said};
 use crate::{
     driver::say::SUMMARISED,
     observe::{Asked, Notice, Question},
+    tool::Toolbox,
 };
 
 /// Text that was shown cannot be taken back; this stands behind what came to nothing.
@@ -70,6 +71,11 @@ impl Teller {
     /// The same, over the workspace as it is now.
     pub(super) fn at(self, workspace: Workspace) -> Self {
         Self { workspace, ..self }
+    }
+
+    /// Returns the tools that calls are of.
+    pub(super) const fn tools(&self) -> &Toolbox {
+        self.workspace.tools()
     }
 
     /// Returns what an editor is told of a notice; most say nothing that it shows.
@@ -167,7 +173,7 @@ impl Teller {
         let output = self.workspace.output(output);
         let mut fields = ToolCallUpdateFields::new().status(status).raw_output(output.clone());
         // A change that was made stays in sight.
-        if !(ok && shows_change(tool)) {
+        if !(ok && self.workspace.shows_change(tool)) {
             fields = fields.content(vec![content(&output)]);
         }
         SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(id, fields))

@@ -81,7 +81,7 @@ pub(super) fn hooks(
     }
 }
 
-/// Reads commands such as `{ run = "cargo fmt", when = ["edit"], timeout = "30s" }`.
+/// Reads commands such as `{ run = "cargo fmt", when = [TOOL], timeout = "30s" }`.
 fn after_tools(keys: &mut Keys<'_, '_>, found: &mut Vec<Problem>) -> Vec<AfterTools> {
     let hint = "write `after_tools = [{ run = \"cargo fmt\", when = [\"edit\", \"write\"] }]`";
     let mut commands = Vec::new();

@@ -3,8 +3,8 @@
 
 use pointsman_kernel::governor::{Grant, Level, Permissions};
 
-use super::{Dated, LOOKS, PermissionsConfig, rule};
-use crate::clock::now_ms;
+use super::{Dated, PermissionsConfig, only_looks, rule};
+use crate::{clock::now_ms, tool::Toolbox};
 
 impl PermissionsConfig {
     /// Returns what a run that begins now may do unasked. The first rule that fits a call
@@ -28,10 +28,9 @@ impl PermissionsConfig {
         };
         let (own, repository) = (valid(&self.rules), valid(&self.repository));
         let forbids = |rule: &&Grant| rule.level >= Level::Refuse;
-        let looks = |tool: &str| LOOKS.contains(&tool);
         // A repository cannot have a call asked for that its reader never lets run.
         let not_milder = |mut rule: Grant| {
-            if !looks(&rule.tool) {
+            if !only_looks(&rule.tool) {
                 rule.level = rule.level.max(otherwise);
             }
             rule
@@ -41,12 +40,14 @@ impl PermissionsConfig {
         let stricter = stricter(&files, usual);
         // What says no more than a stricter rule before it need not be said twice.
         let spoken_for = |rule: &Grant| usual.iter().any(|it| it.tool == rule.tool);
+        let shipped = Toolbox::default();
+        let looks = shipped.iter().filter(|tool| tool.only_looks());
         let rules = flags
             .into_iter()
             .chain(repository.iter().filter(forbids).cloned())
             .chain(stricter)
             .chain(files.into_iter().filter(|rule| !spoken_for(rule)))
-            .chain(LOOKS.iter().map(|tool| rule(tool, Level::Allow)));
+            .chain(looks.map(|tool| rule(tool.name(), Level::Allow)));
         Permissions { otherwise, rules: rules.collect(), attended }
     }
 }

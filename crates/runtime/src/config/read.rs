@@ -7,13 +7,14 @@ use pointsman_kernel::{
 use toml::de::DeValue;
 
 use super::{
-    BudgetsConfig, Config, Dated, JournalConfig, LOOKS, LimitsConfig, LogConfig, McpConfig,
-    ModelConfig, Origin, PermissionsConfig, Problem, WatchConfig,
+    BudgetsConfig, Config, Dated, JournalConfig, LimitsConfig, LogConfig, McpConfig, ModelConfig,
+    Origin, PermissionsConfig, Problem, WatchConfig,
     budgets::budgets,
     explore::explore,
     form::form,
     hooks::{hooks, talk},
     keys::{self, Keys},
+    only_looks,
     sandbox::sandbox,
 };
 use crate::model::Spec;
@@ -194,7 +195,7 @@ fn permissions(keys: &mut Keys<'_, '_>, origin: Origin, found: &mut Found) -> Pe
 
 /// Returns whether a repository may have such a rule: it lets through only what looks.
 fn harmless(rule: &Grant) -> bool {
-    rule.level > Level::Allow || LOOKS.contains(&rule.tool.as_str())
+    rule.level > Level::Allow || only_looks(&rule.tool)
 }
 
 fn level(value: &DeValue<'_>) -> Result<Level, String> {
@@ -206,7 +207,7 @@ fn level(value: &DeValue<'_>) -> Result<Level, String> {
     }
 }
 
-/// Reads a rule such as `{ allow = "shell", with = { command = "cargo *" } }`.
+/// Reads a rule such as `{ allow = TOOL, with = { command = "cargo *" } }`.
 fn grant(value: &DeValue<'_>, span: Span, found: &mut Found) -> Option<Dated> {
     let hint = || "write `{ allow = \"TOOL\" }`, `{ ask = … }` or `{ deny = … }`".to_owned();
     let DeValue::Table(table) = value else {

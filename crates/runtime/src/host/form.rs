@@ -8,6 +8,7 @@ mod hide;
 mod press;
 mod room;
 mod secrets;
+mod submit;
 mod trouble;
 mod value;
 mod vault;
@@ -34,6 +35,7 @@ use crate::{
     store::{RunId, Store},
 };
 use room::Room;
+pub(crate) use submit::SubmitTool;
 use trouble::Trouble;
 
 /// The browsers of runs, and what is kept for them.
@@ -54,7 +56,7 @@ impl Forms {
     }
 
     /// Sends the form: the agent's own call, which a person or a rule has let through.
-    pub(super) async fn submit(&self, errand: &Errand, call: &ToolCall) -> Done {
+    async fn submit(&self, errand: &Errand, call: &ToolCall) -> Done {
         let room = match self.room(&errand.run) {
             Ok(room) => room,
             Err(trouble) => return failed(&trouble),

@@ -1,6 +1,5 @@
 //! Which tools an agent is offered, and how its configuration tells of them.
 
-use pointsman_agents::PLAN_TOOL;
 use pointsman_kernel::{
     body::Body,
     governor::{Level, Permissions},
@@ -29,7 +28,7 @@ impl Host {
         };
         match fields.get_mut("tools") {
             Some(Value::Array(tools)) if describes(agent.offer) => {
-                tools.iter_mut().try_for_each(|tool| self.tell_of(tool))?;
+                tools.iter_mut().try_for_each(|tool| self.tell_of(agent, tool))?;
             }
             Some(_) => {}
             None => {
@@ -50,11 +49,11 @@ impl Host {
 
     /// Puts what is known of a tool in the place of its name. What is no name is left to
     /// the agent, which says what it takes.
-    fn tell_of(&self, tool: &mut Value) -> Result<(), HostError> {
+    fn tell_of(&self, agent: &AgentDecl, tool: &mut Value) -> Result<(), HostError> {
         let named = if tool.is_object() { tool.get("name") } else { Some(&*tool) };
         let Some(name) = named.and_then(Value::as_str) else { return Ok(()) };
-        let specs: Vec<ToolSpec> =
-            self.specs().into_iter().filter(|spec| *spec.name != *PLAN_TOOL).collect();
+        let callable = |spec: &ToolSpec| self.0.agents.may_call(agent, &spec.name);
+        let specs: Vec<ToolSpec> = self.specs().into_iter().filter(callable).collect();
         let Some(spec) = specs.iter().find(|spec| *spec.name == *name) else {
             let known: Vec<&str> = specs.iter().map(|spec| &*spec.name).collect();
             return Err(HostError::NoSuchTool { name: name.into(), known: known.join(", ") });

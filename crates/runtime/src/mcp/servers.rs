@@ -13,11 +13,8 @@ use pointsman_kernel::{
     agent::FaultClass,
     tool::{Recovery, ToolDecl, ToolEffect},
 };
-use rmcp::{
-    ServiceError,
-    model::{CallToolResponse, JsonObject},
-};
-use serde_json::value::RawValue;
+use rmcp::{ServiceError, model::CallToolResponse};
+use serde_json::{Value, value::RawValue};
 use tokio::{sync::Mutex, time::timeout};
 
 use super::{
@@ -29,7 +26,10 @@ use super::{
     printable,
     tools::{Offered, labels, offered},
 };
-use crate::{perform::Done, tool::ToolSpec};
+use crate::{
+    perform::Done,
+    tool::{Answering, Calling, Limits, Tool, ToolSpec, Tools},
+};
 
 /// What became of a list of servers.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub struct Connected {
 /// under a run. [`Servers::refresh`] asks again.
 #[derive(Debug, Default)]
 pub struct Servers {
-    servers: Vec<Server>,
+    servers: Vec<(Arc<Server>, Vec<Arc<Offered>>)>,
     limits: McpLimits,
 }
 
@@ -57,7 +57,6 @@ struct Server {
     label: String,
     believed: bool,
     launch: Launch,
-    tools: Vec<Offered>,
     changed: Arc<AtomicBool>,
     /// Nothing after the connection was lost; the next call opens it again.
     connection: Mutex<Option<Arc<Connection>>>,
@@ -88,9 +87,9 @@ impl Servers {
         let mut servers = Vec::new();
         for started in join_all(starting).await {
             match started {
-                Ok((server, left_out)) => {
+                Ok((server, tools, left_out)) => {
                     refused.extend(left_out);
-                    servers.push(server);
+                    servers.push((Arc::new(server), tools));
                 }
                 Err(failed) => refused.push(failed),
             }
@@ -98,56 +97,111 @@ impl Servers {
         Connected { servers: Self { servers, limits: limits.clone() }, refused }
     }
 
+    /// Returns the tools.
+    pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        let tool = |tool: McpTool| -> Arc<dyn Tool> { Arc::new(tool) };
+        self.offered().map(tool).collect()
+    }
+
     /// Returns the tools as models are told of them.
     pub fn specs(&self) -> Vec<ToolSpec> {
-        self.tools().map(|(_, tool)| tool.spec.clone()).collect()
+        self.offered().map(|it| it.tool.spec.clone()).collect()
     }
 
     /// Returns the tools as the kernel is told of them.
     pub fn decls(&self) -> Vec<ToolDecl> {
-        self.tools().map(|(_, tool)| tool.decl.clone()).collect()
+        self.offered().map(|it| it.tool.decl.clone()).collect()
     }
 
     /// Returns the names of the servers that run.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.servers.iter().map(|server| server.name.as_str())
+        self.servers.iter().map(|(server, _)| server.name.as_str())
     }
 
     /// Asks those servers for their tools again that have said that these changed.
     /// Returns what is left out now. A server that cannot be asked keeps its tools.
     pub async fn refresh(&mut self) -> Vec<(String, McpError)> {
         let limits = &self.limits;
-        let asked = self.servers.iter_mut().map(|server| server.refresh(limits));
+        let asked = self.servers.iter_mut().map(async |(server, tools)| {
+            let (taken, left_out) = server.refresh(limits).await;
+            if let Some(taken) = taken {
+                *tools = taken;
+            }
+            left_out
+        });
         join_all(asked).await.into_iter().flatten().collect()
-    }
-
-    /// Returns why a call would be refused before its server hears of it.
-    pub(crate) fn refused(&self, name: &str, arguments: &RawValue) -> Option<String> {
-        self.fitting(name, arguments).err()
-    }
-
-    /// Returns a call's server, tool and arguments, if there are such and they fit.
-    fn fitting(
-        &self,
-        name: &str,
-        arguments: &RawValue,
-    ) -> Result<(&Server, &Offered, JsonObject), String> {
-        let found = self.tools().find(|(_, tool)| &*tool.spec.name == name);
-        let (server, tool) = found.ok_or_else(|| format!("there is no tool `{name}` here"))?;
-        let arguments = serde_json::from_str(arguments.get())
-            .map_err(|_| "the arguments must be a JSON object".to_owned())?;
-        tool.check(&arguments)?;
-        Ok((server, tool, arguments))
     }
 
     /// Calls a tool. Arguments that do not fit its schema, and a tool that is not there,
     /// are results that a model can read; a server that cannot be reached is a fault.
     pub async fn call(&self, name: &str, arguments: &RawValue) -> Done {
-        let (server, tool, arguments) = match self.fitting(name, arguments) {
-            Ok(fitting) => fitting,
+        let Some(it) = self.offered().find(|it| &*it.tool.spec.name == name) else {
+            return answered(false, &format!("there is no tool `{name}` here"), false);
+        };
+        it.run(serde_json::from_str(arguments.get()).unwrap_or_default()).await
+    }
+
+    /// Ends every connection and gives the programs time to stop by themselves.
+    pub async fn close(self) {
+        let within = self.limits.stop;
+        join_all(self.servers.into_iter().map(|(server, tools)| async move {
+            drop(tools);
+            let connection = server.connection.lock().await.take();
+            if let Some(connection) = connection.and_then(Arc::into_inner) {
+                connection.close(within).await;
+            }
+        }))
+        .await;
+    }
+
+    fn offered(&self) -> impl Iterator<Item = McpTool> {
+        self.servers.iter().flat_map(|(server, tools)| {
+            tools.iter().map(|tool| McpTool {
+                server: Arc::clone(server),
+                tool: Arc::clone(tool),
+                limits: self.limits.clone(),
+            })
+        })
+    }
+}
+
+/// A tool of a server.
+struct McpTool {
+    server: Arc<Server>,
+    tool: Arc<Offered>,
+    limits: McpLimits,
+}
+
+impl Tool for McpTool {
+    fn name(&self) -> &str {
+        &self.tool.spec.name
+    }
+
+    fn decl(&self) -> ToolDecl {
+        self.tool.decl.clone()
+    }
+
+    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+        Some(self.tool.spec.clone())
+    }
+
+    fn call<'a>(&'a self, _: Calling<'a>, arguments: Value) -> Answering<'a> {
+        Box::pin(self.run(arguments))
+    }
+
+    fn refuses(&self, _: &Tools, arguments: &Value) -> Option<String> {
+        self.tool.fitting(arguments.clone()).err()
+    }
+}
+
+impl McpTool {
+    async fn run(&self, arguments: Value) -> Done {
+        let Self { server, tool, limits } = self;
+        let arguments = match tool.fitting(arguments) {
+            Ok(arguments) => arguments,
             Err(why) => return answered(false, &why, false),
         };
-        let connection = match server.connection(&self.limits).await {
+        let connection = match server.connection(limits).await {
             Ok(connection) => connection,
             Err(error) => {
                 let message = format!("the MCP server `{}` is not there: {error}", server.name);
@@ -158,10 +212,10 @@ impl Servers {
         let repeatable = tool.decl.recovery == Recovery::Retry;
         let mutated = tool.decl.effect != ToolEffect::Read;
         let told = |ok, output: String| {
-            answered(ok, &cut(server.launch.hide(output), self.limits.output), mutated)
+            answered(ok, &cut(server.launch.hide(output), limits.output), mutated)
         };
         let called = connection.call(&tool.original, arguments);
-        match timeout(self.limits.call, called).await {
+        match timeout(limits.call, called).await {
             Ok(Ok(CallToolResponse::Complete(result))) => {
                 told(result.is_error != Some(true), text(&result))
             }
@@ -171,29 +225,14 @@ impl Servers {
             Ok(Err(ServiceError::McpError(error))) => {
                 told(false, format!("the server refuses the call: {}", error.message))
             }
-            Ok(Err(error)) => server.lost(&connection, &error, repeatable, &self.limits).await,
+            Ok(Err(error)) => server.lost(&connection, &error, repeatable, limits).await,
             Err(_) => {
-                let after = self.limits.call.as_secs_f64();
+                let after = limits.call.as_secs_f64();
+                let name = self.name();
                 let message = format!("`{name}` gave no answer in {after} s; it was told to stop");
                 fault(FaultClass::Timeout, repeatable, None, message)
             }
         }
-    }
-
-    /// Ends every connection and gives the programs time to stop by themselves.
-    pub async fn close(self) {
-        let within = self.limits.stop;
-        join_all(self.servers.into_iter().map(|server| async move {
-            // Nobody calls any more: the servers are ours alone.
-            if let Some(connection) = server.connection.into_inner().and_then(Arc::into_inner) {
-                connection.close(within).await;
-            }
-        }))
-        .await;
-    }
-
-    fn tools(&self) -> impl Iterator<Item = (&Server, &Offered)> {
-        self.servers.iter().flat_map(|server| server.tools.iter().map(move |tool| (server, tool)))
     }
 }
 
@@ -207,7 +246,7 @@ impl Server {
         file: &Path,
         believed: bool,
         limits: &McpLimits,
-    ) -> Result<(Self, Vec<Refused>), Refused> {
+    ) -> Result<(Self, Vec<Arc<Offered>>, Vec<Refused>), Refused> {
         let refuse = |error| (name.to_owned(), error);
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
         let lookup = |variable: &str| std::env::var(variable).ok();
@@ -220,44 +259,47 @@ impl Server {
             label,
             believed,
             launch,
-            tools: Vec::new(),
             changed,
             connection: Mutex::default(),
         };
-        let left_out = server.take_tools(&connection, limits).await.map_err(refuse)?;
+        let (tools, left_out) = server.take_tools(&connection, limits).await.map_err(refuse)?;
         *server.connection.get_mut() = Some(Arc::new(connection));
-        Ok((server, left_out))
+        Ok((server, tools, left_out))
     }
 
-    async fn refresh(&mut self, limits: &McpLimits) -> Vec<Refused> {
+    /// Returns the tools and those that are left out, or nothing new where nothing has changed or
+    /// the server cannot be asked.
+    async fn refresh(&self, limits: &McpLimits) -> (Option<Vec<Arc<Offered>>>, Vec<Refused>) {
         if !self.changed.swap(false, Ordering::Relaxed) {
-            return Vec::new();
+            return (None, Vec::new());
         }
         let taken = match self.connection(limits).await {
             Ok(connection) => self.take_tools(&connection, limits).await,
             Err(error) => Err(error),
         };
-        taken.unwrap_or_else(|error| vec![(self.name.clone(), error)])
+        match taken {
+            Ok((tools, left_out)) => (Some(tools), left_out),
+            Err(error) => (None, vec![(self.name.clone(), error)]),
+        }
     }
 
     async fn take_tools(
-        &mut self,
+        &self,
         connection: &Connection,
         limits: &McpLimits,
-    ) -> Result<Vec<Refused>, McpError> {
+    ) -> Result<(Vec<Arc<Offered>>, Vec<Refused>), McpError> {
         let (mut tools, more) = connection.tools(&self.launch, limits).await?;
         for tool in &mut tools {
             self.launch.hide_in(tool);
         }
         let (tools, left_out) = offered(&self.label, self.believed, tools, limits);
-        self.tools = tools;
         let of = |tool: String| format!("{}/{}", self.name, printable(&tool));
         let mut refused: Vec<Refused> =
             left_out.into_iter().map(|(tool, error)| (of(tool), error)).collect();
         if more {
             refused.push((self.name.clone(), McpError::TooMany { kept: limits.tools }));
         }
-        Ok(refused)
+        Ok((tools.into_iter().map(Arc::new).collect(), refused))
     }
 
     /// Returns the connection. One that was lost is opened again, once per call.

@@ -32,8 +32,17 @@ pub(super) struct Offered {
 }
 
 impl Offered {
+    /// Returns arguments that fit, or what a model should change.
+    pub(super) fn fitting(&self, arguments: Value) -> Result<JsonObject, String> {
+        let Value::Object(arguments) = arguments else {
+            return Err("the arguments must be a JSON object".into());
+        };
+        self.check(&arguments)?;
+        Ok(arguments)
+    }
+
     /// Checks arguments, and says what a model should change.
-    pub(super) fn check(&self, arguments: &JsonObject) -> Result<(), String> {
+    fn check(&self, arguments: &JsonObject) -> Result<(), String> {
         let arguments = Value::Object(arguments.clone());
         let mut complaints = self.check.iter_errors(&arguments).map(|error| {
             let at = error.instance_path().to_string();

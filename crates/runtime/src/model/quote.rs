@@ -2,6 +2,7 @@
 //!
 //! It makes the first command work with nothing installed, and says what it is.
 
+use pointsman_agents::research::SEARCH;
 use pointsman_kernel::{
     agent::{Reply, ToolCall},
     prompt::{Message, Prompt},
@@ -13,8 +14,6 @@ use crate::tool::fts::Wanted;
 /// Passages that an answer quotes.
 const QUOTED: usize = 5;
 
-/// The search that it can ask for in a conversation.
-const SEARCH: &str = "context.fts_search";
 /// Why it has no answer where nothing was searched.
 const UNSEARCHED: &str = "nothing was searched, and `quote` only quotes what a search found: name \
                           a model with --model";

@@ -1,117 +1,60 @@
 //! A call as a person is asked about it: what it would do, and not how it is written.
 
-use pointsman_agents::{PLAN_TOOL, form::SUBMIT_TOOL};
 use pointsman_kernel::agent::ToolCall;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::{folder::Folder, plan::ProposePlan};
+use super::{Arguments, Toolbox, folder::Folder};
 use crate::{
     plural::counted,
     visible::{folded, visible},
 };
 
-/// As much of a call as is shown.
-#[derive(Clone, Copy)]
-struct Extent {
+/// How much of a call is shown, and over which folder.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The folder in which the call acts, if a file may be compared with what it becomes.
+    pub folder: Option<&'a Folder>,
     /// Lines of a piece.
-    lines: usize,
+    pub lines: usize,
     /// Characters of a line.
-    width: usize,
+    pub width: usize,
 }
 
 /// In a list, where one call stands beside others.
-const LISTED: Extent = Extent { lines: 20, width: 160 };
+const LISTED: View<'static> = View { folder: None, lines: 20, width: 160 };
 /// In a question, where nothing may be left out.
-const WHOLE: Extent = Extent { lines: usize::MAX, width: usize::MAX };
+const WHOLE: View<'static> = View { folder: None, lines: usize::MAX, width: usize::MAX };
 
-/// Bytes of a file that a new text is compared with.
-const COMPARED: u64 = 4 * 1024 * 1024;
+impl Toolbox {
+    /// Returns what a call would do, for a list; nothing for a tool that is not known here,
+    /// or for arguments that do not fit. It has a limited length, and everything in it can be
+    /// seen: see [`visible`].
+    pub fn describe(&self, call: &ToolCall) -> Option<String> {
+        self.told(call, &LISTED).map(|told| visible(&told))
+    }
 
-/// Returns what a call would do, for a list; nothing for a tool that is not known here,
-/// or for arguments that do not fit. It has a limited length, and everything in it can be
-/// seen: see [`visible`].
-pub fn describe(call: &ToolCall) -> Option<String> {
-    told(call, None, LISTED).map(|told| visible(&told))
-}
+    /// Returns all that a call would do in a folder, for a person to decide on. Nothing is
+    /// left out; what a file holds now is compared with what would be written. Long runs of
+    /// blanks and empty lines are told by their number, and so is what draws nothing: see
+    /// [`visible`].
+    pub fn describe_whole(&self, call: &ToolCall, folder: Option<&Folder>) -> String {
+        let told = self.told(call, &View { folder, ..WHOLE }).unwrap_or_else(|| {
+            let json = call.arguments.get();
+            let value = serde_json::from_str::<Value>(json).ok();
+            let pretty = value.and_then(|value| serde_json::to_string_pretty(&value).ok());
+            pretty.unwrap_or_else(|| json.into())
+        });
+        folded(&visible(&told))
+    }
 
-/// Returns all that a call would do in a folder, for a person to decide on. Nothing is
-/// left out; what a file holds now is compared with what would be written. Long runs of
-/// blanks and empty lines are told by their number, and so is what draws nothing: see
-/// [`visible`].
-pub fn describe_whole(call: &ToolCall, folder: Option<&Folder>) -> String {
-    let told = told(call, folder, WHOLE).unwrap_or_else(|| {
-        let json = call.arguments.get();
-        let value = serde_json::from_str::<Value>(json).ok();
-        let pretty = value.and_then(|value| serde_json::to_string_pretty(&value).ok());
-        pretty.unwrap_or_else(|| json.into())
-    });
-    folded(&visible(&told))
-}
-
-fn told(call: &ToolCall, folder: Option<&Folder>, extent: Extent) -> Option<String> {
-    let arguments: Map<String, Value> = serde_json::from_str(call.arguments.get()).ok()?;
-    let text = |name: &str| arguments.get(name).and_then(Value::as_str);
-    let line = |text: &str| line(text, extent);
-    let block = |sign: &str, text: &str| block(sign, text, extent);
-    match call.tool.as_str() {
-        PLAN_TOOL => {
-            let plan: ProposePlan = serde_json::from_str(call.arguments.get()).ok()?;
-            let lines = extent.lines.saturating_mul(4);
-            Some(self::block("", &plan.list(), Extent { lines, ..extent }))
-        }
-        "edit" => {
-            let (path, old, new) = (text("path")?, text("old")?, text("new")?);
-            let every = arguments.get("all") == Some(&Value::Bool(true));
-            let places = if every { " (every place)" } else { "" };
-            Some(format!("edit {}{places}\n{}", line(path), difference(old, new, extent)))
-        }
-        "write" => {
-            let (path, content) = (text("path")?, text("content")?);
-            let (lines, bytes) = (content.lines().count(), content.len());
-            let (lines, bytes) = (counted(lines, "line"), counted(bytes, "byte"));
-            let head = format!("write {}: {lines}, {bytes}", line(path));
-            Some(match folder {
-                Some(folder) => format!("{head}{}", written(folder, path, content)),
-                None if extent.lines == usize::MAX => format!("{head}\n{}", block("+ ", content)),
-                None => head,
-            })
-        }
-        "shell" => {
-            let command = block("$ ", text("command")?);
-            let cwd = text("cwd").filter(|cwd| !cwd.is_empty());
-            Some(cwd.map_or_else(|| command.clone(), |cwd| format!("{command}\nin {}", line(cwd))))
-        }
-        "git" => {
-            let words = arguments.get("args")?.as_array()?.iter().map(Value::as_str);
-            let words: Vec<&str> = words.collect::<Option<_>>()?;
-            Some(block("$ git ", &words.join(" ")))
-        }
-        SUBMIT_TOOL => {
-            let class = text("class")?;
-            let does = match class {
-                "pay" => "pay or order",
-                "sign" => "sign or agree",
-                _ => "send the form",
-            };
-            // The label is the page's own word; the site is what the browser says.
-            let site = text("origin").filter(|it| !it.is_empty());
-            let site = site.map_or_else(String::new, |site| format!("\nat {}", line(site)));
-            let more = |name, head: &str| match text(name).filter(|it| !it.is_empty()) {
-                Some(it) => format!("\n{head} {}", line(it)),
-                None => String::new(),
-            };
-            let to = more("target", "it goes to");
-            let changed = more("changed", "asked again, because the page has changed:");
-            let label = line(text("label")?);
-            Some(format!("{SUBMIT_TOOL}: {does}{site}\npress `{label}`{to}{changed}"))
-        }
-        "http_get" => Some(format!("fetch {}", line(text("url")?))),
-        _ => None,
+    fn told(&self, call: &ToolCall, view: &View<'_>) -> Option<String> {
+        self.find(&call.tool)?.describe(&Arguments::of(call)?, view)
     }
 }
 
 /// What a file holds now.
-pub(crate) enum Now {
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Now {
     /// There is none.
     Nothing,
     /// A text.
@@ -132,60 +75,54 @@ impl Now {
     }
 }
 
-/// Returns what writing a text does to a file.
-fn written(folder: &Folder, path: &str, content: &str) -> String {
-    let whole = || block("+ ", content, WHOLE);
-    let (how, lines) = match Now::of(folder, path, COMPARED) {
-        Now::Nothing => ("a new file", whole()),
-        Now::Text(old) if old == content => ("nothing changes", String::new()),
-        Now::Text(old) => ("replaces the file", difference(&old, content, WHOLE)),
-        Now::Unknown => ("what is there now cannot be shown", whole()),
-    };
-    let end = if lines.is_empty() { String::new() } else { format!("\n{lines}") };
-    format!(" ({how}){end}")
-}
-
-/// Returns a line, cut to a width.
-fn line(text: &str, extent: Extent) -> String {
-    let cut = text.chars().nth(extent.width).is_some();
-    text.chars().take(extent.width).chain(cut.then_some('…')).collect()
-}
-
-/// Returns lines, each with a sign before it, cut to a number.
-fn block(sign: &str, text: &str, extent: Extent) -> String {
-    let count = text.lines().count();
-    let mut lines: Vec<String> =
-        text.lines().take(extent.lines).map(|it| format!("{sign}{}", line(it, extent))).collect();
-    if count > extent.lines {
-        let more = counted(count.saturating_sub(extent.lines), "line");
-        lines.push(format!("… and {more} more"));
+impl View<'_> {
+    /// Returns whether nothing may be left out.
+    pub fn is_whole(&self) -> bool {
+        self.lines == usize::MAX
     }
-    lines.join("\n")
-}
 
-/// Returns what is taken out and what is put there. Lines that both begin and end with
-/// are left out, but for one.
-fn difference(old: &str, new: &str, extent: Extent) -> String {
-    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let same = |(one, two): &(&&str, &&str)| one == two;
-    let before = old.iter().zip(&new).take_while(same).count();
-    let shorter = old.len().min(new.len()).saturating_sub(before);
-    let behind = old.iter().rev().zip(new.iter().rev()).take_while(same).count().min(shorter);
-    let middle = |lines: &[&str]| {
-        let end = lines.len().saturating_sub(behind);
-        lines.get(before..end).unwrap_or_default().join("\n")
-    };
-    let around =
-        |at: Option<usize>| at.and_then(|at| old.get(at)).map(|it| block("  ", it, extent));
-    let first = around(before.checked_sub(1));
-    let last = around(old.len().checked_sub(behind).filter(|_| behind > 0));
-    let parts = [
-        first.unwrap_or_default(),
-        block("- ", &middle(&old), extent),
-        block("+ ", &middle(&new), extent),
-        last.unwrap_or_default(),
-    ];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+    /// Returns a line, cut to the width.
+    pub fn line(&self, text: &str) -> String {
+        let cut = text.chars().nth(self.width).is_some();
+        text.chars().take(self.width).chain(cut.then_some('…')).collect()
+    }
+
+    /// Returns lines, each with a sign before it, cut to the number.
+    pub fn block(&self, sign: &str, text: &str) -> String {
+        let count = text.lines().count();
+        let mut lines: Vec<String> =
+            text.lines().take(self.lines).map(|it| format!("{sign}{}", self.line(it))).collect();
+        if count > self.lines {
+            let more = counted(count.saturating_sub(self.lines), "line");
+            lines.push(format!("… and {more} more"));
+        }
+        lines.join("\n")
+    }
+
+    /// Returns what is taken out and what is put there. Lines that both begin and end with
+    /// are left out, but for one.
+    pub fn difference(&self, old: &str, new: &str) -> String {
+        let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+        let same = |(one, two): &(&&str, &&str)| one == two;
+        let before = old.iter().zip(&new).take_while(same).count();
+        let shorter = old.len().min(new.len()).saturating_sub(before);
+        let behind = old.iter().rev().zip(new.iter().rev()).take_while(same).count().min(shorter);
+        let middle = |lines: &[&str]| {
+            let end = lines.len().saturating_sub(behind);
+            lines.get(before..end).unwrap_or_default().join("\n")
+        };
+        let around =
+            |at: Option<usize>| at.and_then(|at| old.get(at)).map(|it| self.block("  ", it));
+        let first = around(before.checked_sub(1));
+        let last = around(old.len().checked_sub(behind).filter(|_| behind > 0));
+        let parts = [
+            first.unwrap_or_default(),
+            self.block("- ", &middle(&old)),
+            self.block("+ ", &middle(&new)),
+            last.unwrap_or_default(),
+        ];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+    }
 }
 
 #[cfg(test)]
@@ -198,7 +135,7 @@ mod tests {
     fn check(tool: &str, arguments: Value, wanted: Option<&str>) {
         let arguments = to_raw_value(&arguments).expect("it is JSON");
         let call = ToolCall { id: "1".into(), tool: tool.into(), arguments };
-        assert_eq!(describe(&call).as_deref(), wanted, "{tool}");
+        assert_eq!(Toolbox::default().describe(&call).as_deref(), wanted, "{tool}");
     }
 
     #[test]
@@ -251,7 +188,8 @@ mod tests {
     #[track_caller]
     fn whole(tool: &str, arguments: &Value, folder: Option<&Folder>) -> String {
         let arguments = to_raw_value(arguments).expect("it is JSON");
-        describe_whole(&ToolCall { id: "1".into(), tool: tool.into(), arguments }, folder)
+        let call = ToolCall { id: "1".into(), tool: tool.into(), arguments };
+        Toolbox::default().describe_whole(&call, folder)
     }
 
     #[test]
@@ -309,7 +247,7 @@ mod tests {
         for (tool, arguments) in calls {
             let arguments = to_raw_value(&arguments).expect("it is JSON");
             let call = ToolCall { id: "1".into(), tool: tool.into(), arguments };
-            let told = describe(&call).expect("it is known");
+            let told = Toolbox::default().describe(&call).expect("it is known");
             assert!(told.len() < 8000 && told.contains('…'), "{tool}: {}", told.len());
         }
     }

@@ -6,23 +6,110 @@
 mod ends;
 mod near;
 
+use pointsman_kernel::{governor::Grant, tool::ToolDecl};
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::{
-    Said,
+    Answering, Arguments, Calling, FileChange, Now, Said, Tool, ToolKind, ToolSpec, Tools, View,
+    contract::declared,
+    done,
     files::{changed_since, contents, digest, holds, holds_since},
     folder::Folder,
+    grant::over_file,
     limits::Limits,
+    read::reads_unasked,
+    schema::{self, flag, known_digest, spec, words},
     text::Text,
 };
+use crate::perform::Done;
 use ends::Plain;
+
+const NAME: &str = "edit";
 
 /// Places whose lines are named.
 const NAMED: usize = 10;
 
+/// Edits a file.
+pub(super) struct EditTool;
+
+impl Tool for EditTool {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn decl(&self) -> ToolDecl {
+        declared(NAME)
+    }
+
+    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+        Some(spec(
+            NAME,
+            "Replaces a piece of a text file. `old` must stand there to the letter, and once. Line \
+             ends and the encoding are kept.",
+            json!({
+                "path": words("The file, from the workspace's root."),
+                "old": words("The text to replace, with enough around it to be the only one."),
+                "new": schema::text("The text to put there."),
+                "all": flag("Replace every place where `old` stands."),
+                "digest": known_digest(),
+            }),
+            &["path", "old", "new"],
+        ))
+    }
+
+    fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
+        calling.on_file(arguments, true, |tools, arguments: Edit, going| {
+            let shows = may_show(tools, &arguments);
+            edit(tools.folder(), tools.limits(), &arguments, shows, going)
+        })
+    }
+
+    fn refuses(&self, tools: &Tools, arguments: &Value) -> Option<String> {
+        let arguments = Edit::deserialize(arguments).ok()?;
+        // Of a file that the run may not read, even whether a text is in it would be told.
+        let planned = may_show(tools, &arguments)
+            .then(|| planned(tools.folder(), tools.limits(), &arguments, true))?;
+        planned.err().map(|said| said.output)
+    }
+
+    fn probe(&self, tools: &Tools, arguments: &Value) -> Option<Done> {
+        let arguments = Edit::deserialize(arguments).ok()?;
+        was_edited(tools.folder(), tools.limits(), &arguments).map(done)
+    }
+
+    fn describe(&self, arguments: &Arguments, view: &View<'_>) -> Option<String> {
+        let path = view.line(arguments.text("path")?);
+        let (old, new) = (arguments.text("old")?, arguments.text("new")?);
+        let every = arguments.0.get("all") == Some(&Value::Bool(true));
+        let places = if every { " (every place)" } else { "" };
+        Some(format!("{NAME} {path}{places}\n{}", view.difference(old, new)))
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Edit
+    }
+
+    fn change(&self, arguments: &Arguments, _: &dyn Fn(&str) -> Now) -> Option<FileChange> {
+        let text = |name: &str| arguments.text(name).map(String::from);
+        Some(FileChange { path: text("path")?, old: Some(text("old")?), new: text("new")? })
+    }
+
+    fn always(&self, arguments: &Arguments) -> Option<Vec<Grant>> {
+        Some(over_file(NAME, arguments))
+    }
+}
+
+/// Returns whether an answer may hold lines of the file. A path that nobody can make out is
+/// refused elsewhere.
+fn may_show(tools: &Tools, arguments: &Edit) -> bool {
+    let path = tools.folder().inside(&arguments.path);
+    path.is_ok_and(|path| path.to_str().is_some_and(|path| reads_unasked(&tools.1, path)))
+}
+
 /// The arguments of `edit`.
 #[derive(Debug, Deserialize)]
-pub(super) struct Edit {
+struct Edit {
     path: String,
     old: String,
     new: String,
@@ -31,16 +118,9 @@ pub(super) struct Edit {
     digest: Option<String>,
 }
 
-impl Edit {
-    /// Returns the path that it names.
-    pub(super) fn path(&self) -> &str {
-        &self.path
-    }
-}
-
 /// Replaces the one place where `old` stands, or all of them. `shows` says whether an answer may
 /// hold lines of the file.
-pub(super) fn edit(
+fn edit(
     folder: &Folder,
     limits: &Limits,
     arguments: &Edit,
@@ -64,7 +144,7 @@ pub(super) fn edit(
 }
 
 /// An edit that can be made.
-pub(super) struct Planned {
+struct Planned {
     /// The digest of the file as it is.
     before: String,
     /// The file as it will be.
@@ -77,7 +157,7 @@ pub(super) struct Planned {
 
 /// Works out what a file becomes, or why it cannot be edited so. Nothing is written, and lines
 /// of the file are shown only if they may be.
-pub(super) fn planned(
+fn planned(
     folder: &Folder,
     limits: &Limits,
     arguments: &Edit,
@@ -126,7 +206,7 @@ pub(super) fn planned(
 }
 
 /// Says whether a file is as an `edit` would leave it; nothing if that cannot be told.
-pub(super) fn was_edited(folder: &Folder, limits: &Limits, arguments: &Edit) -> Option<Said> {
+fn was_edited(folder: &Folder, limits: &Limits, arguments: &Edit) -> Option<Said> {
     let Edit { path, all, .. } = arguments;
     let (old, new) = (ends::plain(&arguments.old), ends::plain(&arguments.new));
     let (bytes, text) = text(folder, limits, path).ok()?;

@@ -10,12 +10,18 @@ mod verb;
 
 use std::{ffi::OsStr, path::Path, time::Duration};
 
+use pointsman_kernel::{governor::Grant, tool::ToolDecl};
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::{
-    Said, Tools,
-    folder::Folder,
+    Answering, Arguments, Calling, Said, Tool, ToolKind, ToolSpec, Tools, View,
+    contract::{declared, every},
+    done, fitting,
+    grant::{is_exact, rules},
+    limits::Limits,
     sandbox::{self, Confined},
+    schema::spec,
     shared::Shared,
     shell::refused,
 };
@@ -57,31 +63,81 @@ const READING: (Duration, usize) = (Duration::from_secs(15), 1 << 20);
 /// The paragraph that marks a commit.
 pub(crate) const TRAILER: &str = "Assisted-by: Pointsman";
 
+const NAME: &str = "git";
+
+/// Runs git.
+pub(super) struct GitTool;
+
+impl Tool for GitTool {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn decl(&self) -> ToolDecl {
+        declared(NAME)
+    }
+
+    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+        let verbs: Vec<&str> = VERBS.iter().map(|verb| verb.name).collect();
+        let about = format!(
+            "Runs git in the workspace, without network, hooks or editor. Verbs: {}. `restore` \
+             needs `--staged`; `commit` needs `-m`.",
+            verbs.join(", ")
+        );
+        let args = json!({ "args": {
+            "type": "array", "minItems": 1, "items": { "type": "string" },
+            "description": "The verb and its arguments, such as [\"diff\", \"--stat\"].",
+        } });
+        Some(spec(NAME, &about, args, &["args"]))
+    }
+
+    fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
+        Box::pin(async move {
+            let Calling { tools, shown, .. } = calling;
+            let limit = Duration::from_millis(tools.limits().shell_ms);
+            match fitting(arguments) {
+                Ok(git) => done(tools.git(git, limit, shown).await),
+                Err(done) => done,
+            }
+        })
+    }
+
+    fn refuses(&self, tools: &Tools, arguments: &Value) -> Option<String> {
+        let git = Git::deserialize(arguments).ok()?;
+        git.asked(tools.root()).err().map(|said| said.output)
+    }
+
+    fn describe(&self, arguments: &Arguments, view: &View<'_>) -> Option<String> {
+        Some(view.block("$ git ", &arguments.texts("args")?.join(" ")))
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Execute
+    }
+
+    fn always(&self, arguments: &Arguments) -> Option<Vec<Grant>> {
+        // A list of words is read with blanks between them.
+        let words = arguments.texts("args").unwrap_or_default();
+        let plain = |word: &&str| is_exact(word) && !word.contains(' ');
+        let exact = words.iter().all(&plain).then(|| words.join(" "));
+        let verb = words.first().filter(|verb| plain(verb)).map(|verb| format!("{verb}*"));
+        let patterns = exact.filter(|it| !it.is_empty()).into_iter().chain(verb);
+        let mut rules = rules(NAME, "args", patterns);
+        rules.push(every(NAME));
+        Some(rules)
+    }
+}
+
 /// The arguments of `git`.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Git {
     args: Vec<String>,
 }
 
-/// Returns what models are told.
-pub(super) fn about() -> String {
-    let names: Vec<&str> = VERBS.iter().map(|verb| verb.name).collect();
-    format!(
-        "Runs git in the workspace, without network, hooks or editor. Verbs: {}. `restore` \
-         needs `--staged`; `commit` needs `-m`.",
-        names.join(", ")
-    )
-}
-
 impl Git {
     /// Returns a call of git.
     pub(super) fn of(arguments: &[&str]) -> Self {
         Self { args: arguments.iter().map(|it| (*it).to_owned()).collect() }
-    }
-
-    /// Returns why the arguments are refused, before anything is run.
-    pub(super) fn refused(&self, folder: &Folder) -> Option<String> {
-        self.asked(folder.root()).err().map(|said| said.output)
     }
 
     fn asked(&self, root: &Path) -> Result<Asked<'_>, Said> {
@@ -149,7 +205,7 @@ fn ready(
 
 impl Tools {
     /// Runs a call of git that a model makes.
-    pub(super) async fn git(&self, git: Git, limit: Duration, shown: &Shown) -> Said {
+    async fn git(&self, git: Git, limit: Duration, shown: &Shown) -> Said {
         if let Err(said) = git.asked(self.0.folder.root()) {
             return said;
         }

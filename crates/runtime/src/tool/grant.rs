@@ -4,170 +4,82 @@
 //! A `*` in a rule stands for anything, so a rule is offered only where that is what a
 //! person would expect of it.
 
-use pointsman_agents::{PLAN_TOOL, form::SUBMIT_TOOL};
-use pointsman_kernel::{
-    agent::ToolCall,
-    governor::{Grant, Level},
-};
-use serde_json::{Map, Value};
+use pointsman_kernel::{agent::ToolCall, governor::Grant};
 
-/// Programs whose second word says what they do.
-const SPEAKING: &[&str] = &[
-    "bun",
-    "bundle",
-    "cargo",
-    "composer",
-    "deno",
-    "docker",
-    "dotnet",
-    "gh",
-    "git",
-    "go",
-    "gradle",
-    "just",
-    "kubectl",
-    "make",
-    "mix",
-    "mvn",
-    "npm",
-    "pip",
-    "pnpm",
-    "poetry",
-    "rustup",
-    "task",
-    "terraform",
-    "uv",
-    "yarn",
-];
+use super::{Arguments, Toolbox, contract::every};
 
-/// Words after those that run whatever follows them.
-const RUNNING: &[&str] = &["dlx", "eval", "exec", "run", "x"];
+impl Toolbox {
+    /// Returns the rules by which calls like this one could run unasked from now on. There
+    /// may be none: then it can only be allowed once.
+    pub fn grants(&self, call: &ToolCall) -> Vec<Grant> {
+        self.always(call).unwrap_or_default()
+    }
 
-/// Programs that run whatever they are given: a pattern of theirs would allow anything.
-const WRAPPING: &[&str] = &[
-    ".", "ash", "awk", "bash", "builtin", "bunx", "busybox", "chroot", "command", "csh", "dash",
-    "doas", "env", "eval", "exec", "find", "fish", "flock", "gawk", "ionice", "ksh", "lua", "nice",
-    "node", "nodejs", "nohup", "npx", "parallel", "perl", "php", "pnpx", "python", "python2",
-    "python3", "Rscript", "rsync", "ruby", "script", "sed", "setsid", "sh", "source", "ssh",
-    "stdbuf", "strace", "su", "sudo", "tar", "tclsh", "time", "timeout", "unshare", "uvx", "watch",
-    "xargs", "zsh",
-];
+    /// Returns whether a yes to this call is a yes to no other.
+    pub fn is_once(&self, call: &ToolCall) -> bool {
+        self.always(call).is_none()
+    }
 
-/// Returns whether a yes to one call of a tool is a yes to no other: to a plan, or to
-/// sending a form.
-pub fn is_once(tool: &str) -> bool {
-    [PLAN_TOOL, SUBMIT_TOOL].contains(&tool)
-}
+    /// Returns the rule by which every call of a tool runs, which nobody gets without asking for
+    /// it in words. There is none where a yes is for one call alone.
+    pub fn whole(&self, call: &ToolCall) -> Option<Grant> {
+        self.always(call).map(|_| every(&call.tool))
+    }
 
-/// Returns the rules by which calls like this one could run unasked from now on. There
-/// may be none: then it can only be allowed once.
-pub fn grants(call: &ToolCall) -> Vec<Grant> {
-    let arguments = serde_json::from_str::<Map<String, Value>>(call.arguments.get());
-    let arguments = arguments.unwrap_or_default();
-    let text = |name: &str| arguments.get(name).and_then(Value::as_str);
-    let rule = |name: &str, pattern: String| {
-        let arguments = vec![(name.to_owned(), pattern)];
-        Grant { arguments, ..all(&call.tool) }
-    };
-    match call.tool.as_str() {
-        tool if is_once(tool) => Vec::new(),
-        "shell" => {
-            let command = text("command").unwrap_or_default();
-            let exact = Some(command.to_owned()).filter(|it| is_exact(it));
-            exact.into_iter().chain(first_words(command)).map(|it| rule("command", it)).collect()
+    /// Returns the rule that fits this call as narrowly as a rule can: the same command, file or
+    /// address. There is none where no pattern says just that.
+    pub fn exact(&self, call: &ToolCall) -> Option<Grant> {
+        let narrow = |grant: &Grant| {
+            let mut patterns = grant.arguments.iter().map(|(_, pattern)| pattern);
+            !grant.arguments.is_empty() && patterns.all(|pattern| !pattern.contains('*'))
+        };
+        self.grants(call).into_iter().next().filter(narrow)
+    }
+
+    fn always(&self, call: &ToolCall) -> Option<Vec<Grant>> {
+        match self.find(&call.tool) {
+            Some(tool) => tool.always(&Arguments::of(call).unwrap_or_default()),
+            None => Some(vec![every(&call.tool)]),
         }
-        "edit" | "write" => {
-            let path = text("path").unwrap_or_default();
-            let exact = Some(path.to_owned()).filter(|it| is_exact(it));
-            let folder = path.rsplit_once('/').map(|(folder, _)| format!("{folder}/"));
-            let folder = folder.filter(|it| is_exact(it)).map(|it| format!("{it}*"));
-            let rules = exact.into_iter().chain(folder).map(|it| rule("path", it));
-            rules.chain([all(&call.tool)]).collect()
-        }
-        "git" => {
-            // A list of words is read with blanks between them.
-            let words = arguments.get("args").and_then(Value::as_array);
-            let words: Option<Vec<&str>> =
-                words.and_then(|words| words.iter().map(Value::as_str).collect());
-            let words = words.unwrap_or_default();
-            let plain = |word: &&str| is_exact(word) && !word.contains(' ');
-            let exact = words.iter().all(&plain).then(|| words.join(" "));
-            let verb = words.first().filter(|verb| plain(verb)).map(|verb| format!("{verb}*"));
-            let rules = exact.filter(|it| !it.is_empty()).into_iter().chain(verb);
-            rules.map(|it| rule("args", it)).chain([all(&call.tool)]).collect()
-        }
-        "http_get" => {
-            let url = text("url").unwrap_or_default();
-            let exact = Some(url.to_owned()).filter(|it| is_exact(it));
-            exact.into_iter().map(|it| rule("url", it)).chain([all(&call.tool)]).collect()
-        }
-        _ => vec![all(&call.tool)],
     }
 }
 
-/// Returns the rule by which every call of a tool runs, which nobody gets without asking for it
-/// in words. There is none where a yes is for one call alone.
-pub fn whole(call: &ToolCall) -> Option<Grant> {
-    (!is_once(&call.tool)).then(|| all(&call.tool))
+/// Returns the rules over one argument with these patterns.
+pub(super) fn rules(
+    tool: &str,
+    argument: &str,
+    patterns: impl IntoIterator<Item = String>,
+) -> Vec<Grant> {
+    let rule = |pattern| Grant { arguments: vec![(argument.to_owned(), pattern)], ..every(tool) };
+    patterns.into_iter().map(rule).collect()
 }
 
-/// Returns the rule that fits this call as narrowly as a rule can: the same command, file or
-/// address. There is none where no pattern says just that.
-pub fn exact(call: &ToolCall) -> Option<Grant> {
-    let narrow = |grant: &Grant| {
-        let mut patterns = grant.arguments.iter().map(|(_, pattern)| pattern);
-        !grant.arguments.is_empty() && patterns.all(|pattern| !pattern.contains('*'))
-    };
-    grants(call).into_iter().next().filter(narrow)
+/// Returns the rules over the file that a call names, and over its folder, and over the tool.
+pub(super) fn over_file(tool: &str, arguments: &Arguments) -> Vec<Grant> {
+    let path = arguments.text("path").unwrap_or_default();
+    let folder = path.rsplit_once('/').map(|(folder, _)| format!("{folder}/"));
+    let folder = folder.filter(|it| is_exact(it)).map(|it| format!("{it}*"));
+    let mut rules = rules(tool, "path", exactly(path).into_iter().chain(folder));
+    rules.push(every(tool));
+    rules
 }
 
-fn all(tool: &str) -> Grant {
-    Grant { tool: tool.into(), arguments: Vec::new(), level: Level::Allow, until: None }
+/// Returns a text as a pattern that fits it and nothing else, if there is one.
+pub(super) fn exactly(text: &str) -> Option<String> {
+    is_exact(text).then(|| text.to_owned())
 }
 
 /// Returns whether a rule with this text fits the text and nothing else. What JSON writes
 /// with escapes is never let through by a rule.
-fn is_exact(text: &str) -> bool {
+pub(super) fn is_exact(text: &str) -> bool {
     let plain = |it: char| !it.is_control() && !matches!(it, '*' | '"' | '\\');
     !text.trim().is_empty() && text.chars().all(&plain)
 }
 
-/// Returns a pattern for commands that begin as this one does, where its first words say
-/// enough and it is one command.
-fn first_words(command: &str) -> Option<String> {
-    let plain = |it: char| it.is_ascii_alphanumeric() || " _-./,:=@+%".contains(it);
-    if !command.chars().all(&plain) || command != command.trim() || command.contains("  ") {
-        return None;
-    }
-    let words: Vec<&str> = command.split(' ').collect();
-    let (program, rest) = words.split_first()?;
-    let name = |word: &str| word.chars().all(|it| it.is_ascii_alphanumeric() || "_-".contains(it));
-    // A path could be to anything, and a variable before the program changes what it does.
-    if !name(program) || program.starts_with('-') || WRAPPING.contains(program) {
-        return None;
-    }
-    if !SPEAKING.contains(program) {
-        return (!rest.is_empty()).then(|| format!("{program} *"));
-    }
-    let (verb, rest) = rest.split_first()?;
-    let says = name(verb) && !verb.starts_with('-');
-    let (mut head, mut left) = (format!("{program} {verb}"), rest);
-    if RUNNING.contains(verb) {
-        // `npm run lint` is one thing, and `npm run` is all of them; so is `uv run python`.
-        let (what, rest) = rest.split_first()?;
-        let anything = *verb != "run" || WRAPPING.contains(what);
-        if !name(what) || what.starts_with('-') || anything {
-            return None;
-        }
-        head = format!("{head} {what}");
-        left = rest;
-    }
-    (says && !left.is_empty()).then(|| format!("{head} *"))
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::{json, value::to_raw_value};
+    use pointsman_kernel::governor::Level;
+    use serde_json::{Value, json, value::to_raw_value};
 
     use super::*;
 
@@ -178,7 +90,7 @@ mod tests {
             assert_eq!((grant.tool.as_str(), grant.level), (tool, Level::Allow));
             grant.arguments.first().map_or_else(|| tool.to_owned(), |(_, it)| it.clone())
         };
-        grants(&call).into_iter().map(shown).collect()
+        Toolbox::default().grants(&call).into_iter().map(shown).collect()
     }
 
     #[test]
@@ -253,7 +165,7 @@ mod tests {
     fn the_exact_rule_is_never_wider_than_the_call() {
         let narrowest = |tool: &str, arguments: Value| {
             let arguments = to_raw_value(&arguments).expect("it is JSON");
-            exact(&ToolCall { id: "1".into(), tool: tool.into(), arguments })
+            Toolbox::default().exact(&ToolCall { id: "1".into(), tool: tool.into(), arguments })
         };
         let command = narrowest("shell", json!({ "command": "echo one" })).expect("a rule");
         assert_eq!(command.arguments, [("command".into(), "echo one".into())]);

@@ -8,6 +8,7 @@ use std::{
 };
 
 use pointsman_agents::FROM;
+use pointsman_kernel::{governor::Grant, tool::ToolDecl};
 use reqwest::{
     Client, Response, Url,
     dns::{Addrs, Name, Resolve, Resolving},
@@ -15,20 +16,83 @@ use reqwest::{
     redirect::Policy,
 };
 use serde::Deserialize;
+use serde_json::{Value, json};
 use thiserror::Error;
 
 use super::{
-    Said,
+    Answering, Arguments, Calling, Said, Tool, ToolKind, ToolSpec, Tools, View,
+    contract::{declared, every},
+    done, fitting,
+    grant::{exactly, rules},
     limits::{Limits, cut},
+    schema::{spec, words},
 };
 use crate::perform::Shown;
 
 /// Bytes after which those who watch are told how far a page has come.
 const TOLD_EVERY: usize = 64 << 10;
 
+const NAME: &str = "http_get";
+
+/// Fetches a page.
+pub(super) struct HttpGetTool;
+
+impl Tool for HttpGetTool {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn decl(&self) -> ToolDecl {
+        declared(NAME)
+    }
+
+    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+        Some(spec(
+            NAME,
+            "Fetches a text page over http or https.",
+            json!({ "url": words("The address, with its scheme.") }),
+            &["url"],
+        ))
+    }
+
+    fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
+        Box::pin(async move {
+            let arguments = match fitting(arguments) {
+                Ok(arguments) => arguments,
+                Err(done) => return done,
+            };
+            let Calling { tools, errand, shown, .. } = calling;
+            let http = tools.0.http.get_or_init(|| Http::new(tools.0.settings.http_private));
+            done(match http {
+                Ok(http) => http.call(tools.limits(), &arguments, &errand.to_string(), shown).await,
+                Err(why) => Said::no(format!("pages cannot be fetched here: {why}")),
+            })
+        })
+    }
+
+    fn refuses(&self, tools: &Tools, arguments: &Value) -> Option<String> {
+        HttpGet::deserialize(arguments).ok()?.refused(tools.0.settings.http_private)
+    }
+
+    fn describe(&self, arguments: &Arguments, view: &View<'_>) -> Option<String> {
+        Some(format!("fetch {}", view.line(arguments.text("url")?)))
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Fetch
+    }
+
+    fn always(&self, arguments: &Arguments) -> Option<Vec<Grant>> {
+        let url = arguments.text("url").unwrap_or_default();
+        let mut rules = rules(NAME, "url", exactly(url));
+        rules.push(every(NAME));
+        Some(rules)
+    }
+}
+
 /// The arguments of `http_get`.
 #[derive(Debug, Deserialize)]
-pub(super) struct HttpGet {
+struct HttpGet {
     url: String,
 }
 
@@ -72,7 +136,7 @@ pub(super) struct Http {
 
 impl Http {
     /// Returns a client that goes to the addresses it has looked at, and to no proxy.
-    pub(super) fn new(private: bool) -> Result<Self, String> {
+    fn new(private: bool) -> Result<Self, String> {
         // Another part of the program may have chosen it already.
         drop(rustls::crypto::ring::default_provider().install_default());
         let client = Client::builder()
@@ -87,13 +151,7 @@ impl Http {
     }
 
     /// Fetches a page. Dropping the future closes the connection.
-    pub(super) async fn call(
-        &self,
-        limits: &Limits,
-        arguments: &HttpGet,
-        key: &str,
-        shown: &Shown,
-    ) -> Said {
+    async fn call(&self, limits: &Limits, arguments: &HttpGet, key: &str, shown: &Shown) -> Said {
         let limit = Duration::from_millis(limits.http_ms);
         let fetching = self.fetch(limits, &arguments.url, key, shown);
         let fetched = tokio::time::timeout(limit, fetching).await;
@@ -135,7 +193,7 @@ impl Http {
 
 impl HttpGet {
     /// Returns why the address is refused, as far as its text tells.
-    pub(super) fn refused(&self, private: bool) -> Option<String> {
+    fn refused(&self, private: bool) -> Option<String> {
         let shown: String = self.url.chars().take(200).collect();
         let url = Url::parse(&self.url).map_err(|error| HttpError::Url(shown, error.to_string()));
         url.and_then(|url| check(&url, private)).err().map(|error| error.to_string())

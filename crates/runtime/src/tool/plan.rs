@@ -1,14 +1,18 @@
 //! `propose_plan`: puts a plan to a person. It does nothing: that it may run is the yes.
 
 use pointsman_agents::{PLAN_TOOL, code::PHASE_COMPLETE};
+use pointsman_kernel::{governor::Grant, tool::ToolDecl};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{Said, ToolSpec, schema};
+use super::{
+    Answering, Arguments, Calling, Said, Tool, ToolKind, ToolSpec, View, contract::declared, done,
+    fitting, limits::Limits, schema::spec,
+};
 
 /// The arguments of `propose_plan`.
 #[derive(Debug, Deserialize)]
-pub(super) struct ProposePlan {
+struct ProposePlan {
     phases: Vec<Phase>,
 }
 
@@ -19,40 +23,76 @@ struct Phase {
     expected_minutes: Option<u32>,
 }
 
-/// Returns what models are told.
-pub(super) fn spec() -> ToolSpec {
-    let phase = json!({
-        "type": "object",
-        "properties": {
-            "description": {
-                "type": "string", "minLength": 1, "maxLength": 2000,
-                "description": "What is done in it, and how one sees that it is done.",
+/// Puts a plan to a person.
+pub(super) struct PlanTool;
+
+impl Tool for PlanTool {
+    fn name(&self) -> &str {
+        PLAN_TOOL
+    }
+
+    fn decl(&self) -> ToolDecl {
+        declared(PLAN_TOOL)
+    }
+
+    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+        let phase = json!({
+            "type": "object",
+            "properties": {
+                "description": {
+                    "type": "string", "minLength": 1, "maxLength": 2000,
+                    "description": "What is done in it, and how one sees that it is done.",
+                },
+                "expected_minutes": {
+                    "type": "integer", "minimum": 1, "maximum": 10_000,
+                    "description": "How long it should take.",
+                },
             },
-            "expected_minutes": {
-                "type": "integer", "minimum": 1, "maximum": 10_000,
-                "description": "How long it should take.",
-            },
-        },
-        "required": ["description"],
-        "additionalProperties": false,
-    });
-    schema::spec(
-        PLAN_TOOL,
-        "Puts a plan to the person, as an enumerated list of phases in the order in which they \
-         are done, and waits for a yes. Propose one before work of several steps, and not for \
-         small things.",
-        json!({ "phases": {
-            "type": "array", "minItems": 1, "maxItems": 64, "items": phase,
-            "description": "The phases, the first one first.",
-        } }),
-        &["phases"],
-    )
+            "required": ["description"],
+            "additionalProperties": false,
+        });
+        Some(spec(
+            PLAN_TOOL,
+            "Puts a plan to the person, as an enumerated list of phases in the order in which they \
+             are done, and waits for a yes. Propose one before work of several steps, and not for \
+             small things.",
+            json!({ "phases": {
+                "type": "array", "minItems": 1, "maxItems": 64, "items": phase,
+                "description": "The phases, the first one first.",
+            } }),
+            &["phases"],
+        ))
+    }
+
+    fn call<'a>(&'a self, _: Calling<'a>, arguments: Value) -> Answering<'a> {
+        // Who had something against it has said so before.
+        let said = fitting::<ProposePlan>(arguments).map(|_| done(Said::yes("approved")));
+        Box::pin(std::future::ready(said.unwrap_or_else(|done| done)))
+    }
+
+    fn describe(&self, arguments: &Arguments, view: &View<'_>) -> Option<String> {
+        let plan = ProposePlan::deserialize(Value::Object(arguments.0.clone())).ok()?;
+        let lines = view.lines.saturating_mul(4);
+        Some(View { lines, ..*view }.block("", &plan.list()))
+    }
+
+    fn title(&self, _: &Arguments) -> Option<String> {
+        Some("Plan".into())
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Plan
+    }
+
+    fn always(&self, _: &Arguments) -> Option<Vec<Grant>> {
+        None
+    }
 }
 
 /// Returns what models are told of `phase_complete`. No tool has this name: the agent takes
 /// the call itself, and no host ever sees one.
 pub(crate) fn phase_complete() -> ToolSpec {
-    schema::spec(
+    spec(
         PHASE_COMPLETE,
         "Says that the open phase is over. A success is not believed while the last tests failed.",
         json!({
@@ -70,14 +110,9 @@ pub(crate) fn phase_complete() -> ToolSpec {
     )
 }
 
-/// Says yes: whoever had something against it has said so before.
-pub(super) fn approved() -> Said {
-    Said::yes("approved")
-}
-
 impl ProposePlan {
     /// Returns the plan as a list with numbers.
-    pub(super) fn list(&self) -> String {
+    fn list(&self) -> String {
         let line = |(phase, number): (&Phase, usize)| {
             let Phase { description, expected_minutes } = phase;
             let time = expected_minutes.map_or_else(String::new, |it| format!(" (about {it} min)"));

@@ -1,20 +1,95 @@
 //! `shell`: a command line in the sandbox.
 
+mod always;
+
 use std::{ffi::OsStr, os::unix::process::ExitStatusExt, process::ExitStatus, time::Duration};
 
 use pointsman_agents::{EXITED, SIGNALLED};
+use pointsman_kernel::{governor::Grant, tool::ToolDecl};
 use rustix::process::Signal;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::{
-    Said,
+    Answering, Arguments, Calling, Said, Tool, ToolKind, ToolSpec, View,
+    contract::declared,
+    done, fitting,
+    grant::{exactly, rules},
     limits::Limits,
     process::{self, End, Ran},
     sandbox::{Confined, Git, SandboxError},
+    schema::{spec, text, words},
     shared::Shared,
     toolchains,
 };
 use crate::perform::Shown;
+
+const NAME: &str = "shell";
+
+/// Runs a command line.
+pub(super) struct ShellTool;
+
+impl Tool for ShellTool {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn decl(&self) -> ToolDecl {
+        declared(NAME)
+    }
+
+    fn spec(&self, limits: &Limits) -> Option<ToolSpec> {
+        let wait = json!({
+            "type": "integer", "minimum": 1, "maximum": limits.shell_max_ms,
+            "description": format!("Milliseconds it may take; {} if left out.", limits.shell_ms),
+        });
+        Some(spec(
+            NAME,
+            "Runs a command with `sh -c` in a sandbox: it can change the workspace, but not .git, \
+             and it has no network unless the settings allow it.",
+            json!({
+                "command": words("The command."),
+                "timeout_ms": wait,
+                "cwd": text("The folder to run it in, from the workspace's root."),
+            }),
+            &["command"],
+        ))
+    }
+
+    fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
+        Box::pin(async move {
+            let shell: Shell = match fitting(arguments) {
+                Ok(shell) => shell,
+                Err(done) => return done,
+            };
+            let Calling { tools, shown, .. } = calling;
+            let limit = shell.limit(tools.limits());
+            let running = tools.command(limit, shown, move |on| shell.confined(on));
+            let (said, notes) = tools.watched(running).await;
+            done(said.with(&notes))
+        })
+    }
+
+    fn describe(&self, arguments: &Arguments, view: &View<'_>) -> Option<String> {
+        let command = view.block("$ ", arguments.text("command")?);
+        let cwd = arguments.text("cwd").filter(|cwd| !cwd.is_empty());
+        Some(cwd.map_or_else(|| command.clone(), |cwd| format!("{command}\nin {}", view.line(cwd))))
+    }
+
+    fn title(&self, arguments: &Arguments) -> Option<String> {
+        arguments.text("command").map(String::from)
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Execute
+    }
+
+    fn always(&self, arguments: &Arguments) -> Option<Vec<Grant>> {
+        let command = arguments.text("command").unwrap_or_default();
+        let patterns = exactly(command).into_iter().chain(always::first_words(command));
+        Some(rules(NAME, "command", patterns))
+    }
+}
 
 /// The arguments of `shell`.
 #[derive(Debug, Deserialize)]
@@ -32,7 +107,7 @@ impl Shell {
     }
 
     /// Returns how long it may take.
-    pub(super) fn limit(&self, limits: &Limits) -> Duration {
+    fn limit(&self, limits: &Limits) -> Duration {
         Duration::from_millis(self.timeout_ms.unwrap_or(limits.shell_ms).min(limits.shell_max_ms))
     }
 

@@ -5,10 +5,7 @@ use std::{
     fs::{self, Metadata},
     os::unix::fs::MetadataExt as _,
     path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use pointsman_kernel::{
@@ -19,13 +16,7 @@ use pointsman_kernel::{
 };
 use serde_json::{json, value::to_raw_value};
 
-use super::folder::Folder;
-
-/// Returns whether what a tool shows or touches depends on the rules over paths: it shows files
-/// that its call does not name, or a file may have another name.
-pub(crate) fn heeds_rules(tool: &str) -> bool {
-    ["context.fts_search", "edit", "list", "read", "search", "write"].contains(&tool)
-}
+use super::{Tool as _, folder::Folder, read::ReadTool};
 
 /// The rules over files, as one tool has to keep to them.
 #[derive(Debug)]
@@ -36,27 +27,25 @@ pub(super) struct Veil {
 }
 
 impl Veil {
-    /// Returns what a call may not show under these rules.
-    pub(super) fn of(call: &ToolCall, permissions: &Arc<Permissions>) -> Self {
+    /// Returns what a call of a tool may not show under these rules.
+    pub(super) fn of(call: &ToolCall, own: &ToolDecl, permissions: &Permissions) -> Self {
         let stops = |rule: &Grant| rule.level > Level::Warn;
         // Whether a rule that ends still holds is not known here: the stricter way is taken.
-        let mut strict = Permissions::clone(permissions);
+        let mut strict = permissions.clone();
         strict.rules.retain(|rule| stops(rule) || rule.until.is_none());
         let over_paths = |rule: &Grant| stops(rule) && !rule.arguments.is_empty();
         let mut tools = Vec::new();
         if strict.rules.iter().any(over_paths) {
-            for decl in pointsman_agents::tools() {
-                let own = *decl.name == *call.tool;
-                if !own && &*decl.name != "read" {
-                    continue;
-                }
-                let mut rules = strict.clone();
-                // What is asked for runs because somebody said yes to it.
-                let asked = permissions.deciding(call, Some(&decl), At(0)).filter(|_| own);
-                if let Some(asked) = asked.filter(|rule| rule.level == Level::Ask) {
-                    rules.rules.retain(|rule| rule != asked);
-                }
-                tools.push((decl, rules));
+            let mut rules = strict.clone();
+            // What is asked for runs because somebody said yes to it.
+            let asked = permissions.deciding(call, Some(own), At(0));
+            if let Some(asked) = asked.filter(|rule| rule.level == Level::Ask) {
+                rules.rules.retain(|rule| rule != asked);
+            }
+            tools.push((own.clone(), rules));
+            let read = ReadTool.decl();
+            if read.name != own.name {
+                tools.push((read, strict));
             }
         }
         Self { tools, hidden: AtomicBool::new(false) }
@@ -99,24 +88,23 @@ fn names(folder: &Folder, path: &Path) -> u64 {
 /// to the call counts, and so does a rule that names this very file.
 pub(super) fn another_name(
     call: &ToolCall,
+    own: &ToolDecl,
     path: &str,
     folder: &Folder,
-    permissions: &Arc<Permissions>,
+    permissions: &Permissions,
 ) -> Option<String> {
     let inside = folder.inside(path).ok()?;
     let names = names(folder, &inside);
     if names < 2 {
         return None;
     }
-    let tools = pointsman_agents::tools();
-    let decl = tools.iter().find(|decl| *decl.name == *call.tool);
-    let allowed = match permissions.deciding(call, decl, At(0)) {
+    let allowed = match permissions.deciding(call, Some(own), At(0)) {
         Some(rule) if rule.level > Level::Warn => true,
         Some(rule) if !rule.arguments.is_empty() => {
             rule.arguments.iter().all(|(_, pattern)| !pattern.contains('*'))
         }
         None if permissions.otherwise > Level::Warn => true,
-        _ => !Veil::of(call, permissions).is_over_some(),
+        _ => !Veil::of(call, own, permissions).is_over_some(),
     };
     (!allowed).then(|| {
         format!(

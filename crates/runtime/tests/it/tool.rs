@@ -3,6 +3,7 @@
 mod arguments;
 mod confine;
 mod content;
+mod contract;
 mod edit;
 mod edit_near;
 mod files;
@@ -16,9 +17,12 @@ pub(crate) use sandbox::helper as sandbox_helper;
 
 use std::{fs, path::PathBuf};
 
-use pointsman_kernel::agent::{Answer, ToolCall, ToolResult};
+use pointsman_kernel::{
+    agent::{Answer, ToolCall, ToolResult},
+    id::{EffectId, Seq},
+};
 use pointsman_runtime::{
-    perform::{Done, Shown},
+    perform::{Done, Errand, Shown},
     tool::{Settings, Tools},
 };
 use serde_json::{Value, value::to_raw_value};
@@ -61,7 +65,7 @@ impl Desk {
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> ToolResult {
-        result(self.tools.call(&call(tool, arguments), "run-1-0", &Shown::nobody()).await)
+        result(self.tools.call(&call(tool, arguments), &errand(), &Shown::nobody()).await)
     }
 
     /// Calls a tool that must do what it is asked.
@@ -80,6 +84,12 @@ impl Desk {
         assert!(!said.mutated, "{tool} {arguments}");
         said.output
     }
+}
+
+/// The order that a call belongs to.
+fn errand() -> Errand {
+    let effect = EffectId { seq: Seq(1), index: 0 };
+    Errand { run: "run".parse().expect("it is an id"), agent: "test", effect, again: false }
 }
 
 fn call(tool: &str, arguments: Value) -> ToolCall {

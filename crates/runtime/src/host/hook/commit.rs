@@ -64,7 +64,7 @@ pub(super) async fn changes(host: &Host, run: &RunId) -> Result<Vec<Changed>, St
     let (reading, read) = (host.clone(), run.clone());
     let account = tokio::task::spawn_blocking(move || {
         let Inner { agents, store, tools, accounts, .. } = &*reading.0;
-        Account::read(accounts.take(&read), agents, store, &read, |path| tools.plain(path))
+        Account::read(accounts.take(&read), agents, store, &read, tools)
     });
     let account = account.await.map_err(|error| error.to_string())??;
     let ledger = account.ledger();

@@ -1,5 +1,5 @@
-//! What a run's own tools have changed, as its journal tells: every `edit` and `write`,
-//! with what the file held before it and after it.
+//! What a run's own tools have changed, as its journal tells: every change of a file by a tool
+//! that says so, with what the file held before it and after it.
 
 use std::{
     collections::BTreeMap,
@@ -15,12 +15,12 @@ use pointsman_kernel::{
     id::{EffectId, Seq},
     tool::CONTENT,
 };
-use serde_json::Value;
 
 use crate::{
     driver::{Loaded, go_on, unread},
     entry,
     store::{RunId, Store},
+    tool::{Arguments, ToolKind, Tools},
 };
 
 /// Runs whose journals are kept as far as they were read.
@@ -72,13 +72,12 @@ impl Accounts {
 
 impl Account {
     /// Reads what a run's journal has had added to it, or all of it the first time.
-    /// `plain` says how git writes a path.
     pub(super) fn read(
         known: Option<Self>,
         agents: &Agents,
         store: &Store,
         run: &RunId,
-        plain: impl Fn(&str) -> Option<String>,
+        tools: &Tools,
     ) -> Result<Self, String> {
         let known = match known {
             Some(known) => known,
@@ -89,7 +88,7 @@ impl Account {
         let lines = store.lines(run, last).map_err(|error| error.to_string())?;
         let mut unseen = lines.iter();
         let folded = go_on(&program, run, loaded, &lines, |_, _, stepped| {
-            deeds.extend(unseen.next().and_then(|line| deed(line, &mut calls, &plain)));
+            deeds.extend(unseen.next().and_then(|line| deed(line, &mut calls, tools)));
             for Effect { id, order } in &stepped.effects {
                 if let EffectKind::Start(Order::Tool(call)) = order {
                     calls.insert(*id, call.clone());
@@ -152,11 +151,7 @@ impl Ledger {
 }
 
 /// Returns what an answer says of files.
-fn deed(
-    line: &str,
-    calls: &mut BTreeMap<EffectId, ToolCall>,
-    plain: impl Fn(&str) -> Option<String>,
-) -> Option<Deed> {
+fn deed(line: &str, calls: &mut BTreeMap<EffectId, ToolCall>, tools: &Tools) -> Option<Deed> {
     let Event::Answered { effect, answer, .. } = entry::event(line)? else { return None };
     if let Answer::Own(report) = &answer {
         let Ok(Report::PostTools { actions, .. }) = report.read() else { return None };
@@ -167,12 +162,14 @@ fn deed(
     if !result.mutated {
         return None;
     }
-    if !result.ok || !matches!(call.tool.as_str(), "edit" | "write") {
-        return Some(Deed::Command);
-    }
-    let arguments: Value = serde_json::from_str(call.arguments.get()).ok()?;
-    let path = plain(arguments.get("path")?.as_str()?)?;
-    let said = result.output.trim_end().rsplit('\n').next()?.strip_prefix(CONTENT)?;
+    let edits = result.ok && tools.toolbox().kind(&call.tool) == ToolKind::Edit;
+    Some(edits.then(|| change(&call, &result.output, tools)).flatten().unwrap_or(Deed::Command))
+}
+
+/// Returns the change of which the last line of a result tells.
+fn change(call: &ToolCall, output: &str, tools: &Tools) -> Option<Deed> {
+    let path = tools.plain(Arguments::of(call)?.text("path")?)?;
+    let said = output.trim_end().rsplit('\n').next()?.strip_prefix(CONTENT)?;
     let (before, after) = said.strip_suffix(']')?.split_once(" -> ")?;
     Some(Deed::Change { path, before: before.into(), after: after.into() })
 }

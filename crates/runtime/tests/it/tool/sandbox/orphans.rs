@@ -15,7 +15,10 @@ use std::{
 
 use serde_json::json;
 
-use super::{super::wait, KINDS, desk, helper, policy, works};
+use super::{
+    super::{errand, wait},
+    KINDS, desk, helper, policy, works,
+};
 use crate::store::Folder;
 
 /// Says to the test below that it is the program which is killed: a kind, and a folder.
@@ -118,7 +121,7 @@ fn starts(root: PathBuf) {
         std::process::id()
     );
     let call = super::super::call("shell", json!({ "command": command }));
-    wait(tools.call(&call, "run-1-0", &pointsman_runtime::perform::Shown::nobody()));
+    wait(tools.call(&call, &errand(), &pointsman_runtime::perform::Shown::nobody()));
 }
 
 /// Returns whether a process has this in its command line.

@@ -1,4 +1,4 @@
-//! `list` and `search`: what files there are, and what they say.
+//! `search`: the lines of files that match a pattern.
 
 use std::path::Path;
 
@@ -6,29 +6,74 @@ use globset::{Glob, GlobMatcher};
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, sinks::Lossy};
+use pointsman_kernel::tool::ToolDecl;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::{Said, folder::Folder, ignored::walk, limits::Limits, veil::Veil};
+use super::{
+    Answering, Calling, Said, Tool, ToolKind, ToolSpec,
+    contract::declared,
+    folder::Folder,
+    ignored::walk,
+    limits::Limits,
+    schema::{flag, spec, text, words},
+    veil::Veil,
+};
 use crate::plural::counted;
+
+const NAME: &str = "search";
 
 /// Characters of a line that are shown.
 const WIDTH: usize = 300;
-/// Folders that `list` goes down where the call says nothing.
-const DEPTH: usize = 3;
 /// Bytes that a pattern may take when compiled: a larger one is an attack or a slip.
 const PATTERN: usize = 1 << 20;
 
-/// The arguments of `list`.
-#[derive(Debug, Deserialize)]
-pub(super) struct List {
-    #[serde(default)]
-    path: String,
-    depth: Option<usize>,
+/// Finds lines.
+pub(super) struct SearchTool;
+
+impl Tool for SearchTool {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn decl(&self) -> ToolDecl {
+        declared(NAME)
+    }
+
+    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+        Some(spec(
+            NAME,
+            "Finds lines by a regular expression, without files that .gitignore names.",
+            json!({
+                "query": words("The pattern, in Rust's regex syntax."),
+                "literal": flag("Take the query as plain text."),
+                "ignore_case": flag("Take capital and small letters as the same."),
+                "path": text("The folder or file to search; the whole workspace if left out."),
+                "glob": text("Which files, such as `*.rs` or `src/**/*.toml`."),
+            }),
+            &["query"],
+        ))
+    }
+
+    fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
+        let veil = Veil::of(calling.call, &self.decl(), &calling.tools.1);
+        calling.blocking(arguments, false, move |tools, arguments, going| {
+            search((tools.folder(), &veil), tools.limits(), &arguments, going)
+        })
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Search
+    }
+
+    fn only_looks(&self) -> bool {
+        true
+    }
 }
 
 /// The arguments of `search`.
 #[derive(Debug, Deserialize)]
-pub(super) struct Search {
+struct Search {
     query: String,
     #[serde(default)]
     literal: bool,
@@ -39,55 +84,8 @@ pub(super) struct Search {
     glob: Option<String>,
 }
 
-/// Returns the files and folders below a path, one per line; folders end in `/`.
-pub(super) fn list(
-    (folder, veil): (&Folder, &Veil),
-    limits: &Limits,
-    arguments: &List,
-    going: &dyn Fn() -> bool,
-) -> Said {
-    let start = match folder.named(&arguments.path) {
-        Ok(start) => start,
-        Err(error) => return Said::no(error),
-    };
-    if let Err(error) = folder.folder(&start) {
-        return Said::no(error);
-    }
-    let depth = arguments.depth.unwrap_or(DEPTH);
-    let (mut lines, mut more) = (Vec::new(), 0_usize);
-    for entry in walk(&folder.root().join(&start), true, depth) {
-        if !going() {
-            return Said::no("the listing was stopped");
-        }
-        let Ok(path) = entry.path().strip_prefix(folder.root()) else { continue };
-        // A folder may have been swapped for a link while it was walked: what lies
-        // behind a link is not ours to show.
-        if entry.depth() == 0 || !folder.holds(path) || veil.hides(path) {
-            continue;
-        }
-        if lines.len() >= limits.results {
-            more = more.saturating_add(1);
-            continue;
-        }
-        let mark = match entry.file_type() {
-            kind if kind.is_dir() => "/",
-            kind if kind.is_symlink() => "@",
-            _ => "",
-        };
-        lines.push(format!("{}{mark}", path.display()));
-    }
-    if lines.is_empty() {
-        lines.push("nothing is there, or all of it is ignored".into());
-    }
-    if more > 0 {
-        lines.push(format!("[{more} more; name a folder in `path`, or a smaller `depth`]"));
-    }
-    lines.extend(veil.note().map(String::from));
-    Said::yes(lines.join("\n"))
-}
-
 /// Returns the lines that match, as `file:line: text`.
-pub(super) fn search(
+fn search(
     (folder, veil): (&Folder, &Veil),
     limits: &Limits,
     arguments: &Search,

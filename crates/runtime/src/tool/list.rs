@@ -1,0 +1,115 @@
+//! `list`: what files and folders there are.
+
+use pointsman_kernel::tool::ToolDecl;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    Answering, Calling, Said, Tool, ToolKind, ToolSpec,
+    contract::declared,
+    folder::Folder,
+    ignored::walk,
+    limits::Limits,
+    schema::{number, spec, text},
+    veil::Veil,
+};
+
+const NAME: &str = "list";
+
+/// Folders that it goes down where the call says nothing.
+const DEPTH: usize = 3;
+
+/// Lists files and folders.
+pub(super) struct ListTool;
+
+impl Tool for ListTool {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn decl(&self) -> ToolDecl {
+        declared(NAME)
+    }
+
+    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+        Some(spec(
+            NAME,
+            "Lists files and folders, without what .gitignore names. Folders end in `/`.",
+            json!({
+                "path": text("The folder, from the workspace's root; the root if left out."),
+                "depth": number(1, "How many folders to go down; 3 if left out."),
+            }),
+            &[],
+        ))
+    }
+
+    fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
+        let veil = Veil::of(calling.call, &self.decl(), &calling.tools.1);
+        calling.blocking(arguments, false, move |tools, arguments, going| {
+            list((tools.folder(), &veil), tools.limits(), &arguments, going)
+        })
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Search
+    }
+
+    fn only_looks(&self) -> bool {
+        true
+    }
+}
+
+/// The arguments of `list`.
+#[derive(Debug, Deserialize)]
+struct List {
+    #[serde(default)]
+    path: String,
+    depth: Option<usize>,
+}
+
+/// Returns the files and folders below a path, one per line; folders end in `/`.
+fn list(
+    (folder, veil): (&Folder, &Veil),
+    limits: &Limits,
+    arguments: &List,
+    going: &dyn Fn() -> bool,
+) -> Said {
+    let start = match folder.named(&arguments.path) {
+        Ok(start) => start,
+        Err(error) => return Said::no(error),
+    };
+    if let Err(error) = folder.folder(&start) {
+        return Said::no(error);
+    }
+    let depth = arguments.depth.unwrap_or(DEPTH);
+    let (mut lines, mut more) = (Vec::new(), 0_usize);
+    for entry in walk(&folder.root().join(&start), true, depth) {
+        if !going() {
+            return Said::no("the listing was stopped");
+        }
+        let Ok(path) = entry.path().strip_prefix(folder.root()) else { continue };
+        // A folder may have been swapped for a link while it was walked: what lies
+        // behind a link is not ours to show.
+        if entry.depth() == 0 || !folder.holds(path) || veil.hides(path) {
+            continue;
+        }
+        if lines.len() >= limits.results {
+            more = more.saturating_add(1);
+            continue;
+        }
+        let mark = match entry.file_type() {
+            kind if kind.is_dir() => "/",
+            kind if kind.is_symlink() => "@",
+            _ => "",
+        };
+        lines.push(format!("{}{mark}", path.display()));
+    }
+    if lines.is_empty() {
+        lines.push("nothing is there, or all of it is ignored".into());
+    }
+    if more > 0 {
+        lines.push(format!("[{more} more; name a folder in `path`, or a smaller `depth`]"));
+    }
+    lines.extend(veil.note().map(String::from));
+    Said::yes(lines.join("\n"))
+}

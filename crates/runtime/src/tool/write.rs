@@ -1,0 +1,173 @@
+//! `write`: puts a whole file in place.
+
+use std::path::Path;
+
+use pointsman_kernel::{governor::Grant, tool::ToolDecl};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    Answering, Arguments, Calling, FileChange, Now, Said, Tool, ToolKind, ToolSpec, Tools, View,
+    contract::declared,
+    done,
+    files::{changed_since, contents, digest, holds, holds_since},
+    folder::Folder,
+    grant::over_file,
+    limits::Limits,
+    schema::{known_digest, spec, text, words},
+};
+use crate::{perform::Done, plural::counted};
+
+const NAME: &str = "write";
+
+/// Bytes of a file that a new text is compared with.
+const COMPARED: u64 = 4 * 1024 * 1024;
+
+/// Writes a file.
+pub(super) struct WriteTool;
+
+impl Tool for WriteTool {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn decl(&self) -> ToolDecl {
+        declared(NAME)
+    }
+
+    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+        Some(spec(
+            NAME,
+            "Writes a whole file, and makes the folders above it.",
+            json!({
+                "path": words("The file, from the workspace's root."),
+                "content": text("All that it shall hold."),
+                "digest": known_digest(),
+            }),
+            &["path", "content"],
+        ))
+    }
+
+    fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
+        calling.on_file(arguments, true, |tools, arguments: WriteFile, going| {
+            let said = write(tools.folder(), tools.limits(), &arguments, going);
+            if !said.ok {
+                return said;
+            }
+            let path = Path::new(&arguments.path);
+            let note = tools.0.repositories.written(tools.folder(), tools.limits(), path);
+            said.with(note.as_slice())
+        })
+    }
+
+    fn probe(&self, tools: &Tools, arguments: &Value) -> Option<Done> {
+        let arguments = WriteFile::deserialize(arguments).ok()?;
+        Some(done(was_written(tools.folder(), tools.limits(), &arguments)))
+    }
+
+    fn describe(&self, arguments: &Arguments, view: &View<'_>) -> Option<String> {
+        let (path, content) = (arguments.text("path")?, arguments.text("content")?);
+        let (lines, bytes) = (content.lines().count(), content.len());
+        let (lines, bytes) = (counted(lines, "line"), counted(bytes, "byte"));
+        let head = format!("{NAME} {}: {lines}, {bytes}", view.line(path));
+        Some(match view.folder {
+            Some(folder) => format!("{head}{}", written(folder, path, content, view)),
+            None if view.is_whole() => format!("{head}\n{}", view.block("+ ", content)),
+            None => head,
+        })
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Edit
+    }
+
+    fn change(&self, arguments: &Arguments, now: &dyn Fn(&str) -> Now) -> Option<FileChange> {
+        let (path, new) = (arguments.text("path")?, arguments.text("content")?);
+        let old = match now(path) {
+            Now::Nothing => None,
+            Now::Text(text) => Some(text),
+            Now::Unknown => return None,
+        };
+        Some(FileChange { path: path.into(), old, new: new.into() })
+    }
+
+    fn always(&self, arguments: &Arguments) -> Option<Vec<Grant>> {
+        Some(over_file(NAME, arguments))
+    }
+}
+
+/// The arguments of `write`.
+#[derive(Debug, Deserialize)]
+struct WriteFile {
+    path: String,
+    content: String,
+    digest: Option<String>,
+}
+
+/// Returns what writing a text does to a file.
+fn written(folder: &Folder, path: &str, content: &str, view: &View<'_>) -> String {
+    let whole = || view.block("+ ", content);
+    let (how, lines) = match Now::of(folder, path, COMPARED) {
+        Now::Nothing => ("a new file", whole()),
+        Now::Text(old) if old == content => ("nothing changes", String::new()),
+        Now::Text(old) => ("replaces the file", view.difference(&old, content)),
+        Now::Unknown => ("what is there now cannot be shown", whole()),
+    };
+    let end = if lines.is_empty() { String::new() } else { format!("\n{lines}") };
+    format!(" ({how}){end}")
+}
+
+/// Puts a file in place.
+fn write(
+    folder: &Folder,
+    limits: &Limits,
+    arguments: &WriteFile,
+    going: &dyn Fn() -> bool,
+) -> Said {
+    let size = arguments.content.len();
+    if u64::try_from(size).unwrap_or(u64::MAX) > limits.file_bytes {
+        let limit = limits.file_bytes;
+        return Said::no(format!("the content has {size} bytes, and the limit is {limit}"));
+    }
+    let path = match folder.inside(&arguments.path) {
+        Ok(path) => path,
+        Err(error) => return Said::no(error),
+    };
+    let before = before(folder, limits, &path);
+    if let Some(said) =
+        changed_since(&arguments.path, arguments.digest.as_deref(), before.as_deref())
+    {
+        return said;
+    }
+    let replaced = folder.replace(&path, arguments.content.as_bytes(), going);
+    let lines = arguments.content.lines().count();
+    let (path, holds) =
+        (&arguments.path, holds(before.as_deref(), &digest(arguments.content.as_bytes())));
+    let s = |count: usize| if count == 1 { "" } else { "s" };
+    let bytes = if size == 1 { "byte" } else { "bytes" };
+    let holds = format!("{lines} line{}, {size} {bytes}\n{holds}", s(lines));
+    match replaced {
+        Ok(true) => Said::changed(format!("made `{path}`: {holds}")),
+        Ok(false) => Said::changed(format!("replaced `{path}`: {holds}")),
+        Err(error) => Said::unwritten(&error),
+    }
+}
+
+/// Returns the digest of what a file holds before it is replaced.
+fn before(folder: &Folder, limits: &Limits, path: &Path) -> Option<String> {
+    folder.read(path, limits.file_bytes).ok().map(|bytes| digest(&bytes))
+}
+
+/// Says whether a file is as a `write` would leave it.
+fn was_written(folder: &Folder, limits: &Limits, arguments: &WriteFile) -> Said {
+    match contents(folder, limits, &arguments.path) {
+        Ok(bytes) if bytes == arguments.content.as_bytes() => {
+            let holds = holds_since(arguments.digest.as_deref(), &digest(&bytes));
+            Said::changed(format!("`{}` has this content\n{holds}", arguments.path))
+        }
+        _ => Said::no(format!(
+            "`{}` does not have this content: the write was interrupted before it took place",
+            arguments.path
+        )),
+    }
+}

@@ -1,0 +1,258 @@
+//! What every tool promises, and a tool that nothing else in the program knows.
+
+use std::{
+    fs,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use pointsman_agents::chat::Chat;
+use pointsman_kernel::{
+    agent::{Agent as _, ToolResult},
+    body::Body,
+    chart::Disposition,
+    governor::{Grant, Level, Permissions},
+    tool::{Recovery, ToolDecl},
+};
+use pointsman_runtime::{
+    driver::Standing,
+    host,
+    model::{self, Spec},
+    observe::Notice,
+    perform::{Done, Errand, Shown},
+    session::{Asking, Attend, Decision, Reply, Session, Start},
+    store::RunId,
+    tool::{Answering, Arguments, Calling, Limits, Settings, Tool, ToolSpec, Toolbox, Tools, View},
+};
+use serde_json::{Map, Value, json};
+
+use super::{call, errand, result, wait};
+use crate::store::Folder;
+
+/// Returns arguments that fit a schema, one text for each that must be there.
+fn some(spec: &ToolSpec) -> Value {
+    let required = spec.parameters["required"].as_array().expect("a list");
+    let value = |name: &Value| {
+        let name = name.as_str().expect("a name");
+        let value = match spec.parameters["properties"][name]["items"]["type"].as_str() {
+            Some("object") => json!([{ "description": "look" }]),
+            Some(_) => json!(["status"]),
+            None => json!("a"),
+        };
+        (name.to_owned(), value)
+    };
+    Value::Object(required.iter().map(value).collect::<Map<_, _>>())
+}
+
+#[test]
+fn every_shipped_tool_declares_describes_and_answers_always() {
+    let (tools, declared) = (Toolbox::default(), pointsman_agents::tools());
+    assert_eq!(tools.iter().count(), declared.len(), "charts know the same tools");
+    for (tool, known) in tools.iter().zip(declared) {
+        let name = tool.name();
+        assert_eq!(tool.decl(), known, "{name}: in the same order");
+        assert!(charted(name), "{name}: charts can name it");
+        let Some(spec) = tool.spec(&Limits::default()) else {
+            // Only an agent's own code calls it, and every yes counts once.
+            assert_eq!(tool.always(&Arguments::default()), None, "{name}");
+            continue;
+        };
+        assert_eq!((&*spec.name, spec.about.is_empty()), (name, false));
+        let schema = jsonschema_of(&spec);
+        let arguments = some(&spec);
+        assert!(schema, "{name}: {arguments}");
+        let call = call(name, arguments);
+        let whole = tools.describe_whole(&call, None);
+        assert!(!whole.is_empty(), "{name}");
+        // A tool that a person is asked for says in words what it would do.
+        let described = tools.describe(&call);
+        assert_eq!(described.is_some(), !tool.only_looks(), "{name}: {described:?}");
+        for rule in tools.grants(&call) {
+            assert_eq!((rule.tool.as_str(), rule.level), (name, Level::Allow));
+            assert!(
+                rule.arguments
+                    .iter()
+                    .all(|(argument, _)| { spec.parameters["properties"].get(argument).is_some() })
+            );
+        }
+        assert_eq!(tools.is_once(&call), tools.whole(&call).is_none(), "{name}");
+        assert!(tools.is_once(&call) || !tools.grants(&call).is_empty(), "{name}");
+    }
+}
+
+fn charted(name: &str) -> bool {
+    pointsman_agents::TOOLS.iter().any(|tool| tool.name == name)
+}
+
+fn jsonschema_of(spec: &ToolSpec) -> bool {
+    spec.parameters["type"] == "object" && spec.parameters["additionalProperties"] == false
+}
+
+/// Puts a word into a file: a tool that is defined here and nowhere else.
+#[derive(Default)]
+struct Stamp(AtomicUsize);
+
+impl Stamp {
+    fn word(arguments: &Value) -> &str {
+        arguments["word"].as_str().unwrap_or_default()
+    }
+}
+
+impl Tool for Stamp {
+    fn name(&self) -> &'static str {
+        "stamp"
+    }
+
+    fn decl(&self) -> ToolDecl {
+        let decl = ToolDecl::write(self.name(), &["path"]).with_paths(&["path"]);
+        ToolDecl { recovery: Recovery::Probe, ..decl }
+    }
+
+    fn spec(&self, _: &Limits) -> Option<ToolSpec> {
+        let parameters = json!({
+            "type": "object",
+            "properties": { "path": { "type": "string" }, "word": { "type": "string" } },
+            "required": ["path", "word"],
+            "additionalProperties": false,
+        });
+        Some(ToolSpec { name: "stamp".into(), about: "Stamps a file.".into(), parameters })
+    }
+
+    fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
+        Box::pin(async move {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            let path = arguments["path"].as_str().unwrap_or_default();
+            let path = calling.tools.folder().inside(path).expect("it was checked");
+            let file = calling.tools.folder().root().join(path);
+            fs::write(file, Self::word(&arguments)).expect("it is written");
+            let output = format!("stamped as {}", calling.call.tool);
+            Done::result(ToolResult { ok: true, output, mutated: true })
+        })
+    }
+
+    fn refuses(&self, _: &Tools, arguments: &Value) -> Option<String> {
+        (Self::word(arguments) == "rude").then(|| "that word is not stamped".into())
+    }
+
+    fn probe(&self, tools: &Tools, arguments: &Value) -> Option<Done> {
+        let file = tools.folder().root().join(arguments["path"].as_str()?);
+        let stamped = fs::read_to_string(file).is_ok_and(|it| it == Self::word(arguments));
+        Some(Done::tool(stamped, "looked at the stamp"))
+    }
+
+    fn describe(&self, arguments: &Arguments, view: &View<'_>) -> Option<String> {
+        let (path, word) = (arguments.text("path")?, arguments.text("word")?);
+        Some(format!("stamp {} with {}", view.line(path), view.line(word)))
+    }
+
+    fn always(&self, arguments: &Arguments) -> Option<Vec<Grant>> {
+        let arguments = vec![("word".into(), arguments.text("word")?.into())];
+        Some(vec![Grant { tool: "stamp".into(), arguments, level: Level::Allow, until: None }])
+    }
+}
+
+/// Says yes, and keeps what was asked as a person reads it.
+struct Yes(Toolbox, Vec<String>);
+
+impl Attend for Yes {
+    fn decide(&mut self, asking: &Asking<'_>) -> Reply {
+        let call = asking.question.call().expect("a call is asked for");
+        let rules = self.0.grants(call).into_iter().map(|rule| rule.arguments[0].1.clone());
+        self.1.push(format!(
+            "{}; always {}",
+            self.0.describe_whole(call, None),
+            rules.collect::<String>()
+        ));
+        Reply::Decided(Decision { granted: true, reason: "fine".into(), remember: None })
+    }
+}
+
+const SCRIPT: &str = "
+[[turn]]
+when = 'go'
+text = 'a'
+calls = [{ tool = 'stamp', arguments = { path = 'a.txt', word = 1 } }]
+[[turn]]
+text = 'b'
+calls = [{ tool = 'stamp', arguments = { path = '../a.txt', word = 'hello' } }]
+[[turn]]
+text = 'c'
+calls = [{ tool = 'stamp', arguments = { path = 'a.txt', word = 'rude' } }]
+[[turn]]
+text = 'd'
+calls = [{ tool = 'stamp', arguments = { path = 'a.txt', word = 'hello' } }]
+[[turn]]
+text = 'done'
+";
+
+#[test]
+fn a_strangers_tool_is_offered_checked_asked_for_described_and_called() {
+    let folder = Folder::new("tool-stranger");
+    let work = folder.0.join("work");
+    fs::create_dir_all(&work).expect("it is made");
+    fs::write(folder.0.join("script.toml"), SCRIPT).expect("it is written");
+    let model: Spec =
+        format!("script:{}", folder.0.join("script.toml").display()).parse().expect("a model");
+    let session =
+        Session::open(pointsman_agents::all(), &folder.journal(), &folder.0.join("cache"));
+    let session = session.unwrap_or_else(|error| panic!("it opens: {error}"));
+    let stamp = Arc::new(Stamp::default());
+    let mut tools = Settings::over(&work, folder.0.join("index.db"));
+    tools.toolbox = tools.toolbox.with([Arc::clone(&stamp) as Arc<dyn Tool>]);
+    let settings = host::Settings {
+        model: model::Settings::new(model),
+        tools,
+        mcp: None,
+        watch: None,
+        hooks: host::Hooks::default(),
+        instructions: host::Instructions::default(),
+        browser: pointsman_runtime::browser::Settings::default(),
+        device: pointsman_runtime::device::Settings::default(),
+        executors: pointsman_runtime::executor::Executors::default(),
+    };
+    let host = session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"));
+    let permissions = Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true };
+    let offered = host.offered(&Chat::DECL, &permissions);
+    assert!(offered.iter().any(|spec| &*spec.name == "stamp"), "{offered:?}");
+
+    let source = pointsman_agents::chat::CHART;
+    let start = Start {
+        program: crate::program(source),
+        source: source.into(),
+        config: json!({}),
+        words: vec![Body::canonical(&json!({ "text": "go" }))],
+        goal: "stamp".into(),
+        permissions,
+        seed: Some(7),
+    };
+    let results = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&results);
+    let observer = move |_: &RunId, notice: &Notice| {
+        if let Notice::Answered { output: Some(output), .. } = notice {
+            seen.lock().expect("nobody panics").push(output.to_string());
+        }
+    };
+    let mut person = Yes(host.tools().toolbox().clone(), Vec::new());
+    let ran = session.run(&host, start, vec![Arc::new(observer)], &mut person);
+    let ran = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
+    assert_eq!(ran.standing, Standing::Ended(Disposition::Succeeded));
+    assert_eq!(person.1, ["stamp a.txt with hello; always hello"], "asked once, in its own words");
+    let results = results.lock().expect("nobody panics").join("\n");
+    for said in ["`word`: value is not of type", "not stamped", "stamped as stamp"] {
+        assert!(results.contains(said), "{said}: {results}");
+    }
+    assert!(!folder.0.join("a.txt").exists(), "nothing outside the workspace");
+    assert_eq!(fs::read_to_string(work.join("a.txt")).expect("it is there"), "hello");
+    assert_eq!(stamp.0.load(Ordering::Relaxed), 1, "called once");
+
+    // After a crash it is looked for before it is done again.
+    let again = Errand { again: true, ..errand() };
+    for (word, calls) in [("hello", 1), ("other", 2)] {
+        let call = call("stamp", json!({ "path": "a.txt", "word": word }));
+        let done = wait(host.tools().call(&call, &again, &Shown::nobody()));
+        assert!(result(done).ok);
+        assert_eq!(stamp.0.load(Ordering::Relaxed), calls, "{word}");
+    }
+}
