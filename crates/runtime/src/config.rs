@@ -48,7 +48,7 @@ pub const FILE: &str = "pointsman.toml";
 
 /// Returns whether a shipped tool only looks at the workspace: it may run unasked.
 fn only_looks(tool: &str) -> bool {
-    Toolbox::default().find(tool).is_some_and(|tool| tool.only_looks())
+    Toolbox::default().kind(tool).only_looks()
 }
 
 /// Where a file came from, which says what it may settle.

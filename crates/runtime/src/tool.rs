@@ -54,7 +54,6 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use thiserror::Error;
 
-pub(crate) use contract::declared;
 pub use contract::{Answering, Arguments, Calling, FileChange, Tool, ToolKind, Toolbox};
 pub use describe::{Now, View};
 pub use git::Author;

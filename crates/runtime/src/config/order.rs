@@ -41,7 +41,7 @@ impl PermissionsConfig {
         // What says no more than a stricter rule before it need not be said twice.
         let spoken_for = |rule: &Grant| usual.iter().any(|it| it.tool == rule.tool);
         let shipped = Toolbox::default();
-        let looks = shipped.iter().filter(|tool| tool.only_looks());
+        let looks = shipped.iter().filter(|tool| tool.kind().only_looks());
         let rules = flags
             .into_iter()
             .chain(repository.iter().filter(forbids).cloned())

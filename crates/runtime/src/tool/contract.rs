@@ -41,8 +41,14 @@ pub trait Tool: Send + Sync {
     /// Returns its name, as models call it.
     fn name(&self) -> &str;
 
-    /// Returns what it declares of itself to the governor.
-    fn decl(&self) -> ToolDecl;
+    /// Returns what it declares of itself to the governor. The declarations of shipped tools stand
+    /// in `agents`, where agents are tested against them, and are not repeated; of any other name
+    /// nothing is known, which is taken to be the most dangerous.
+    fn decl(&self) -> ToolDecl {
+        let shipped = pointsman_agents::tools().into_iter();
+        let known = shipped.into_iter().find(|decl| *decl.name == *self.name());
+        known.unwrap_or_else(|| ToolDecl::unknown(self.name()))
+    }
 
     /// Returns what models are told of it; nothing for a tool that only an agent's own code
     /// calls. Arguments are checked against this schema before anything runs, unless the tool is
@@ -82,7 +88,7 @@ pub trait Tool: Send + Sync {
         None
     }
 
-    /// Returns what an editor takes it for.
+    /// Returns what it does.
     fn kind(&self) -> ToolKind {
         ToolKind::Other
     }
@@ -100,12 +106,6 @@ pub trait Tool: Send + Sync {
     fn always(&self, arguments: &Arguments) -> Option<Vec<Grant>> {
         let _ = arguments;
         Some(vec![every(self.name())])
-    }
-
-    /// Returns whether it only looks at the workspace, so that it runs unasked where no rule says
-    /// otherwise, and a repository's own settings may allow it. Counts for shipped tools alone.
-    fn only_looks(&self) -> bool {
-        false
     }
 }
 
@@ -126,13 +126,13 @@ pub struct Calling<'a> {
     pub shown: &'a Shown,
 }
 
-/// What an editor takes a tool for.
+/// What a tool does, for editors and for rules.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ToolKind {
-    /// It reads a file.
+    /// It reads a file of the workspace, and does nothing else.
     Read,
-    /// It looks for something.
+    /// It looks for something in the workspace, and does nothing else.
     Search,
     /// It changes the one file that `path` names, and the last line of its result says what the
     /// file held and holds: see [`CONTENT`](pointsman_kernel::tool::CONTENT).
@@ -145,6 +145,14 @@ pub enum ToolKind {
     Plan,
     /// None of these.
     Other,
+}
+
+impl ToolKind {
+    /// Returns whether it only looks at the workspace. Of the tools that ship, these run unasked
+    /// where no rule says otherwise, and a repository's own settings may allow them.
+    pub const fn only_looks(self) -> bool {
+        matches!(self, Self::Read | Self::Search)
+    }
 }
 
 /// A change of a file.
@@ -220,17 +228,10 @@ impl Toolbox {
         self.iter().find(|tool| tool.name() == name)
     }
 
-    /// Returns what an editor takes a tool for.
+    /// Returns what a tool does.
     pub fn kind(&self, name: &str) -> ToolKind {
         self.find(name).map_or(ToolKind::Other, |tool| tool.kind())
     }
-}
-
-/// Returns the declaration that `agents` has of a shipped tool: charts are verified there against
-/// the same tools, so it is not repeated here. Of another name only that is declared.
-pub(crate) fn declared(name: &str) -> ToolDecl {
-    let known = pointsman_agents::tools().into_iter().find(|decl| *decl.name == *name);
-    known.unwrap_or_else(|| ToolDecl::unknown(name))
 }
 
 /// Returns the rule by which every call of a tool runs.

@@ -6,13 +6,12 @@
 mod ends;
 mod near;
 
-use pointsman_kernel::{governor::Grant, tool::ToolDecl};
+use pointsman_kernel::governor::Grant;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
     Answering, Arguments, Calling, FileChange, Now, Said, Tool, ToolKind, ToolSpec, Tools, View,
-    contract::declared,
     done,
     files::{changed_since, contents, digest, holds, holds_since},
     folder::Folder,
@@ -36,10 +35,6 @@ pub(super) struct EditTool;
 impl Tool for EditTool {
     fn name(&self) -> &str {
         NAME
-    }
-
-    fn decl(&self) -> ToolDecl {
-        declared(NAME)
     }
 
     fn spec(&self, _: &Limits) -> Option<ToolSpec> {

@@ -3,14 +3,11 @@
 use std::{path::Path, sync::PoisonError};
 
 use pointsman_agents::research::SEARCH as NAME;
-use pointsman_kernel::tool::ToolDecl;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Answering, Calling, Said, Tool, ToolKind, ToolSpec, Tools,
-    contract::declared,
-    fts,
+    Answering, Calling, Said, Tool, ToolKind, ToolSpec, Tools, fts,
     limits::Limits,
     schema::{spec, words},
     veil::Veil,
@@ -22,10 +19,6 @@ pub(super) struct FtsSearchTool;
 impl Tool for FtsSearchTool {
     fn name(&self) -> &str {
         NAME
-    }
-
-    fn decl(&self) -> ToolDecl {
-        declared(NAME)
     }
 
     fn spec(&self, _: &Limits) -> Option<ToolSpec> {
@@ -46,10 +39,6 @@ impl Tool for FtsSearchTool {
 
     fn kind(&self) -> ToolKind {
         ToolKind::Search
-    }
-
-    fn only_looks(&self) -> bool {
-        true
     }
 }
 

@@ -10,13 +10,13 @@ mod verb;
 
 use std::{ffi::OsStr, path::Path, time::Duration};
 
-use pointsman_kernel::{governor::Grant, tool::ToolDecl};
+use pointsman_kernel::governor::Grant;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
     Answering, Arguments, Calling, Said, Tool, ToolKind, ToolSpec, Tools, View,
-    contract::{declared, every},
+    contract::every,
     done, fitting,
     grant::{is_exact, rules},
     limits::Limits,
@@ -71,10 +71,6 @@ pub(super) struct GitTool;
 impl Tool for GitTool {
     fn name(&self) -> &str {
         NAME
-    }
-
-    fn decl(&self) -> ToolDecl {
-        declared(NAME)
     }
 
     fn spec(&self, _: &Limits) -> Option<ToolSpec> {

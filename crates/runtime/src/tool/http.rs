@@ -8,7 +8,7 @@ use std::{
 };
 
 use pointsman_agents::FROM;
-use pointsman_kernel::{governor::Grant, tool::ToolDecl};
+use pointsman_kernel::governor::Grant;
 use reqwest::{
     Client, Response, Url,
     dns::{Addrs, Name, Resolve, Resolving},
@@ -21,7 +21,7 @@ use thiserror::Error;
 
 use super::{
     Answering, Arguments, Calling, Said, Tool, ToolKind, ToolSpec, Tools, View,
-    contract::{declared, every},
+    contract::every,
     done, fitting,
     grant::{exactly, rules},
     limits::{Limits, cut},
@@ -40,10 +40,6 @@ pub(super) struct HttpGetTool;
 impl Tool for HttpGetTool {
     fn name(&self) -> &str {
         NAME
-    }
-
-    fn decl(&self) -> ToolDecl {
-        declared(NAME)
     }
 
     fn spec(&self, _: &Limits) -> Option<ToolSpec> {

@@ -1,12 +1,10 @@
 //! `list`: what files and folders there are.
 
-use pointsman_kernel::tool::ToolDecl;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
     Answering, Calling, Said, Tool, ToolKind, ToolSpec,
-    contract::declared,
     folder::Folder,
     ignored::walk,
     limits::Limits,
@@ -25,10 +23,6 @@ pub(super) struct ListTool;
 impl Tool for ListTool {
     fn name(&self) -> &str {
         NAME
-    }
-
-    fn decl(&self) -> ToolDecl {
-        declared(NAME)
     }
 
     fn spec(&self, _: &Limits) -> Option<ToolSpec> {
@@ -52,10 +46,6 @@ impl Tool for ListTool {
 
     fn kind(&self) -> ToolKind {
         ToolKind::Search
-    }
-
-    fn only_looks(&self) -> bool {
-        true
     }
 }
 

@@ -1,13 +1,13 @@
 //! `propose_plan`: puts a plan to a person. It does nothing: that it may run is the yes.
 
 use pointsman_agents::{PLAN_TOOL, code::PHASE_COMPLETE};
-use pointsman_kernel::{governor::Grant, tool::ToolDecl};
+use pointsman_kernel::governor::Grant;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Answering, Arguments, Calling, Said, Tool, ToolKind, ToolSpec, View, contract::declared, done,
-    fitting, limits::Limits, schema::spec,
+    Answering, Arguments, Calling, Said, Tool, ToolKind, ToolSpec, View, done, fitting,
+    limits::Limits, schema::spec,
 };
 
 /// The arguments of `propose_plan`.
@@ -29,10 +29,6 @@ pub(super) struct PlanTool;
 impl Tool for PlanTool {
     fn name(&self) -> &str {
         PLAN_TOOL
-    }
-
-    fn decl(&self) -> ToolDecl {
-        declared(PLAN_TOOL)
     }
 
     fn spec(&self, _: &Limits) -> Option<ToolSpec> {

@@ -4,14 +4,13 @@ use pointsman_kernel::{
     agent::ToolCall,
     governor::{Level, Permissions},
     id::At,
-    tool::{CONTENT, ToolDecl},
+    tool::CONTENT,
 };
 use serde::Deserialize;
 use serde_json::{Value, json, value::to_raw_value};
 
 use super::{
     Answering, Calling, Said, Tool, ToolKind, ToolSpec,
-    contract::declared,
     files::{contents, digest},
     folder::Folder,
     limits::Limits,
@@ -28,10 +27,6 @@ pub(super) struct ReadTool;
 impl Tool for ReadTool {
     fn name(&self) -> &str {
         NAME
-    }
-
-    fn decl(&self) -> ToolDecl {
-        declared(NAME)
     }
 
     fn spec(&self, _: &Limits) -> Option<ToolSpec> {
@@ -55,10 +50,6 @@ impl Tool for ReadTool {
 
     fn kind(&self) -> ToolKind {
         ToolKind::Read
-    }
-
-    fn only_looks(&self) -> bool {
-        true
     }
 }
 

@@ -6,13 +6,11 @@ use globset::{Glob, GlobMatcher};
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, sinks::Lossy};
-use pointsman_kernel::tool::ToolDecl;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
     Answering, Calling, Said, Tool, ToolKind, ToolSpec,
-    contract::declared,
     folder::Folder,
     ignored::walk,
     limits::Limits,
@@ -34,10 +32,6 @@ pub(super) struct SearchTool;
 impl Tool for SearchTool {
     fn name(&self) -> &str {
         NAME
-    }
-
-    fn decl(&self) -> ToolDecl {
-        declared(NAME)
     }
 
     fn spec(&self, _: &Limits) -> Option<ToolSpec> {
@@ -64,10 +58,6 @@ impl Tool for SearchTool {
 
     fn kind(&self) -> ToolKind {
         ToolKind::Search
-    }
-
-    fn only_looks(&self) -> bool {
-        true
     }
 }
 

@@ -5,15 +5,13 @@ mod always;
 use std::{ffi::OsStr, os::unix::process::ExitStatusExt, process::ExitStatus, time::Duration};
 
 use pointsman_agents::{EXITED, SIGNALLED};
-use pointsman_kernel::{governor::Grant, tool::ToolDecl};
+use pointsman_kernel::governor::Grant;
 use rustix::process::Signal;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Answering, Arguments, Calling, Said, Tool, ToolKind, ToolSpec, View,
-    contract::declared,
-    done, fitting,
+    Answering, Arguments, Calling, Said, Tool, ToolKind, ToolSpec, View, done, fitting,
     grant::{exactly, rules},
     limits::Limits,
     process::{self, End, Ran},
@@ -32,10 +30,6 @@ pub(super) struct ShellTool;
 impl Tool for ShellTool {
     fn name(&self) -> &str {
         NAME
-    }
-
-    fn decl(&self) -> ToolDecl {
-        declared(NAME)
     }
 
     fn spec(&self, limits: &Limits) -> Option<ToolSpec> {

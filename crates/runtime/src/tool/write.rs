@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use pointsman_kernel::{governor::Grant, tool::ToolDecl};
+use pointsman_kernel::governor::Grant;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
     Answering, Arguments, Calling, FileChange, Now, Said, Tool, ToolKind, ToolSpec, Tools, View,
-    contract::declared,
     done,
     files::{changed_since, contents, digest, holds, holds_since},
     folder::Folder,
@@ -29,10 +28,6 @@ pub(super) struct WriteTool;
 impl Tool for WriteTool {
     fn name(&self) -> &str {
         NAME
-    }
-
-    fn decl(&self) -> ToolDecl {
-        declared(NAME)
     }
 
     fn spec(&self, _: &Limits) -> Option<ToolSpec> {

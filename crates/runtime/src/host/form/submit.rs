@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use pointsman_agents::form::SUBMIT_TOOL;
-use pointsman_kernel::{agent::FaultClass, governor::Grant, tool::ToolDecl};
+use pointsman_kernel::{agent::FaultClass, governor::Grant};
 use serde_json::Value;
 
 use super::Forms;
 use crate::{
     perform::Done,
-    tool::{Answering, Arguments, Calling, Limits, Tool, ToolSpec, View, declared},
+    tool::{Answering, Arguments, Calling, Limits, Tool, ToolSpec, View},
 };
 
 /// Sends the form in the browser of its run; without browsers it is only described.
@@ -27,10 +27,6 @@ impl SubmitTool {
 impl Tool for SubmitTool {
     fn name(&self) -> &str {
         SUBMIT_TOOL
-    }
-
-    fn decl(&self) -> ToolDecl {
-        declared(SUBMIT_TOOL)
     }
 
     fn spec(&self, _: &Limits) -> Option<ToolSpec> {
