@@ -241,15 +241,13 @@ impl Drive {
     ) -> Result<host::Settings, Error> {
         let config = &settled.config;
         Ok(host::Settings {
-            model: self.model(&config.model)?,
-            tools: self.tools(caches, config),
             mcp: self.servers(config)?,
             watch: Some(watched(config)),
             hooks: self.hooks(config),
             instructions: config.instructions(&AGENTS),
             browser: config.form.browser(),
             device: config.explore.device(),
-            executors: pointsman_runtime::executor::Executors::default(),
+            ..host::Settings::new(self.model(&config.model)?, self.tools(caches, config))
         })
     }
 

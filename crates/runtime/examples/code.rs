@@ -16,7 +16,7 @@ use pointsman_kernel::{
     governor::{Grant, Level, Permissions},
 };
 use pointsman_runtime::{
-    host::{self, Hooks, Host, Instructions},
+    host::{self, Host},
     model::{self, Spec},
     observe::Notice,
     session::{Nobody, Session, Start},
@@ -82,15 +82,6 @@ fn host(session: &Session, folder: PathBuf) -> Result<Host, Box<dyn Error>> {
     let variable = |name: &str| env::var(name).ok();
     let spec = variable("POINTSMAN_MODEL").map_or_else(|| Ok(Spec::quote()), |it| it.parse())?;
     let tools = tool::Settings::over(&folder, session.index(&folder));
-    Ok(session.host(host::Settings {
-        model: model::Settings::from_env(spec, None, &variable)?,
-        tools,
-        mcp: None,
-        watch: None,
-        hooks: Hooks::default(),
-        instructions: Instructions::default(),
-        browser: pointsman_runtime::browser::Settings::default(),
-        device: pointsman_runtime::device::Settings::default(),
-        executors: pointsman_runtime::executor::Executors::default(),
-    })?)
+    Ok(session
+        .host(host::Settings::new(model::Settings::from_env(spec, None, &variable)?, tools))?)
 }

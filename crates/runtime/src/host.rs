@@ -99,6 +99,24 @@ pub struct Settings {
     pub executors: Executors,
 }
 
+impl Settings {
+    /// A host with a model and tools, and the usual of everything else: no servers, no watch, no
+    /// hooks.
+    pub fn new(model: model::Settings, tools: tool::Settings) -> Self {
+        Self {
+            model,
+            tools,
+            mcp: None,
+            watch: None,
+            hooks: Hooks::default(),
+            instructions: Instructions::default(),
+            browser: browser::Settings::default(),
+            device: device::Settings::default(),
+            executors: Executors::default(),
+        }
+    }
+}
+
 /// MCP servers, and which of them may be started.
 #[derive(Clone, Debug)]
 pub struct Approved {

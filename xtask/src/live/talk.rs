@@ -132,17 +132,7 @@ fn settings(work: &Path, folder: &Path, server: &Server, name: &str) -> Result<h
     let (hooks, instructions) = (host::Hooks::default(), host::Instructions::default());
     let browser = pointsman_runtime::browser::Settings::default();
     let device = pointsman_runtime::device::Settings::default();
-    Ok(host::Settings {
-        model,
-        tools,
-        mcp: None,
-        watch: None,
-        hooks,
-        instructions,
-        browser,
-        device,
-        executors: pointsman_runtime::executor::Executors::default(),
-    })
+    Ok(host::Settings { hooks, instructions, browser, device, ..host::Settings::new(model, tools) })
 }
 
 fn start() -> Result<Start> {

@@ -83,15 +83,16 @@ fn furnished(
     let settled = place::settled(folder)?;
     let config = &settled.config;
     let host = host::Settings {
-        model: drive.model(&config.model)?,
-        tools: drive.tools((session.index(folder), session.toolchains(folder)), config),
         mcp: drive.servers(config)?,
         watch: Some(watched(config)),
         hooks: drive.hooks(config),
         instructions: config.instructions(&AGENTS),
         browser: config.form.browser(),
         device: config.explore.device(),
-        executors: pointsman_runtime::executor::Executors::default(),
+        ..host::Settings::new(
+            drive.model(&config.model)?,
+            drive.tools((session.index(folder), session.toolchains(folder)), config),
+        )
     };
     let permissions = config.permissions.permissions(grants.to_vec(), true);
     let mut chart = Source::find(agent)?;

@@ -48,15 +48,12 @@ async fn hosting(name: &str, servers: impl FnOnce(&Path) -> Option<Approved>) ->
     fs::create_dir_all(folder.join("work")).expect("it is made");
     fs::write(folder.join("work/AGENTS.md"), "Be brief.").expect("it is written");
     let settings = Settings {
-        model: model::Settings::new(Spec::quote()),
-        tools: tool::Settings::over(folder.join("work"), folder.join("index.db")),
         mcp: servers(&folder),
-        watch: None,
-        hooks: super::Hooks::default(),
         instructions: super::Instructions { off: ["code".into()].into() },
-        browser: crate::browser::Settings::default(),
-        device: crate::device::Settings::default(),
-        executors: crate::executor::Executors::default(),
+        ..Settings::new(
+            model::Settings::new(Spec::quote()),
+            tool::Settings::over(folder.join("work"), folder.join("index.db")),
+        )
     };
     let journal = folder.join("journal.db");
     let store = Arc::new(Store::open(&journal).expect("it opens"));

@@ -49,17 +49,7 @@ impl Room {
         let tools = tool::Settings::over(self.work(), self.folder.0.join("index.db"));
         let script = format!("script:{}", self.folder.0.join("script.toml").display());
         let spec: Spec = script.parse().expect("a model");
-        let settings = host::Settings {
-            model: model::Settings::new(spec),
-            tools,
-            mcp: None,
-            watch: None,
-            hooks: host::Hooks::default(),
-            instructions: host::Instructions::default(),
-            browser: pointsman_runtime::browser::Settings::default(),
-            device: pointsman_runtime::device::Settings::default(),
-            executors: pointsman_runtime::executor::Executors::default(),
-        };
+        let settings = host::Settings::new(model::Settings::new(spec), tools);
         self.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
     }
 

@@ -123,17 +123,7 @@ impl Desk {
         // Pages come from a server in this process.
         tools.http_private = true;
         tools.sandbox.helper = Some(crate::tool::sandbox_helper().into());
-        host::Settings {
-            model,
-            tools,
-            mcp: None,
-            watch,
-            hooks: host::Hooks::default(),
-            instructions: host::Instructions::default(),
-            browser,
-            device: pointsman_runtime::device::Settings::default(),
-            executors: pointsman_runtime::executor::Executors::default(),
-        }
+        host::Settings { watch, browser, ..host::Settings::new(model, tools) }
     }
 
     pub(crate) fn start(attended: bool) -> Start {

@@ -87,15 +87,11 @@ fn host(desk: &Desk, quiet: Duration) -> Host {
     let index = desk.work().parent().expect("a folder").join("index.db");
     let device = times(quiet);
     let settings = host::Settings {
-        model: model::Settings::new(Spec::quote()),
-        tools: tool::Settings::over(desk.work(), index),
-        mcp: None,
-        watch: None,
-        hooks: host::Hooks::default(),
-        instructions: host::Instructions::default(),
-        browser: pointsman_runtime::browser::Settings::default(),
         device,
-        executors: pointsman_runtime::executor::Executors::default(),
+        ..host::Settings::new(
+            model::Settings::new(Spec::quote()),
+            tool::Settings::over(desk.work(), index),
+        )
     };
     desk.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
 }

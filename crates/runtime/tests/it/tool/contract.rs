@@ -47,6 +47,14 @@ fn some(spec: &ToolSpec) -> Value {
 }
 
 #[test]
+fn of_the_shipped_tools_only_those_that_look_run_unasked() {
+    let tools = Toolbox::default();
+    let looks = tools.iter().filter(|tool| tool.kind().only_looks());
+    let names: Vec<&str> = looks.map(|tool| tool.name()).collect();
+    assert_eq!(names, ["context.fts_search", "list", "read", "search"]);
+}
+
+#[test]
 fn every_shipped_tool_declares_describes_and_answers_always() {
     let (tools, declared) = (Toolbox::default(), pointsman_agents::tools());
     assert_eq!(tools.iter().count(), declared.len(), "charts know the same tools");
@@ -201,17 +209,7 @@ fn a_strangers_tool_is_offered_checked_asked_for_described_and_called() {
     let stamp = Arc::new(Stamp::default());
     let mut tools = Settings::over(&work, folder.0.join("index.db"));
     tools.toolbox = tools.toolbox.with([Arc::clone(&stamp) as Arc<dyn Tool>]);
-    let settings = host::Settings {
-        model: model::Settings::new(model),
-        tools,
-        mcp: None,
-        watch: None,
-        hooks: host::Hooks::default(),
-        instructions: host::Instructions::default(),
-        browser: pointsman_runtime::browser::Settings::default(),
-        device: pointsman_runtime::device::Settings::default(),
-        executors: pointsman_runtime::executor::Executors::default(),
-    };
+    let settings = host::Settings::new(model::Settings::new(model), tools);
     let host = session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"));
     let permissions = Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true };
     let offered = host.offered(&Chat::DECL, &permissions);

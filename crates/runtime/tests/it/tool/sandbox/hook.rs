@@ -78,17 +78,8 @@ impl Desk {
         let work = self.folder.0.join("work");
         let mut tools = tool::Settings::over(work, self.folder.0.join("index.db"));
         tools.sandbox.helper = Some(super::helper().into());
-        let settings = host::Settings {
-            model: model::Settings::new(model),
-            tools,
-            mcp: None,
-            watch: None,
-            hooks,
-            instructions: host::Instructions::default(),
-            browser: pointsman_runtime::browser::Settings::default(),
-            device: pointsman_runtime::device::Settings::default(),
-            executors: pointsman_runtime::executor::Executors::default(),
-        };
+        let settings =
+            host::Settings { hooks, ..host::Settings::new(model::Settings::new(model), tools) };
         self.session.host(settings).expect("a host")
     }
 
