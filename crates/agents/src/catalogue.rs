@@ -170,3 +170,28 @@ pub fn chart(name: &str) -> Option<Result<Chart, Refused>> {
     let (_, source) = CHARTS.iter().find(|(known, _)| *known == name)?;
     Some(verify(source, &registry()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_of_one_agent_is_for_no_other() {
+        let all = all();
+        for owner in all.decls() {
+            for tool in owner.own_tools {
+                let callers = all.decls().iter().filter(|decl| all.may_call(decl, tool));
+                let names: Vec<&str> = callers.map(|decl| decl.name).collect();
+                assert_eq!(names, [owner.name], "{tool}");
+            }
+            assert!(all.may_call(owner, "read"));
+        }
+    }
+
+    #[test]
+    fn an_agent_that_is_not_known_declares_nothing() {
+        let all = all();
+        assert_eq!(all.decl("stranger").name, "");
+        assert!(all.conversational().all(|known| all.decl(known.name).converses()));
+    }
+}

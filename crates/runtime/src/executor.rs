@@ -86,7 +86,7 @@ impl Executors {
     pub(crate) fn perform(&self, errand: Errand, task: &Body) -> Doing {
         match self.0.get(errand.agent) {
             Some(executor) => executor.perform(errand, task),
-            None => refused("this host cannot do that task"),
+            None => refused(&format!("no executor is registered for the agent `{}`", errand.agent)),
         }
     }
 
@@ -158,7 +158,7 @@ impl<A: Agent, E: Executor<A>> AnyExecutor for Typed<A, E> {
 /// Asks a model a question that is whole.
 fn ask(question: Question, model: &Model, shown: Shown) -> Doing {
     if question.prompt.private.is_some() {
-        return refused("nobody adds the private part of this prompt");
+        return refused("the agent's executor adds no private part to this prompt");
     }
     model.ask(question, shown)
 }
@@ -190,7 +190,9 @@ mod tests {
             Executors::default().ask(&errand, question, &model, Shown::nobody())
         };
         let refused = |answer: Answer<Body>| match answer {
-            Answer::Fault(fault) => fault.message == "nobody adds the private part of this prompt",
+            Answer::Fault(fault) => {
+                fault.message == "the agent's executor adds no private part to this prompt"
+            }
             _ => false,
         };
         assert!(!refused(asked(None).await.answer));

@@ -80,7 +80,7 @@ pub enum ReproduceError {
 }
 
 /// Reproduces all that went wrong in an exploration, one after the other. Each has a share
-/// of what is left of the budget: the longer its way, the more.
+/// of the remaining budget: the longer its way, the more.
 pub async fn reproduce(
     config: &Config,
     map: &Map,
@@ -329,7 +329,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Records what is on the screen, and returns the number of the place.
+    /// Records the present screen, and returns the number of the place.
     fn spot(&mut self, landed: &Landing) -> Option<usize> {
         let screen = self.stage.screen().filter(|_| matches!(landed, Landing::Screen(_)))?;
         Some(self.ways.see(screen))

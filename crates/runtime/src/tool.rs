@@ -227,7 +227,7 @@ impl Tools {
         self.2.specs.clone()
     }
 
-    /// Returns what the tools declare of themselves that models are told of.
+    /// Returns the declarations of all tools that models can call.
     pub fn decls(&self) -> Vec<ToolDecl> {
         let told = |decl: &ToolDecl| self.2.specs.iter().any(|spec| spec.name == decl.name);
         self.toolbox().iter().map(|tool| tool.decl()).filter(told).collect()

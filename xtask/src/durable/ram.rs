@@ -1,5 +1,5 @@
 //! `cargo xtask bench journal --ram`: what a durable step costs beside the disk. In memory a
-//! flush takes nothing, so what is left is our own work.
+//! flush takes nothing, so the rest is our own work.
 
 use std::{fs, path::Path, time::Instant};
 

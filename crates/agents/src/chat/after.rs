@@ -4,15 +4,15 @@ use alloc::{format, string::String};
 
 use pointsman_kernel::agent::Summary;
 
-/// How the line begins that tells of a command, and what stands behind one that failed.
+/// The beginning of a line about a command.
 pub const RAN: &str = "ran `";
-/// What stands between the name of something that failed and the reason.
+/// The words between the name of a failed step and the reason.
 pub const FAILED: &str = " failed: ";
-/// What can fail beside a command.
+/// The name of the commit, which can fail.
 pub const COMMIT: &str = "the commit";
 /// The search that comes before a commit, which can fail too.
 pub const LOOKING: &str = "looking for what to commit";
-/// What the line says of files that are left out, behind their names.
+/// The end of a line about files that are left out, behind their names.
 pub const LEFT_OUT: &str =
     "not committed, because it also holds changes that this run did not make";
 

@@ -106,7 +106,7 @@ impl Policy {
     }
 
     /// Ranks something by the policy's own reasons alone: without the seed, and where there
-    /// is a goal without a guess at what is new. A policy is undecided between equals.
+    /// is a goal without a guess at novelty. A policy is undecided between equals.
     pub(super) fn merit(self, it: &Prospect<'_>) -> Rank {
         let (first, second, third, fourth) = self.rank(&Prospect { tie: 0, ..*it });
         match self {

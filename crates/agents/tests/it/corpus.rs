@@ -96,7 +96,7 @@ fn journals_of_earlier_drivers_replay() {
 /// Another crate of a build can switch on that JSON objects keep their order. The tier `sorted`
 /// replays all journals in a build in which none does, and says so.
 #[test]
-fn journals_replay_in_a_build_that_sorts_objects() {
+fn journals_of_the_tier_sorted_meet_a_build_that_sorts_objects() {
     let sorts = json!({ "b": 1, "a": 2 }).to_string().starts_with("{\"a\"");
     assert!(sorts || env::var_os("POINTSMAN_SORTED").is_none(), "this build keeps the order");
 }

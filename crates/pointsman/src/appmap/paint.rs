@@ -227,7 +227,7 @@ fn write_card(it: &Exploration, card: &Card, pictured: bool, svg: &mut String) -
     writeln!(svg, "</g>")
 }
 
-/// Writes what is said of a screen on its card.
+/// Writes the title and the figures of a screen on its card.
 pub(super) fn words(
     screen: &Sight,
     card: &Card,

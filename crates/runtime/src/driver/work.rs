@@ -327,7 +327,11 @@ impl Driver {
 pub(crate) fn answered(run: &dyn AnyRun, effect: EffectId, yes: bool, text: &str) -> Event<Body> {
     let done = match run.reply(yes, text) {
         Some(report) => Done::answer(Answer::Own(report)),
-        None => Done::fault(FaultClass::Contract, false, "the agent takes no answer to this"),
+        None => Done::fault(
+            FaultClass::Contract,
+            false,
+            "the agent asks a question and defines no reply to it",
+        ),
     };
     event(effect, done)
 }

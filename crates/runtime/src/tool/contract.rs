@@ -50,7 +50,7 @@ pub trait Tool: Send + Sync {
         known.unwrap_or_else(|| ToolDecl::unknown(self.name()))
     }
 
-    /// Returns what models are told of it; nothing for a tool that only an agent's own code
+    /// Returns its specification for models; nothing for a tool that only an agent's own code
     /// calls. Arguments are checked against this schema before anything runs, unless the tool is
     /// declared to be foreign.
     fn spec(&self, limits: &Limits) -> Option<ToolSpec>;

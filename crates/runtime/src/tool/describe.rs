@@ -35,7 +35,7 @@ impl Toolbox {
 
     /// Returns all that a call would do in a folder, for a person to decide on. Nothing is
     /// left out; what a file holds now is compared with what would be written. Long runs of
-    /// blanks and empty lines are told by their number, and so is what draws nothing: see
+    /// blanks, empty lines and invisible characters are replaced by their number: see
     /// [`visible`].
     pub fn describe_whole(&self, call: &ToolCall, folder: Option<&Folder>) -> String {
         let told = self.told(call, &View { folder, ..WHOLE }).unwrap_or_else(|| {
@@ -99,8 +99,8 @@ impl View<'_> {
         lines.join("\n")
     }
 
-    /// Returns what is taken out and what is put there. Lines that both begin and end with
-    /// are left out, but for one.
+    /// Returns the removed and the added lines. Lines that both begin and end with are left
+    /// out, but for one.
     pub fn difference(&self, old: &str, new: &str) -> String {
         let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
         let same = |(one, two): &(&&str, &&str)| one == two;

@@ -121,7 +121,7 @@ fn read(folder: &Folder, limits: &Limits, arguments: &ReadLines) -> Said {
     Said::yes(output)
 }
 
-/// Returns what stands below a file's lines: how they are stored, if not as usual, and
+/// Returns the note below a file's lines: how they are stored, if not as usual, and
 /// what tells them apart from others.
 fn foot(text: &Text, digest: &str) -> String {
     let stored = match text.encoding() {

@@ -181,7 +181,7 @@ final = "denied"
 final = "failed"
 "#;
 
-/// Carries out what is left to it, and remembers what it heard.
+/// Carries out the tasks, and counts them.
 #[derive(Clone, Default)]
 struct Dog {
     performed: Arc<AtomicUsize>,
@@ -273,7 +273,11 @@ fn a_task_that_nobody_carries_out_fails_at_once() {
     let outcome = run(&desk, &host(&desk, Executors::default()));
     assert_eq!(outcome.standing, Standing::Ended(Disposition::Failed));
     let lines = desk.session.store().lines(&outcome.run, Seq(0)).expect("readable");
-    assert!(lines[1].contains("this host cannot do that task"), "{}", lines[1]);
+    assert!(
+        lines[1].contains("no executor is registered for the agent `shepherd`"),
+        "{}",
+        lines[1]
+    );
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Places in an app, a little finer than its screens: distinguished by what is written at the
-//! head, and by which fields are filled. Ways that hold for the one need not hold for the other.
+//! Places in an app, a little finer than its screens: distinguished by the text at the head
+//! and by the fields that are filled. Ways that hold for the one need not hold for the other.
 
 use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
 

@@ -38,7 +38,11 @@ impl Tool for SubmitTool {
         Box::pin(async move {
             match &self.0 {
                 Some(forms) => forms.submit(calling.errand, calling.call).await,
-                None => Done::fault(FaultClass::Contract, false, "there is no browser here"),
+                None => Done::fault(
+                    FaultClass::Contract,
+                    false,
+                    "`form.submit` needs a host with a browser",
+                ),
             }
         })
     }
