@@ -12,7 +12,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, ensure};
-use pointsman_runtime::device::{Recording, Truth};
+use pointsman_webdriver::device::{Recording, Truth};
 
 pub(crate) use reproducers::reproducers;
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use anyhow::{Context as _, Result};
 use pointsman_agents::explore::{Element, Platform, Screen, Tree};
-use pointsman_runtime::device::hierarchy;
+use pointsman_webdriver::device::hierarchy;
 use serde_json::Value;
 
 /// Reads every dump of an index, and returns whether all is as it should be.

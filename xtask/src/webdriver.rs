@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use pointsman_runtime::browser::Settings;
+use pointsman_webdriver::browser::Settings;
 use serde_json::{Value, json};
 
 use crate::{

@@ -1,8 +1,57 @@
-//! The agents that this program runs: the only list of them.
+//! The agents that this program runs, with what carries out their tasks: the only list of them.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
+use pointsman_agents::{explore::Explore, form::Form};
 use pointsman_kernel::agents::Agents;
+use pointsman_runtime::{
+    config::Config,
+    executor::Executors,
+    host,
+    session::{Session, SessionError},
+    store::RunId,
+    tool::{Tool, Toolbox},
+};
+use pointsman_webdriver::{
+    explore::Devices,
+    form::{self, Forms, SubmitTool},
+    settings,
+};
 
 /// The agents, with their charts and the tools that charts may name.
 pub(crate) static AGENTS: LazyLock<Agents> = LazyLock::new(pointsman_agents::all);
+
+/// Returns the tools as they are described and offered; those of a browser send nothing yet.
+pub(crate) fn toolbox() -> Toolbox {
+    with(&Toolbox::default(), SubmitTool::default())
+}
+
+/// Gives a host the executors of the agents that act on browsers and devices, and returns the
+/// one that fills forms.
+pub(crate) fn register(host: &mut host::Settings, session: &Session, config: &Config) -> Forms {
+    let (journal, store) = (session.journal(), session.store());
+    let forms = Forms::new(settings::browser(&config.form), journal, Arc::clone(store));
+    let devices = Devices::new(settings::device(&config.explore), journal, Arc::clone(store));
+    host.tools.toolbox = with(&host.tools.toolbox, SubmitTool::over(forms.clone()));
+    host.executors = Executors::default().with::<Form>(forms.clone()).with::<Explore>(devices);
+    forms
+}
+
+fn with(tools: &Toolbox, submit: SubmitTool) -> Toolbox {
+    tools.with([Arc::new(submit) as Arc<dyn Tool>])
+}
+
+/// Ends what a run has left behind that has ended, unless a process drives it.
+pub(crate) fn forget(session: &Session, run: &RunId) -> Result<(), SessionError> {
+    if session.store().hold(run)?.is_some() {
+        form::forget(session.journal(), run);
+    }
+    Ok(())
+}
+
+/// Removes what is kept beside the journal for runs that are themselves removed.
+pub(crate) fn remove<'r>(session: &Session, runs: impl IntoIterator<Item = &'r RunId>) {
+    for run in runs {
+        pointsman_webdriver::remove(session.journal(), run);
+    }
+}

@@ -12,7 +12,7 @@ mod tests;
 use std::fmt::Write as _;
 
 use pointsman_agents::explore::map::{Kind, Landing, Map};
-use pointsman_runtime::session::Exploration;
+use pointsman_webdriver::exploration::Exploration;
 use serde_json::{Value, json};
 
 pub(crate) use paint::{still, svg};

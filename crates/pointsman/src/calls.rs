@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use pointsman_kernel::{agent::ToolCall, governor::Grant};
-use pointsman_runtime::tool::{ToolKind, Toolbox, folder::Folder};
+use pointsman_runtime::tool::{ToolKind, folder::Folder};
 use serde_json::{Map, Value};
 
 use crate::{
+    agents::toolbox,
     line::{Ink, Line},
     words,
 };
@@ -41,7 +42,7 @@ pub(crate) fn title(call: &ToolCall) -> String {
 pub(crate) fn whole(call: &ToolCall, folder: Option<&Path>) -> Vec<Line> {
     let head = Line::of(Ink::Bold, &words::visible(&call.tool));
     let folder = folder.and_then(|folder| Folder::open(folder).ok());
-    let text = Toolbox::default().describe_whole(call, folder.as_ref());
+    let text = toolbox().describe_whole(call, folder.as_ref());
     let lines: Vec<Line> = text.lines().map(signed).collect();
     // Some descriptions begin with the tool's name.
     let named = lines.first().is_some_and(|line| line.text().starts_with(&call.tool));
@@ -51,7 +52,7 @@ pub(crate) fn whole(call: &ToolCall, folder: Option<&Path>) -> Vec<Line> {
 
 /// Returns the change that a call made, where it is one that can be shown in a few lines.
 pub(crate) fn change(call: &ToolCall) -> Vec<Line> {
-    let tools = Toolbox::default();
+    let tools = toolbox();
     if tools.kind(&call.tool) != ToolKind::Edit {
         return Vec::new();
     }

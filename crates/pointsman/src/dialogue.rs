@@ -15,9 +15,10 @@ use std::{
 
 use crossterm::event::{KeyCode, KeyEvent};
 use pointsman_kernel::governor::Grant;
-use pointsman_runtime::{observe::Question, session::Decision, tool::Toolbox};
+use pointsman_runtime::{observe::Question, session::Decision};
 
 use crate::{
+    agents::toolbox,
     drive::Waits,
     entry::{Begun, Entered, Entry},
     line::{Ink, Line},
@@ -121,7 +122,7 @@ impl Dialogue {
         waits: Waits,
         now: Instant,
     ) -> Self {
-        let rules = question.call().map(|call| Toolbox::default().grants(call)).unwrap_or_default();
+        let rules = question.call().map(|call| toolbox().grants(call)).unwrap_or_default();
         let rules = rules.into_iter().take(MOST_RULES).collect();
         let columns = Screen::columns();
         let stands = stands.map(|it| Line::of(Ink::Plain, &it).indented(2));

@@ -24,9 +24,10 @@ use pointsman_runtime::{
     tool::{self, Author},
     watch,
 };
+use pointsman_webdriver::form::Forms;
 
 use crate::{
-    agents::AGENTS,
+    agents::{self, AGENTS},
     lines::Lines,
     live::Live,
     person::{self, Absent, Person},
@@ -217,6 +218,7 @@ impl Drive {
         policy.helper = Some(tool::sandbox::OWN_PROGRAM.into());
         policy.limits = wanted.limits.limits();
         policy.toolchains = wanted.toolchains.unwrap_or(true).then_some(toolchains);
+        settings.toolbox = agents::toolbox();
         settings.author = Author::of_person(self.dir());
         settings.http_private = wanted.private_addresses.unwrap_or(settings.http_private);
         settings
@@ -245,16 +247,29 @@ impl Drive {
             watch: Some(watched(config)),
             hooks: self.hooks(config),
             instructions: config.instructions(&AGENTS),
-            browser: config.form.browser(),
-            device: config.explore.device(),
             ..host::Settings::new(self.model(&config.model)?, self.tools(caches, config))
         })
     }
 
-    /// Sets the host up.
-    pub(crate) fn host(&self, session: &Session, settled: &Settled) -> Result<Host, Error> {
+    /// Returns what a host is set up with that drives runs, and what fills forms for it.
+    pub(crate) fn furnished(
+        &self,
+        session: &Session,
+        settled: &Settled,
+    ) -> Result<(host::Settings, Forms), Error> {
         let caches = (session.index(self.dir()), session.toolchains(self.dir()));
-        let settings = self.settings(caches, settled)?;
+        let mut settings = self.settings(caches, settled)?;
+        let forms = agents::register(&mut settings, session, &settled.config);
+        Ok((settings, forms))
+    }
+
+    /// Sets the host up, and returns what fills forms for it.
+    pub(crate) fn host(
+        &self,
+        session: &Session,
+        settled: &Settled,
+    ) -> Result<(Host, Forms), Error> {
+        let (settings, forms) = self.furnished(session, settled)?;
         let host = session.host(settings).map_err(Error::Session)?;
         for (name, why) in host.refused() {
             let hint = why.hint().map_or_else(String::new, |hint| format!(" ({hint})"));
@@ -265,7 +280,7 @@ impl Drive {
             };
             note(&format!("{server}: {why}{hint}"));
         }
-        Ok(host)
+        Ok((host, forms))
     }
 
     /// Returns who sees what happens and who is asked.
@@ -343,7 +358,7 @@ fn limit(limits: &mut tool::Limits, wanted: &LimitsConfig) {
 }
 
 /// Returns when runs pause.
-pub(crate) fn watched(config: &Config) -> watch::Limits {
+fn watched(config: &Config) -> watch::Limits {
     let (usual, wanted) = (watch::Limits::default(), &config.watch);
     watch::Limits {
         processor: wanted.cpu.or(usual.processor),

@@ -11,11 +11,10 @@ use pointsman_kernel::{
     turn::{TurnError, TurnErrorKind},
 };
 use pointsman_runtime::{
-    browser::Left,
     driver::Standing,
-    host::Host,
     session::{Outcome, Session},
 };
+use pointsman_webdriver::{browser::Left, exploration, form::Forms};
 use serde_json::{Value, json};
 
 use crate::{
@@ -30,7 +29,7 @@ use crate::{
 /// Says how a run stands, and returns the exit code that says so.
 pub(crate) fn finish(
     session: &Session,
-    host: &Host,
+    forms: &Forms,
     outcome: &Outcome,
     audience: Audience,
     json: bool,
@@ -48,16 +47,16 @@ pub(crate) fn finish(
     {
         note(&format!("reason: {}", words::line(&why, 300)));
     }
-    farewell(host, outcome);
+    farewell(forms, outcome);
     code
 }
 
 /// Says what became of the browser of a run that ended with something filled in and nothing
 /// sent.
-fn farewell(host: &Host, outcome: &Outcome) {
+fn farewell(forms: &Forms, outcome: &Outcome) {
     let report: Option<Value> = outcome.report.as_ref().and_then(|report| report.read().ok());
     let filled = report.and_then(|report| report.get("filled")?.as_u64());
-    match host.left(&outcome.run).filter(|_| filled.is_some_and(|count| count > 0)) {
+    match forms.left(&outcome.run).filter(|_| filled.is_some_and(|count| count > 0)) {
         Some(Left::Open) => {
             note("the browser stays open: go on there, and close it when you are done");
         }
@@ -109,7 +108,7 @@ pub(crate) fn conclude(
         if let (Some(report), Some(fields)) = (&report, said.as_object_mut()) {
             fields.insert("report".into(), report.clone());
             // A run through a recording can be checked against it, step by step.
-            let steps = session.steps(&outcome.run).map_err(Error::Session)?;
+            let steps = exploration::steps(session, &outcome.run).map_err(Error::Session)?;
             if let (Some(summary), Some(first)) = (report.as_object(), steps.first()) {
                 fields.extend(summary.clone());
                 let after = steps.iter().map(|step| &*step.to);

@@ -8,16 +8,18 @@ use std::{io, path::PathBuf};
 use pointsman_kernel::chart::{BadMaximum, Refused};
 use pointsman_runtime::{
     acp::AcpError,
-    browser::{AddressError, BrowserError},
     config::ConfigError,
     driver::DriveError,
     mcp::McpError,
     model::ModelError,
     plan::PlanError,
-    profile::ProfileError,
     session::SessionError,
     store::{ExportError, StoreError},
     tool::ToolError,
+};
+use pointsman_webdriver::{
+    browser::{AddressError, BrowserError},
+    profile::ProfileError,
 };
 use thiserror::Error;
 

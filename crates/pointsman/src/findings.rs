@@ -10,7 +10,8 @@ mod tests;
 
 use pointsman_agents::explore::map::{Kind, Landing, Map, Mishap};
 use pointsman_kernel::chart::Disposition;
-use pointsman_runtime::session::{Exploration, Session};
+use pointsman_runtime::session::Session;
+use pointsman_webdriver::exploration::{self, Exploration};
 use serde_json::{Value, json};
 
 pub(crate) use html::html;
@@ -21,7 +22,7 @@ use crate::{appmap, error::ExploreError, report::Error, which::Which};
 /// Reads the exploration that is meant.
 pub(crate) fn explored(session: &Session, which: &Which) -> Result<Exploration, Error> {
     let row = which.find(session.store())?;
-    let found = session.exploration(&row.id).map_err(Error::Session)?;
+    let found = exploration::read(session, &row.id).map_err(Error::Session)?;
     found.ok_or_else(|| {
         let (run, agent) = (row.id.to_string(), row.agent.to_string());
         Error::Explore(ExploreError::NotExploration { run, agent })

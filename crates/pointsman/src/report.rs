@@ -10,11 +10,8 @@ use std::{
 
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource};
 use pointsman_kernel::diagnostic::{Diagnostic, Span};
-use pointsman_runtime::{
-    config::{ConfigError, Problem},
-    profile::ProfileError,
-};
-
+use pointsman_runtime::config::{ConfigError, Problem};
+use pointsman_webdriver::profile::ProfileError;
 use serde_json::Value;
 
 pub(crate) use crate::error::Error;

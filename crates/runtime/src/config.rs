@@ -36,8 +36,7 @@ pub use budgets::{BudgetConfig, BudgetsConfig};
 pub use explore::ExploreConfig;
 pub use form::{FormConfig, Submit};
 pub use hooks::{HooksConfig, TalkConfig};
-pub(crate) use keys::document;
-pub use keys::milliseconds;
+pub use keys::{document, milliseconds};
 pub use remember::{remember, remember_commit};
 pub use sandbox::{CommandLimitsConfig, SandboxConfig};
 

@@ -9,13 +9,13 @@ use pointsman_kernel::{
 use crate::store::{RunId, Store, StoreError};
 
 /// Returns the event of a line.
-pub(crate) fn event(line: &str) -> Option<Event<Body>> {
+pub fn event(line: &str) -> Option<Event<Body>> {
     serde_json::from_str(Entry::read(line).ok()?.event.get()).ok()
 }
 
 /// Returns what a run was begun with, as its first entry says; nothing where this build
 /// cannot read it.
-pub(crate) fn begun(store: &Store, run: &RunId) -> Result<Option<Begun>, StoreError> {
+pub fn begun(store: &Store, run: &RunId) -> Result<Option<Begun>, StoreError> {
     // Of a long run only this is wanted.
     Ok(match event(&store.first_line(run)?) {
         Some(Event::Begun(begun)) => Some(*begun),

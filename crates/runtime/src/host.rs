@@ -3,8 +3,6 @@
 
 mod child;
 mod echo;
-mod explore;
-mod form;
 mod hook;
 mod instructions;
 mod offer;
@@ -17,11 +15,11 @@ mod rules;
 mod tests;
 
 use std::{
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Arc, Weak},
 };
 
-use pointsman_agents::{chat::Chat, explore::Explore, form::Form, research::Research};
+use pointsman_agents::{chat::Chat, research::Research};
 use pointsman_kernel::{
     agent::{FaultClass, ToolCall},
     agents::Agents,
@@ -32,10 +30,6 @@ use pointsman_kernel::{
 use thiserror::Error;
 
 use echo::Echo;
-use explore::Devices;
-pub use explore::blobs;
-use form::Forms;
-pub(crate) use form::{SubmitTool, forget};
 use hook::AfterBatch;
 pub use hook::{AfterTools, Hooks};
 pub use instructions::Instructions;
@@ -45,14 +39,12 @@ use records::Records;
 use rules::Rules;
 
 use crate::{
-    browser::{self, Left},
-    device,
     executor::Executors,
     mcp::{self, McpError, McpLimits, Servers},
     model::{self, Model, ModelError, Question},
     perform::{Checking, Doing, Done, Errand, Farewell, Perform, Shown, Task},
     store::{RunId, Store},
-    tool::{self, Tool, ToolError, ToolSpec, Tools, plan},
+    tool::{self, ToolError, ToolSpec, Tools, plan},
     watch::{self, Watch},
 };
 
@@ -91,11 +83,7 @@ pub struct Settings {
     pub hooks: Hooks,
     /// For which agents the workspace's instructions are read.
     pub instructions: Instructions,
-    /// The browser that forms are filled in.
-    pub browser: browser::Settings,
-    /// How long devices are given on which apps are explored.
-    pub device: device::Settings,
-    /// What carries out the tasks of agents that do not ship.
+    /// What carries out the tasks of agents that this crate does not know.
     pub executors: Executors,
 }
 
@@ -110,8 +98,6 @@ impl Settings {
             watch: None,
             hooks: Hooks::default(),
             instructions: Instructions::default(),
-            browser: browser::Settings::default(),
-            device: device::Settings::default(),
             executors: Executors::default(),
         }
     }
@@ -144,7 +130,6 @@ struct Inner {
     journal: PathBuf,
     store: Arc<Store>,
     accounts: hook::Accounts,
-    forms: Arc<Forms>,
     executors: Executors,
     place: Place,
     pauses: Pauses,
@@ -160,8 +145,7 @@ impl Host {
         store: Arc<Store>,
         journal: PathBuf,
     ) -> Result<Self, HostError> {
-        let Settings { model, tools, mcp, watch, hooks, instructions, browser, device, executors } =
-            settings;
+        let Settings { model, tools, mcp, watch, hooks, instructions, executors } = settings;
         let place = Place::of(&tools.root, &model);
         let (model, tools) = (Model::new(model)?, Tools::open(tools)?);
         let (servers, refused) = match mcp {
@@ -171,14 +155,8 @@ impl Host {
             }
             None => (Vec::new(), Vec::new()),
         };
-        let forms = Arc::new(Forms::new(browser, &journal, Arc::clone(&store)));
-        let submit: Arc<dyn Tool> = Arc::new(SubmitTool::over(Arc::clone(&forms)));
-        let tools = tools.with(servers.into_iter().chain([submit]))?;
-        let devices = Arc::new(Devices::new(device, &journal, Arc::clone(&store)));
-        let own = Executors::default()
-            .with::<Form>(Arc::clone(&forms))
-            .with::<Explore>(devices)
-            .with::<Research>(Echo);
+        let tools = tools.with(servers)?;
+        let own = Executors::default().with::<Research>(Echo);
         Ok(Self(Arc::new_cyclic(|host| Inner {
             executors: own.with::<Chat>(AfterBatch(Weak::clone(host))).and(executors),
             agents,
@@ -191,7 +169,6 @@ impl Host {
             journal,
             store,
             accounts: hook::Accounts::default(),
-            forms,
             place,
             pauses: Pauses::default(),
             records: Records::default(),
@@ -228,12 +205,6 @@ impl Host {
     /// Returns the tools as models are told of them.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.0.tools.specs()
-    }
-
-    /// Tells, once, what became of the browser of a run that ended without sending its form;
-    /// nothing where the browser is somebody else's.
-    pub fn left(&self, run: &RunId) -> Option<Left> {
-        self.0.forms.left(run)
     }
 
     /// Returns the MCP servers that are not used, and why.
@@ -304,10 +275,4 @@ impl Perform for Host {
         self.0.records.forget(run);
         self.0.executors.ended(agent.name, run, how)
     }
-}
-
-/// Removes what was kept beside the journal for a run that is itself removed.
-pub(crate) fn remove(journal: &Path, run: &RunId) {
-    form::remove(journal, run);
-    explore::remove(journal, run);
 }

@@ -1,8 +1,8 @@
 //! Acts. The room for everything that touches the world.
 //!
-//! The driver, the journal's stores, models, tools, the browser and the device
-//! belong here, and nothing else: this is the only library crate that awaits, reads
-//! a clock or draws a random number. It takes orders from `pointsman-kernel`, and
+//! The driver, the journal's stores, models and tools belong here, and nothing else: this is
+//! the only crate that reads a clock or draws a random number. Browsers and devices have a room
+//! of their own, `pointsman-webdriver`. It takes orders from `pointsman-kernel`, and
 //! only orders whose journal entry is on disk.
 //!
 //! - [`store`]: journals in one SQLite file.
@@ -13,27 +13,24 @@
 //! - [`perform`], [`host`]: what carries orders out, and where.
 //! - [`executor`]: what carries out the tasks of an agent's own.
 //! - [`tool`]: what a run may do to the world.
-//! - [`browser`]: a real browser, and what a person does with one.
-//! - [`device`]: a device that an app runs on, or a recording of one.
 //! - [`attached`]: text that is put beside what a person says.
 //! - [`acp`]: agents served to editors.
 //! - [`mcp`]: tools that other programs offer.
 //! - [`model`]: what providers send, decoded.
 //! - [`plan`]: the phases of a task, from a file that a person wrote.
-//! - [`profile`]: what a person has to give, from a file that they wrote.
 //! - [`visible`]: text as a person reads it, with nothing hidden.
 //! - [`watch`]: when the machine runs short, starts are stopped for a while.
+//! - [`entry`]: what lines of a journal hold, for those who read them without a run.
 //! - [`private`]: folders and files that only their owner may read.
+//! - [`plural`]: numbers of things, as people write them.
 //! - [`clock`]: the only calls to the clock, and the only randomness.
 
 pub mod acp;
 pub mod attached;
-pub mod browser;
 pub mod clock;
 pub mod config;
-pub mod device;
 pub mod driver;
-mod entry;
+pub mod entry;
 pub mod executor;
 pub mod host;
 pub mod mcp;
@@ -42,10 +39,8 @@ pub mod observe;
 pub mod perform;
 pub mod plan;
 mod platform;
-mod plural;
+pub mod plural;
 pub mod private;
-pub mod profile;
-pub mod reproduce;
 pub mod session;
 pub mod stats;
 pub mod store;

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 /// Writes a number and what it counts.
-pub(crate) fn counted(count: impl Display, what: &str) -> String {
+pub fn counted(count: impl Display, what: &str) -> String {
     let count = count.to_string();
     match (count.as_str(), what) {
         ("1", what) => format!("1 {what}"),

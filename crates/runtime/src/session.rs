@@ -28,13 +28,11 @@ mod converse;
 mod drive;
 mod end;
 mod error;
-mod exploration;
 mod message;
 mod rehearse;
 mod replay;
 mod signals;
 mod spoken;
-mod steps;
 mod threads;
 mod unasked;
 
@@ -43,7 +41,6 @@ pub use attend::{Asking, Attend, Decision, Nobody, Reply};
 pub use converse::{Conversation, Kept, Receipt, Speaker};
 pub use drive::approval;
 pub use error::SessionError;
-pub use exploration::{Exploration, explores};
 pub use message::Posted;
 
 use drive::Company;
@@ -155,7 +152,7 @@ impl Session {
     }
 
     /// Returns the store, to read from.
-    pub fn store(&self) -> &Store {
+    pub const fn store(&self) -> &Arc<Store> {
         &self.store
     }
 
@@ -233,23 +230,17 @@ impl Session {
         })
     }
 
-    /// Removes runs that have ended, with what is kept for them beside the journal, or
-    /// tells which would go.
+    /// Removes runs that have ended, or tells which would go. What executors have kept for them
+    /// elsewhere is the caller's to remove.
     pub fn prune(&self, prune: Prune) -> Result<Pruned, SessionError> {
-        let pruned = self.threads.block_on(self.store.prune(prune))?;
-        if !prune.dry_run {
-            pruned.runs.iter().for_each(|row| host::remove(&self.journal, &row.id));
-        }
-        Ok(pruned)
+        Ok(self.threads.block_on(self.store.prune(prune))?)
     }
 
-    /// Removes a run with its children whatever their state, with what is kept for them
-    /// beside the journal.
+    /// Removes a run with its children whatever their state. What executors have kept for them
+    /// elsewhere is the caller's to remove.
     pub fn remove(&self, id: &RunId) -> Result<Removed, SessionError> {
         let removed = self.threads.block_on(self.store.remove(id))?;
-        let removed = removed.ok_or_else(|| SessionError::Held { run: id.clone() })?;
-        removed.runs.iter().for_each(|run| host::remove(&self.journal, run));
-        Ok(removed)
+        removed.ok_or_else(|| SessionError::Held { run: id.clone() })
     }
 
     /// Makes a run that shares another's entries up to one of them: by default all of a
@@ -315,7 +306,7 @@ impl Session {
     }
 
     /// Returns the chart that a run was started with, bound to its agent.
-    fn program(&self, id: &RunId) -> Result<Program, SessionError> {
+    pub fn program(&self, id: &RunId) -> Result<Program, SessionError> {
         program(&self.agents, &self.store, id)
     }
 

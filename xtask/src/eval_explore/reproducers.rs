@@ -11,7 +11,7 @@ use pointsman_agents::explore::{
     Act, Config, Place,
     map::{Kind, Map, Mishap, Reader},
 };
-use pointsman_runtime::{
+use pointsman_webdriver::{
     device::{Recording, Truth},
     reproduce::{Options, Reproducer, reproduce},
 };

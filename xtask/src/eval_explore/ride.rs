@@ -23,7 +23,7 @@ use pointsman_kernel::{
     run::Run,
     step,
 };
-use pointsman_runtime::device::{Device, Gesture, Recording, Truth};
+use pointsman_webdriver::device::{Device, Gesture, Recording, Truth};
 use serde_json::{json, value::RawValue};
 
 /// Screens as the agent sees them, by state of the recording.

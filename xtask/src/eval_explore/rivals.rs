@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use anyhow::Result;
 use pointsman_agents::explore::{Act, Candidate, Front, Screen, offers};
-use pointsman_runtime::device::{Device as _, Gesture, Recording, Truth};
+use pointsman_webdriver::device::{Device as _, Gesture, Recording, Truth};
 
 use super::ride::{Screens, look, ready};
 

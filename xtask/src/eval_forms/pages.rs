@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use anyhow::{Context, Result};
 use pointsman_agents::form::{Field, Kind, Reading, fit};
-use pointsman_runtime::browser::{Browser, BrowserError, Found, Settings, address};
+use pointsman_webdriver::browser::{Browser, BrowserError, Found, Settings, address};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 

@@ -130,9 +130,7 @@ fn settings(work: &Path, folder: &Path, server: &Server, name: &str) -> Result<h
     let mut tools = tool::Settings::over(work, folder.join("index.db"));
     tools.sandbox.helper = Some(tool::sandbox::OWN_PROGRAM.into());
     let (hooks, instructions) = (host::Hooks::default(), host::Instructions::default());
-    let browser = pointsman_runtime::browser::Settings::default();
-    let device = pointsman_runtime::device::Settings::default();
-    Ok(host::Settings { hooks, instructions, browser, device, ..host::Settings::new(model, tools) })
+    Ok(host::Settings { hooks, instructions, ..host::Settings::new(model, tools) })
 }
 
 fn start() -> Result<Start> {

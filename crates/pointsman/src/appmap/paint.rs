@@ -10,7 +10,7 @@ use pointsman_agents::explore::{
     Act, Widget,
     map::{Kind, Sight},
 };
-use pointsman_runtime::{device::thumbnail, session::Exploration};
+use pointsman_webdriver::{device::thumbnail, exploration::Exploration};
 
 use super::{
     MAX_PICTURES,

@@ -6,17 +6,15 @@ use clap::Args;
 use pointsman_kernel::governor::Grant;
 use pointsman_runtime::{
     acp::{Furnished, Limits, NotFurnished, Service},
-    host,
     session::Session,
 };
 use serde_json::json;
 
 use super::chat::{talker, talkers};
 use crate::{
-    agents::AGENTS,
     budgets::Budgets,
     chart::Source,
-    drive::{Drive, watched},
+    drive::Drive,
     place::{self, Globals},
     report::Error,
     rules::Rules,
@@ -82,18 +80,7 @@ fn furnished(
     drive.dir = Some(folder.into());
     let settled = place::settled(folder)?;
     let config = &settled.config;
-    let host = host::Settings {
-        mcp: drive.servers(config)?,
-        watch: Some(watched(config)),
-        hooks: drive.hooks(config),
-        instructions: config.instructions(&AGENTS),
-        browser: config.form.browser(),
-        device: config.explore.device(),
-        ..host::Settings::new(
-            drive.model(&config.model)?,
-            drive.tools((session.index(folder), session.toolchains(folder)), config),
-        )
-    };
+    let (host, _) = drive.furnished(session, &settled)?;
     let permissions = config.permissions.permissions(grants.to_vec(), true);
     let mut chart = Source::find(agent)?;
     budgets.over(&mut chart, config)?;

@@ -9,12 +9,12 @@ use pointsman_runtime::{
     session::{Decision, Posted, Session, overdue},
     stats::story,
     store::RunRow,
-    tool::Toolbox,
 };
 use serde_json::json;
 
 use super::run::json_line;
 use crate::{
+    agents::{self, toolbox},
     calls::typed,
     lines,
     place::Globals,
@@ -158,7 +158,7 @@ impl Answer {
     /// Says what `--always` can mean.
     fn list_rules(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
-        let (row, tools) = (self.run.find(session.store())?, Toolbox::default());
+        let (row, tools) = (self.run.find(session.store())?, toolbox());
         for question in self.open(&session, &row)? {
             if self.json {
                 json_line(&lines::asked(&question))?;
@@ -211,7 +211,7 @@ impl Answer {
 
 /// Returns the rule that "always" means for a call: the narrowest, unless another is named.
 fn remembered(question: &Question, always: Option<&str>) -> Result<Option<Grant>, Error> {
-    let tools = Toolbox::default();
+    let tools = toolbox();
     let call = question.call().filter(|call| !tools.is_once(call));
     let (Some(call), Some(wanted)) = (call, always) else { return Ok(None) };
     let offered = tools.grants(call);
@@ -267,6 +267,9 @@ impl Cancel {
             return Err(Error::HasEnded { run: row.id.to_string(), how: ended.into() });
         }
         let posted = session.cancel(&row.id).map_err(Error::Session)?;
+        if posted == Posted::Taken {
+            agents::forget(&session, &row.id).map_err(Error::Session)?;
+        }
         say(&row, posted, "cancelled", self.json)
     }
 }

@@ -145,7 +145,7 @@ impl Chat {
             return Err(Error::NothingToSay);
         }
         let model = drive.model(&settled.config.model)?;
-        let host = drive.host(&session, &settled)?;
+        let (host, _) = drive.host(&session, &settled)?;
         if !json && !self.print {
             greet(model.spec.provider(), &model.spec.to_string(), on_screen);
         }

@@ -10,7 +10,6 @@ use std::{fmt::Write as _, io, path::Path, process::ExitCode, time::Duration};
 use clap::Args;
 use console::style;
 use pointsman_runtime::{
-    browser,
     config::Config,
     mcp,
     model::Provider,
@@ -18,6 +17,7 @@ use pointsman_runtime::{
     store::Listed,
     watch,
 };
+use pointsman_webdriver::{browser, settings};
 use serde::Serialize;
 use serde_json::json;
 
@@ -187,7 +187,7 @@ impl Doctor {
 /// Looks for what `form` needs: nothing else does, so that it is missing is no failure.
 fn browser(config: &Config, checks: &mut Vec<Check>) {
     let mut versions = Vec::new();
-    for program in browser::programs(&config.form.browser()) {
+    for program in browser::programs(&settings::browser(&config.form)) {
         checks.push(match program.found {
             Ok(path) => match reach::version(&path.display().to_string(), LIMIT * 5) {
                 Ok(version) => {

@@ -4,7 +4,10 @@ use std::{env, fmt::Write as _, process::ExitCode, time::Duration};
 
 use clap::Args;
 use pointsman_agents::form::{Choice, Control, Field, Fill, Limits, Reading};
-use pointsman_runtime::browser::{self, Settings, Stand};
+use pointsman_webdriver::{
+    browser::{self, Settings, Stand},
+    settings,
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -59,7 +62,7 @@ impl Fields {
 
     fn settings(&self) -> Result<Settings, Error> {
         let folder = env::current_dir().unwrap_or_default();
-        let mut settings = place::settled(&folder)?.config.form.browser();
+        let mut settings = settings::browser(&place::settled(&folder)?.config.form);
         settings.visible |= self.visible;
         if let Some(seconds) = self.settle {
             settings.settle = Duration::from_secs(seconds.into());

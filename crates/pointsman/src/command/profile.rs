@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, Subcommand};
 use pointsman_agents::form::{Kind, Profile};
-use pointsman_runtime::profile;
+use pointsman_webdriver::profile;
 use serde_json::json;
 
 use super::run::json_line;

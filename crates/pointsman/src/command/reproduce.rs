@@ -4,9 +4,10 @@ use std::{fs, path::PathBuf, process::ExitCode};
 
 use clap::Args;
 use pointsman_agents::explore::map::{Kind, Map};
-use pointsman_runtime::{
-    reproduce::{Options, Reproducer},
-    session::Exploration,
+use pointsman_webdriver::{
+    exploration::Exploration,
+    reproduce::{Options, Reproducer, reproduce},
+    settings,
 };
 use serde_json::{Value, json};
 
@@ -66,9 +67,10 @@ impl Reproduce {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
         let explored = findings::explored(&session, &self.run)?;
-        let device = place::user()?.config.explore.device();
+        let device = settings::device(&place::user()?.config.explore);
         let options = Options { tries: self.tries, actions: self.budget, device };
-        let found = session.reproduce(&explored, &options);
+        let found = reproduce(&explored.config, &explored.map, &options);
+        let found = session.block_on(found);
         let found = found.map_err(|error| Error::Explore(ExploreError::Reproduce(error)))?;
         let files = match &self.out {
             Some(folder) => written(folder, &explored, &found)?,

@@ -140,7 +140,7 @@ fn go_on(
     grants: &[(Charge, u64)],
 ) -> Result<ExitCode, Error> {
     let settled = place::settled(drive.dir())?;
-    let host = drive.host(session, &settled)?;
+    let (host, forms) = drive.host(session, &settled)?;
     let row = session.store().run(run).map_err(Error::Store)?;
     let mut audience =
         drive.audience(session, false, Waits::of(session.agents().decl(&row.agent)))?;
@@ -148,5 +148,5 @@ fn go_on(
     let attendant = &mut *audience.attendant;
     let outcome = session.resume_granting(&host, run, grants, observers, attendant);
     let outcome = outcome.map_err(Error::Session)?;
-    finish(session, &host, &outcome, audience, drive.json)
+    finish(session, &forms, &outcome, audience, drive.json)
 }

@@ -17,10 +17,8 @@ use pointsman_kernel::{
     diagnostic::{did_you_mean, nearest},
     job::AgentDecl,
 };
-use pointsman_runtime::{
-    plan,
-    session::{Start, explores},
-};
+use pointsman_runtime::{plan, session::Start};
+use pointsman_webdriver::exploration::explores;
 use serde_json::{Map, Value, json};
 
 use super::dry;
@@ -174,7 +172,7 @@ impl Run {
         }
         commits::settle(&self.drive, &mut settled, start.program.agent(), attended);
         let session = globals.session_with(&settled.config)?;
-        let host = self.drive.host(&session, &settled)?;
+        let (host, forms) = self.drive.host(&session, &settled)?;
         self.rules.tell_void(&settled.config.permissions, &host);
         let left_out = host.left_out(start.program.agent(), &start.permissions);
         if !left_out.is_empty() && !self.settings.iter().any(|(key, _)| key == "tools") {
@@ -188,7 +186,7 @@ impl Run {
         let outcome = session
             .run(&host, start, observers, &mut *audience.attendant)
             .map_err(Error::Session)?;
-        finish(&session, &host, &outcome, audience, self.drive.json)
+        finish(&session, &forms, &outcome, audience, self.drive.json)
     }
 
     /// Returns what is said to an agent that listens: the goal, with what is piped in

@@ -19,6 +19,7 @@ use serde_json::json;
 
 use super::run::json_line;
 use crate::{
+    agents,
     place::{self, Globals},
     report::{self, Error},
     tell::note,
@@ -231,6 +232,9 @@ impl PruneRuns {
         let pruned = session
             .prune(Prune { before_ms, keep, dry_run: self.dry_run })
             .map_err(Error::Session)?;
+        if !self.dry_run {
+            agents::remove(&session, pruned.runs.iter().map(|row| &row.id));
+        }
         if self.json {
             let ids = |ids: Vec<&str>| json!(ids);
             json_line(&json!({
@@ -286,6 +290,7 @@ impl RemoveRuns {
                     break;
                 }
             };
+            agents::remove(&session, &removed.runs);
             unswept = removed.unswept;
             for run in removed.runs {
                 if !self.json {

@@ -10,7 +10,7 @@ use std::{
 
 use clap::Args;
 use pointsman_agents::explore::{Screen, Tree};
-use pointsman_runtime::device::hierarchy;
+use pointsman_webdriver::device::hierarchy;
 use serde_json::{Value, json};
 
 use crate::{

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pointsman_runtime::{
+use pointsman_webdriver::{
     device::{CapsError, DeviceError, RecordingError, SetupError, hierarchy::HierarchyError},
     reproduce::ReproduceError,
 };

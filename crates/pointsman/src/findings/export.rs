@@ -6,7 +6,7 @@ use pointsman_agents::explore::{
     Act, Bounds, Config, Direction, Widget,
     map::{Action, Map},
 };
-use pointsman_runtime::reproduce::Reproducer;
+use pointsman_webdriver::reproduce::Reproducer;
 
 use super::told;
 

@@ -3,7 +3,7 @@
 use std::fmt::{Result, Write};
 
 use pointsman_agents::explore::map::{Kind, Landing, Map, Mishap, Move};
-use pointsman_runtime::session::Exploration;
+use pointsman_webdriver::exploration::Exploration;
 
 use super::{landing, page::SHEET, path, told};
 use crate::{

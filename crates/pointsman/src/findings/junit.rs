@@ -4,7 +4,7 @@
 use std::fmt::{Result, Write};
 
 use pointsman_agents::explore::map::{Kind, Map, Mishap};
-use pointsman_runtime::session::Exploration;
+use pointsman_webdriver::exploration::Exploration;
 
 use super::{path, told};
 use crate::draw::text::escape;

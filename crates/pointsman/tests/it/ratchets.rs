@@ -14,10 +14,10 @@ const AGENTS: &[(&str, usize)] = &[
     ("crates/pointsman/src/command/names.rs", 1),
     ("crates/pointsman/src/command/run/form.rs", 1),
     ("crates/pointsman/src/draw/text.rs", 1),
-    ("crates/runtime/src/host/explore.rs", 1),
     ("crates/runtime/src/model/decode/fault.rs", 3),
     ("crates/runtime/src/model/endpoint.rs", 2),
     ("crates/runtime/src/tool/shell/always.rs", 1),
+    ("crates/webdriver/src/explore.rs", 1),
     // Sections of the settings.
     ("crates/runtime/src/config/read.rs", 4),
 ];
@@ -44,11 +44,11 @@ const TOOLS: &[(&str, usize)] = &[
 /// Files of the driver and the session whose public items take or give plain JSON.
 const JSON: &[(&str, usize)] = &[];
 
-/// Returns how often something is found in each source file of the runtime and the binary,
-/// tests left out.
+/// Returns how often something is found in each source file of the rooms that act and of the
+/// binary, tests left out.
 fn found(count: impl Fn(&str) -> usize) -> BTreeMap<String, usize> {
     let mut paths = Vec::new();
-    for room in ["crates/runtime/src", "crates/pointsman/src"] {
+    for room in ["crates/runtime/src", "crates/webdriver/src", "crates/pointsman/src"] {
         sources(&root().join(room), &mut paths);
     }
     assert!(paths.len() > 100, "the sources were not found");

@@ -1,7 +1,5 @@
 //! `[explore]`: which Appium server is used, and how long a device is given.
 
-use std::time::Duration;
-
 use reqwest::Url;
 use toml::de::DeValue;
 
@@ -10,7 +8,6 @@ use super::{
     keys::{self, Keys},
     read::own,
 };
-use crate::device::Settings;
 
 /// `[explore]`.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -46,27 +43,6 @@ pub struct ExploreConfig {
 }
 
 impl ExploreConfig {
-    /// Returns how long a device is given.
-    pub fn device(&self) -> Settings {
-        let ms = |wanted: Option<u64>, usual: Duration| wanted.map_or(usual, Duration::from_millis);
-        let usual = Settings::default();
-        Settings {
-            quiet: ms(self.quiet_ms, usual.quiet),
-            settle: ms(self.settle_ms, usual.settle),
-            poll: ms(self.poll_ms, usual.poll),
-            wait: ms(self.wait_ms, usual.wait),
-            command: ms(self.command_ms, usual.command),
-            session: ms(self.session_ms, usual.session),
-            install: ms(self.install_ms, usual.install),
-            launch: ms(self.launch_ms, usual.launch),
-            connect: ms(self.connect_ms, usual.connect),
-            close: ms(self.close_ms, usual.close),
-            hold: ms(self.hold_ms, usual.hold),
-            swipe: ms(self.swipe_ms, usual.swipe),
-            distance: self.distance.unwrap_or(usual.distance),
-        }
-    }
-
     /// Puts a repository's settings under these. It may not choose the server.
     pub(super) fn under(self, repository: Self) -> Self {
         Self {

@@ -1,6 +1,6 @@
 //! `[form]`: how forms are filled, in which browser, and what of it is kept.
 
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
 
 use pointsman_agents::form::OnOptional;
 use toml::de::DeValue;
@@ -10,12 +10,9 @@ use super::{
     keys::{self, Keys},
     read::own,
 };
-use crate::browser::{self, Attach};
 
 /// Attempts per field where nothing is said: the first, and one more.
 const ATTEMPTS: u16 = 2;
-/// Milliseconds that the chart leaves beyond what the browser's own limits add up to.
-const MARGIN_MS: u64 = 3_000;
 
 /// Whether a filled form is sent.
 #[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
@@ -60,8 +57,8 @@ pub struct FormConfig {
     pub driver: Option<PathBuf>,
     /// Where the browser is.
     pub browser: Option<PathBuf>,
-    /// A running driver or browser to use.
-    pub attach: Option<Attach>,
+    /// The address of a running driver to use, or that of a browser's debugger.
+    pub attach: Option<String>,
     /// Whether the browser's window is shown.
     pub visible: Option<bool>,
     /// Milliseconds for which a browser is kept when the program was killed.
@@ -94,51 +91,6 @@ impl FormConfig {
     /// Returns how often a field is filled.
     pub fn attempts(&self) -> u16 {
         self.attempts_per_field.unwrap_or(ATTEMPTS)
-    }
-
-    /// Returns the browser that is used.
-    pub fn browser(&self) -> browser::Settings {
-        let mut settings = browser::Settings::default();
-        let ms = |wanted: Option<u64>, usual: Duration| wanted.map_or(usual, Duration::from_millis);
-        settings.driver.clone_from(&self.driver);
-        settings.browser.clone_from(&self.browser);
-        settings.attach.clone_from(&self.attach);
-        settings.visible = self.visible.unwrap_or(settings.visible);
-        settings.keep = ms(self.keep_ms, settings.keep);
-        settings.start = ms(self.start_ms, settings.start);
-        settings.load = ms(self.load_ms, settings.load);
-        settings.settle = ms(self.settle_ms, settings.settle);
-        // A page that stands still for so long must have done so before it is given up.
-        settings.bare = ms(self.bare_ms, settings.bare).min(settings.settle / 2);
-        settings.moving = ms(self.press_ms, settings.moving);
-        settings.options = ms(self.list_ms, settings.options);
-        settings.parts = ms(self.parts_ms, settings.parts);
-        settings.command = ms(self.command_ms, settings.command);
-        settings.stop = ms(self.stop_ms, settings.stop);
-        settings
-    }
-
-    /// Returns the milliseconds that the chart's states have, where they are not the usual
-    /// ones: a state must outlast what the browser may take in it.
-    pub fn timeouts(&self) -> Vec<(&'static str, u64)> {
-        let settings = self.browser();
-        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        let mut states = Vec::new();
-        let opens = [self.start_ms, self.load_ms, self.settle_ms];
-        if opens.iter().any(Option::is_some) {
-            let all = settings.start.saturating_add(settings.load).saturating_add(settings.settle);
-            states.push(("observe", ms(all).saturating_add(MARGIN_MS)));
-        }
-        let moves = [self.press_ms, self.load_ms, self.settle_ms];
-        if moves.iter().any(Option::is_some) {
-            // The page stands still before the control is pressed, and again after it.
-            let twice = settings.settle.saturating_mul(2);
-            let all = settings.moving.saturating_add(settings.load).saturating_add(twice);
-            states.push(("next_page", ms(all).saturating_add(MARGIN_MS)));
-        }
-        states.extend(self.fill_ms.map(|it| ("fill", it)));
-        states.extend(self.verify_ms.map(|it| ("verify", it)));
-        states
     }
 
     /// Puts a repository's settings under these: it may be stricter, and set what is
@@ -241,13 +193,11 @@ fn sites(value: &DeValue<'_>) -> Result<Vec<String>, String> {
 }
 
 /// Reads the address of a driver, or that of a browser's debugger.
-fn attach(value: &DeValue<'_>) -> Result<Attach, String> {
+fn attach(value: &DeValue<'_>) -> Result<String, String> {
     let hint = "write a driver's address, `\"http://127.0.0.1:9515\"`, or that of a browser's \
         debugger, `\"127.0.0.1:9222\"`";
     let text = keys::text(value).map_err(|_| hint.to_owned())?;
-    if text.starts_with("http://") {
-        return Ok(Attach::Driver { url: text, session: None });
-    }
     let port = text.rsplit_once(':').map(|(_, port)| port.parse::<u16>());
-    if matches!(port, Some(Ok(_))) { Ok(Attach::Debugger(text)) } else { Err(hint.into()) }
+    let fits = text.starts_with("http://") || matches!(port, Some(Ok(_)));
+    if fits { Ok(text) } else { Err(hint.into()) }
 }

@@ -18,10 +18,7 @@ type Value<'t, 'i> = &'t Spanned<DeValue<'i>>;
 pub(super) type Read<T> = fn(&DeValue<'_>) -> Result<T, String>;
 
 /// Reads a text as TOML, or tells everything that is wrong with it, with what to do.
-pub(crate) fn document<'t>(
-    text: &'t str,
-    hint: &str,
-) -> Result<Spanned<DeTable<'t>>, Vec<Problem>> {
+pub fn document<'t>(text: &'t str, hint: &str) -> Result<Spanned<DeTable<'t>>, Vec<Problem>> {
     let (document, errors) = DeTable::parse_recoverable(text);
     if errors.is_empty() {
         return Ok(document);

@@ -8,7 +8,7 @@ use pointsman_kernel::{
 };
 
 use super::{Decision, Session, SessionError, approval, end};
-use crate::{driver::written, host, observe::Question, store::RunId};
+use crate::{driver::written, observe::Question, store::RunId};
 
 /// How long somebody who drives a run has to take a letter.
 const POSTED: Duration = Duration::from_secs(10);
@@ -66,7 +66,6 @@ impl Session {
             end::end_children(&site, id).await;
             Ok::<(), SessionError>(())
         })?;
-        host::forget(&self.journal, id);
         Ok(Posted::Taken)
     }
 

@@ -14,17 +14,13 @@ use super::{
     http::HttpGetTool, limits::Limits, list::ListTool, plan::PlanTool, read::ReadTool,
     search::SearchTool, shell::ShellTool, write::WriteTool,
 };
-use crate::{
-    host::SubmitTool,
-    perform::{Done, Errand, Shown},
-};
+use crate::perform::{Done, Errand, Shown};
 
 /// Returns the tools that ship, by name: one line for each.
 fn shipped() -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(FtsSearchTool),
         Arc::new(EditTool),
-        Arc::new(SubmitTool::default()),
         Arc::new(GitTool),
         Arc::new(HttpGetTool),
         Arc::new(ListTool),

@@ -158,22 +158,6 @@ mod tests {
         check("shell", shell, Some("$ cd a &&\n$ make\nin sub"));
         check("git", json!({ "args": ["commit", "-m", "one"] }), Some("$ git commit -m one"));
         check("http_get", json!({ "url": "http://x" }), Some("fetch http://x"));
-        let mut submit =
-            json!({ "class": "send", "label": "Apply", "page": "p", "selector": "#b" });
-        check("form.submit", submit.clone(), Some("form.submit: send the form\npress `Apply`"));
-        submit["origin"] = "https://a.test".into();
-        let told = "form.submit: send the form\nat https://a.test\npress `Apply`";
-        check("form.submit", submit.clone(), Some(told));
-        submit["class"] = "pay".into();
-        let told = "form.submit: pay or order\nat https://a.test\npress `Apply`";
-        check("form.submit", submit.clone(), Some(told));
-        submit["target"] = json!("https://b.test");
-        submit["changed"] = json!("`Send` says `Apply` now");
-        let told = format!(
-            "{told}\nit goes to https://b.test\nasked again, because the page has changed: \
-             `Send` says `Apply` now"
-        );
-        check("form.submit", submit, Some(&told));
     }
 
     #[test]

@@ -2,17 +2,14 @@
 #![expect(clippy::disallowed_methods, reason = "a test waits with a limit of its own")]
 
 mod acp;
-mod appium;
 mod asking;
 mod attend;
-mod browser;
 mod children;
 mod config;
 mod converse;
 mod decode;
 mod driver;
 mod examples;
-mod forms;
 mod fts;
 mod letters;
 mod mcp;

@@ -5,7 +5,6 @@ use std::{path::Path, sync::Arc, thread, time::Duration};
 
 use pointsman_kernel::{chart::Disposition, governor::Permissions, id::Seq};
 use pointsman_runtime::{
-    browser,
     driver::Standing,
     model::{Settings, Spec},
     observe::Notice,
@@ -40,8 +39,7 @@ fn the_watch_does_not_undo_a_persons_pause() {
             post(&journal, run, &json!({ "paused": { "why": "tea" } }));
         }
     };
-    let host =
-        desk.host_of(Settings::new(Spec::quote()), browser::Settings::default(), Some(nervous()));
+    let host = desk.host_of(Settings::new(Spec::quote()), Some(nervous()));
     let start = Start { permissions: Permissions::allow_all(), ..Desk::start(true) };
     let ran = desk.session.run(&host, start, vec![Arc::new(pauses)], &mut Nobody);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
@@ -107,8 +105,7 @@ fn while_the_child_waits(name: &str, say: impl Fn(&Path, &RunId, &RunId) + Send)
     let turn = json!({ "text": "Well.", "delay_ms": 3_600_000 });
     // An attempt that times out because the machine is busy is followed by another.
     std::fs::write(&script, format!("{turn}\n").repeat(3)).expect("written");
-    let host =
-        desk.host_of(Settings::new(Spec::script(&script)), browser::Settings::default(), None);
+    let host = desk.host_of(Settings::new(Spec::script(&script)), None);
     let (told, hears) = std::sync::mpsc::channel();
     let watch = move |run: &RunId, notice: &Notice| {
         if matches!(notice, Notice::StateChanged { from: None, .. }) {

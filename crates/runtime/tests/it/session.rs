@@ -90,22 +90,12 @@ impl Desk {
     }
 
     pub(crate) fn host(&self) -> Host {
-        self.host_with(pointsman_runtime::browser::Settings::default())
-    }
-
-    /// A host that fills forms in such a browser.
-    pub(crate) fn host_with(&self, browser: pointsman_runtime::browser::Settings) -> Host {
-        self.host_of(model::Settings::new(Spec::quote()), browser, None)
+        self.host_of(model::Settings::new(Spec::quote()), None)
     }
 
     /// A host with a model, and a watch if one is wanted.
-    pub(crate) fn host_of(
-        &self,
-        model: model::Settings,
-        browser: pointsman_runtime::browser::Settings,
-        watch: Option<watch::Limits>,
-    ) -> Host {
-        self.host_from(self.settings(model, browser, watch))
+    pub(crate) fn host_of(&self, model: model::Settings, watch: Option<watch::Limits>) -> Host {
+        self.host_from(self.settings(model, watch))
     }
 
     pub(crate) fn host_from(&self, settings: host::Settings) -> Host {
@@ -116,14 +106,13 @@ impl Desk {
     pub(crate) fn settings(
         &self,
         model: model::Settings,
-        browser: pointsman_runtime::browser::Settings,
         watch: Option<watch::Limits>,
     ) -> host::Settings {
         let mut tools = tool::Settings::over(self.work(), self.folder.0.join("index.db"));
         // Pages come from a server in this process.
         tools.http_private = true;
         tools.sandbox.helper = Some(crate::tool::sandbox_helper().into());
-        host::Settings { watch, browser, ..host::Settings::new(model, tools) }
+        host::Settings { watch, ..host::Settings::new(model, tools) }
     }
 
     pub(crate) fn start(attended: bool) -> Start {
@@ -156,7 +145,7 @@ impl Desk {
             permissions: Permissions::allow_all(),
             seed: Some(7),
         };
-        let host = self.host_of(model, pointsman_runtime::browser::Settings::default(), None);
+        let host = self.host_of(model, None);
         let ran = self.session.run(&host, start, Vec::new(), &mut Nobody);
         ran.unwrap_or_else(|error| panic!("it runs: {error}"))
     }

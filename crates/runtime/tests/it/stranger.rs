@@ -217,7 +217,7 @@ fn agents() -> Agents {
 
 fn host(desk: &Desk, executors: Executors) -> Host {
     let model = model::Settings::new(Spec::quote());
-    let settings = desk.settings(model, pointsman_runtime::browser::Settings::default(), None);
+    let settings = desk.settings(model, None);
     desk.host_from(pointsman_runtime::host::Settings { executors, ..settings })
 }
 

@@ -69,7 +69,7 @@ fn value(field: &Field) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use pointsman_agents::form::Choice;
-    use pointsman_runtime::browser::Found;
+    use pointsman_webdriver::browser::Found;
 
     use super::*;
 

@@ -1,10 +1,8 @@
 //! Whether a server of Appium can be used: `run explore` on a device needs one, and nothing
 //! else does.
 
-use pointsman_runtime::{
-    config::ExploreConfig,
-    device::{DeviceClass, DeviceError, Server, appium_status},
-};
+use pointsman_runtime::config::ExploreConfig;
+use pointsman_webdriver::device::{DeviceClass, DeviceError, Server, appium_status};
 
 use super::{Check, LIMIT, reach};
 

@@ -8,7 +8,7 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use pointsman_agents::explore::{App, Config, Permissions, Place, Policy};
-use pointsman_runtime::device::{self, Appium, AppiumSettings, Recording};
+use pointsman_webdriver::device::{self, Appium, AppiumSettings, Recording};
 use serde_json::{Value, json};
 
 use crate::error::ExploreError;

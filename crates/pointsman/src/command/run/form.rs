@@ -8,11 +8,8 @@ use std::{
 use clap::{Args, ValueEnum};
 use pointsman_agents::form::{self, Holds, Profile, SUBMIT_TOOL};
 use pointsman_kernel::governor::{Grant, Level};
-use pointsman_runtime::{
-    browser,
-    config::{self, Config, FormConfig},
-    profile,
-};
+use pointsman_runtime::config::{self, Config, FormConfig};
+use pointsman_webdriver::{browser, profile, settings};
 use serde_json::{Value, json};
 
 use crate::{report::Error, tell::note};
@@ -96,7 +93,7 @@ impl FormArgs {
         let (file, profile) = self.profile(config)?;
         let holds = profile.holds(&file.display().to_string());
         if looks {
-            browser::is_there(&config.browser()).map_err(Error::Browser)?;
+            browser::is_there(&settings::browser(config)).map_err(Error::Browser)?;
         }
         let (submit, redact) = (self.submit(config), config.redact.unwrap_or(true));
         let told = vec![
@@ -122,7 +119,7 @@ impl FormArgs {
                 fields.insert("sites".into(), json!(config.sites));
             }
         }
-        let chart = form::chart_with(config.attempts(), &config.timeouts());
+        let chart = form::chart_with(config.attempts(), &settings::timeouts(config));
         let (typed, usual) = match self.submit {
             Some(_) => (grants(submit), Vec::new()),
             None => (Vec::new(), grants(submit)),

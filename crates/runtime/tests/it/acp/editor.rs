@@ -118,8 +118,6 @@ impl Desk {
                     ..host::Hooks::default()
                 },
                 instructions: host::Instructions::default(),
-                browser: pointsman_runtime::browser::Settings::default(),
-                device: pointsman_runtime::device::Settings::default(),
                 executors: pointsman_runtime::executor::Executors::default(),
             };
             let permissions =

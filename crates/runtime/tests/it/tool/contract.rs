@@ -56,7 +56,9 @@ fn of_the_shipped_tools_only_those_that_look_run_unasked() {
 
 #[test]
 fn every_shipped_tool_declares_describes_and_answers_always() {
-    let (tools, declared) = (Toolbox::default(), pointsman_agents::tools());
+    let (tools, mut declared) = (Toolbox::default(), pointsman_agents::tools());
+    // An agent's own tool is where its executor is.
+    declared.retain(|decl| &*decl.name != pointsman_agents::form::SUBMIT_TOOL);
     assert_eq!(tools.iter().count(), declared.len(), "charts know the same tools");
     for (tool, known) in tools.iter().zip(declared) {
         let name = tool.name();

@@ -1,0 +1,296 @@
+//! What goes wrong with a browser, and what to do about it.
+
+use std::{io, time::Duration};
+
+use fantoccini::error::{CmdError, NewSessionError};
+use pointsman_agents::form::NOT_PRESSED;
+use pointsman_kernel::agent::FaultClass;
+use pointsman_runtime::plural::counted;
+use thiserror::Error;
+
+/// Why a browser did not do what was wanted.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum BrowserError {
+    /// A program is not there.
+    #[error("{name} was not found: looked for {looked}")]
+    Missing {
+        /// Which.
+        name: &'static str,
+        /// Where.
+        looked: String,
+    },
+    /// A program cannot be started.
+    #[error("cannot start {program}")]
+    Start {
+        /// Which.
+        program: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The folder for a browser cannot be used.
+    #[error("cannot use {path} for a browser")]
+    Folder {
+        /// Which.
+        path: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The driver or the browser did not come up.
+    #[error("{what}: {why}")]
+    NotReady {
+        /// What.
+        what: &'static str,
+        /// What it said last.
+        why: String,
+    },
+    /// There is no browser any more.
+    #[error("the browser is gone: {why}")]
+    Gone {
+        /// How it showed.
+        why: String,
+    },
+    /// Another process has it.
+    #[error("the browser is in use by process {pid}")]
+    InUse {
+        /// Whose.
+        pid: u32,
+    },
+    /// It took too long.
+    #[error("{what} took longer than {} s", within.as_secs_f32())]
+    Timeout {
+        /// What.
+        what: String,
+        /// How long it had.
+        within: Duration,
+    },
+    /// The page never stood still.
+    #[error("the page did not stand still within {} s: {changing}", within.as_secs_f32())]
+    Restless {
+        /// How long it had.
+        within: Duration,
+        /// What kept changing.
+        changing: String,
+    },
+    /// An address cannot be opened.
+    #[error("cannot open {url}: {why}")]
+    Address {
+        /// Which.
+        url: String,
+        /// Why.
+        why: String,
+    },
+    /// What a selector names is not on the page.
+    #[error("nothing on the page fits `{selector}`")]
+    NoElement {
+        /// The selector.
+        selector: String,
+    },
+    /// What was found was replaced before it could be touched.
+    #[error("the page replaces its fields while they are filled")]
+    Replaced,
+    /// A field is not the one that was read.
+    #[error("`{selector}` is not the field that was read: {what}")]
+    Changed {
+        /// Which.
+        selector: String,
+        /// What is different.
+        what: String,
+    },
+    /// A control is not the one that was agreed to: nothing was pressed.
+    #[error("{NOT_PRESSED}{what}")]
+    NotAgreed {
+        /// What is different.
+        what: String,
+    },
+    /// The page took the focus away while a field was typed into.
+    #[error(
+        "the page moved the focus to {taker} after {} of `{selector}`: typing \
+         stopped there", counted(.typed, "character")
+    )]
+    Focus {
+        /// Which field.
+        selector: String,
+        /// What has the focus now.
+        taker: String,
+        /// How many characters were typed.
+        typed: usize,
+    },
+    /// A field or a control cannot be used as it should be.
+    #[error("`{selector}` cannot be used: {why}")]
+    Unusable {
+        /// Which.
+        selector: String,
+        /// Why.
+        why: String,
+    },
+    /// The page has switched a field off.
+    #[error("`{selector}` cannot be used: the page has switched it off")]
+    Off {
+        /// Which.
+        selector: String,
+    },
+    /// A box of the page's own stands in the way, and it is not ours to answer.
+    #[error("the page shows a box that says {words:?}: {why}")]
+    Box {
+        /// What it says.
+        words: String,
+        /// Why it was not closed.
+        why: String,
+    },
+    /// What was chosen or written is nothing that the field can take.
+    #[error("`{selector}` cannot be filled: {why}")]
+    Unfit {
+        /// Which.
+        selector: String,
+        /// Why.
+        why: String,
+    },
+    /// The page is on another site now.
+    #[error("the page is on {origin} now, which is another site: nothing is touched there")]
+    Elsewhere {
+        /// Scheme, host and port.
+        origin: String,
+    },
+    /// A control was pressed, and what came of it could not be seen.
+    #[error("it was pressed, and nobody knows what came of it: {0}")]
+    Unsure(Box<Self>),
+    /// Somebody wanted it to end.
+    #[error("interrupted")]
+    Interrupted,
+    /// The driver said no.
+    #[error("the browser refused: {why}")]
+    Refused {
+        /// Why.
+        why: String,
+    },
+}
+
+impl BrowserError {
+    /// Returns what to do next, where there is something.
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Missing { .. } => {
+                "on Debian or Ubuntu: `sudo apt-get install chromium chromium-driver`; elsewhere \
+                 give their paths in `[form]` as `browser` and `driver`"
+            }
+            Self::NotReady { .. } => {
+                "`pointsman doctor` tells the versions of both: driver and browser must be of \
+                 the same"
+            }
+            Self::Gone { .. } => "start the run anew: what was typed is lost with the browser",
+            Self::Unsure(_) => "look there before you do it again",
+            Self::InUse { .. } => "wait until that process has ended, or end it",
+            Self::Elsewhere { .. } => {
+                "name the site in `[form]` as one of `sites`, if it is one to fill in"
+            }
+            Self::Box { .. } => "run it with `--visible`, and answer the box yourself",
+            Self::Restless { .. } => "raise `settle_timeout` in `[form]`, or stop what moves on it",
+            Self::Timeout { .. } => {
+                "look whether the site and this machine are busy, and try again"
+            }
+            Self::Start { .. } | Self::Folder { .. } => {
+                "`pointsman doctor` looks at the programs and folders that are used"
+            }
+            Self::NoElement { .. } | Self::Replaced | Self::Changed { .. } => {
+                "the page has changed since it was read: start the run anew"
+            }
+            Self::Address { .. } => "look at the address, and whether its server is up",
+            _ => return None,
+        })
+    }
+
+    /// Returns what kind of fault it is.
+    pub fn class(&self) -> FaultClass {
+        match self {
+            Self::Missing { .. } | Self::Start { .. } | Self::NotReady { .. } => {
+                FaultClass::Unavailable
+            }
+            Self::Address { .. } => FaultClass::Unavailable,
+            Self::Folder { .. } => FaultClass::Resource,
+            Self::Unsure(error) => error.class(),
+            Self::Gone { .. } | Self::Interrupted => FaultClass::Gone,
+            Self::InUse { .. } | Self::Elsewhere { .. } | Self::Box { .. } => FaultClass::Forbidden,
+            Self::Timeout { .. } | Self::Restless { .. } => FaultClass::Timeout,
+            Self::NoElement { .. }
+            | Self::Replaced
+            | Self::Changed { .. }
+            | Self::NotAgreed { .. }
+            | Self::Focus { .. }
+            | Self::Unusable { .. }
+            | Self::Off { .. }
+            | Self::Unfit { .. }
+            | Self::Refused { .. } => FaultClass::Invalid,
+        }
+    }
+
+    /// Returns whether a field is there and cannot be touched now.
+    pub(super) fn is_out_of_reach(&self) -> bool {
+        match self {
+            Self::Off { .. } => true,
+            Self::Refused { why } => why.contains("not interactable"),
+            _ => false,
+        }
+    }
+
+    /// Returns whether trying again could help.
+    pub const fn is_repeatable(&self) -> bool {
+        matches!(
+            self,
+            Self::Timeout { .. }
+                | Self::NoElement { .. }
+                | Self::Replaced
+                | Self::Unusable { .. }
+                | Self::Off { .. }
+                | Self::Unfit { .. }
+        )
+    }
+}
+
+/// Returns the first line of what a driver says, without its notes on the session.
+pub(super) fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default().trim()
+}
+
+impl From<CmdError> for BrowserError {
+    fn from(error: CmdError) -> Self {
+        match &error {
+            CmdError::Failed(_) | CmdError::FailedC(_) | CmdError::Lost(_) => {
+                Self::Gone { why: "its driver does not answer".into() }
+            }
+            CmdError::Standard(said) => {
+                let why = first_line(&said.message).to_owned();
+                let dead = ["not reachable", "crashed", "disconnected", "target window already"];
+                if error.is_invalid_session_id()
+                    || error.is_no_such_window()
+                    || dead.iter().any(|word| why.contains(word))
+                {
+                    Self::Gone { why }
+                } else if error.is_stale_element_reference() || error.is_no_such_element() {
+                    Self::Replaced
+                } else if error.is_timeout() || error.is_script_timeout() {
+                    Self::Timeout { what: why, within: Duration::ZERO }
+                } else {
+                    Self::Refused { why }
+                }
+            }
+            _ => Self::Refused { why: first_line(&error.to_string()).into() },
+        }
+    }
+}
+
+impl From<NewSessionError> for BrowserError {
+    fn from(error: NewSessionError) -> Self {
+        let why = match &error {
+            NewSessionError::SessionNotCreated(said) => first_line(&said.message).to_owned(),
+            NewSessionError::NotW3C(said) => {
+                let said = said.get("message").and_then(serde_json::Value::as_str);
+                first_line(said.unwrap_or("its driver gave an answer that is none")).to_owned()
+            }
+            other => first_line(&other.to_string()).to_owned(),
+        };
+        Self::NotReady { what: "the browser did not start", why }
+    }
+}

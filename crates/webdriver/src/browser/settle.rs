@@ -1,0 +1,179 @@
+//! When a page stands still, and what it is known by then.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use pointsman_agents::form::{self, Field, Reading};
+use pointsman_kernel::id::Digest;
+use pointsman_runtime::clock::Stopwatch;
+use reqwest::Url;
+use serde::Deserialize;
+
+use super::{Browser, BrowserError, look::Look};
+
+/// Fields that are named when a page does not stand still.
+const NAMED: usize = 4;
+
+/// A page that stands still.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stand {
+    /// Its address.
+    pub url: String,
+    /// Scheme, host and port.
+    pub origin: String,
+    /// What it is called.
+    pub title: String,
+    /// What it is known by: origin, path, and the fields that it shows; not their values.
+    pub fingerprint: String,
+    /// What it shows.
+    pub reading: Reading,
+    /// Which document it is: one that is loaded anew is another.
+    pub document: f64,
+    /// The HTTP status that the document came with, where the browser knows it.
+    pub status: Option<u16>,
+}
+
+/// How a document stands.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+pub(super) struct State {
+    pub(super) url: String,
+    pub(super) document: f64,
+}
+
+impl Browser {
+    /// Waits until the page stands still: its document is there, nothing leads away from
+    /// it, and two looks at it are equal.
+    pub async fn settle(&self, within: Duration) -> Result<Stand, BrowserError> {
+        let begun = Stopwatch::start();
+        let mut before: Option<Stand> = None;
+        // Since when it has stood still.
+        let mut bare = Stopwatch::start();
+        let mut changing = "it was never there to be looked at".to_owned();
+        loop {
+            let seen = match self.seen(begun.elapsed()).await {
+                Ok(seen) => seen,
+                // It went away while it was looked at, and that is change enough.
+                Err(BrowserError::Refused { why }) => Err(why),
+                Err(error) => return Err(error),
+            };
+            match seen {
+                Ok(now) => {
+                    match before.as_ref().map(|before| differs(before, &now)) {
+                        // Some pages show their form only after a while.
+                        Some(None)
+                            if now.reading.fields.is_empty()
+                                && bare.elapsed() < self.settings.bare => {}
+                        Some(None) => {
+                            self.at_rest();
+                            return Ok(now);
+                        }
+                        Some(Some(what)) => {
+                            changing = what;
+                            bare = Stopwatch::start();
+                        }
+                        None => bare = Stopwatch::start(),
+                    }
+                    before = Some(now);
+                }
+                Err(why) => {
+                    changing = why;
+                    before = None;
+                }
+            }
+            if begun.elapsed() > within {
+                return Err(BrowserError::Restless { within, changing });
+            }
+            tokio::time::sleep(self.settings.still).await;
+        }
+    }
+
+    /// Looks at the page as it is now, or tells why it is none yet.
+    async fn seen(&self, waited: Duration) -> Result<Result<Stand, String>, BrowserError> {
+        let (ready, stand) = self.stand().await?;
+        let there = match ready.as_str() {
+            "complete" => true,
+            // A picture that never comes is no reason to wait for ever.
+            "interactive" => waited > self.settings.parts,
+            _ => false,
+        };
+        // Some addresses are refused without a word from the driver: the browser then shows
+        // a page of its own.
+        if there && stand.url.starts_with("chrome-error:") {
+            let why = "the browser shows an error in its place".into();
+            return Err(BrowserError::Address { url: "the page".into(), why });
+        }
+        Ok(if there { Ok(stand) } else { Err("its document did not finish loading".into()) })
+    }
+
+    async fn stand(&self) -> Result<(String, Stand), BrowserError> {
+        let Look { sighting, ready, document, status } = self.look_at_all().await?;
+        self.looked(&sighting);
+        let reading = form::read(&sighting);
+        let fingerprint = fingerprint(&sighting.origin, &sighting.url, &reading.fields);
+        let (url, origin, title) = (sighting.url, sighting.origin, sighting.title);
+        let status = Some(status).filter(|status| *status > 0);
+        Ok((ready, Stand { url, origin, title, fingerprint, reading, document, status }))
+    }
+
+    /// Looks at the page as it is at this moment.
+    pub async fn now(&self) -> Result<Stand, BrowserError> {
+        self.stand().await.map(|(_, stand)| stand)
+    }
+}
+
+/// Returns what a page is known by.
+fn fingerprint(origin: &str, url: &str, fields: &[Field]) -> String {
+    let path = Url::parse(url).map(|url| url.path().to_owned()).unwrap_or_default();
+    let fields: BTreeSet<String> = fields.iter().map(sign).collect();
+    let mut all = format!("{origin}\n{path}");
+    for field in fields {
+        all.push('\n');
+        all.push_str(&field);
+    }
+    Digest::of(all.as_bytes()).to_string().chars().take(32).collect()
+}
+
+fn sign(field: &Field) -> String {
+    format!("{} {} {:?}", field.selector, field.shape, field.fill)
+}
+
+/// Returns what is different from one look to the next.
+fn differs(before: &Stand, now: &Stand) -> Option<String> {
+    if before.url != now.url {
+        // What follows the path may hold what was typed.
+        let path = |url: &str| url.split(['?', '#']).next().unwrap_or_default().to_owned();
+        return Some(format!("it went on from {} to {}", path(&before.url), path(&now.url)));
+    }
+    if (before.document - now.document).abs() > 0.0 {
+        return Some("it was loaded again and again".into());
+    }
+    if before.fingerprint == now.fingerprint && before.reading.signature == now.reading.signature {
+        return None;
+    }
+    let signs = |stand: &Stand| stand.reading.fields.iter().map(sign).collect::<BTreeSet<_>>();
+    let (old, new) = (signs(before), signs(now));
+    let moved: Vec<&str> = old
+        .symmetric_difference(&new)
+        .filter_map(|sign| sign.split(' ').next())
+        .take(NAMED)
+        .collect();
+    Some(format!("its fields kept changing ({})", moved.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(selector: &str, value: &str) -> Field {
+        Field { selector: selector.into(), value: Some(value.into()), ..Field::default() }
+    }
+
+    #[test]
+    fn a_page_is_known_by_its_fields_and_not_by_what_they_hold() {
+        let known = |url: &str, fields: &[Field]| fingerprint("http://a", url, fields);
+        let one = known("http://a/x?q=1", &[field("#a", ""), field("#b", "")]);
+        assert_eq!(one, known("http://a/x?q=2", &[field("#b", "1"), field("#a", "2")]));
+        assert_ne!(one, known("http://a/y", &[field("#a", ""), field("#b", "")]));
+        assert_ne!(one, known("http://a/x", &[field("#a", "")]));
+        assert_ne!(one, fingerprint("http://b", "http://b/x", &[field("#a", ""), field("#b", "")]));
+    }
+}

@@ -1,0 +1,116 @@
+//! The explore agent's tasks, carried out on the device of its run: one for each run, opened
+//! when it is first needed.
+
+mod hand;
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use pointsman_agents::explore::{Config, Explore, Report, Task};
+use pointsman_kernel::{
+    agent::{Fault, FaultClass},
+    chart::Disposition,
+};
+use pointsman_runtime::{
+    entry::begun,
+    executor::{Executing, Executor, Reported},
+    perform::{Errand, Farewell},
+    store::{RunId, Store},
+};
+
+use crate::device::Settings;
+use hand::Hand;
+
+/// The devices of runs, and what is kept for them: the executor of `explore`. A copy is the same.
+#[derive(Clone)]
+pub struct Devices(Arc<Inner>);
+
+struct Inner {
+    settings: Settings,
+    /// Where hierarchies, pictures and the places of recordings are kept.
+    folder: PathBuf,
+    store: Arc<Store>,
+    hands: Mutex<BTreeMap<RunId, Arc<Hand>>>,
+}
+
+impl Devices {
+    /// Explores apps on devices, for runs in these journals. What is kept for a run lies beside
+    /// the file that they are in.
+    pub fn new(settings: Settings, journal: &Path, store: Arc<Store>) -> Self {
+        let (folder, hands) = (beside(journal), Mutex::default());
+        Self(Arc::new(Inner { settings, folder, store, hands }))
+    }
+
+    fn hand(&self, run: &RunId) -> Result<Arc<Hand>, Fault> {
+        let mut hands = self.0.hands.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(hand) = hands.get(run) {
+            return Ok(Arc::clone(hand));
+        }
+        let config = config(&self.0.store, run)?;
+        let hand = Hand::new(&self.0.settings, config, self.0.folder.join(run.as_str()))?;
+        let hand = Arc::new(hand);
+        hands.insert(run.clone(), Arc::clone(&hand));
+        Ok(hand)
+    }
+}
+
+impl Executor<Explore> for Devices {
+    fn perform(&self, errand: Errand, task: Task) -> Executing<Report> {
+        let devices = self.clone();
+        Box::pin(async move {
+            let (report, usage) = devices.hand(&errand.run)?.perform(task, &errand).await?;
+            Ok(Reported { report, usage })
+        })
+    }
+
+    /// Ends the session of a run that has ended. Pictures stay until the run is removed.
+    fn ended(&self, run: &RunId, _: Disposition) -> Farewell {
+        let hand = self.0.hands.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
+        Box::pin(async move {
+            if let Some(hand) = hand {
+                hand.end().await;
+            }
+        })
+    }
+}
+
+/// Returns the folder beside a journal in which a run's pictures and hierarchies are kept.
+pub fn blobs(journal: &Path, run: &RunId) -> PathBuf {
+    beside(journal).join(run.as_str())
+}
+
+fn beside(journal: &Path) -> PathBuf {
+    journal.parent().unwrap_or_else(|| Path::new(".")).join("explore")
+}
+
+/// Removes all that is kept for a run that is itself removed.
+pub(crate) fn remove(journal: &Path, run: &RunId) {
+    let folder = blobs(journal, run);
+    match fs::remove_dir_all(&folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            tracing::warn!(%error, folder = %folder.display(), "screens of a run are left");
+        }
+        _ => {}
+    }
+}
+
+/// Reads what the run was configured with, from its first entry.
+fn config(store: &Store, run: &RunId) -> Result<Config, Fault> {
+    let fault = |message: String| Fault {
+        class: FaultClass::Contract,
+        repeatable: false,
+        hint_ms: None,
+        message,
+    };
+    let begun = begun(store, run).map_err(|error| fault(error.to_string()))?;
+    let config = begun.map(|begun| serde_json::from_str(begun.config.get()));
+    match config {
+        Some(Ok(config)) => Ok(config),
+        Some(Err(error)) => Err(fault(format!("the run's configuration cannot be read: {error}"))),
+        None => Err(fault("the run has no configuration".into())),
+    }
+}

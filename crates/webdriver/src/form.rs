@@ -1,0 +1,233 @@
+//! The form agent's tasks, carried out in the browser of its run: one for each run, started
+//! when it is first needed.
+//!
+//! What a person's profile says goes from its file into the page. The journal is told what
+//! was done, and values only where the run's configuration has it so.
+
+mod hide;
+mod press;
+mod room;
+mod secrets;
+mod submit;
+mod trouble;
+mod value;
+mod vault;
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use pointsman_agents::form::{Form, Report, Task};
+use pointsman_kernel::{
+    agent::{Answer, Fault, FaultClass, ToolCall},
+    body::Body,
+    chart::Disposition,
+};
+use pointsman_runtime::{
+    executor::{Executing, Executor},
+    model::{Model, Question},
+    perform::{Doing, Done, Errand, Farewell, Shown},
+    store::{RunId, Store},
+};
+
+use crate::browser;
+use room::Room;
+pub use submit::SubmitTool;
+use trouble::Trouble;
+
+/// The browsers of runs, and what is kept for them: the executor of `form`. A copy is the same.
+#[derive(Clone)]
+pub struct Forms(Arc<Inner>);
+
+struct Inner {
+    browser: browser::Settings,
+    /// Where records of browsers, private texts and pictures are kept.
+    folder: PathBuf,
+    store: Arc<Store>,
+    rooms: Mutex<BTreeMap<RunId, Arc<Room>>>,
+    /// What became of the browsers of runs that have ended without sending their form.
+    left: Mutex<BTreeMap<RunId, browser::Left>>,
+}
+
+impl Forms {
+    /// Fills forms in such a browser, for runs in these journals. What is kept for a run lies
+    /// beside the file that they are in.
+    pub fn new(browser: browser::Settings, journal: &Path, store: Arc<Store>) -> Self {
+        let folder = beside(journal);
+        let (rooms, left) = (Mutex::default(), Mutex::default());
+        Self(Arc::new(Inner { browser, folder, store, rooms, left }))
+    }
+
+    /// Sends the form: the agent's own call, which a person or a rule has let through.
+    async fn submit(&self, errand: &Errand, call: &ToolCall) -> Done {
+        let room = match self.room(&errand.run) {
+            Ok(room) => room,
+            Err(trouble) => return failed(&trouble),
+        };
+        match room.submit(call.arguments.get(), errand).await {
+            Ok((ok, says)) => Done::tool(ok, &says),
+            Err(trouble) => Done::failed(room.tell(trouble).await),
+        }
+    }
+
+    /// Tells, once, what became of the browser of a run that ended without sending its form;
+    /// nothing where the browser is somebody else's.
+    pub fn left(&self, run: &RunId) -> Option<browser::Left> {
+        self.0.left.lock().unwrap_or_else(PoisonError::into_inner).remove(run)
+    }
+
+    fn room(&self, run: &RunId) -> Result<Arc<Room>, Trouble> {
+        let mut rooms = self.0.rooms.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(room) = rooms.get(run) {
+            return Ok(Arc::clone(room));
+        }
+        let room = Arc::new(Room::new(&self.0.browser, &self.0.folder, &self.0.store, run)?);
+        rooms.insert(run.clone(), Arc::clone(&room));
+        Ok(room)
+    }
+}
+
+impl Executor<Form> for Forms {
+    fn perform(&self, errand: Errand, task: Task) -> Executing<Report> {
+        let forms = self.clone();
+        Box::pin(async move {
+            let room = forms.room(&errand.run).map_err(|trouble| Fault::from(&trouble))?;
+            match room.perform(task, &errand).await {
+                Ok(report) => Ok(report.into()),
+                Err(trouble) => Err(room.tell(trouble).await),
+            }
+        })
+    }
+
+    fn ask(&self, errand: &Errand, question: Question, model: &Model, shown: Shown) -> Doing {
+        let vault = vault::Vault::new(&self.0.folder, &errand.run);
+        Box::pin(ask(model.clone(), vault, question, shown))
+    }
+
+    /// Ends what was kept for a run that has ended. A browser with a window is left to the
+    /// person, unless the form was sent or they broke off.
+    fn ended(&self, run: &RunId, how: Disposition) -> Farewell {
+        let (forms, run) = (self.clone(), run.clone());
+        Box::pin(async move {
+            let room = forms.0.rooms.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
+            if let Some(room) = room
+                && let Some(left) = room.end(how != Disposition::Cancelled).await
+            {
+                forms
+                    .0
+                    .left
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .insert(run.clone(), left);
+            }
+            // The run may have ended before this process had anything to do in its browser.
+            clean(&forms.0.folder, &run);
+        })
+    }
+}
+
+/// Returns the folder beside a journal in which browsers and texts are kept.
+fn beside(journal: &Path) -> PathBuf {
+    journal.parent().unwrap_or_else(|| Path::new(".")).join("forms")
+}
+
+/// Ends what a run has left behind that has ended and that nobody drives.
+pub fn forget(journal: &Path, run: &RunId) {
+    clean(&beside(journal), run);
+}
+
+fn clean(folder: &Path, run: &RunId) {
+    browser::end_left(&room::record(folder, run));
+    vault::Vault::new(folder, run).remove();
+}
+
+/// Removes all that is kept for a run that is itself removed, its pictures included.
+pub(crate) fn remove(journal: &Path, run: &RunId) {
+    forget(journal, run);
+    let pictures = room::pictures(&beside(journal), run);
+    match fs::remove_dir_all(&pictures) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            tracing::warn!(%error, folder = %pictures.display(), "pictures are left");
+        }
+        _ => {}
+    }
+}
+
+/// Asks a model what needs the person's facts, which no kept prompt has: those that are for
+/// the field which the question is about, and no other. Where the run keeps texts out of the
+/// journal, the reply is kept in the vault.
+async fn ask(model: Model, vault: vault::Vault, mut question: Question, shown: Shown) -> Done {
+    let Some(private) = question.prompt.private.take() else {
+        return model.ask(question, shown).await;
+    };
+    if !private.file.is_empty() {
+        match value::facts(Path::new(&private.file), &private.about) {
+            Ok(facts) => question.prompt.system.push_str(&facts),
+            Err(trouble) => return failed(&trouble),
+        }
+    }
+    if !private.redact {
+        return model.ask(question, shown).await;
+    }
+    // What is shown while it is written could be kept by whoever watches.
+    let mut done = model.ask(question, Shown::nobody()).await;
+    withhold(&mut done.answer);
+    if let Answer::Model(reply) = &mut done.answer
+        && !reply.text.trim().is_empty()
+    {
+        match vault.keep(&reply.text) {
+            Ok(token) => reply.text = token,
+            Err(error) => return failed(&Trouble::Vault(error)),
+        }
+    }
+    done
+}
+
+/// Takes out of a reply what could quote the person's facts and is not needed: calls, of
+/// which the agent makes nothing, and what is said of a reply that is none.
+fn withhold(answer: &mut Answer<Body>) {
+    match answer {
+        Answer::Model(reply) => reply.calls.clear(),
+        Answer::Fault(fault)
+            if matches!(fault.class, FaultClass::Invalid | FaultClass::Contract) =>
+        {
+            let told = "the model's reply cannot be used; what it said is kept out of the journal";
+            fault.message = told.into();
+        }
+        _ => {}
+    }
+}
+
+fn failed(trouble: &Trouble) -> Done {
+    Done::failed(Fault::from(trouble))
+}
+
+#[cfg(test)]
+mod tests {
+    use pointsman_kernel::agent::Reply;
+
+    use super::*;
+
+    #[test]
+    fn what_could_quote_facts_is_withheld() {
+        let arguments = Body::canonical(&"secret".into()).into();
+        let call = ToolCall { id: "1".into(), tool: "read".into(), arguments };
+        let mut reply = Answer::Model(Reply { text: "t".into(), calls: vec![call] });
+        withhold(&mut reply);
+        assert!(
+            matches!(reply, Answer::Model(reply) if reply.text == "t" && reply.calls.is_empty())
+        );
+        let fault = |class: FaultClass| {
+            let mut done = Done::fault(class, false, "it says: secret");
+            withhold(&mut done.answer);
+            format!("{:?}", done.answer)
+        };
+        assert!(!fault(FaultClass::Invalid).contains("secret"));
+        assert!(!fault(FaultClass::Contract).contains("secret"));
+        // Where a server cannot be reached, that is all there is to say.
+        assert!(fault(FaultClass::Unavailable).contains("secret"));
+    }
+}

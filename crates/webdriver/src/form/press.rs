@@ -1,0 +1,390 @@
+//! Controls are pressed for a run: once, whatever happens.
+
+use std::sync::{PoisonError, atomic::Ordering::Relaxed};
+
+use pointsman_agents::form::{Control, Report};
+use pointsman_runtime::perform::Errand;
+use serde::Deserialize;
+
+use super::{
+    room::{Room, open},
+    trouble::Trouble,
+};
+use crate::browser::{Answer, Browser, BrowserError, Dialog, Pressed, Pressing, Rest, Stand, Went};
+
+/// Complaints of a page that are told.
+const COMPLAINTS: usize = 5;
+/// Characters of a label that are compared.
+const START: usize = 190;
+/// The first HTTP status that says that something is wrong.
+const WRONG: u16 = 400;
+
+pub(super) const WINDOW: &str = "it opened another window, which is left to you";
+
+/// What the tool is given that sends a form.
+#[derive(Debug, Deserialize)]
+struct Submit {
+    selector: String,
+    #[serde(default)]
+    label: String,
+    page: String,
+    origin: Option<String>,
+    target: Option<String>,
+}
+
+/// A control that is to be pressed.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    selector: &'a str,
+    label: &'a str,
+}
+
+impl Wanted<'_> {
+    /// Returns what is different about it, where nothing else is known of the page that was
+    /// agreed on.
+    fn differs(self, now: &Stand) -> Option<String> {
+        let found = now.reading.controls.iter().find(|it| it.selector == self.selector);
+        let Some(found) = found else {
+            return Some(format!("`{}` is not there any more", self.label));
+        };
+        // A long label is cut in the call.
+        let start = |label: &str| label.chars().take(START).collect::<String>();
+        let differs = start(&found.label) != start(self.label) && !self.label.is_empty();
+        differs.then(|| format!("`{}` says `{}` now", self.label, found.label))
+    }
+}
+
+/// What came of it.
+enum Done {
+    /// It was pressed now, on a page that is known by this.
+    Now(Box<Pressed>, String),
+    /// It was pressed before a crash, on this page, and this is the page now.
+    Before(Box<Pressing>, Box<Stand>),
+}
+
+impl Room {
+    /// Presses the control that leads on.
+    pub(super) async fn press(
+        &self,
+        control: &Control,
+        page: &str,
+        origin: &str,
+        errand: &Errand,
+    ) -> Result<Report, Trouble> {
+        let mut browser = self.here().await?;
+        let browser = browser.as_mut().ok_or_else(super::room::gone)?;
+        browser.stay_on(origin);
+        let wanted = Wanted { selector: &control.selector, label: &control.label };
+        let (pressed, before) = match self.pressed(browser, wanted, page, errand, false).await? {
+            Done::Now(pressed, before) => (pressed, before),
+            Done::Before(_, stand) => {
+                let document = super::room::known(&stand);
+                let Stand { fingerprint, origin, .. } = *stand;
+                let (complaint, shot) = (None, None);
+                return Ok(Report::Moved { fingerprint, origin, complaint, shot, document });
+            }
+        };
+        let mut words = told(&pressed);
+        if pressed.windows > 0 {
+            words.push(WINDOW.into());
+        }
+        let complaint = (!words.is_empty()).then(|| self.secrets().hide(&words.join("; ")));
+        let shot = match complaint {
+            Some(_) => self.picture(browser).await,
+            None => None,
+        };
+        // A page that came back with the same fields is the page that it was.
+        let came_back = pressed.stand.fingerprint == before;
+        let document = super::room::known(&pressed.stand);
+        let Stand { fingerprint, origin, .. } = pressed.stand;
+        let fingerprint = if came_back { page.to_owned() } else { fingerprint };
+        Ok(Report::Moved { fingerprint, origin, complaint, shot, document })
+    }
+
+    /// Presses the control that sends the form. Returns whether the page took it, and what
+    /// the page says.
+    pub(super) async fn submit(
+        &self,
+        arguments: &str,
+        errand: &Errand,
+    ) -> Result<(bool, String), Trouble> {
+        let wrong =
+            |error| Trouble::Call(format!("the call that sends the form is wrong: {error}"));
+        let Submit { selector, label, page, origin, target } =
+            serde_json::from_str(arguments).map_err(wrong)?;
+        let mut guard = match self.here().await {
+            Err(Trouble::Browser(error)) if errand.again => {
+                return Err(BrowserError::Unsure(Box::new(error)).into());
+            }
+            here => here?,
+        };
+        let browser = guard.as_mut().ok_or_else(super::room::gone)?;
+        if let Some(origin) = &origin {
+            browser.stay_on(origin);
+        }
+        let wanted = Wanted { selector: &selector, label: &label };
+        let done = self.pressed(browser, wanted, &page, errand, true).await?;
+        let ((taken, whole, mut says), now) = match &done {
+            Done::Now(pressed, _) => (judged(pressed), &pressed.stand),
+            Done::Before(before, stand) => (judged_later(before, stand)?, &**stand),
+        };
+        // A site may send its visitors on, and the person must know where.
+        let known = |site: &Option<String>| site.as_ref().is_none_or(|it| *it == now.origin);
+        if !(known(&origin) || target.is_some() && known(&target)) {
+            says.push(format!("it led to another site, {}", now.origin));
+        }
+        self.sent.store(taken, Relaxed);
+        if whole {
+            let words = open(guard.as_ref())?.words().await?;
+            says.push(format!("it says: {words}"));
+        }
+        let mut says = self.secrets().hide(&says.join("; "));
+        if let Some(shot) = self.picture(open(guard.as_ref())?).await {
+            says = format!("{says}\n[screenshot {shot}]");
+        }
+        Ok((taken, says))
+    }
+
+    /// Presses a control, unless it is known to have been pressed before a crash: then the
+    /// page is not the one any more on which that was about to happen.
+    async fn pressed(
+        &self,
+        browser: &mut Browser,
+        wanted: Wanted<'_>,
+        page: &str,
+        errand: &Errand,
+        confirmed: bool,
+    ) -> Result<Done, Trouble> {
+        let now = browser.settle(self.settings().settle).await?;
+        if errand.again
+            && let Some(before) = self.was_pressed(browser, &now, page, errand, confirmed).await?
+        {
+            return Ok(Done::Before(Box::new(before), Box::new(now)));
+        }
+        let agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let differs = match agreed {
+            Some(agreed) => agreed.differs(&now, wanted.selector),
+            None => wanted.differs(&now),
+        };
+        if let Some(what) = differs {
+            return Err(BrowserError::NotAgreed { what }.into());
+        }
+        let pressing = browser.about_to_press(&errand.to_string(), &now)?;
+        *self.pressing.lock().unwrap_or_else(PoisonError::into_inner) = Some(pressing);
+        self.document.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        let pressed = browser.press(wanted.selector, &now, confirmed).await?;
+        Ok(Done::Now(Box::new(pressed), now.fingerprint))
+    }
+
+    /// Returns the page on which a control was pressed for an order of which nobody knows how
+    /// far it came; nothing where it was not.
+    async fn was_pressed(
+        &self,
+        browser: &Browser,
+        now: &Stand,
+        page: &str,
+        errand: &Errand,
+        confirmed: bool,
+    ) -> Result<Option<Pressing>, Trouble> {
+        let written = self.pressing.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match written.filter(|before| before.errand == errand.to_string()) {
+            // Words that change by themselves say nothing: whether the click has arrived is
+            // known as long as the document is the same.
+            Some(before) => {
+                let pressed = before.is_gone(now) || browser.was_clicked().await?;
+                Ok(pressed.then_some(before))
+            }
+            // It would have been written down.
+            None if browser.writes_down() => Ok(None),
+            None if confirmed => {
+                let why = "it is not written down in a browser of somebody else";
+                Err(unsure(why).into())
+            }
+            None if now.fingerprint == page => Ok(None),
+            None => Ok(Some(Pressing {
+                errand: errand.to_string(),
+                fingerprint: page.into(),
+                url: now.url.clone(),
+                document: now.document,
+                words: String::new(),
+            })),
+        }
+    }
+}
+
+fn unsure(why: &str) -> BrowserError {
+    BrowserError::Unsure(Box::new(BrowserError::Refused { why: why.into() }))
+}
+
+/// Returns what is to be said of a form whose control was pressed before a crash, as
+/// [`judged`] does. Nobody saw what the page did then, so whatever is not plain is unsure.
+fn judged_later(before: &Pressing, now: &Stand) -> Result<(bool, bool, Vec<String>), BrowserError> {
+    let anew = before.is_gone(now);
+    let status = now.status.filter(|status| anew && *status >= WRONG);
+    if let Some(status) = status {
+        return Ok((false, true, vec![format!("the site answered with HTTP {status}")]));
+    }
+    let complaints = &now.reading.complaints;
+    let came_back = before.fingerprint == now.fingerprint;
+    if came_back && !complaints.is_empty() {
+        let mut says = vec!["the form came back".to_owned()];
+        says.extend(complaints.iter().take(COMPLAINTS).map(|it| it.text.clone()));
+        return Ok((false, false, says));
+    }
+    let plain = anew && !came_back && complaints.is_empty() && now.status.is_some();
+    if plain && now.reading.fields.is_empty() {
+        return Ok((true, true, vec!["the page went on".into()]));
+    }
+    Err(unsure("the run was broken off right after it; the site may have it"))
+}
+
+/// Returns whether a page took what was sent, whether all that it says is to be told, and
+/// what is to be said of it besides.
+fn judged(pressed: &Pressed) -> (bool, bool, Vec<String>) {
+    let Pressed { rest, answer, went, windows, .. } = *pressed;
+    let against = pressed.complaints.iter().any(|it| it.field.is_some());
+    let back = went == Went::Anew && (rest == Rest::Filled || !pressed.complaints.is_empty());
+    let dead = went == Went::Nowhere && answer == Answer::Nothing && windows == 0;
+    let mut says = Vec::new();
+    let taken = match rest {
+        _ if status(pressed).is_some() => false,
+        Rest::Filled | Rest::Emptied if back => {
+            says.push("the form came back".into());
+            false
+        }
+        Rest::Filled | Rest::Emptied if against => false,
+        Rest::Filled if answer == Answer::Error => false,
+        Rest::Filled | Rest::Gone if dead => {
+            says.push("nothing on the page has changed".into());
+            false
+        }
+        _ if went == Went::Nowhere => {
+            says.push("the page stayed as it was".into());
+            true
+        }
+        _ => {
+            says.push("the page went on".into());
+            true
+        }
+    };
+    // Its own words are told as a whole where nothing is wrong.
+    let mut more = if taken { Vec::new() } else { told(pressed) };
+    if windows > 0 {
+        more.push(WINDOW.into());
+    }
+    // What a page has against a form is told alone; else it is told what it says.
+    let whole = taken || more.is_empty();
+    says.extend(more);
+    (taken, whole, says)
+}
+
+/// Returns the status of a page that says that something is wrong.
+fn status(pressed: &Pressed) -> Option<u16> {
+    pressed.stand.status.filter(|status| pressed.went == Went::Anew && *status >= WRONG)
+}
+
+/// Returns what a page and its dialogs have to say against what was done.
+fn told(pressed: &Pressed) -> Vec<String> {
+    let mut words: Vec<String> = pressed.dialogs.iter().map(said).collect();
+    words.extend(status(pressed).map(|status| format!("the site answered with HTTP {status}")));
+    words.extend(pressed.complaints.iter().take(COMPLAINTS).map(|it| it.text.clone()));
+    words
+}
+
+/// Returns what a dialog said, and what became of it.
+pub(super) fn said(dialog: &Dialog) -> String {
+    let done = if dialog.accepted { "was agreed to" } else { "was dismissed" };
+    format!("a dialog said {:?} and {done}", dialog.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use pointsman_agents::form::{Complaint, Reading};
+
+    use super::*;
+
+    fn pressed(went: Went, answer: Answer, rest: Rest) -> Pressed {
+        let stand = Stand {
+            url: "http://a.test/x".into(),
+            origin: "http://a.test".into(),
+            title: String::new(),
+            fingerprint: "one".into(),
+            reading: Reading::default(),
+            document: 1.0,
+            status: Some(200),
+        };
+        let (dialogs, complaints) = (Vec::new(), Vec::new());
+        Pressed { stand, went, answer, rest, dialogs, complaints, windows: 0 }
+    }
+
+    fn against(mut pressed: Pressed, field: Option<&str>) -> Pressed {
+        let complaint = Complaint { field: field.map(str::to_owned), text: "No".into() };
+        pressed.complaints.push(complaint);
+        pressed
+    }
+
+    fn taken(pressed: &Pressed) -> bool {
+        judged(pressed).0
+    }
+
+    #[test]
+    fn a_form_was_taken_if_the_page_went_on_or_said_so() {
+        use {Answer as A, Rest as R, Went as W};
+        assert!(taken(&pressed(W::Anew, A::Words, R::Gone)));
+        assert!(taken(&pressed(W::On, A::Words, R::Gone)));
+        assert!(taken(&pressed(W::Nowhere, A::Words, R::Filled)));
+        // It was emptied, or is there again for the next.
+        assert!(taken(&pressed(W::Nowhere, A::Nothing, R::Emptied)));
+        assert!(taken(&pressed(W::Anew, A::Words, R::Emptied)));
+        // A word of thanks is no complaint, whatever role it has.
+        assert!(taken(&against(pressed(W::Nowhere, A::Words, R::Filled), None)));
+        let window = Pressed { windows: 1, ..pressed(W::Nowhere, A::Nothing, R::Filled) };
+        assert!(taken(&window));
+    }
+
+    #[test]
+    fn a_form_was_not_taken_if_it_is_still_there_or_nothing_happened() {
+        use {Answer as A, Rest as R, Went as W};
+        let (_, whole, says) = judged(&pressed(W::Nowhere, A::Nothing, R::Filled));
+        assert!(whole && says == ["nothing on the page has changed"], "{says:?}");
+        assert!(!taken(&pressed(W::Nowhere, A::Nothing, R::Gone)));
+        assert!(!taken(&pressed(W::Anew, A::Words, R::Filled)));
+        assert!(!taken(&pressed(W::Nowhere, A::Error, R::Filled)));
+        assert!(!taken(&against(pressed(W::Nowhere, A::Words, R::Filled), Some("f1"))));
+        let (taken_anew, whole, says) =
+            judged(&against(pressed(W::Anew, A::Words, R::Emptied), None));
+        assert!(!taken_anew && !whole && says == ["the form came back", "No"], "{says:?}");
+        let mut broken = pressed(W::Anew, A::Words, R::Gone);
+        broken.stand.status = Some(500);
+        assert_eq!(judged(&broken).2, ["the site answered with HTTP 500"]);
+        let mut spoke = pressed(W::Nowhere, A::Nothing, R::Filled);
+        spoke.dialogs.push(Dialog { text: "Name?".into(), accepted: true });
+        assert!(!taken(&spoke));
+    }
+
+    #[test]
+    fn what_was_pressed_before_a_crash_is_judged_by_the_answer_or_not_at_all() {
+        let before = Pressing {
+            errand: "1".into(),
+            fingerprint: "form".into(),
+            url: "http://a.test/form".into(),
+            document: 1.0,
+            words: String::new(),
+        };
+        let stand = |document: f64, fingerprint: &str, status: Option<u16>| {
+            let stand = pressed(Went::Anew, Answer::Words, Rest::Gone).stand;
+            Stand { document, fingerprint: fingerprint.into(), status, ..stand }
+        };
+        let judged = |now: &Stand| judged_later(&before, now).map(|(taken, ..)| taken).ok();
+        assert_eq!(judged(&stand(2.0, "thanks", Some(200))), Some(true));
+        assert_eq!(judged(&stand(2.0, "thanks", Some(500))), Some(false));
+        // The form is back without a word, nobody knows the status, or the same document
+        // shows something else: any of these may be the page's own doing.
+        assert_eq!(judged(&stand(2.0, "form", Some(200))), None);
+        assert_eq!(judged(&stand(2.0, "thanks", None)), None);
+        assert_eq!(judged(&stand(1.0, "thanks", Some(200))), None);
+        let mut back = stand(2.0, "form", Some(200));
+        back.reading.complaints.push(Complaint { field: None, text: "No".into() });
+        assert_eq!(judged(&back), Some(false));
+    }
+}

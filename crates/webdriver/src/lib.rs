@@ -1,0 +1,35 @@
+//! Acts on browsers and devices. The room for everything that a web page or an app sees of us.
+//!
+//! It holds two executors, which callers register as they would their own: [`form::Forms`] for
+//! the agent that fills forms, [`explore::Devices`] for the one that explores apps. The runtime
+//! knows neither.
+//!
+//! - [`browser`]: a real browser, and what a person does with one.
+//! - [`device`]: a device that an app runs on, or a recording of one.
+//! - [`form`]: the form agent's tasks, and the tool that sends a form.
+//! - [`explore`]: the explore agent's tasks.
+//! - [`exploration`]: an app's map, read back from a journal.
+//! - [`reproduce`]: what went wrong in an app, made to happen again.
+//! - [`profile`]: what a person has to give, from a file that they wrote.
+//! - [`settings`]: `[form]` and `[explore]`, as browsers and devices take them.
+
+pub mod browser;
+pub mod device;
+pub mod exploration;
+pub mod explore;
+pub mod form;
+mod platform;
+pub mod profile;
+pub mod reproduce;
+pub mod settings;
+
+use std::path::Path;
+
+use pointsman_runtime::store::RunId;
+
+/// Removes what is kept beside a journal for a run that is itself removed. A front end calls it
+/// for every run that it has removed.
+pub fn remove(journal: &Path, run: &RunId) {
+    form::remove(journal, run);
+    explore::remove(journal, run);
+}

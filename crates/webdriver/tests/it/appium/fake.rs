@@ -1,0 +1,153 @@
+//! Appium's fake driver, behind the real server: sessions, looks, and errors as they come.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use pointsman_agents::explore::{Act, Platform};
+use pointsman_webdriver::device::{Appium, Device as _, DeviceClass, Gesture};
+use serde_json::{Value, json};
+
+use super::{folder, found, on, real, settings, text};
+
+/// An app of the fake driver's.
+pub(super) const PLAIN: &str = r#"<?xml version="1.0"?>
+<app>
+  <MockButton id="go" visible="true">Go</MockButton>
+  <MockButton id="off" visible="true" enabled="false">Off</MockButton>
+  <MockInputField id="name" visible="true" value="" />
+  <MockButton id="warn" visible="true" showAlert="1">Warn</MockButton>
+  <alert id="1" visible="false">Careful</alert>
+</app>
+"#;
+
+/// Writes an app down for the fake driver.
+pub(super) fn app(name: &str, source: &str) -> PathBuf {
+    let file = folder(&format!("fake-{name}")).join("app.xml");
+    fs::write(&file, source).expect("it is written");
+    file
+}
+
+pub(super) fn capabilities(app: &Path) -> Value {
+    json!({
+        "platformName": "Fake",
+        "appium:automationName": "Fake",
+        "appium:deviceName": "Fake",
+        "appium:app": app,
+    })
+}
+
+async fn opened(name: &str) -> Appium {
+    let settings = settings(&real::url(), &capabilities(&app(name, PLAIN)));
+    let device = Appium::new(settings).expect("an address");
+    device.open().await.expect("a session");
+    device
+}
+
+#[tokio::test]
+#[ignore = "needs Appium: cargo xtask test --only appium"]
+async fn an_app_is_looked_at_and_photographed() {
+    let device = opened("look").await;
+    let look = device.look().await.expect("a look");
+    assert_eq!(look.tree.platform, Platform::Fake);
+    let (_, button) = found(&look, "Go");
+    assert!(button.clickable && button.enabled);
+    assert!(found(&look, "name").1.editable);
+    assert!(!found(&look, "Off").1.enabled);
+    let picture = device.picture().await.expect("a picture").expect("there is one");
+    assert!(picture.starts_with(b"\x89PNG"), "{} bytes", picture.len());
+    device.close().await.expect("it closes");
+}
+
+#[tokio::test]
+#[ignore = "needs Appium: cargo xtask test --only appium"]
+async fn elements_are_found_by_their_ordinals() {
+    let device = opened("find").await;
+    let look = device.look().await.expect("a look");
+    device.act(&on(&look, "Go", Act::Tap), "").await.expect("a tap");
+    device.act(&text(&look, "name", "Ada"), "").await.expect("a text");
+    // What the driver does not take, and what is not there.
+    let error = device.act(&text(&look, "Go", "Ada"), "").await.expect_err("not a field");
+    assert_eq!(error.class, DeviceClass::InputFailed, "{error}");
+    let gone = Gesture { target: Some(99), ..on(&look, "Go", Act::Tap) };
+    let error = device.act(&gone, "").await.expect_err("it is not there");
+    assert_eq!(error.class, DeviceClass::Stale, "{error}");
+    let error = device.act(&on(&look, "Go", Act::LongPress), "").await.expect_err("it cannot");
+    assert_eq!(error.class, DeviceClass::InvalidArgument, "{error}");
+    device.close().await.expect("it closes");
+}
+
+#[tokio::test]
+#[ignore = "needs Appium: cargo xtask test --only appium"]
+async fn what_the_driver_cannot_do_is_not_tried_again() {
+    let device = opened("cannot").await;
+    for error in [
+        device.launch("org.x", "").await.map(drop).expect_err("it has no such call"),
+        device.state("org.x").await.map(drop).expect_err("it has no such call"),
+        device.installed("org.x").await.map(drop).expect_err("it has no such call"),
+        device.install("org.x", "/x.apk").await.expect_err("it has no such call"),
+        device.act(&Gesture::default(), "").await.map(drop).expect_err("it has no way back"),
+    ] {
+        assert_eq!(error.class, DeviceClass::InvalidArgument, "{error}");
+        assert!(!error.class.repeatable());
+    }
+    device.close().await.expect("it closes");
+    let error = device.look().await.expect_err("it is closed");
+    assert_eq!(error.class, DeviceClass::SessionLost, "{error}");
+}
+
+#[tokio::test]
+#[ignore = "needs Appium: cargo xtask test --only appium"]
+async fn a_session_ended_by_somebody_else_is_lost_and_opened_again() {
+    let record = folder("fake-lost").join("RUN.json");
+    let file = app("ended", PLAIN);
+    let mut settings = settings(&real::url(), &capabilities(&file));
+    settings.record = Some(record.clone());
+    let device = Appium::new(settings.clone()).expect("an address");
+    device.open().await.expect("a session");
+    let session = || real::session(&record);
+    let first = session();
+    // Another process takes the same one up.
+    let again = Appium::new(settings).expect("an address");
+    again.open().await.expect("the same session");
+    assert_eq!(session(), first);
+    let (status, _) = real::call("DELETE", &format!("/session/{first}"), None).await;
+    assert_eq!(status, 200);
+    let error = again.look().await.expect_err("it is lost");
+    assert_eq!(error.class, DeviceClass::SessionLost, "{error}");
+    again.open().await.expect("another session");
+    assert_ne!(session(), first);
+    again.look().await.expect("a look");
+    again.close().await.expect("it closes");
+}
+
+#[tokio::test]
+#[ignore = "needs Appium: cargo xtask test --only appium"]
+async fn capabilities_that_cannot_work_are_not_tried_again() {
+    let device = |capabilities: Value| {
+        Appium::new(settings(&real::url(), &capabilities)).expect("an address")
+    };
+    let file = app("caps", PLAIN);
+    let mut unnamed = capabilities(&file);
+    drop(unnamed.as_object_mut().and_then(|it| it.remove("appium:app")));
+    for wrong in [
+        unnamed,
+        capabilities(Path::new("/nowhere/app.xml")),
+        json!({ "platformName": "Android", "appium:automationName": "UiAutomator2" }),
+    ] {
+        let error = device(wrong).open().await.expect_err("it cannot work");
+        assert_eq!(error.class, DeviceClass::InvalidArgument, "{error}");
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs Appium: cargo xtask test --only appium"]
+async fn an_alert_that_stays_open_is_an_input_that_failed() {
+    let device = opened("alert").await;
+    let look = device.look().await.expect("a look");
+    device.act(&on(&look, "Warn", Act::Tap), "").await.expect("a tap");
+    let error = device.act(&on(&look, "Go", Act::Tap), "").await.expect_err("it is in the way");
+    assert_eq!(error.class, DeviceClass::InputFailed, "{error}");
+    device.close().await.expect("it closes");
+}

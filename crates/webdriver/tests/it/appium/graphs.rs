@@ -1,0 +1,97 @@
+//! Graphs that are made up, played by the stand-in: whole explorations go over the wire, and
+//! what crashed in one is made to happen again on the same device.
+
+use std::time::Duration;
+
+use pointsman_agents::explore::map::Kind;
+use pointsman_runtime::driver::Standing;
+use pointsman_webdriver::{device::Recording, exploration, reproduce};
+use serde_json::json;
+
+use super::{
+    PACKAGE, android,
+    explored::{Ran, Trip, run, times},
+    made_up::Made,
+    stand_in::{App, Played, Screen, StandIn, To, Widget},
+};
+use crate::desk::Desk;
+
+fn explore(desk: &Desk, stand_in: &StandIn, policy: &str, actions: u64) -> Ran {
+    let trip = Trip {
+        url: &stand_in.url(),
+        capabilities: android(),
+        config: json!({ "app": { "package": PACKAGE }, "policy": policy }),
+        actions,
+        quiet: Duration::ZERO,
+    };
+    run(desk, trip)
+}
+
+#[test]
+fn every_policy_sees_all_of_a_made_up_app_over_the_wire() {
+    for (seed, policy) in
+        (1_u64..).zip(["breadth_first", "depth_first", "max_coverage", "focused", "goal_oriented"])
+    {
+        let desk = Desk::new(&format!("appium-made-up-{policy}"));
+        let file = Made::app(seed, 9).write(&desk.work());
+        let all = Recording::open(&file, 1, None).expect("a graph").truth().reachable;
+        let stand_in = StandIn::playing(PACKAGE, Played::of(&file, seed));
+        let ran = explore(&desk, &stand_in, policy, 400);
+        assert!(matches!(ran.outcome.standing, Standing::Ended(_)), "{policy}: {:?}", ran.outcome);
+        let seen = stand_in.model().graph.as_ref().expect("a graph").screens();
+        assert_eq!(seen, all, "{policy}: {:?}", ran.outcome.report);
+        assert!(ran.figure("crashes") >= 1, "{policy}: {:?}", ran.outcome.report);
+        assert!(stand_in.model().session.is_none(), "nothing holds the device");
+    }
+}
+
+#[test]
+fn a_crash_is_made_to_happen_again_over_the_wire() {
+    let desk = Desk::new("appium-reproduce");
+    let file = Made::app(3, 6).write(&desk.work());
+    let stand_in = StandIn::playing(PACKAGE, Played::of(&file, 3));
+    let ran = explore(&desk, &stand_in, "max_coverage", 400);
+    let explored = exploration::read(&desk.session, &ran.outcome.run).expect("it is read");
+    let explored = explored.expect("an exploration");
+    let options = reproduce::Options { device: times(Duration::ZERO), ..Default::default() };
+    let found = reproduce::reproduce(&explored.config, &explored.map, &options);
+    let found = desk.session.block_on(found).expect("it is tried");
+    let names = |path: &[usize]| -> Vec<String> {
+        path.iter().map(|at| explored.map.moves[*at].action.name()).collect()
+    };
+    let crash = found.iter().find(|it| it.mishap.kind == Kind::Crash).expect("a crash");
+    let told = names(&crash.path);
+    let told: Vec<&str> = told.iter().map(String::as_str).filter(|it| *it != "launch").collect();
+    let told: Vec<&str> = told.into_iter().filter(|it| *it != "restart").collect();
+    assert_eq!(told.len(), 5, "{told:?}");
+    assert_eq!((told[0], told[3], told[4]), ("tap “To sign”", "tap “To go”", "tap “To boom”"));
+    assert_eq!((crash.held, crash.tries), (5, 5));
+    let dead = found.iter().find(|it| it.mishap.kind == Kind::DeadEnd).expect("a dead end");
+    assert_eq!((dead.held, dead.tries), (5, 5), "{:?}", names(&dead.path));
+    assert!(stand_in.model().session.is_none(), "nothing holds the device");
+}
+
+/// Hangs and crashes of an app that runs as a process of its own.
+#[test]
+fn what_a_device_says_of_an_app_is_made_to_happen_again() {
+    let home = vec![
+        Widget::button("Next", To::screen("next")),
+        Widget::button("Idle", To::screen("home")),
+    ];
+    let next = vec![Widget::button("Hang", To::Anr), Widget::button("Vanish", To::Vanish)];
+    let screens =
+        vec![Screen::new("home", home), Screen::new("next", next).back(To::screen("home"))];
+    let stand_in = StandIn::of(App::new(PACKAGE, screens), Some(1));
+    let desk = Desk::new("appium-reproduce-hang");
+    let ran = explore(&desk, &stand_in, "max_coverage", 100);
+    let explored = exploration::read(&desk.session, &ran.outcome.run).expect("it is read");
+    let explored = explored.expect("an exploration");
+    let options = reproduce::Options { device: times(Duration::ZERO), ..Default::default() };
+    let found = reproduce::reproduce(&explored.config, &explored.map, &options);
+    let found = desk.session.block_on(found).expect("it is tried");
+    for kind in [Kind::Crash, Kind::NotResponding] {
+        let it = found.iter().find(|it| it.mishap.kind == kind).expect("it was seen");
+        let acts = it.path.iter().filter(|at| !explored.map.moves[**at].action.starts()).count();
+        assert_eq!((acts, it.held, it.tries), (2, 5, 5), "{kind:?}");
+    }
+}

@@ -1,0 +1,207 @@
+//! What a page answers: by dialogs, by a status, in words, late, or not at all.
+
+use std::time::Duration;
+
+use pointsman_agents::form::Shape;
+use pointsman_webdriver::browser::{Answer, BrowserError, Rest, Went};
+
+use super::{Opened, Site, field};
+
+#[tokio::test]
+#[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
+async fn a_dialog_at_a_touch_is_answered_and_its_words_are_kept() {
+    let page = Opened::page(
+        "<input id=f onfocus=\"if (!window.once) { once = true; alert('Mind the gap') }\">
+         <input id=b onblur=\"if (b.value.length < 3) alert('Too short')\">
+         <input id=c onchange=\"alert('Changed')\">
+         <input id=k oninput=\"if (k.value === 'A') alert('One key')\">
+         <select id=s onchange=\"alert('Chosen')\"><option value=''>?<option value=x>X</select>
+         <input type=range id=r min=0 max=9 value=1 oninput=\"alert('Slid')\">",
+    )
+    .await;
+    let said = || page.browser.dialogs().into_iter().map(|it| it.text).collect::<Vec<_>>();
+    page.fills(&field(Shape::Text, "#f"), "Ada").await;
+    assert_eq!(said(), ["Mind the gap"]);
+    page.fills(&field(Shape::Text, "#b"), "x").await;
+    assert_eq!(said(), ["Too short"]);
+    page.fills(&field(Shape::Text, "#c"), "Ada").await;
+    assert_eq!(said(), ["Changed"]);
+    page.fills(&field(Shape::Text, "#k"), "Ada").await;
+    assert!(said().iter().all(|words| words == "One key"));
+    page.fills(&field(Shape::Select, "#s"), "x").await;
+    assert_eq!(said(), ["Chosen"]);
+    page.fills(&field(Shape::Range, "#r"), "7").await;
+    assert_eq!(said(), ["Slid"]);
+    let values = page.js("return [f, b, c, k, s, r].map(it => it.value).join()").await;
+    assert_eq!(values, "Ada,x,Ada,Ada,x,7");
+    let gone = page.fill(&field(Shape::Text, "#nowhere"), "x").await.expect_err("nothing there");
+    assert!(matches!(gone, BrowserError::NoElement { .. }), "{gone:?}");
+}
+
+#[tokio::test]
+#[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
+async fn a_yes_that_was_given_holds_for_a_late_question() {
+    let html = "<form id=f action=/sent><label for=a>Name</label><input id=a name=a>
+        <button type=button id=go onclick=\"setTimeout(() => confirm('Send?') && f.submit(), 400)\">
+        Send</button></form>";
+    let page = Opened::pages(&[("/", html), ("/sent", "<p>Thank you")]).await;
+    let pressed = page.press("#go", true).await;
+    assert!(pressed.has_moved() && pressed.dialogs[0].accepted, "{pressed:?}");
+    page.browser.goto(&page.site.url("/")).await.expect("the page");
+    let pressed = page.press("#go", false).await;
+    assert!(!pressed.has_moved() && !pressed.dialogs[0].accepted, "{pressed:?}");
+    // It held for that press alone.
+    page.js("setTimeout(() => window.yes = confirm('And now?'), 0)").await;
+    page.browser.words().await.expect("words");
+    assert_eq!(page.js("return window.yes").await, false);
+}
+
+#[tokio::test]
+#[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
+async fn a_page_at_work_is_waited_for() {
+    let page = Opened::page(
+        "<form onsubmit='event.preventDefault()'><label for=a>Name</label><input id=a>
+         <button type=button id=go onclick=\"this.disabled = true; this.textContent = 'Please wait';
+           setTimeout(() => { document.forms[0].innerHTML = '<label for=b>Town</label><input id=b>' }, 1500)\">
+         Next</button></form>",
+    )
+    .await;
+    let pressed = page.press("#go", false).await;
+    assert_eq!((pressed.went, pressed.rest), (Went::On, Rest::Gone), "{pressed:?}");
+    assert_eq!(pressed.stand.reading.fields[0].selector, "#b");
+}
+
+#[tokio::test]
+#[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
+async fn what_a_page_does_with_a_form_is_seen() {
+    let form = |more: &str| {
+        format!(
+            "<form id=f action=/again onsubmit='send(event)'><label for=a>Name</label>
+             <input id=a name=a value=Ada><p id=p></p>{more}<button id=go>Send</button></form>"
+        )
+    };
+    let stays = |script: &str, more: &str| {
+        format!(
+            "{}<script>function send(event) {{ event.preventDefault(); {script} }}</script>",
+            form(more)
+        )
+    };
+    let seen = async |html: &str| {
+        let page = Opened::pages(&[("/", html), ("/again", &form(""))]).await;
+        let pressed = page.press("#go", true).await;
+        (pressed.went, pressed.answer, pressed.rest)
+    };
+    let alert = "<div role=alert id=w></div>";
+    let error = "<div role=alert class=error-box id=w></div>";
+    let nothing = seen(&stays("", "")).await;
+    assert_eq!(nothing, (Went::Nowhere, Answer::Nothing, Rest::Filled));
+    let thanks = seen(&stays("w.textContent = 'Thank you'", alert)).await;
+    assert_eq!(thanks, (Went::Nowhere, Answer::Words, Rest::Filled));
+    let wrong = seen(&stays("w.textContent = 'No such thing'", error)).await;
+    assert_eq!(wrong, (Went::Nowhere, Answer::Error, Rest::Filled));
+    let emptied = seen(&stays("a.value = ''", "")).await;
+    assert_eq!(emptied, (Went::Nowhere, Answer::Nothing, Rest::Emptied));
+    let gone = seen(&stays("f.innerHTML = '<p>Thank you'", "")).await;
+    assert_eq!(gone, (Went::On, Answer::Words, Rest::Gone));
+    let again = seen(&form("").replace(" onsubmit='send(event)'", "")).await;
+    assert_eq!(again, (Went::Anew, Answer::Nothing, Rest::Filled));
+}
+
+#[tokio::test]
+#[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
+async fn the_status_of_a_page_is_known() {
+    let page = Opened::page("<p>Here").await;
+    assert_eq!(page.stands().await.status, Some(200));
+    page.browser.goto(&page.site.url("/nowhere")).await.expect("a page");
+    assert_eq!(page.stands().await.status, Some(404));
+}
+
+#[tokio::test]
+#[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
+async fn nothing_is_touched_on_another_site() {
+    let html = "<label for=a>Name</label><input id=a><select id=s><option>x<option>y</select>
+        <input type=checkbox id=k><button id=go>Next</button>
+        <iframe id=frame srcdoc='<input id=in>'></iframe>";
+    let other = Site::of(&[("/", html)]).await;
+    let page = Opened::page(html).await;
+    page.browser.stay_on(&page.site.url(""));
+    page.fills(&field(Shape::Text, "#a"), "Ada").await;
+    page.fills(&field(Shape::Text, "#frame >>> #in"), "Ada").await;
+    page.browser.goto(&other.url("/")).await.expect("the other page");
+    let stand = page.stands().await;
+    let touch = async |shape: Shape, selector: &str, value: &str| {
+        let error = page.fill(&field(shape, selector), value).await.expect_err("not here");
+        assert!(
+            matches!(&error, BrowserError::Elsewhere { origin } if *origin == other.url("")),
+            "{error:?}"
+        );
+        assert!(!error.is_repeatable());
+    };
+    touch(Shape::Text, "#a", "Ada").await;
+    touch(Shape::Select, "#s", "y").await;
+    touch(Shape::Checkbox, "#k", "true").await;
+    touch(Shape::Text, "#frame >>> #in", "Ada").await;
+    let error = page.browser.press("#go", &stand, false).await.expect_err("not here");
+    assert!(matches!(error, BrowserError::Elsewhere { .. }), "{error:?}");
+    let looked = page.browser.verify(&field(Shape::Text, "#a"), "Ada").await;
+    assert!(matches!(looked, Err(BrowserError::Elsewhere { .. })), "{looked:?}");
+    let held =
+        page.js("return [a.value, s.value, k.checked, document.activeElement.localName].join()");
+    assert_eq!(held.await, ",x,false,body");
+}
+
+#[tokio::test]
+#[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
+async fn a_frame_that_is_gone_is_not_taken_for_the_page() {
+    let page = Opened::page("<input id=in><iframe id=frame srcdoc='<input id=in>'></iframe>").await;
+    let inside = field(Shape::Text, "#frame >>> #in");
+    page.fills(&inside, "inside").await;
+    // It goes while we are in it. The twin at the top has the same name.
+    page.js("setTimeout(() => document.getElementById('frame').remove(), 1500)").await;
+    drop(page.browser.insert(&inside, "again").await);
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let error = page.fill(&inside, "outside").await.expect_err("it is gone");
+    assert!(matches!(error, BrowserError::NoElement { .. }), "{error:?}");
+    assert_eq!(page.js("return document.getElementById('in').value").await, "");
+}
+
+#[tokio::test]
+#[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
+async fn a_field_costs_three_commands() {
+    let page = Opened::page("<input id=a><select id=s><option>x<option>y</select>").await;
+    page.fills(&field(Shape::Text, "#a"), "warm").await;
+    let before = page.browser.commands();
+    page.fills(&field(Shape::Text, "#a"), "Ada").await;
+    assert_eq!(page.browser.commands() - before, 3, "go there, type, leave and look");
+    page.fills(&field(Shape::Select, "#s"), "y").await;
+    assert_eq!(page.browser.commands() - before, 6, "go there, choose, leave and look");
+}
+
+#[tokio::test]
+#[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
+async fn a_veil_hides_what_is_typed_and_what_is_repeated() {
+    // A page that allows no style of anybody's, and repeats what it was told.
+    let page = Opened::page(
+        "<meta http-equiv=Content-Security-Policy content=\"style-src 'none'\">
+         <pre>Dear <b id=w></b>, thank you</pre><input id=a><input type=range id=r>
+         <select id=s multiple><option>one<option>two</select><div id=h></div>
+         <div role=checkbox id=k>x</div>
+         <script>h.attachShadow({ mode: 'open' }).innerHTML = '<pre id=q></pre>'</script>",
+    )
+    .await;
+    let shows = async |value: &str, slid: u8| {
+        page.js(&format!(
+            "w.innerHTML = '{value}'.replace(' ', '<i> </i>'); h.shadowRoot.getElementById('q').textContent = '{value}';
+             a.value = '{value}'; r.value = {slid}; s.selectedIndex = {slid} % 2; k.textContent = '{slid}'"
+        ))
+        .await;
+        let values = [value.to_uppercase()];
+        let plain = page.browser.screenshot().await.expect("a picture");
+        (plain, page.browser.veiled_screenshot(&values).await.expect("a picture"))
+    };
+    let (ada, veiled_ada) = shows("Ada Lovelace", 1).await;
+    let (bob, veiled_bob) = shows("Bob Marshall", 8).await;
+    assert!(ada != bob, "the pictures cannot be told apart at all");
+    assert!(veiled_ada == veiled_bob, "a picture tells what was typed");
+    assert!(page.browser.screenshot().await.expect("a picture") == bob, "the veil stays");
+}

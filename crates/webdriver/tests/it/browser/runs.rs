@@ -1,0 +1,187 @@
+//! A run of the form agent: its browser, its private things, and what is left of them.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use pointsman_agents::form::{self, Form};
+use pointsman_kernel::{
+    agent::Agent,
+    body::Body,
+    chart::Disposition,
+    governor::{Grant, Level, Permissions},
+    id::Seq,
+};
+use pointsman_runtime::{
+    driver::Standing,
+    host::Host,
+    perform::Perform as _,
+    session::{Nobody, Outcome, Start},
+};
+use pointsman_webdriver::profile;
+use serde_json::{Value, json};
+
+use super::{Site, life::until};
+use crate::desk::Desk;
+
+const PAGE: &str = "<title>Join</title><form action=/sent>
+<label for=n>Full name</label><input id=n name=n autocomplete=name required>
+<label for=e>Email</label><input id=e name=e type=email autocomplete=email>
+<button>Send</button></form>";
+
+/// Runs the agent over a page with a profile of two values.
+fn run(desk: &Desk, url: &str, redact: bool) -> Outcome {
+    run_with(desk, desk.host(), json!({ "url": url, "redact": redact }), Level::Allow)
+}
+
+/// Runs the agent with a host, more of a configuration, and a rule over sending.
+fn run_with(desk: &Desk, host: Host, mut config: Value, sends: Level) -> Outcome {
+    let file = desk.work().join("me.toml");
+    fs::write(&file, "name = \"Ada Lovelace\"\nemail = \"ada@example.org\"\n").expect("a profile");
+    let held = profile::read(&file).expect("a profile").holds(&file.display().to_string());
+    config["profile"] = json!(held);
+    config["sends"] = json!(sends != Level::Refuse);
+    let sends =
+        Grant { tool: form::SUBMIT_TOOL.into(), arguments: Vec::new(), level: sends, until: None };
+    let start = Start {
+        program: crate::program(form::CHART),
+        source: form::CHART.into(),
+        config: config.into(),
+        words: vec![Body::canonical(&json!({}))],
+        goal: "join".into(),
+        permissions: Permissions { otherwise: Level::Refuse, rules: vec![sends], attended: false },
+        seed: Some(1),
+    };
+    let ran = desk.session.run(&host, start, Vec::new(), &mut Nobody);
+    ran.unwrap_or_else(|error| panic!("it runs: {error}"))
+}
+
+/// What lies beside the journal for forms.
+fn left(desk: &Desk) -> Vec<PathBuf> {
+    let work = desk.work();
+    let folder = work.parent().map(|it| it.join("deep/forms")).unwrap_or_default();
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
+}
+
+fn pictures(folder: &Path) -> usize {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let png = |path: PathBuf| fs::read(path).is_ok_and(|bytes| bytes.starts_with(b"\x89PNG"));
+    entries.filter(|entry| png(entry.path())).count()
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
+fn a_run_fills_sends_and_keeps_values_out_of_its_journal() {
+    let desk = Desk::new("browser-run");
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("one");
+    let thanks = "<h1>Thank you, Ada Lovelace</h1>";
+    let site = runtime.block_on(Site::of(&[("/", PAGE), ("/sent", thanks)]));
+    for redact in [true, false] {
+        let outcome = run(&desk, &site.url("/"), redact);
+        assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded), "{outcome:?}");
+        let journal =
+            desk.session.store().lines(&outcome.run, Seq(0)).expect("a journal").join("\n");
+        for value in ["Ada Lovelace", "ada@example.org"] {
+            assert_eq!(journal.contains(value), !redact, "{value} with redact = {redact}");
+        }
+        let folder = left(&desk).into_iter().find(|path| path.ends_with(outcome.run.as_str()));
+        assert!(pictures(&folder.expect("pictures")) >= 2);
+        let private = |path: &PathBuf| path.extension().is_some();
+        assert!(!left(&desk).iter().any(private), "{:?}", left(&desk));
+    }
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
+fn a_run_that_cannot_open_its_page_fails_and_says_why() {
+    let desk = Desk::new("browser-nowhere");
+    let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr());
+    let outcome = run(&desk, &format!("http://{}/", free.expect("a port")), true);
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Failed), "{outcome:?}");
+    assert_eq!(&*outcome.state, "error");
+    let told: Value = outcome.result.map(Value::String).unwrap_or_default();
+    assert!(told.to_string().contains("ERR_CONNECTION_REFUSED"), "{told}");
+    assert!(!left(&desk).iter().any(|path| path.extension().is_some()), "{:?}", left(&desk));
+}
+
+#[test]
+fn a_run_that_ends_before_anything_was_done_for_it_leaves_no_private_texts() {
+    let desk = Desk::new("browser-untouched");
+    let folder = desk.work().parent().map(|it| it.join("deep/forms")).unwrap_or_default();
+    fs::create_dir_all(folder.join("r1.private")).expect("a folder");
+    fs::create_dir_all(folder.join("r2.private")).expect("a folder");
+    let ended = desk.host().ended(&Form::DECL, &"r1".parse().expect("a name"), Disposition::Denied);
+    desk.session.block_on(ended);
+    assert!(!folder.join("r1.private").exists() && folder.join("r2.private").exists());
+}
+
+/// Processes whose command line names a folder.
+fn of(folder: &str) -> Vec<u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pid = |entry: fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok();
+    let runs = |pid: &u32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(folder)
+    };
+    entries.filter_map(pid).filter(runs).collect()
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
+fn a_browser_with_a_window_stays_with_the_person_until_they_close_it() {
+    let desk = Desk::new("browser-stays");
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("one");
+    let site = runtime.block_on(Site::of(&[("/", PAGE), ("/sent", "<p>Thank you")]));
+    // Its window is seen by nobody, and still it counts as one.
+    let mut settings = super::settings();
+    settings.visible = true;
+    let mark = format!("--window-name=pointsman-{}", std::process::id());
+    settings.flags.extend(["--headless".into(), mark.clone()]);
+    let config = |redact: bool| json!({ "url": site.url("/"), "redact": redact });
+
+    let sent = run_with(&desk, desk.host_with(settings.clone()), config(true), Level::Allow);
+    assert_eq!(sent.standing, Standing::Ended(Disposition::Succeeded), "{sent:?}");
+    assert!(until(|| of(&mark).is_empty()), "nothing is left to do in it");
+
+    drop(run_with(&desk, desk.host_with(settings), config(true), Level::Refuse));
+    let left = of(&mark);
+    assert!(!left.is_empty(), "the browser went with the run");
+    assert!(!self::left(&desk).iter().any(|path| path.extension().is_some()));
+    let line = fs::read(format!("/proc/{}/cmdline", left[0])).expect("it runs");
+    let line = String::from_utf8_lossy(&line).into_owned();
+    let profile = line.split('\0').find_map(|it| it.strip_prefix("--user-data-dir="));
+    let folder = Path::new(profile.expect("a profile")).parent().expect("a folder").to_owned();
+    assert!(folder.is_dir());
+    // The person closes it.
+    for pid in of(&mark) {
+        let pid = rustix::process::Pid::from_raw(pid.cast_signed()).expect("a process");
+        // One of them may have gone with another.
+        let _gone = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+    }
+    assert!(until(|| !folder.exists()), "what it lay in is left");
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver: cargo xtask test --only browser"]
+fn what_a_page_repeats_is_in_no_journal() {
+    let desk = Desk::new("browser-repeats");
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("one");
+    let first = "<form action=/two><label for=n>Full name</label>
+        <input id=n name=n autocomplete=name required><button>Next</button></form>";
+    let second = "<form action=/sent><fieldset><legend>Delivery to ADA LOVELACE</legend>
+        <p id=h>Write to ada@example.org</p>
+        <label for=e>Email</label><input id=e name=e data-for='Ada Lovelace' aria-describedby=h
+          placeholder='like ada@example.org' autocomplete=email></fieldset>
+        <button>Send</button></form>";
+    let pages = [("/", first), ("/two", second), ("/sent", "<p>Thank you, Ada Lovelace")];
+    let site = runtime.block_on(Site::of(&pages));
+    let outcome = run(&desk, &site.url("/"), true);
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded), "{outcome:?}");
+    let journal = desk.session.store().lines(&outcome.run, Seq(0)).expect("a journal").join("\n");
+    assert!(journal.contains("Delivery to [hidden]"), "{journal}");
+    for value in ["ada lovelace", "ada@example.org"] {
+        assert!(!journal.to_lowercase().contains(value), "{value} in {journal}");
+    }
+}
