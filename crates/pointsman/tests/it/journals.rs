@@ -259,3 +259,35 @@ fn a_verdict_is_counted_where_the_call_was_judged() {
     let where_found: Vec<_> = findings.iter().map(|it| &it["state"]).collect();
     assert_eq!(where_found, ["searching"], "{findings:#?}");
 }
+
+#[test]
+fn what_is_kept_beside_the_journal_goes_with_its_run() {
+    let home = Home::new("beside");
+    let ran = |question| home.research(question);
+    let (pruned, removed) = (ran("What does a red signal mean?"), ran("Who sets the points?"));
+    assert_eq!(home.pointsman(&["run", "note.toml", "Hello", "--set", "tone=dry"]).0, 3);
+    let (_, runs, _) = home.pointsman(&["runs", "--json"]);
+    let waits: Vec<Value> =
+        runs.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let waits = waits.iter().find(|run| run["disposition"].is_null()).expect("it waits");
+    let waits = waits["run"].as_str().expect("an id").to_owned();
+    let private = |run: &str| home.path(&format!("state/pointsman/forms/{run}.private"));
+    let kept = |run: &str| {
+        let pictures = home.path(&format!("state/pointsman/forms/{run}"));
+        [pictures, private(run), home.path(&format!("state/pointsman/explore/{run}"))]
+    };
+    for folder in [&pruned, &removed, &waits].map(|run| kept(run)).as_flattened() {
+        fs::create_dir_all(folder).expect("it is made");
+        fs::write(folder.join("a.png"), "a picture").expect("it is written");
+    }
+    let is_kept = |run: &str| kept(run).map(|it| it.exists());
+    assert_eq!(home.pointsman(&["runs", "prune", "--keep", "1", "--dry-run"]).0, 0);
+    assert_eq!(is_kept(&pruned), [true; 3], "a dry run removes nothing");
+    assert_eq!(home.pointsman(&["runs", "prune", "--keep", "1"]).0, 0);
+    assert_eq!((is_kept(&pruned), is_kept(&removed)), ([false; 3], [true; 3]));
+    assert_eq!(home.pointsman(&["runs", "remove", &removed]).0, 0);
+    assert_eq!((is_kept(&removed), is_kept(&waits)), ([false; 3], [true; 3]));
+    // Nothing private outlives a run; what can be looked at stays with it.
+    assert_eq!(home.pointsman(&["cancel", &waits]).0, 0);
+    assert_eq!(is_kept(&waits), [true, false, true]);
+}

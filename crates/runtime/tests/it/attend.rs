@@ -1,7 +1,7 @@
 //! Somebody who is asked: what they learn while they think, and what they may say.
 
 use std::{
-    fs, thread,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -13,11 +13,10 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     driver::Standing,
-    session::{Asking, Attend, Decision, Nobody, Reply, Session, approval},
-    store::Prune,
+    session::{Asking, Attend, Decision, Reply, Session, approval},
 };
 
-use crate::session::{Desk, Says, has_note, post};
+use crate::session::{Desk, has_note, post};
 
 /// How long something may take that should come at once.
 const SOON: Duration = Duration::from_secs(30);
@@ -108,25 +107,4 @@ fn whoever_is_asked_can_have_the_run_cancelled() {
     let outcome = desk.run(&mut Cancels);
     assert_eq!(outcome.standing, Standing::Ended(Disposition::Cancelled));
     assert!(!has_note(&desk.work()));
-}
-
-#[test]
-fn what_is_kept_beside_the_journal_goes_with_its_run() {
-    let desk = Desk::new("attend-prune");
-    let ended = desk.run(&mut Says(true, 0)).run;
-    let waits = desk.run(&mut Nobody).run;
-    let forms = desk.session.journal().parent().expect("it has a folder").join("forms");
-    let kept = |run: &str| [forms.join(run), forms.join(format!("{run}.private"))];
-    for folder in [kept(ended.as_str()), kept(waits.as_str())].as_flattened() {
-        fs::create_dir_all(folder).expect("it is made");
-        fs::write(folder.join("a.png"), "a picture").expect("it is written");
-    }
-    let all = Prune { keep: Some(0), ..Prune::default() };
-    let dry = desk.session.prune(Prune { dry_run: true, ..all });
-    assert_eq!(dry.expect("it tells").runs.len(), 1);
-    assert!(kept(ended.as_str()).iter().all(|it| it.exists()), "a dry run removes nothing");
-    let pruned = desk.session.prune(all).expect("it prunes");
-    assert_eq!(pruned.runs[0].id, ended);
-    assert!(!kept(ended.as_str()).iter().any(|it| it.exists()));
-    assert!(kept(waits.as_str()).iter().all(|it| it.exists()), "that run is still there");
 }
