@@ -7,7 +7,6 @@ use std::{io, path::PathBuf};
 
 use pointsman_kernel::chart::{BadMaximum, Refused};
 use pointsman_runtime::{
-    acp::AcpError,
     config::ConfigError,
     driver::DriveError,
     mcp::McpError,
@@ -23,7 +22,7 @@ use pointsman_webdriver::{
 };
 use thiserror::Error;
 
-use crate::chart::Source;
+use crate::{acp::AcpError, chart::Source};
 pub(crate) use explore::ExploreError;
 
 /// What can go wrong on the command line.

@@ -1,6 +1,7 @@
-//! Shows. The command line: it reads what people type, asks the libraries, and
-//! prints what they say. It decides nothing.
+//! Shows. The command line reads what people type, asks the libraries, and prints what they
+//! say; the editor server does the same for editors. Neither decides anything.
 
+mod acp;
 mod agents;
 mod appmap;
 mod budgets;

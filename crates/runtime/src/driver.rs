@@ -17,10 +17,11 @@ mod write;
 pub(crate) use derive::Derived;
 pub use load::{Loaded, fold, fold_each};
 pub(crate) use load::{go_on, rests, unread};
-pub use say::Said;
+pub use say::{SUMMARISED, Said, words};
 pub use stand::Standing;
-pub(crate) use stand::listens;
-pub(crate) use work::{answered, is_aside, question};
+pub use stand::listens;
+pub(crate) use work::answered;
+pub use work::{is_aside, question};
 
 use std::{collections::BTreeMap, future::poll_fn, sync::Arc};
 

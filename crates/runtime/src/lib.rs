@@ -14,7 +14,6 @@
 //! - [`executor`]: what carries out the tasks of an agent's own.
 //! - [`tool`]: what a run may do to the world.
 //! - [`attached`]: text that is put beside what a person says.
-//! - [`acp`]: agents served to editors.
 //! - [`mcp`]: tools that other programs offer.
 //! - [`model`]: what providers send, decoded.
 //! - [`plan`]: the phases of a task, from a file that a person wrote.
@@ -25,7 +24,6 @@
 //! - [`plural`]: numbers of things, as people write them.
 //! - [`clock`]: the only calls to the clock, and the only randomness.
 
-pub mod acp;
 pub mod attached;
 pub mod clock;
 pub mod config;

@@ -93,8 +93,9 @@ fn journals_of_earlier_drivers_replay() {
     }
 }
 
-/// Another crate of a build can switch on that JSON objects keep their order. The tier `sorted`
-/// replays all journals in a build in which none does, and says so.
+/// Another crate of a build can switch on that JSON objects keep their order: the program has
+/// one, for editors; a library user need not. The tier `sorted` replays all journals in a build
+/// in which none does, and says so.
 #[test]
 fn journals_of_the_tier_sorted_meet_a_build_that_sorts_objects() {
     let sorts = json!({ "b": 1, "a": 2 }).to_string().starts_with("{\"a\"");

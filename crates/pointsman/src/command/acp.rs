@@ -4,14 +4,12 @@ use std::{path::Path, process::ExitCode, sync::Arc};
 
 use clap::Args;
 use pointsman_kernel::governor::Grant;
-use pointsman_runtime::{
-    acp::{Furnished, Limits, NotFurnished, Service},
-    session::Session,
-};
+use pointsman_runtime::session::Session;
 use serde_json::json;
 
 use super::chat::{talker, talkers};
 use crate::{
+    acp::{Furnished, Limits, NotFurnished, Service},
     budgets::Budgets,
     chart::Source,
     drive::Drive,

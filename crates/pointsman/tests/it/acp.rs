@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::home::Home;
 
 /// Starts the command in a home.
-fn start(home: &Home, arguments: &[&str]) -> Child {
+pub(crate) fn start(home: &Home, arguments: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_pointsman"))
         .arg("acp")
         .args(arguments)

@@ -25,7 +25,7 @@ const SHOWN: usize = 120;
 const FAILED: usize = 1000;
 
 /// What is said of an answer that only serves the agent.
-pub(crate) const SUMMARISED: &str = "summarised what was said";
+pub const SUMMARISED: &str = "summarised what was said";
 
 /// What an entry of a journal is about.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -109,7 +109,7 @@ pub(super) fn shortened(text: &str, room: usize) -> String {
 }
 
 /// Returns what somebody said in an event in plain words.
-pub(crate) fn words(event: &Event<Body>) -> Option<String> {
+pub fn words(event: &Event<Body>) -> Option<String> {
     #[derive(Deserialize)]
     struct Words {
         text: String,

@@ -126,7 +126,7 @@ pub(super) fn is_under_way(core: &Core, asks: impl Fn(EffectId) -> bool) -> bool
 }
 
 /// Returns whether a run is in a state that waits for a word from outside.
-pub(crate) fn listens(chart: &Chart, core: &Core) -> bool {
+pub fn listens(chart: &Chart, core: &Core) -> bool {
     let state = chart.state(core.state);
     core.ended.is_none() && matches!(state.map(State::does), Some(Does::Await { .. }))
 }

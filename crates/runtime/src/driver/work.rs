@@ -32,7 +32,7 @@ use crate::{
 const SHOWN: usize = 120;
 
 /// Returns the question, where all that is ordered is a person's yes or no.
-pub(crate) fn question(run: &dyn AnyRun, order: &EffectKind<Body>) -> Option<String> {
+pub fn question(run: &dyn AnyRun, order: &EffectKind<Body>) -> Option<String> {
     let EffectKind::Start(Order::Own { task, .. }) = order else { return None };
     run.question(task)
 }
@@ -45,7 +45,7 @@ pub(super) fn asks(run: &dyn AnyRun, order: &EffectKind<Body>) -> bool {
 /// Returns whether it is a question to the model that only serves the agent, such as
 /// one for a summary: what comes of it is no answer to anybody. Agents that hold
 /// conversations ask for their reply as the first item of a job, and for nothing else.
-pub(crate) fn is_aside(order: &Order<Body>, agent: &AgentDecl) -> bool {
+pub fn is_aside(order: &Order<Body>, agent: &AgentDecl) -> bool {
     matches!(order, Order::Model(call) if call.item > 0 && agent.converses())
 }
 

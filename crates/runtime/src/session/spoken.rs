@@ -78,7 +78,7 @@ impl Session {
     }
 
     /// Returns how many words wait for a run that each begin a turn.
-    pub(crate) fn waiting(&self, id: &RunId) -> Result<usize, SessionError> {
+    pub fn waiting(&self, id: &RunId) -> Result<usize, SessionError> {
         let letters = self.store.letters(id)?;
         Ok(letters.iter().filter(|letter| given(letter) == Some(0)).count())
     }

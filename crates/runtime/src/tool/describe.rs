@@ -65,7 +65,7 @@ pub enum Now {
 
 impl Now {
     /// Looks into a file of a folder.
-    pub(crate) fn of(folder: &Folder, path: &str, limit: u64) -> Self {
+    pub fn of(folder: &Folder, path: &str, limit: u64) -> Self {
         let Ok(inside) = folder.inside(path) else { return Self::Unknown };
         match folder.read(&inside, limit) {
             Ok(bytes) => String::from_utf8(bytes).map_or(Self::Unknown, Self::Text),

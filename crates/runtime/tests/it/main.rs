@@ -1,7 +1,6 @@
 //! What this crate promises, through its public face.
 #![expect(clippy::disallowed_methods, reason = "a test waits with a limit of its own")]
 
-mod acp;
 mod asking;
 mod attend;
 mod children;

@@ -2,14 +2,15 @@
 
 use std::{
     env, fs,
+    io::{BufRead as _, BufReader, Write as _},
     os::unix::fs::PermissionsExt,
     path::Path,
     process::{Command, Stdio},
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::{home::Home, kept::full};
+use crate::{acp, home::Home, kept::full};
 
 /// What lies beside toolchains and must not be seen.
 const SECRETS: [&str; 16] = [
@@ -176,4 +177,64 @@ fn a_full_disk_is_told_with_the_way_out() {
     let told = String::from_utf8(output.stderr).expect("it is text");
     assert_eq!(output.status.code(), Some(10), "{told}");
     full(&told);
+}
+
+const WRITES: &str = "[[turn]]\ntext = 'I write it.'\n[[turn.calls]]\ntool = 'write'\n\
+                      arguments = { path = 'a.txt', content = 'x' }\n\
+                      [[turn]]\ntext = 'Write a file'\n[[turn]]\ntext = 'All done.'\n";
+
+/// Sends the requests of an editor one after the other, allows what is asked for, and returns
+/// the last result with everything that was shown.
+fn edited(home: &Home, requests: &[(&str, Value)]) -> (Value, String) {
+    let model = format!("script:{}", home.path("script.toml").display());
+    let mut child = acp::start(home, &["--model", &model, "--commit"]);
+    let mut stdin = child.stdin.take().expect("it listens");
+    let mut answers = BufReader::new(child.stdout.take().expect("it speaks")).lines();
+    let (mut result, mut shown) = (Value::Null, String::new());
+    let first = ("initialize", json!({ "protocolVersion": 1 }));
+    for (id, (method, params)) in [&first].into_iter().chain(requests).enumerate() {
+        let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        writeln!(stdin, "{message}").expect("it hears");
+        loop {
+            let line = answers.next().expect("it answers").expect("it is text");
+            let said: Value = serde_json::from_str(&line).expect("it is a message");
+            if said["method"] == "session/request_permission" {
+                let outcome = json!({ "outcome": "selected", "optionId": "allow_once" });
+                let result = json!({ "outcome": outcome });
+                let answer = json!({ "jsonrpc": "2.0", "id": said["id"], "result": result });
+                writeln!(stdin, "{answer}").expect("it hears");
+            } else if said["id"] == json!(id) {
+                result = said["result"].clone();
+                assert!(result.is_object(), "{line}");
+                break;
+            } else {
+                shown += &line;
+            }
+        }
+    }
+    drop(stdin);
+    assert!(child.wait().expect("it ends").success());
+    (result, shown)
+}
+
+#[test]
+#[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
+fn a_commit_is_shown_in_the_editor_when_it_is_made_and_when_the_session_is_loaded_again() {
+    let home = Home::new("acp-commit");
+    home.write("script.toml", WRITES);
+    let work = home.path("docs");
+    let made = Command::new("git").args(["init", "--quiet"]).arg(&work).status();
+    assert!(made.expect("git runs").success());
+    let new = json!({ "cwd": work, "mcpServers": [] });
+    let (begun, _) = edited(&home, &[("session/new", new)]);
+    let id = &begun["sessionId"];
+    let load = json!({ "sessionId": id, "cwd": work, "mcpServers": [] });
+    let prompt = json!({ "sessionId": id, "prompt": [{ "type": "text", "text": "write" }] });
+    let requests = [("session/load", load.clone()), ("session/prompt", prompt)];
+    let (stopped, shown) = edited(&home, &requests);
+    assert_eq!(stopped["stopReason"], "end_turn");
+    let wanted = "committed 1 file as ";
+    assert!(shown.contains(wanted) && shown.contains("Write a file"), "{shown}");
+    let (_, shown) = edited(&home, &[("session/load", load)]);
+    assert!(shown.contains(wanted), "{shown}");
 }

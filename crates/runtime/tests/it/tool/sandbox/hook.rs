@@ -1,6 +1,5 @@
 //! What happens after tools, in a real repository.
 
-mod edited;
 mod race;
 mod resumed;
 mod signed;

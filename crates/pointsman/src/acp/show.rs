@@ -8,14 +8,14 @@ use agent_client_protocol::v1::schema::{
     ToolCallLocation, ToolCallStatus, ToolCallUpdateFields, ToolKind as Kind,
 };
 use pointsman_kernel::agent::ToolCall;
-use serde_json::Value;
-
-use super::Limits;
-use crate::{
+use pointsman_runtime::{
     observe::AGAIN,
     tool::{Arguments, FileChange, Now, ToolKind, Toolbox, folder::Folder},
     visible::{folded, line, visible},
 };
+use serde_json::Value;
+
+use super::Limits;
 
 /// The arguments that say what a call is about, the most telling first.
 const TELLING: [&str; 5] = ["command", "path", "url", "query", "pattern"];
@@ -178,7 +178,7 @@ const fn kind(kind: ToolKind) -> Kind {
         ToolKind::Execute => Kind::Execute,
         ToolKind::Fetch => Kind::Fetch,
         ToolKind::Plan => Kind::Think,
-        ToolKind::Other => Kind::Other,
+        _ => Kind::Other,
     }
 }
 

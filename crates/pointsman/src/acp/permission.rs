@@ -10,8 +10,7 @@ use pointsman_kernel::{
     agent::ToolCall,
     governor::{Grant, Level},
 };
-
-use crate::{
+use pointsman_runtime::{
     observe::{Asked, Question},
     session::Decision,
     tool::Toolbox,

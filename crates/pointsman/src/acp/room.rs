@@ -18,6 +18,13 @@ use pointsman_kernel::{
     id::{EffectId, Seq},
     turn::{TurnError, TurnErrorKind},
 };
+use pointsman_runtime::{
+    driver::Standing,
+    observe::{Notice, Observer, Question},
+    session::{Conversation, Session, Speaker},
+    store::RunId,
+    tool::ToolKind,
+};
 use tokio::{
     sync::mpsc,
     task::{AbortHandle, JoinHandle, JoinSet},
@@ -28,13 +35,6 @@ use super::{
     due::Due,
     error, past, permission,
     tell::{Teller, message, thought},
-};
-use crate::{
-    driver::Standing,
-    observe::{Notice, Observer, Question},
-    session::{Conversation, Session, Speaker},
-    store::RunId,
-    tool::ToolKind,
 };
 
 /// What an editor says to a session.

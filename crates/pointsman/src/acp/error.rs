@@ -2,9 +2,10 @@
 
 use agent_client_protocol::{Error, ErrorCode, v1::schema};
 use pointsman_kernel::chart::Disposition;
+use pointsman_runtime::{
+    driver::DriveError, host::HostError, session::SessionError, store::StoreError,
+};
 use serde_json::json;
-
-use crate::{driver::DriveError, host::HostError, session::SessionError, store::StoreError};
 
 /// What was asked for makes no sense.
 pub(super) fn bad_params(why: &str) -> Error {

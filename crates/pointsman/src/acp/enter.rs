@@ -14,6 +14,12 @@ use agent_client_protocol::{
         },
     },
 };
+use pointsman_runtime::{
+    host::Host,
+    observe::{Log, Observer},
+    session::Start,
+    store::RunId,
+};
 use tokio::{
     signal::unix::{SignalKind, signal},
     task::spawn_blocking,
@@ -28,12 +34,6 @@ use super::{
     servers,
     show::Workspace,
     tell::Teller,
-};
-use crate::{
-    host::Host,
-    observe::{Log, Observer},
-    session::Start,
-    store::RunId,
 };
 
 /// Returns what an editor is told of us when it says hello.

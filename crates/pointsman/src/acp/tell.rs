@@ -14,13 +14,13 @@ use pointsman_kernel::{
     id::EffectId,
     turn::{TurnError, TurnErrorKind},
 };
-
-use super::show::{Workspace, said};
-use crate::{
-    driver::say::SUMMARISED,
+use pointsman_runtime::{
+    driver::SUMMARISED,
     observe::{Asked, Notice, Question},
     tool::Toolbox,
 };
+
+use super::show::{Workspace, said};
 
 /// Text that was shown cannot be taken back; this stands behind what came to nothing.
 const CUT_OFF: &str = "\n\n*(The reply was cut off; trying again.)*\n\n";

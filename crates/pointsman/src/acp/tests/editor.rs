@@ -24,7 +24,6 @@ use agent_client_protocol::{
 };
 use pointsman_kernel::governor::{Level, Permissions};
 use pointsman_runtime::{
-    acp::{Furnished, Limits, NotFurnished, Service},
     host,
     model::{self, Spec},
     session::Session,
@@ -33,10 +32,33 @@ use pointsman_runtime::{
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use crate::store::Folder;
+use crate::acp::{Furnished, Limits, NotFurnished, Service};
 
 /// How long something may take that should come at once.
 const SOON: Duration = Duration::from_secs(30);
+
+/// A folder that is removed again.
+pub(crate) struct Folder(pub(crate) PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let process = std::process::id();
+        let path = std::env::temp_dir().join(format!("pointsman-acp-{name}-{process}"));
+        drop(std::fs::remove_dir_all(&path));
+        std::fs::create_dir_all(path.join("work")).expect("the folder can be made");
+        Self(path)
+    }
+
+    pub(crate) fn journal(&self) -> PathBuf {
+        self.0.join("deep/journal.db")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}
 
 /// A folder with a workspace, a journal and a script.
 pub(crate) struct Desk {
@@ -46,11 +68,7 @@ pub(crate) struct Desk {
 
 impl Desk {
     pub(crate) fn new(name: &str, script: &str) -> Self {
-        // Built before any time is taken.
-        crate::tool::sandbox_helper();
-        let folder = Folder::new(&format!("acp-{name}"));
-        std::fs::create_dir_all(folder.0.join("work")).expect("it can be made");
-        let desk = Self { folder, config: json!({}) };
+        let desk = Self { folder: Folder::new(name), config: json!({}) };
         desk.script(script);
         desk
     }
@@ -105,21 +123,8 @@ impl Desk {
             }
             let script = format!("script:{}", root.join("script.toml").display());
             let spec: Spec = script.parse().expect("a model");
-            let mut tools = tool::Settings::over(folder, index.clone());
-            tools.sandbox.helper = Some(crate::tool::sandbox_helper().into());
-            let host = host::Settings {
-                model: model::Settings::new(spec),
-                tools,
-                mcp: None,
-                watch: None,
-                // In a repository the person has turned commits on.
-                hooks: host::Hooks {
-                    commit: folder.join(".git").is_dir(),
-                    ..host::Hooks::default()
-                },
-                instructions: host::Instructions::default(),
-                executors: pointsman_runtime::executor::Executors::default(),
-            };
+            let tools = tool::Settings::over(folder, index.clone());
+            let host = host::Settings::new(model::Settings::new(spec), tools);
             let permissions =
                 Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true };
             Ok(Furnished { host, permissions, config: config.clone().into(), chart: None })

@@ -14,6 +14,8 @@ mod room;
 mod servers;
 mod show;
 mod tell;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use std::{
@@ -33,9 +35,9 @@ use agent_client_protocol::{
     },
 };
 use pointsman_kernel::{body::Body, governor::Permissions};
+use pointsman_runtime::{host, session::Session};
 use thiserror::Error as ThisError;
 
-use crate::{host, session::Session};
 use {
     enter::{blocking, greeting, stopped},
     room::{Room, Word},
@@ -43,19 +45,19 @@ use {
 
 /// How much an editor is shown, and how long a session has to be let go of.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Limits {
+pub(crate) struct Limits {
     /// Bytes of a tool's output.
-    pub output: usize,
+    pub(crate) output: usize,
     /// Bytes of what a tool has put out last, while it runs.
-    pub progress: usize,
+    pub(crate) progress: usize,
     /// Bytes of each side of a change.
-    pub diff: usize,
+    pub(crate) diff: usize,
     /// Characters of a call's title.
-    pub title: usize,
+    pub(crate) title: usize,
     /// Sessions on a page of the list.
-    pub page: usize,
+    pub(crate) page: usize,
     /// How long a session may take to stop what it started.
-    pub leave: Duration,
+    pub(crate) leave: Duration,
 }
 
 impl Default for Limits {
@@ -74,7 +76,7 @@ impl Default for Limits {
 /// Why an editor cannot be served any longer.
 #[derive(Debug, ThisError)]
 #[non_exhaustive]
-pub enum AcpError {
+pub(crate) enum AcpError {
     /// The connection to it failed.
     #[error("the connection to the editor failed: {0}")]
     Connection(Error),
@@ -85,28 +87,28 @@ pub enum AcpError {
 
 /// What a session in a folder works with.
 #[derive(Debug)]
-pub struct Furnished {
+pub(crate) struct Furnished {
     /// Its model, its tools and the folder's own servers.
-    pub host: host::Settings,
+    pub(crate) host: host::Settings,
     /// What may run unasked. Somebody sits at the editor, so they should be attended.
-    pub permissions: Permissions,
+    pub(crate) permissions: Permissions,
     /// The agent's configuration.
-    pub config: Body,
+    pub(crate) config: Body,
     /// The chart with the limits that hold in this folder, if they are others than usual.
-    pub chart: Option<Box<str>>,
+    pub(crate) chart: Option<Box<str>>,
 }
 
 /// Why a session cannot be set up.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct NotFurnished {
+pub(crate) struct NotFurnished {
     /// What is wrong.
-    pub why: String,
+    pub(crate) why: String,
     /// What to do next.
-    pub hint: Option<String>,
+    pub(crate) hint: Option<String>,
 }
 
 /// Says what sessions work with.
-pub trait Furnish: Send + Sync {
+pub(crate) trait Furnish: Send + Sync {
     /// Returns what a session in this folder works with. It may block.
     fn furnish(&self, folder: &Path) -> Result<Furnished, NotFurnished>;
 }
@@ -121,7 +123,7 @@ where
 }
 
 /// An agent that is served to an editor.
-pub struct Service {
+pub(crate) struct Service {
     session: Arc<Session>,
     furnish: Box<dyn Furnish>,
     /// The agent's chart.
@@ -132,7 +134,7 @@ pub struct Service {
 
 impl Service {
     /// Serves runs of a chart, which must be one that listens: `chat`'s or `code`'s.
-    pub fn new(
+    pub(crate) fn new(
         session: Arc<Session>,
         furnish: impl Furnish + 'static,
         chart: &str,
@@ -144,14 +146,17 @@ impl Service {
 
     /// Serves on standard input and output, until the editor is gone or the system asks
     /// the program to end. Every run is let go of then.
-    pub fn stdio(self) -> Result<(), AcpError> {
+    pub(crate) fn stdio(self) -> Result<(), AcpError> {
         let session = Arc::clone(&self.session);
         session.block_on(self.serve(Stdio::new()))
     }
 
     /// Serves over a transport. Call it on the session's threads, by
     /// [`block_on`](Session::block_on).
-    pub async fn serve(self, transport: impl ConnectTo<Agent> + 'static) -> Result<(), AcpError> {
+    pub(crate) async fn serve(
+        self,
+        transport: impl ConnectTo<Agent> + 'static,
+    ) -> Result<(), AcpError> {
         let service = Arc::new(self);
         let served = tokio::select! {
             served = Arc::clone(&service).connect(transport) => served.map_err(AcpError::Connection),

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use agent_client_protocol::{Error, v1::schema::McpServer};
-
-use super::error;
-use crate::{
+use pointsman_runtime::{
     host::Approved,
     mcp::{Config, McpLimits, Named},
 };
+
+use super::error;
 
 /// Adds an editor's servers to those of the workspace.
 pub(super) fn with(

@@ -1,6 +1,6 @@
 //! Agents in an editor: conversations, permissions, cancelling, coming back, bad input.
 
-pub(crate) mod editor;
+mod editor;
 mod elsewhere;
 
 use agent_client_protocol::{

@@ -13,6 +13,7 @@ use agent_client_protocol::{
         SessionUpdate,
     },
 };
+use chrono::{DateTime, SecondsFormat};
 use pointsman_kernel::{
     agent::{Answer, Order},
     body::Body,
@@ -23,21 +24,20 @@ use pointsman_kernel::{
     job::AgentDecl,
     journal::Entry,
 };
+use pointsman_runtime::{
+    driver::{fold_each, is_aside, listens, question, words},
+    entry::event,
+    observe::Notice,
+    session::{Session, SessionError},
+    store::{RunId, RunRow},
+    visible::line,
+};
 use serde_json::Value;
 
 use super::{
     due::Due,
     error,
     tell::{Teller, heard},
-};
-use crate::{
-    config::day::written,
-    driver::{fold_each, is_aside, listens, question, say::words},
-    entry::event,
-    observe::Notice,
-    session::{Session, SessionError},
-    store::{RunId, RunRow},
-    visible::line,
 };
 
 /// How the goal of a run begins that an editor began; its folder follows.
@@ -223,4 +223,10 @@ pub(super) fn sessions(
     }
     let more = found.next().is_some();
     Ok(ListSessionsResponse::new(listed).next_cursor(more.then(|| (after + page).to_string())))
+}
+
+/// Returns the second in which a moment lies, in universal time.
+fn written(ms: u64) -> Option<String> {
+    let moment = DateTime::from_timestamp_millis(i64::try_from(ms).ok()?)?;
+    Some(moment.to_rfc3339_opts(SecondsFormat::Secs, true))
 }

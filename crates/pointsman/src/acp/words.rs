@@ -4,9 +4,9 @@ use agent_client_protocol::{
     Error,
     v1::schema::{ContentBlock, EmbeddedResourceResource},
 };
+use pointsman_runtime::attached::attached;
 
 use super::error;
-use crate::attached::attached;
 
 /// Returns the text of a prompt. What was put beside it is named by its source; what
 /// is no text is refused, for the model would not see it.
