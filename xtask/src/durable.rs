@@ -16,6 +16,7 @@ mod waiting;
 use std::{path::Path, time::Duration};
 
 use anyhow::{Context, Result, ensure};
+use pointsman_runtime::store::Options;
 
 use self::{counter::Counter, disk::Raw, figures::Figures, figures::Pairs};
 use crate::{
@@ -106,6 +107,11 @@ fn pairs(folder: &Path) -> Result<Pairs> {
 
 fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
+}
+
+/// Returns how journals are opened: as the command does.
+fn options() -> Options {
+    Options { inline_commit: true, ..Options::default() }
 }
 
 /// Returns the text of the counter's chart.

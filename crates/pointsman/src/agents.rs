@@ -43,7 +43,7 @@ fn with(tools: &Toolbox, submit: SubmitTool) -> Toolbox {
 
 /// Ends what a run has left behind that has ended, unless a process drives it.
 pub(crate) fn forget(session: &Session, run: &RunId) -> Result<(), SessionError> {
-    if session.store().hold(run)?.is_some() {
+    if session.block_on(session.store().claim(run))?.is_some() {
         form::forget(session.journal(), run);
     }
     Ok(())

@@ -163,7 +163,7 @@ pub(crate) fn counts(
 /// Returns what a run asks, for somebody who answers later.
 pub(crate) fn asked(session: &Session, outcome: &Outcome) -> Vec<String> {
     // A run that cannot be read any more cannot be answered either.
-    let Ok(row) = session.store().run(&outcome.run) else { return Vec::new() };
+    let Ok(row) = session.block_on(session.store().run(&outcome.run)) else { return Vec::new() };
     outcome.questions.iter().map(|question| open_question(&row, question)).collect()
 }
 
@@ -192,7 +192,9 @@ fn open(session: &Session, outcome: &Outcome) -> &'static str {
 
 /// Returns whether a run is a conversation: what it waits for is a message.
 fn is_talk(session: &Session, outcome: &Outcome) -> bool {
-    session.store().run(&outcome.run).is_ok_and(|row| AGENTS.decl(&row.agent).converses())
+    session
+        .block_on(session.store().run(&outcome.run))
+        .is_ok_and(|row| AGENTS.decl(&row.agent).converses())
 }
 
 /// Tells people how a run stands and what to do next.

@@ -21,7 +21,7 @@ use crate::{appmap, error::ExploreError, report::Error, which::Which};
 
 /// Reads the exploration that is meant.
 pub(crate) fn explored(session: &Session, which: &Which) -> Result<Exploration, Error> {
-    let row = which.find(session.store())?;
+    let row = which.find(session)?;
     let found = exploration::read(session, &row.id).map_err(Error::Session)?;
     found.ok_or_else(|| {
         let (run, agent) = (row.id.to_string(), row.agent.to_string());

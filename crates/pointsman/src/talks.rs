@@ -36,7 +36,7 @@ pub(crate) fn whole(folder: &Path) -> PathBuf {
 impl Wanted<'_> {
     /// Returns these conversations, the newest first, and no more than so many.
     pub(crate) fn find(&self, session: &Session, most: usize) -> Result<Vec<Found>, Error> {
-        let rows = session.store().list().map_err(Error::Store)?.runs;
+        let rows = session.block_on(session.store().list()).map_err(Error::Store)?.runs;
         let talk = |row: &RunRow| {
             let is_its = self.agent.is_none_or(|agent| *row.agent == *agent);
             AGENTS.decl(&row.agent).converses() && is_its && !row.id.is_child()
@@ -84,7 +84,7 @@ impl Wanted<'_> {
 /// Returns the newest run of a folder that has not ended, of any agent.
 pub(crate) fn open(session: &Session, folder: &Path) -> Result<RunRow, Error> {
     let dir = whole(folder);
-    let rows = session.store().list().map_err(Error::Store)?.runs;
+    let rows = session.block_on(session.store().list()).map_err(Error::Store)?.runs;
     let mut open = rows.into_iter().filter(|row| row.ended.is_none() && !row.id.is_child());
     let here = |row: &RunRow| {
         let place = session.place(&row.id).ok().flatten();

@@ -2,7 +2,10 @@
 
 use std::str::FromStr;
 
-use pointsman_runtime::store::{Listed, NoRunId, RunId, RunRow, Store, StoreError};
+use pointsman_runtime::{
+    session::Session,
+    store::{Listed, NoRunId, RunId, RunRow, StoreError},
+};
 
 use crate::{report::Error, tell::note};
 
@@ -26,26 +29,26 @@ enum Found {
 
 impl Which {
     /// Finds the run.
-    pub(crate) fn find(&self, store: &Store) -> Result<RunRow, Error> {
-        match self.look(store)? {
+    pub(crate) fn find(&self, session: &Session) -> Result<RunRow, Error> {
+        match self.look(session)? {
             Found::Whole(row) => Ok(*row),
             Found::Damaged(_, error) => Err(Error::Store(error)),
         }
     }
 
     /// Finds the run's id, whatever state the run is in.
-    pub(crate) fn id(&self, store: &Store) -> Result<RunId, Error> {
-        Ok(match self.look(store)? {
+    pub(crate) fn id(&self, session: &Session) -> Result<RunId, Error> {
+        Ok(match self.look(session)? {
             Found::Whole(row) => row.id,
             Found::Damaged(id, _) => id,
         })
     }
 
-    fn look(&self, store: &Store) -> Result<Found, Error> {
+    fn look(&self, session: &Session) -> Result<Found, Error> {
         let typed = self.0.as_str();
         if typed != "last" {
             // Whatever is wrong with others, a run that is named whole is found.
-            match store.run(&self.0) {
+            match session.block_on(session.store().run(&self.0)) {
                 Ok(row) => return Ok(Found::Whole(Box::new(row))),
                 Err(error) if error.run() == Some(&self.0) => {
                     return Ok(Found::Damaged(self.0.clone(), error));
@@ -54,7 +57,7 @@ impl Which {
                 Err(error) => return Err(Error::Store(error)),
             }
         }
-        let listed = store.list().map_err(Error::Store)?;
+        let listed = session.block_on(session.store().list()).map_err(Error::Store)?;
         if typed == "last" { newest(listed) } else { self.beginning(listed) }
     }
 

@@ -278,11 +278,12 @@ pub struct JournalConfig {
 }
 
 impl JournalConfig {
-    /// Returns how journals are opened.
+    /// Returns how journals are opened. A command drives one run at a time, so its entries are
+    /// written on its own thread.
     pub fn options(&self) -> store::Options {
         let usual = store::Options::default();
         let busy = self.busy_ms.map_or(usual.busy, Duration::from_millis);
-        store::Options { busy, max_bytes: self.max_bytes, ..usual }
+        store::Options { busy, max_bytes: self.max_bytes, inline_commit: true, ..usual }
     }
 }
 

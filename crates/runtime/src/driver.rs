@@ -42,9 +42,10 @@ use tokio::sync::mpsc;
 
 use crate::{
     clock::{Clock, now_ms},
+    journal::{Errand, Journal},
     observe::{Notice, Observer},
     perform::Perform,
-    store::{Append, Committed, LetterId, Opening, RunId, Store, StoreError},
+    store::{Append, LetterId, Opening, RunId, Store, StoreError},
 };
 use tell::Tally;
 use work::{Moved, Ordered, Working};
@@ -119,7 +120,7 @@ pub struct Site {
     /// The agents that they can be of.
     pub agents: Arc<Agents>,
     /// What keeps them.
-    pub store: Arc<Store>,
+    pub store: Arc<dyn Store>,
     /// What acts for them.
     pub performer: Arc<dyn Perform>,
     /// Who watches them.
@@ -149,6 +150,7 @@ pub struct Driver {
     program: Arc<Program>,
     run: Box<dyn AnyRun>,
     site: Site,
+    journal: Journal,
     prev: Digest,
     clock: Clock,
     inbox: mpsc::UnboundedReceiver<Sent>,
@@ -177,9 +179,10 @@ impl Driver {
             letters: words.iter().map(|word| written(word).into()).collect(),
             forked: None,
         };
-        let run = program.start();
-        let clock = Clock::new(created_ms, run.core().now);
-        let mut driver = Self::around(id, program, run, site, Digest::default(), clock);
+        let loaded = unread(&program);
+        let journal = Journal::new(Arc::clone(&site.store), program.agent().name);
+        let clock = Clock::new(created_ms, loaded.run.core().now);
+        let mut driver = Self::around(id, program, loaded, site, journal, clock);
         let first = Event::Begun(Box::new(begun));
         driver.apply(first, Some(opening)).await?.map_err(DriveError::NotBegun)?;
         Ok(driver)
@@ -188,14 +191,33 @@ impl Driver {
     fn around(
         id: RunId,
         program: Arc<Program>,
-        run: Box<dyn AnyRun>,
+        loaded: Loaded,
         site: Site,
-        prev: Digest,
+        journal: Journal,
         clock: Clock,
     ) -> Self {
         let (outbox, inbox) = mpsc::unbounded_channel();
-        let (open, tally, letter, held) = (BTreeMap::new(), Tally::default(), None, false);
-        Self { id, program, run, site, prev, clock, inbox, outbox, open, tally, letter, held }
+        let (tally, letter, held) = (Tally::default(), None, false);
+        let Loaded { run, link: prev, open } = loaded;
+        let mut driver = Self {
+            id,
+            program,
+            run,
+            site,
+            journal,
+            prev,
+            clock,
+            inbox,
+            outbox,
+            open: BTreeMap::new(),
+            tally,
+            letter,
+            held,
+        };
+        for (effect, order) in open {
+            driver.reopen_order(effect, order);
+        }
+        driver
     }
 
     /// Returns where events from outside can be sent.
@@ -279,15 +301,17 @@ impl Driver {
         event: Event<Body>,
         opening: Option<Opening>,
     ) -> Result<Result<(), NotStepped>, DriveError> {
-        Ok(self.commit(event, opening).await?.map(drop))
+        Ok(self.commit(event, opening, &[]).await?.map(drop))
     }
 
-    /// Applies one event: steps 2 to 6. Returns the right to act on it, if it is no late one.
+    /// Applies one event: steps 2 to 6. `again` are effects that are to be started again, if the
+    /// event is no late one; the right to do that is returned.
     async fn commit(
         &mut self,
         event: Event<Body>,
         opening: Option<Opening>,
-    ) -> Result<Result<Option<Committed>, NotStepped>, DriveError> {
+        again: &[EffectId],
+    ) -> Result<Result<Vec<Errand>, NotStepped>, DriveError> {
         let raw = match to_raw_value(&event) {
             Ok(raw) => raw,
             Err(error) => return Ok(Err(NotStepped::Unreadable(error.to_string()))),
@@ -296,7 +320,7 @@ impl Driver {
         let (seq, at) = (self.run.core().next, self.clock.now());
         let (before, paused) = (self.run.core().entered, self.run.core().paused);
         let stepped = match self.run.step(&self.program, seq, at, event.clone()) {
-            Ok(Stepped { took: Took::Ignored(_), .. }) => return Ok(Ok(None)),
+            Ok(Stepped { took: Took::Ignored(_), .. }) => return Ok(Ok(Vec::new())),
             Ok(stepped) => stepped,
             Err(refused) => return Ok(Err(refused)),
         };
@@ -313,20 +337,24 @@ impl Driver {
         let orders = work::orders(&self.program, &*self.run, &stepped);
         // 4. Write, and wait until it is on disk.
         let append = self.append(entry.line(), &orders);
-        let committed = self.write(append, opening).await?;
+        let starts = orders.iter().filter(|it| it.is_started(&*self.run)).map(|it| (it.id, false));
+        let starts = starts.chain(again.iter().map(|effect| (*effect, true))).collect();
+        let committed = self.write(append, opening, starts).await?;
         self.prev = committed.link();
         // 5. Start what was ordered. 6. Tell those who watch; of the transition first, so
         // that they see a state before what is started in it.
         self.tell_step(&committed, &event, &stepped, before);
+        let mut permits = committed.into_permits();
         for ordered in orders {
-            self.start(&committed, ordered);
+            let permit = permits.extract_if(.., |it| !it.again && it.effect == ordered.id).next();
+            self.start(permit, ordered);
         }
         self.put_away();
         self.tell_pause(paused);
         if let Some(how) = self.run.core().ended {
             self.site.performer.ended(self.program.agent(), &self.id, how).await;
         }
-        Ok(Ok(Some(committed)))
+        Ok(Ok(permits))
     }
 
     fn append(&mut self, line: String, orders: &[Ordered]) -> Append {

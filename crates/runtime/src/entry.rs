@@ -15,9 +15,9 @@ pub fn event(line: &str) -> Option<Event<Body>> {
 
 /// Returns what a run was begun with, as its first entry says; nothing where this build
 /// cannot read it.
-pub fn begun(store: &Store, run: &RunId) -> Result<Option<Begun>, StoreError> {
+pub async fn begun(store: &dyn Store, run: &RunId) -> Result<Option<Begun>, StoreError> {
     // Of a long run only this is wanted.
-    Ok(match event(&store.first_line(run)?) {
+    Ok(match event(&store.first_line(run).await?) {
         Some(Event::Begun(begun)) => Some(*begun),
         _ => None,
     })

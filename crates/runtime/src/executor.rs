@@ -183,7 +183,7 @@ mod tests {
         let model = Model::new(Settings::new(Spec::quote())).expect("it needs nothing");
         let effect = EffectId { seq: Seq(1), index: 0 };
         let run = "r1".parse().expect("a name");
-        let errand = Errand { run, agent: "stranger", effect, again: false };
+        let errand = Errand::unwritten(run, "stranger", effect, false);
         let asked = |private: Option<Private>| {
             let prompt = Prompt { private, ..Prompt::default() };
             let question = Question { prompt, tools: Vec::new(), key: String::new() };

@@ -128,7 +128,7 @@ struct Inner {
     instructions: Instructions,
     /// Where the journals are: the disk that is watched, and where child runs are kept.
     journal: PathBuf,
-    store: Arc<Store>,
+    store: Arc<dyn Store>,
     accounts: hook::Accounts,
     executors: Executors,
     place: Place,
@@ -142,7 +142,7 @@ impl Host {
     pub(crate) async fn open(
         settings: Settings,
         agents: Arc<Agents>,
-        store: Arc<Store>,
+        store: Arc<dyn Store>,
         journal: PathBuf,
     ) -> Result<Self, HostError> {
         let Settings { model, tools, mcp, watch, hooks, instructions, executors } = settings;
@@ -229,7 +229,7 @@ impl Host {
         if tool.is_some_and(|tool| tool.decl().effect == ToolEffect::Command) {
             self.heed_record(&errand.run).await;
         }
-        let permissions = match self.0.rules.of(&self.0.store, &errand.run).await {
+        let permissions = match self.0.rules.of(&*self.0.store, &errand.run).await {
             Ok(permissions) => permissions,
             Err(error) => return Done::fault(FaultClass::Other, false, &error.to_string()),
         };

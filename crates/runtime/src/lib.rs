@@ -5,7 +5,7 @@
 //! of their own, `pointsman-webdriver`. It takes orders from `pointsman-kernel`, and
 //! only orders whose journal entry is on disk.
 //!
-//! - [`store`]: journals in one SQLite file.
+//! - [`store`]: what keeps journals: the contract, a store in one SQLite file, one in memory.
 //! - [`driver`]: the loop around a run.
 //! - [`session`]: runs on this machine, for callers that do not await.
 //! - [`yard`]: thousands of runs in one process; those that wait take next to nothing.
@@ -31,6 +31,7 @@ pub mod driver;
 pub mod entry;
 pub mod executor;
 pub mod host;
+mod journal;
 pub mod mcp;
 pub mod model;
 pub mod observe;

@@ -1,19 +1,19 @@
 //! The other half of every job: carrying an order out into the world.
 
-use std::{fmt, future::Future, pin::Pin};
+use std::{future::Future, pin::Pin};
 
 use pointsman_kernel::{
     agent::{Answer, ChildEnd, ChildRun, Fault, FaultClass, Reply, ToolCall, ToolResult},
     body::Body,
     chart::Disposition,
     event::Usage,
-    id::EffectId,
     job::AgentDecl,
     prompt::Prompt,
 };
 use serde::Serialize;
 use tokio::sync::mpsc;
 
+pub use crate::journal::Errand;
 use crate::store::RunId;
 
 /// An order that is on disk, with what is needed to carry it out.
@@ -28,26 +28,6 @@ pub enum Task {
     Child(ChildRun),
     /// Do something of the agent's own.
     Own(Body),
-}
-
-/// Which order it is. As text it is the key by which a provider can tell a repetition:
-/// the same before and after a crash, another one in every fork.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Errand {
-    /// The run.
-    pub run: RunId,
-    /// The agent that it is of.
-    pub agent: &'static str,
-    /// The effect.
-    pub effect: EffectId,
-    /// Whether it was started before, and nobody knows how far it came.
-    pub again: bool,
-}
-
-impl fmt::Display for Errand {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}-{}", self.run, self.effect.seq.0, self.effect.index)
-    }
 }
 
 /// Where a model's text goes while it is still being written, and a tool's output while

@@ -19,7 +19,7 @@ use crate::{
     entry::begun,
     host::{self, Host, Place},
     observe::{Observer, Question},
-    store::{Hold, Options, Prune, Pruned, Removed, RunId, Store},
+    store::{Lease, Options, Prune, Pruned, Removed, RunId, SqliteStore, Store},
 };
 
 mod answers;
@@ -44,16 +44,16 @@ pub use error::SessionError;
 pub use message::Posted;
 
 use drive::Company;
-pub(crate) use drive::{POST, deliver, every, hear};
+pub(crate) use drive::{deliver, hear};
 pub use rehearse::{Rehearsed, rehearse};
 pub use replay::{Replayed, replay};
 use signals::Signals;
 pub(crate) use spoken::is_word;
 use threads::Threads;
 
-/// How often a run that seems to be held is tried again, and after how long.
-pub(crate) const HOLD_TRIES: u32 = 10;
-pub(crate) const HOLD_PAUSE: Duration = Duration::from_millis(50);
+/// How often a run that seems to be driven elsewhere is tried again, and after how long.
+pub(crate) const CLAIM_TRIES: u32 = 10;
+pub(crate) const CLAIM_PAUSE: Duration = Duration::from_millis(50);
 
 /// A run that is to be started on this machine.
 #[derive(Debug)]
@@ -114,7 +114,7 @@ pub struct Recalled {
 #[derive(Debug)]
 pub struct Session {
     agents: Arc<Agents>,
-    store: Arc<Store>,
+    store: Arc<dyn Store>,
     journal: PathBuf,
     cache: PathBuf,
     threads: Threads,
@@ -135,7 +135,7 @@ impl Session {
         options: &Options,
     ) -> Result<Self, SessionError> {
         let threads = Threads::start()?;
-        let store = Arc::new(Store::open_with(journal, options)?);
+        let store = Arc::new(SqliteStore::open_with(journal, options)?);
         let (agents, journal, cache) = (Arc::new(agents), journal.into(), cache.into());
         Ok(Self { agents, store, journal, cache, threads })
     }
@@ -152,7 +152,7 @@ impl Session {
     }
 
     /// Returns the store, to read from.
-    pub const fn store(&self) -> &Arc<Store> {
+    pub const fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 
@@ -169,7 +169,6 @@ impl Session {
         let site = self.site(host, observers);
         self.threads.block_on(async {
             let signals = Signals::listen()?;
-            let _hold = self.store.hold(&beginning.id)?;
             let mut driver = Driver::begin(site, beginning).await?;
             let company = Company::Attendant(attendant);
             drive::drive(&mut driver, &self.store, host.watch(), company, signals).await
@@ -221,10 +220,9 @@ impl Session {
         let site = self.site(host, observers);
         self.threads.block_on(async {
             let signals = Signals::listen()?;
-            let _hold = self.hold(id).await?;
+            let lease = self.claim(id).await?;
             self.unpaused(id).await?;
-            let resumed = Driver::resume_granting(site, program, id.clone(), grants).await;
-            let mut driver = resumed?;
+            let mut driver = Driver::resume_granting(site, program, lease, grants).await?;
             let company = Company::Attendant(attendant);
             drive::drive(&mut driver, &self.store, host.watch(), company, signals).await
         })
@@ -246,7 +244,7 @@ impl Session {
     /// Makes a run that shares another's entries up to one of them: by default all of a
     /// run that goes on, and all but the end of one that has ended.
     pub fn fork(&self, id: &RunId, at: Option<Seq>) -> Result<RunId, SessionError> {
-        let row = self.store.run(id)?;
+        let row = self.block_on(self.store.run(id))?;
         let last = if row.ended.is_some() { row.seq.0.saturating_sub(1) } else { row.seq.0 };
         if last == 0 && at.is_none() {
             return Err(SessionError::NothingToFork { run: id.clone() });
@@ -260,7 +258,7 @@ impl Session {
             return Err(SessionError::ForkOfTheEnd { run: id.clone(), last: Seq(last) });
         }
         // Its clock goes on from the entry, as if it had been begun that much earlier.
-        let lines = self.store.lines(id, Seq(at.0 - 1))?;
+        let lines = self.block_on(self.store.lines(id, Seq(at.0 - 1)))?;
         let entry = lines.first().and_then(|line| Entry::read(line).ok());
         let begun = now_ms().saturating_sub(entry.map_or(0, |entry| entry.at.0));
         let child = new_run_id();
@@ -268,14 +266,14 @@ impl Session {
         Ok(child)
     }
 
-    /// Takes hold of a run. Whoever only asks whether somebody holds it does so too, for a
+    /// Claims a run. A process that only asks whether somebody drives it claims it, too, for a
     /// moment: that is waited for.
-    async fn hold(&self, id: &RunId) -> Result<Hold, SessionError> {
-        for _ in 0..HOLD_TRIES {
-            if let Some(hold) = self.store.hold(id)? {
-                return Ok(hold);
+    async fn claim(&self, id: &RunId) -> Result<Lease, SessionError> {
+        for _ in 0..CLAIM_TRIES {
+            if let Some(lease) = self.store.claim(id).await? {
+                return Ok(lease);
             }
-            tokio::time::sleep(HOLD_PAUSE).await;
+            tokio::time::sleep(CLAIM_PAUSE).await;
         }
         Err(SessionError::Held { run: id.clone() })
     }
@@ -293,7 +291,7 @@ impl Session {
     /// Recalls a run as it was after an entry, or is now, and checks every byte of its lines.
     pub fn recall(&self, id: &RunId, until: Option<Seq>) -> Result<Recalled, SessionError> {
         let program = self.program(id)?;
-        let mut lines = self.store.lines(id, Seq(0))?;
+        let mut lines = self.block_on(self.store.lines(id, Seq(0)))?;
         cut(&mut lines, id, until)?;
         let loaded = fold(&program, id, &lines)?;
         Ok(Recalled { program, lines, loaded })
@@ -301,13 +299,13 @@ impl Session {
 
     /// Returns where a run works and with what, as it began; older runs do not say.
     pub fn place(&self, id: &RunId) -> Result<Option<Place>, SessionError> {
-        let place = begun(&self.store, id)?.and_then(|begun| begun.place);
+        let place = self.block_on(begun(&*self.store, id))?.and_then(|begun| begun.place);
         Ok(place.and_then(|place| serde_json::from_str(place.get()).ok()))
     }
 
     /// Returns the chart that a run was started with, bound to its agent.
     pub fn program(&self, id: &RunId) -> Result<Program, SessionError> {
-        program(&self.agents, &self.store, id)
+        self.block_on(program(&self.agents, &*self.store, id))
     }
 
     /// Sets a host up for a run.
@@ -358,8 +356,8 @@ fn cut(lines: &mut Vec<String>, id: &RunId, until: Option<Seq>) -> Result<(), Se
 }
 
 /// Returns the chart that a run was started with, bound to its agent.
-fn program(agents: &Agents, store: &Store, id: &RunId) -> Result<Program, SessionError> {
-    let source = store.chart_source(id)?;
+async fn program(agents: &Agents, store: &dyn Store, id: &RunId) -> Result<Program, SessionError> {
+    let source = store.chart_source(id).await?;
     agents.verify(&source).map_err(|why| SessionError::Chart { run: id.clone(), why })
 }
 

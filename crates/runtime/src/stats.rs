@@ -254,11 +254,15 @@ struct Tally {
 impl Stats {
     /// Reads the journals of all runs, or of those of one agent or chart: each once, and each
     /// chart once.
-    pub fn over(agents: &Agents, store: &Store, agent: Option<&str>) -> Result<Self, StoreError> {
+    pub async fn over(
+        agents: &Agents,
+        store: &dyn Store,
+        agent: Option<&str>,
+    ) -> Result<Self, StoreError> {
         let (mut stats, mut tally) = (Self::default(), Tally::default());
         // Runs of one agent mostly share a chart, and proving it takes longer than reading.
         let mut programs: BTreeMap<Digest, Option<Program>> = BTreeMap::new();
-        let listed = store.list()?;
+        let listed = store.list().await?;
         for error in &listed.damaged {
             let run = error.run().map_or("(unknown)", RunId::as_str);
             stats.unreadable.push((run.into(), error.to_string()));
@@ -272,7 +276,7 @@ impl Stats {
                 |error: &dyn std::fmt::Display| (row.id.as_str().into(), error.to_string());
             let program = match programs.entry(row.source) {
                 Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(new) => match store.chart_source(&row.id) {
+                Entry::Vacant(new) => match store.chart_source(&row.id).await {
                     Ok(source) => new.insert(agents.verify(&source).ok()),
                     Err(error) => {
                         stats.unreadable.push(unread(&error));
@@ -286,7 +290,7 @@ impl Stats {
             };
             // What a fork shares is counted where it happened.
             let shared = row.forked.as_ref().map_or(Seq(0), |(_, at)| *at);
-            let told = store.journal(&row.id).map_err(|error| error.to_string());
+            let told = store.journal(&row.id).await.map_err(|error| error.to_string());
             let told = told.and_then(|(row, lines)| {
                 let told = story_after(program, &row.id, &lines, shared);
                 told.map(|told| (row, told)).map_err(|error| error.to_string())

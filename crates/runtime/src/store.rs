@@ -1,63 +1,41 @@
-//! Where journals are kept: one SQLite file, one writer, one flush for many runs.
+//! Stores keep journals: the contract of every store, and the stores that ship.
 //!
-//! The journal's lines are the truth. A run's row, its prompts and its snapshot are
-//! written with them in the same transaction and can be made anew from them. Every row
-//! is sealed and every line is chained: a byte that changed on the disk is found when
-//! it is read, and the error names the run and the entry. What is derived can be compared with
-//! the lines again: see [`Store::whole`].
+//! A journal's lines are the truth. A run's row, its prompts and its snapshot are written with
+//! them at the same moment and can be made anew from them. The runtime knows a store by the
+//! trait [`Store`] alone; [`sqlite`] keeps journals in one file, [`memory`] for as long as the
+//! process lives.
 
-mod anchor;
-mod artifact;
-mod book;
-mod chain;
+mod changes;
 mod error;
 mod export;
-mod hold;
 mod id;
 pub mod import;
+mod lease;
 mod letter;
-mod list;
-mod mark;
-mod only_read;
-mod options;
-mod pool;
-mod prompt;
+mod link;
+pub mod memory;
 mod prune;
-mod read;
-mod ready;
-mod schema;
-mod seal;
-mod whole;
-mod writer;
+mod row;
+pub mod sqlite;
 
-use std::{
-    path::{Path, PathBuf},
-    sync::{Arc, mpsc},
-};
+use std::{fmt, sync::Arc};
 
+use async_trait::async_trait;
 use pointsman_kernel::{
     chart::Disposition,
-    id::{Digest, EffectId, Seq},
+    id::{EffectId, Seq},
 };
-use tokio::sync::oneshot;
 
+pub use changes::{Change, Changes, Feed};
 pub use error::{Damage, StoreError};
-pub use export::ExportError;
-pub use hold::Hold;
+pub use export::{ExportError, export};
 pub use id::{LetterId, NoRunId, RunId};
-pub use letter::{Letter, Watch};
-pub use list::Listed;
-#[doc(hidden)]
-pub use options::Fault;
-pub use options::Options;
-pub use prompt::PromptRow;
+pub use lease::Lease;
+pub use letter::Letter;
+pub use memory::MemoryStore;
 pub use prune::{Prune, Pruned, Removed};
-pub use read::{Kept, RunRow};
-use ready::Ready;
-pub use whole::{Beside, Whole};
-
-use crate::private;
-use writer::{Answer, Desk, Forking, Job, Work, Writer};
+pub use row::{Beside, Kept, Listed, PromptRow, RunRow, Whole};
+pub use sqlite::{Options, SqliteStore};
 
 /// One step to be kept: the line, and what is derived from it.
 #[derive(Clone, Debug)]
@@ -111,139 +89,118 @@ pub struct Opening {
     pub letters: Vec<Box<str>>,
 }
 
-/// The right to start the effects of an entry: it is on disk.
-///
-/// Only [`Store::append`] makes one, and executors take nothing else, so an effect
-/// that was not written down cannot be carried out.
-#[must_use = "committed effects must be started"]
-#[derive(Debug)]
-pub struct Committed {
-    seq: Seq,
-    link: Digest,
-}
-
-impl Committed {
-    /// Returns the entry that was written.
-    pub const fn seq(&self) -> Seq {
-        self.seq
-    }
-
-    /// Returns the digest of its line, which the next entry holds.
-    pub const fn link(&self) -> Digest {
-        self.link
-    }
-}
-
 /// A store of journals.
-#[derive(Debug)]
-pub struct Store {
-    path: PathBuf,
-    readers: pool::Pool,
-    jobs: Option<mpsc::Sender<Job>>,
-    thread: Option<std::thread::JoinHandle<()>>,
-    writer: Option<Arc<Desk>>,
-    /// Why it can only be read, if it can.
-    unwritable: Option<String>,
-}
+///
+/// Every method that changes something returns once the change outlives the process, as far as
+/// the store's kind permits. Every method that reads sees one moment. A future that is dropped
+/// may have done its work or not, and nothing by halves.
+///
+/// What each method promises is checked by one suite over all stores: `tests/it/store/conformance`.
+#[async_trait]
+pub trait Store: fmt::Debug + Send + Sync + 'static {
+    /// Creates a run with its first entry, and claims it for the caller.
+    ///
+    /// A run of that name is refused with [`StoreError::RunExists`]. With
+    /// [`StoreError::Unknown`] the run may be there, unclaimed.
+    async fn create(&self, first: Arc<Append>, opening: Opening) -> Result<Lease, StoreError>;
 
-impl Store {
-    /// Opens the file, or makes it.
-    pub fn open(path: &Path) -> Result<Self, StoreError> {
-        Self::open_with(path, &Options::default())
-    }
+    /// Claims a run, or returns nothing where somebody else has it: another process, or this one.
+    ///
+    /// Of two leases for one run, ever, the later has the higher epoch. The owner of the earlier
+    /// one can append nothing more once the later one was appended under.
+    async fn claim(&self, run: &RunId) -> Result<Option<Lease>, StoreError>;
 
-    /// Opens the file, or makes it, with settings. One that cannot be written to, on a full disk
-    /// or where everything is read-only, can be read if it was closed in good order.
-    pub fn open_with(path: &Path, options: &Options) -> Result<Self, StoreError> {
-        if rusqlite::version_number() < 3_051_003 {
-            return Err(StoreError::OldLibrary { found: rusqlite::version() });
-        }
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            private::folder(folder)
-                .map_err(|source| StoreError::Folder { path: path.into(), source })?;
-        }
-        let (connection, mark, anchor) = match schema::open(path, options) {
-            Ok(opened) => opened,
-            Err(error) => return Self::only_read(path, options, error),
-        };
-        let (jobs, inbox) = mpsc::channel();
-        let writer = Arc::new(Desk::new(Writer::new(connection, mark, anchor, options)));
-        let desk = Arc::clone(&writer);
-        let thread = std::thread::Builder::new()
-            .name("journal".into())
-            .spawn(move || desk.run(&inbox))
-            .map_err(|source| StoreError::Thread { source })?;
-        Ok(Self {
-            path: path.into(),
-            readers: pool::Pool::new(path, options),
-            jobs: Some(jobs),
-            thread: Some(thread),
-            writer: Some(writer),
-            unwritable: None,
-        })
-    }
+    /// Writes an entry under a lease.
+    ///
+    /// It is written only after the entry before it, and only along the chain:
+    /// - [`StoreError::Fenced`]: a later lease is in force. Nothing was written.
+    /// - [`StoreError::Conflict`]: the run has that entry. Nothing was written.
+    /// - [`StoreError::Unknown`]: it may have been written or not. It must be read before it is
+    ///   tried again.
+    /// - Any other error: nothing was written.
+    async fn append(&self, lease: &Lease, append: Arc<Append>) -> Result<(), StoreError>;
 
-    /// Writes an entry and returns once it is on disk, with the right to start its
-    /// effects. Entries of many runs share a flush.
-    pub async fn append(&self, append: Append) -> Result<Committed, StoreError> {
-        self.commit(Ready::new(append, None)?).await
-    }
+    /// Gives a run up, so that another owner can claim it. A lease that is dropped is given up,
+    /// too, as soon as the store can. A letter that comes meanwhile is announced by
+    /// [`changes`](Self::changes) and waits: none is lost between two owners.
+    async fn release(&self, lease: Lease) -> Result<(), StoreError>;
 
-    /// Writes the first entry of a run.
-    pub async fn begin(&self, append: Append, opening: Opening) -> Result<Committed, StoreError> {
-        self.commit(Ready::new(append, Some(opening))?).await
-    }
-
-    async fn commit(&self, ready: Ready) -> Result<Committed, StoreError> {
-        match self.ask(Work::Append(Box::new(ready))).await? {
-            Answer::Committed(committed) => Ok(committed),
-            _ => Err(gone()),
-        }
-    }
-
-    /// Makes a run that shares another's entries up to one of them, and goes its own way
-    /// from there. Nothing is copied that can be shared.
-    pub async fn fork(
+    /// Makes a run that shares another's entries up to one of them, and goes its own way from
+    /// there.
+    async fn fork(
         &self,
         parent: &RunId,
         at: Seq,
         child: RunId,
         created_ms: u64,
-    ) -> Result<(), StoreError> {
-        // Entries never change, so what is checked here still holds when it is copied.
-        let forking = self
-            .readers
-            .read(|connection| Forking::new(connection, parent, at, child, created_ms))?;
-        self.ask(Work::Fork(Box::new(forking))).await.map(drop)
-    }
+    ) -> Result<(), StoreError>;
 
-    async fn ask(&self, work: Work) -> Result<Answer, StoreError> {
-        self.check_writable()?;
-        let desk = self.writer.as_ref().ok_or_else(gone)?;
-        let work = match desk.alone(work) {
-            Ok(done) => return done,
-            Err(work) => work,
-        };
-        let (reply, answer) = oneshot::channel();
-        let jobs = self.jobs.as_ref().ok_or_else(gone)?;
-        desk.expect_one();
-        jobs.send(Job { work, reply }).map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())?
-    }
+    /// Posts a letter to a run.
+    async fn post(&self, run: &RunId, body: &str) -> Result<LetterId, StoreError>;
+
+    /// Removes a letter that no entry will take.
+    async fn discard(&self, letter: LetterId) -> Result<(), StoreError>;
+
+    /// Returns the letters that wait for a run, the oldest first.
+    async fn letters(&self, run: &RunId) -> Result<Vec<Letter>, StoreError>;
+
+    /// Returns the letters that wait, for any run, the oldest first.
+    async fn all_letters(&self) -> Result<Vec<Letter>, StoreError>;
+
+    /// Returns hints of what changes from now on, in this process and in others.
+    async fn changes(&self) -> Result<Changes, StoreError>;
+
+    /// Returns one run.
+    async fn run(&self, run: &RunId) -> Result<RunRow, StoreError>;
+
+    /// Returns the runs that are whole, the newest first, and what is damaged: one row must not
+    /// hide all the others.
+    async fn list(&self) -> Result<Listed, StoreError>;
+
+    /// Returns the children of a run, and theirs, that have not ended.
+    async fn open_children(&self, run: &RunId) -> Result<Vec<RunId>, StoreError>;
+
+    /// Returns the text of the chart that a run was started with.
+    async fn chart_source(&self, run: &RunId) -> Result<String, StoreError>;
+
+    /// Returns the lines of a run after an entry, in order, each the very one that was written:
+    /// their chain is checked from that entry to the run's last.
+    async fn lines(&self, run: &RunId, after: Seq) -> Result<Vec<String>, StoreError>;
+
+    /// Returns a run with its lines, as both are at one moment.
+    async fn journal(&self, run: &RunId) -> Result<(RunRow, Vec<String>), StoreError>;
+
+    /// Returns the first line of a run.
+    async fn first_line(&self, run: &RunId) -> Result<String, StoreError>;
+
+    /// Returns the newest snapshot of a run, if there is one that fits the journal. A snapshot
+    /// is a cache: one that is damaged counts as none.
+    async fn snapshot(&self, run: &RunId) -> Result<Option<Kept>, StoreError>;
+
+    /// Returns the prompts of a run, in order.
+    async fn prompts(&self, run: &RunId) -> Result<Vec<PromptRow>, StoreError>;
+
+    /// Returns a run with all that is kept of it, and its prompts up to an entry. Lines and the
+    /// row were checked; what is kept beside them is for the caller to compare.
+    async fn whole(&self, run: &RunId, until: Seq) -> Result<Whole, StoreError>;
+
+    /// Removes runs that have ended and that nobody has claimed, with all that is theirs.
+    async fn prune(&self, prune: Prune) -> Result<Pruned, StoreError>;
+
+    /// Removes one run with its children, whatever their state. Returns nothing if somebody has
+    /// claimed one of them.
+    async fn remove(&self, run: &RunId) -> Result<Option<Removed>, StoreError>;
 }
 
-fn gone() -> StoreError {
-    StoreError::Broken { run: None, seq: None, why: "the writer is gone".into() }
-}
+impl dyn Store {
+    /// Returns every run, the newest first. A list that lacks a run is damage, too.
+    pub async fn runs(&self) -> Result<Vec<RunRow>, StoreError> {
+        let Listed { runs, damaged } = self.list().await?;
+        damaged.into_iter().next().map_or(Ok(runs), Err)
+    }
 
-impl Drop for Store {
-    /// Lets the writer finish what it was given.
-    fn drop(&mut self) {
-        // The writer closes last, because only it can write the log back.
-        self.readers.clear();
-        drop(self.jobs.take());
-        if let Some(thread) = self.thread.take() {
-            drop(thread.join());
-        }
+    /// Returns whether a letter still waits.
+    pub async fn has_letter(&self, letter: LetterId) -> Result<bool, StoreError> {
+        Ok(self.all_letters().await?.iter().any(|found| found.id == letter))
     }
 }

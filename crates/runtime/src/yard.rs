@@ -6,7 +6,7 @@ mod post;
 use std::{
     collections::{BTreeSet, HashMap},
     mem,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak},
     time::Duration,
 };
 
@@ -18,13 +18,16 @@ use pointsman_kernel::{
     id::Digest,
 };
 use thiserror::Error;
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::{
+    sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc},
+    task::AbortHandle,
+};
 
 use crate::{
     clock::now_ms,
     driver::{Beginning, DriveError, Driver, Sent, Site, Standing, rests},
-    session::{HOLD_PAUSE, HOLD_TRIES, deliver, hear, is_word},
-    store::{Hold, RunId, StoreError},
+    session::{CLAIM_PAUSE, CLAIM_TRIES, deliver, hear, is_word},
+    store::{Lease, RunId, StoreError},
 };
 
 /// How long the clock's keeper sleeps at most, so that it sees a clock that was set.
@@ -75,12 +78,6 @@ enum Slot {
     },
 }
 
-/// The right to drive a run here, while it is driven.
-struct Right {
-    _place: OwnedSemaphorePermit,
-    _hold: Hold,
-}
-
 #[derive(Default)]
 struct Slots {
     runs: HashMap<RunId, Slot>,
@@ -96,6 +93,13 @@ struct Inner {
     places: Arc<Semaphore>,
     due_changed: Arc<Notify>,
     left: mpsc::UnboundedSender<Left>,
+    keepers: OnceLock<[AbortHandle; 2]>,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.keepers.get().into_iter().flatten().for_each(AbortHandle::abort);
+    }
 }
 
 /// Many runs, driven in this process.
@@ -117,29 +121,33 @@ impl Yard {
             places: Arc::new(Semaphore::new(places.max(1))),
             due_changed: Arc::new(Notify::new()),
             left,
+            keepers: OnceLock::new(),
         };
         let yard = Self(Arc::new(inner));
-        tokio::spawn(keep_time(Arc::downgrade(&yard.0), Arc::clone(&yard.0.due_changed)));
-        tokio::spawn(post::keep(Arc::downgrade(&yard.0)));
+        let weak = || Arc::downgrade(&yard.0);
+        let time = tokio::spawn(keep_time(weak(), Arc::clone(&yard.0.due_changed)));
+        let post = tokio::spawn(post::keep(weak()));
+        // Set once, here.
+        drop(yard.0.keepers.set([time.abort_handle(), post.abort_handle()]));
         (yard, leaving)
     }
 
     /// Begins a run; its first entry is on disk when this returns.
     pub async fn begin(&self, beginning: Beginning) -> Result<(), YardError> {
-        let right = self.right(&beginning.id).await?;
+        let place = self.place().await?;
         let id = beginning.id.clone();
         let driver = Driver::begin(self.0.site.clone(), beginning).await?;
         self.slots().runs.insert(id, Slot::Driven(driver.inbox()));
-        self.drive(driver, right);
+        self.drive(driver, place);
         Ok(())
     }
 
     /// Takes a run that is on the disk already. One that rests is parked until something
     /// happens; one that was interrupted goes on, and so does one that a letter waits for. One
     /// that has ended is told as such. A run that is here already stays as it is.
-    pub fn adopt(&self, id: RunId) -> Result<(), YardError> {
+    pub async fn adopt(&self, id: RunId) -> Result<(), YardError> {
         let site = &self.0.site;
-        let row = site.store.run(&id)?;
+        let row = site.store.run(&id).await?;
         if self.slots().runs.contains_key(&id) {
             return Ok(());
         }
@@ -148,16 +156,18 @@ impl Yard {
             return Ok(());
         }
         let wake = row.wake.map(|wake| row.created_ms.saturating_add(wake));
-        let rest = rests(site, &*self.program(&id)?, &id)?;
+        let program = self.program(&id).await?;
+        let rest = rests(site, &program, &id).await?;
         let listens = rest.as_ref().is_some_and(|rest| rest.listens);
-        let post = site.store.letters(&id)?.iter().any(|letter| listens || !is_word(letter));
+        let letters = site.store.letters(&id).await?;
+        let post = letters.iter().any(|letter| listens || !is_word(letter));
         let mut slots = self.slots();
         if slots.runs.contains_key(&id) {
             return Ok(());
         }
         self.park(&mut slots, id.clone(), wake, listens);
         if rest.is_none() || post {
-            self.load(&mut slots, id, Vec::new());
+            self.load(&mut slots, id, Vec::new(), None);
         }
         Ok(())
     }
@@ -176,11 +186,11 @@ impl Yard {
             Some(Slot::Driven(inbox)) => {
                 // Whoever drove it may have broken off: then somebody else goes on with it.
                 if let Err(unsent) = inbox.send(event) {
-                    self.load(&mut slots, id.clone(), vec![unsent.0]);
+                    self.load(&mut slots, id.clone(), vec![unsent.0], None);
                 }
             }
             Some(Slot::Loading(waiting)) => waiting.push(event),
-            Some(Slot::Parked { .. }) => self.load(&mut slots, id.clone(), vec![event]),
+            Some(Slot::Parked { .. }) => self.load(&mut slots, id.clone(), vec![event], None),
             None => return false,
         }
         true
@@ -206,16 +216,16 @@ impl Yard {
         slots.runs.insert(id, Slot::Parked { wake, listens });
     }
 
-    /// Loads a parked run and drives it.
-    fn load(&self, slots: &mut Slots, id: RunId, events: Vec<Sent>) {
+    /// Loads a parked run and drives it; claims it first, unless the caller has.
+    fn load(&self, slots: &mut Slots, id: RunId, events: Vec<Sent>, lease: Option<Lease>) {
         let slot = slots.runs.insert(id.clone(), Slot::Loading(events));
         if let Some(Slot::Parked { wake: Some(wake), .. }) = slot {
             slots.due.remove(&(wake, id.clone()));
         }
         let yard = self.clone();
         tokio::spawn(async move {
-            match yard.loaded(id.clone()).await {
-                Ok((driver, right)) => {
+            match yard.loaded(&id, lease).await {
+                Ok((driver, place)) => {
                     let mut slots = yard.slots();
                     let inbox = driver.inbox();
                     let slot = slots.runs.insert(id, Slot::Driven(inbox.clone()));
@@ -225,37 +235,46 @@ impl Yard {
                         }
                     }
                     drop(slots);
-                    yard.drive(driver, right);
+                    yard.drive(driver, place);
                 }
                 Err(error) => yard.leave(id, Err(error)),
             }
         });
     }
 
-    async fn loaded(&self, id: RunId) -> Result<(Driver, Right), YardError> {
-        let right = self.right(&id).await?;
-        let program = self.program(&id)?;
-        Ok((Driver::resume(self.0.site.clone(), program, id).await?, right))
+    async fn loaded(
+        &self,
+        id: &RunId,
+        lease: Option<Lease>,
+    ) -> Result<(Driver, OwnedSemaphorePermit), YardError> {
+        let place = self.place().await?;
+        let lease = match lease {
+            Some(lease) => lease,
+            None => self.claim(id).await?,
+        };
+        let program = self.program(id).await?;
+        Ok((Driver::resume(self.0.site.clone(), program, lease).await?, place))
     }
 
-    /// Waits for a place, and takes hold of the run.
-    async fn right(&self, id: &RunId) -> Result<Right, YardError> {
+    /// Waits for a place.
+    async fn place(&self) -> Result<OwnedSemaphorePermit, YardError> {
         let place = Arc::clone(&self.0.places).acquire_owned().await;
-        let place = place.map_err(|_| YardError::Closed)?;
-        let store = &self.0.site.store;
-        // Whoever posts a letter holds the run for a moment.
-        for _ in 1..HOLD_TRIES {
-            if let Some(hold) = store.hold(id)? {
-                return Ok(Right { _place: place, _hold: hold });
-            }
-            tokio::time::sleep(HOLD_PAUSE).await;
-        }
-        let hold = store.hold(id)?.ok_or_else(|| YardError::Held(id.clone()))?;
-        Ok(Right { _place: place, _hold: hold })
+        place.map_err(|_| YardError::Closed)
     }
 
-    fn program(&self, id: &RunId) -> Result<Arc<Program>, YardError> {
-        let source = self.0.site.store.chart_source(id)?;
+    async fn claim(&self, id: &RunId) -> Result<Lease, YardError> {
+        // A process that posts a letter claims the run for a moment.
+        for _ in 0..CLAIM_TRIES {
+            if let Some(lease) = self.0.site.store.claim(id).await? {
+                return Ok(lease);
+            }
+            tokio::time::sleep(CLAIM_PAUSE).await;
+        }
+        Err(YardError::Held(id.clone()))
+    }
+
+    async fn program(&self, id: &RunId) -> Result<Arc<Program>, YardError> {
+        let source = self.0.site.store.chart_source(id).await?;
         let digest = Digest::of(source.as_bytes());
         let mut programs = self.0.programs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = programs.get(&digest) {
@@ -268,10 +287,10 @@ impl Yard {
     }
 
     /// Drives a run until it ends, fails or can be parked.
-    fn drive(&self, mut driver: Driver, right: Right) {
+    fn drive(&self, mut driver: Driver, place: OwnedSemaphorePermit) {
         let yard = self.clone();
         tokio::spawn(async move {
-            let right = right;
+            let place = place;
             let id = driver.id().clone();
             loop {
                 match yard.turn(&mut driver).await {
@@ -282,9 +301,10 @@ impl Yard {
                 let mut slots = yard.slots();
                 // Events are sent under the lock: none can slip in between.
                 if !driver.is_under_way() && driver.is_idle() {
-                    // Whoever loads it next must find it free.
-                    drop(right);
-                    yard.park(&mut slots, id, driver.wakes_at(), driver.listens());
+                    let (wake, listens) = (driver.wakes_at(), driver.listens());
+                    // The next to load it must find it free.
+                    drop((driver, place));
+                    yard.park(&mut slots, id, wake, listens);
                     return;
                 }
             }
@@ -293,7 +313,7 @@ impl Yard {
 
     /// Moves a run on until it ends, or until nothing is there that it could take at once.
     async fn turn(&self, driver: &mut Driver) -> Result<Option<Disposition>, DriveError> {
-        let store = &self.0.site.store;
+        let store = &*self.0.site.store;
         // Some may wait from before.
         deliver(store, driver).await?;
         loop {
@@ -339,7 +359,7 @@ async fn keep_time(inner: Weak<Inner>, changed: Arc<Notify>) {
         for id in due {
             let mut slots = yard.slots();
             if matches!(slots.runs.get(&id), Some(Slot::Parked { .. })) {
-                yard.load(&mut slots, id, Vec::new());
+                yard.load(&mut slots, id, Vec::new(), None);
             }
         }
         let next = yard.slots().due.first().map(|(at, _)| Duration::from_millis(at - now.min(*at)));

@@ -54,11 +54,12 @@ pub fn explores(agent: &AgentDecl) -> bool {
 
 /// Reads an exploration back; nothing if the run is not one.
 pub fn read(session: &Session, id: &RunId) -> Result<Option<Exploration>, SessionError> {
-    let run = session.store().run(id)?;
+    let run = session.block_on(session.store().run(id))?;
     if !explores(session.agents().decl(&run.agent)) {
         return Ok(None);
     }
-    let (program, lines) = (session.program(id)?, session.store().lines(id, Seq(0))?);
+    let (program, lines) =
+        (session.program(id)?, session.block_on(session.store().lines(id, Seq(0)))?);
     let mut read: Option<(Config, Reader)> = None;
     let mut open: BTreeMap<EffectId, Task> = BTreeMap::new();
     let (mut line, mut elapsed_ms) = (lines.iter(), 0);
@@ -103,7 +104,7 @@ pub fn read(session: &Session, id: &RunId) -> Result<Option<Exploration>, Sessio
 }
 /// Returns the steps of a run through a recording, in order; none for a run on a device.
 pub fn steps(session: &Session, run: &RunId) -> Result<Vec<Step>, SessionError> {
-    let lines = session.store().lines(run, Seq(0))?;
+    let lines = session.block_on(session.store().lines(run, Seq(0)))?;
     let step = |line: &String| {
         // Most lines are about something else: they need not be taken apart.
         let event = line.contains("performed").then(|| entry::event(line)).flatten()?;

@@ -33,28 +33,27 @@ struct Inner {
     settings: Settings,
     /// Where hierarchies, pictures and the places of recordings are kept.
     folder: PathBuf,
-    store: Arc<Store>,
+    store: Arc<dyn Store>,
     hands: Mutex<BTreeMap<RunId, Arc<Hand>>>,
 }
 
 impl Devices {
     /// Explores apps on devices, for runs in these journals. What is kept for a run lies beside
     /// the file that they are in.
-    pub fn new(settings: Settings, journal: &Path, store: Arc<Store>) -> Self {
+    pub fn new(settings: Settings, journal: &Path, store: Arc<dyn Store>) -> Self {
         let (folder, hands) = (beside(journal), Mutex::default());
         Self(Arc::new(Inner { settings, folder, store, hands }))
     }
 
-    fn hand(&self, run: &RunId) -> Result<Arc<Hand>, Fault> {
-        let mut hands = self.0.hands.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(hand) = hands.get(run) {
+    async fn hand(&self, run: &RunId) -> Result<Arc<Hand>, Fault> {
+        let hands = || self.0.hands.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(hand) = hands().get(run) {
             return Ok(Arc::clone(hand));
         }
-        let config = config(&self.0.store, run)?;
+        let config = config(&*self.0.store, run).await?;
         let hand = Hand::new(&self.0.settings, config, self.0.folder.join(run.as_str()))?;
-        let hand = Arc::new(hand);
-        hands.insert(run.clone(), Arc::clone(&hand));
-        Ok(hand)
+        // Two tasks of one run may have come for it at once.
+        Ok(Arc::clone(hands().entry(run.clone()).or_insert_with(|| Arc::new(hand))))
     }
 }
 
@@ -62,7 +61,7 @@ impl Executor<Explore> for Devices {
     fn perform(&self, errand: Errand, task: Task) -> Executing<Report> {
         let devices = self.clone();
         Box::pin(async move {
-            let (report, usage) = devices.hand(&errand.run)?.perform(task, &errand).await?;
+            let (report, usage) = devices.hand(&errand.run).await?.perform(task, &errand).await?;
             Ok(Reported { report, usage })
         })
     }
@@ -99,14 +98,14 @@ pub(crate) fn remove(journal: &Path, run: &RunId) {
 }
 
 /// Reads what the run was configured with, from its first entry.
-fn config(store: &Store, run: &RunId) -> Result<Config, Fault> {
+async fn config(store: &dyn Store, run: &RunId) -> Result<Config, Fault> {
     let fault = |message: String| Fault {
         class: FaultClass::Contract,
         repeatable: false,
         hint_ms: None,
         message,
     };
-    let begun = begun(store, run).map_err(|error| fault(error.to_string()))?;
+    let begun = begun(store, run).await.map_err(|error| fault(error.to_string()))?;
     let config = begun.map(|begun| serde_json::from_str(begun.config.get()));
     match config {
         Some(Ok(config)) => Ok(config),

@@ -46,7 +46,7 @@ struct Inner {
     browser: browser::Settings,
     /// Where records of browsers, private texts and pictures are kept.
     folder: PathBuf,
-    store: Arc<Store>,
+    store: Arc<dyn Store>,
     rooms: Mutex<BTreeMap<RunId, Arc<Room>>>,
     /// What became of the browsers of runs that have ended without sending their form.
     left: Mutex<BTreeMap<RunId, browser::Left>>,
@@ -55,7 +55,7 @@ struct Inner {
 impl Forms {
     /// Fills forms in such a browser, for runs in these journals. What is kept for a run lies
     /// beside the file that they are in.
-    pub fn new(browser: browser::Settings, journal: &Path, store: Arc<Store>) -> Self {
+    pub fn new(browser: browser::Settings, journal: &Path, store: Arc<dyn Store>) -> Self {
         let folder = beside(journal);
         let (rooms, left) = (Mutex::default(), Mutex::default());
         Self(Arc::new(Inner { browser, folder, store, rooms, left }))
@@ -63,7 +63,7 @@ impl Forms {
 
     /// Sends the form: the agent's own call, which a person or a rule has let through.
     async fn submit(&self, errand: &Errand, call: &ToolCall) -> Done {
-        let room = match self.room(&errand.run) {
+        let room = match self.room(&errand.run).await {
             Ok(room) => room,
             Err(trouble) => return failed(&trouble),
         };
@@ -79,14 +79,14 @@ impl Forms {
         self.0.left.lock().unwrap_or_else(PoisonError::into_inner).remove(run)
     }
 
-    fn room(&self, run: &RunId) -> Result<Arc<Room>, Trouble> {
-        let mut rooms = self.0.rooms.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(room) = rooms.get(run) {
+    async fn room(&self, run: &RunId) -> Result<Arc<Room>, Trouble> {
+        let rooms = || self.0.rooms.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(room) = rooms().get(run) {
             return Ok(Arc::clone(room));
         }
-        let room = Arc::new(Room::new(&self.0.browser, &self.0.folder, &self.0.store, run)?);
-        rooms.insert(run.clone(), Arc::clone(&room));
-        Ok(room)
+        let room = Room::new(&self.0.browser, &self.0.folder, &*self.0.store, run).await?;
+        // Two tasks of one run may have come for it at once.
+        Ok(Arc::clone(rooms().entry(run.clone()).or_insert_with(|| Arc::new(room))))
     }
 }
 
@@ -94,7 +94,7 @@ impl Executor<Form> for Forms {
     fn perform(&self, errand: Errand, task: Task) -> Executing<Report> {
         let forms = self.clone();
         Box::pin(async move {
-            let room = forms.room(&errand.run).map_err(|trouble| Fault::from(&trouble))?;
+            let room = forms.room(&errand.run).await.map_err(|trouble| Fault::from(&trouble))?;
             match room.perform(task, &errand).await {
                 Ok(report) => Ok(report.into()),
                 Err(trouble) => Err(room.tell(trouble).await),

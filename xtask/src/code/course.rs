@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 use pointsman_kernel::id::Seq;
-use pointsman_runtime::store::Store;
+use pointsman_runtime::store::SqliteStore;
 use serde_json::{Value, json};
 
 use super::project::{Project, Seen};
@@ -297,10 +297,11 @@ impl Lap<'_> {
         let text = |name| last.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         done.end = [text("state"), text("disposition"), text("result")];
         done.replayed = self.home.run(["replay", "last"], LIMIT)?.code();
-        let store = Store::open(&self.home.file("journal.db")).context("opening the journal")?;
-        let runs = store.runs().context("reading the journal")?;
+        let store =
+            SqliteStore::open(&self.home.file("journal.db")).context("opening the journal")?;
+        let runs = store.reader().list().context("reading the journal")?.runs;
         let [run] = runs.as_slice() else { bail!("{} runs in the journal", runs.len()) };
-        let prompts = store.prompts(&run.id).context("reading prompts")?;
+        let prompts = store.reader().prompts(&run.id).context("reading prompts")?;
         done.prompts = prompts.into_iter().map(|prompt| prompt.parts).collect();
         done.seen = self.project.seen()?;
         Ok(done)
@@ -312,10 +313,10 @@ impl Lap<'_> {
         if !file.exists() {
             return Ok(Vec::new());
         }
-        let store = Store::open(&file).context("opening the journal")?;
-        let runs = store.runs().context("reading the journal")?;
+        let store = SqliteStore::open(&file).context("opening the journal")?;
+        let runs = store.reader().list().context("reading the journal")?.runs;
         let Some(run) = runs.first() else { return Ok(Vec::new()) };
-        store.lines(&run.id, Seq(0)).context("reading the journal")
+        store.reader().lines(&run.id, Seq(0)).context("reading the journal")
     }
 }
 

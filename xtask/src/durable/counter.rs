@@ -20,7 +20,7 @@ use pointsman_runtime::{
     clock::new_run_id,
     driver::{Beginning, Driver, Site},
     perform::{Doing, Done, Errand, Perform, Shown, Task},
-    store::Store,
+    store::SqliteStore,
 };
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -59,7 +59,7 @@ impl Plan {
         Ok(Self { program: Arc::new(program), source: source.into() })
     }
 
-    pub(super) async fn begin(&self, store: &Arc<Store>) -> Result<Driver> {
+    pub(super) async fn begin(&self, store: &Arc<SqliteStore>) -> Result<Driver> {
         let begun = begun(&self.program, json!({ "goal": "count" }))?;
         let (program, source) = (Arc::clone(&self.program), self.source.clone());
         let beginning = Beginning {
@@ -75,7 +75,7 @@ impl Plan {
 }
 
 /// Returns a site that answers at once and that nobody watches.
-pub(super) fn site(store: &Arc<Store>) -> Site {
+pub(super) fn site(store: &Arc<SqliteStore>) -> Site {
     let (agents, store) = (Arc::new(pointsman_agents::all()), Arc::clone(store));
     Site { agents, store, performer: Arc::new(AtOnce), observers: Vec::new() }
 }
@@ -98,14 +98,14 @@ pub(super) fn begun(chart: &Chart, config: serde_json::Value) -> Result<Begun> {
 /// One run of the counter.
 pub(super) struct Counter {
     threads: Runtime,
-    store: Arc<Store>,
+    store: Arc<SqliteStore>,
     driver: Driver,
 }
 
 impl Counter {
     pub(super) fn open(journal: &Path) -> Result<Self> {
         let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        let store = Arc::new(Store::open(journal)?);
+        let store = Arc::new(SqliteStore::open_with(journal, &super::options())?);
         let driver = threads.block_on(Plan::read()?.begin(&store))?;
         Ok(Self { threads, store, driver })
     }
@@ -125,7 +125,7 @@ impl Counter {
         for _ in 0..3 {
             self.step()?;
         }
-        let lines = self.store.lines(self.driver.id(), Seq(0))?;
+        let lines = self.store.reader().lines(self.driver.id(), Seq(0))?;
         lines.last().map(String::len).ok_or_else(|| anyhow!("a run that was stepped has lines"))
     }
 }

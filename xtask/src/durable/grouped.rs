@@ -13,7 +13,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow};
-use pointsman_runtime::store::Store;
+use pointsman_runtime::store::SqliteStore;
 use rusqlite::{Connection, params};
 use tokio::{runtime::Runtime, sync::oneshot, task::JoinSet};
 
@@ -43,7 +43,7 @@ pub(super) struct Grouped {
 pub(super) fn measure(folder: &Path) -> Result<Grouped> {
     std::fs::create_dir_all(folder)?;
     let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let store = Arc::new(Store::open(&folder.join("journal.db"))?);
+    let store = Arc::new(SqliteStore::open_with(&folder.join("journal.db"), &super::options())?);
     let bare = Bare::open(&folder.join("bare.db"))?;
     let mut raw = Raw::open(&folder.join("raw"), RECORD)?;
     let (mut ours, mut bares, mut shares, mut raws) =
@@ -65,7 +65,7 @@ pub(super) fn measure(folder: &Path) -> Result<Grouped> {
 }
 
 /// Drives runs side by side for a round, and returns their steps per second.
-fn through(threads: &Runtime, store: &Arc<Store>) -> Result<f64> {
+fn through(threads: &Runtime, store: &Arc<SqliteStore>) -> Result<f64> {
     threads.block_on(async {
         let plan = Plan::read()?;
         let mut drivers = Vec::new();

@@ -3,7 +3,7 @@
 use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result, ensure};
-use pointsman_runtime::{stats::Stats, store::Store};
+use pointsman_runtime::{stats::Stats, store::SqliteStore};
 use tokio::{runtime::Runtime, task::JoinSet};
 
 use super::counter::Plan;
@@ -35,19 +35,20 @@ impl Many {
 pub(super) fn measure(folder: &Path, sizes: [usize; 2]) -> Result<Many> {
     fs::create_dir_all(folder)?;
     let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let store = Arc::new(Store::open(&folder.join("journal.db"))?);
+    let store = Arc::new(SqliteStore::open(&folder.join("journal.db"))?);
     let (mut has, mut each) = (0, [0.0; 2]);
     for (each, size) in each.iter_mut().zip(sizes) {
         fill(&threads, &store, size - has)?;
         has = size;
-        let took = (0..ROUNDS).map(|_| figures(&store, size)).collect::<Result<Vec<_>>>()?;
+        let took =
+            (0..ROUNDS).map(|_| figures(&threads, &store, size)).collect::<Result<Vec<_>>>()?;
         let took = took.into_iter().min().context("it was measured")?;
         *each = super::micros(took) / f64::from(u32::try_from(size)?);
     }
     Ok(Many { each })
 }
 
-fn fill(threads: &Runtime, store: &Arc<Store>, runs: usize) -> Result<()> {
+fn fill(threads: &Runtime, store: &Arc<SqliteStore>, runs: usize) -> Result<()> {
     let plan = Arc::new(Plan::read()?);
     threads.block_on(async {
         let mut all = JoinSet::new();
@@ -72,20 +73,26 @@ fn fill(threads: &Runtime, store: &Arc<Store>, runs: usize) -> Result<()> {
 }
 
 /// Returns the processor time of making the figures: what else the machine does is not in it.
-fn figures(store: &Store, runs: usize) -> Result<Duration> {
+fn figures(threads: &Runtime, store: &SqliteStore, runs: usize) -> Result<Duration> {
     let started = spent()?;
-    let stats = Stats::over(&pointsman_agents::all(), store, None)?;
+    let stats = threads.block_on(Stats::over(&pointsman_agents::all(), store, None))?;
     let took = spent()?.saturating_sub(started);
     let (read, unread) = (stats.runs, &stats.unreadable);
     ensure!(u64::try_from(runs)? == read, "of {runs} runs {read} were read: {unread:?}");
     Ok(took)
 }
 
-/// Returns the processor time that this thread has had.
+/// Returns the processor time that the threads of this process have had: the journal is read in
+/// the background.
 fn spent() -> Result<Duration> {
-    let text = fs::read_to_string("/proc/thread-self/schedstat").context("asking for the time")?;
-    let nanos = text.split_ascii_whitespace().next().and_then(|it| it.parse().ok());
-    nanos.map(Duration::from_nanos).context("the time is told in nanoseconds")
+    let mut all = Duration::ZERO;
+    for thread in fs::read_dir("/proc/self/task").context("listing the threads")? {
+        // A thread may end while it is asked.
+        let Ok(text) = fs::read_to_string(thread?.path().join("schedstat")) else { continue };
+        let nanos = text.split_ascii_whitespace().next().and_then(|it| it.parse().ok());
+        all += nanos.map(Duration::from_nanos).context("the time is told in nanoseconds")?;
+    }
+    Ok(all)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow, ensure};
-use pointsman_runtime::{clock::new_run_id, driver::Beginning, store::Store, yard::Yard};
+use pointsman_runtime::{clock::new_run_id, driver::Beginning, store::SqliteStore, yard::Yard};
 use serde_json::json;
 use tokio::task::JoinSet;
 
@@ -35,7 +35,7 @@ pub(super) fn measure(folder: &Path, runs: usize) -> Result<Waiting> {
     fs::create_dir_all(folder)?;
     let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let journal = folder.join("journal.db");
-    let store = Arc::new(Store::open(&journal)?);
+    let store = Arc::new(SqliteStore::open(&journal)?);
     let (before, after) = threads.block_on(async {
         let (yard, mut left) = Yard::open(site(&store), PLACES);
         fill(&yard, WARM, WARM).await?;

@@ -14,7 +14,7 @@ use pointsman_runtime::{
     clock::new_run_id,
     driver::{Beginning, Driver, Site, Standing},
     perform::{Doing, Done, Errand, Perform, Shown, Task},
-    store::Store,
+    store::{SqliteStore, Store},
     tool::{self, Tools},
 };
 use serde_json::json;
@@ -25,7 +25,7 @@ use crate::place::{self, Scratch};
 /// The documents, a search over them, and a journal that goes with it.
 pub(crate) struct World {
     tools: Tools,
-    store: Arc<Store>,
+    store: Arc<dyn Store>,
     threads: tokio::runtime::Runtime,
     /// Goes last: the journal is in it.
     _scratch: Scratch,
@@ -48,7 +48,8 @@ impl World {
     pub(crate) fn new() -> Result<Self> {
         let scratch = Scratch::new()?;
         let settings = tool::Settings::over(place::root().join("docs"), scratch.file("index.db"));
-        let (tools, store) = (Tools::open(settings)?, Store::open(&scratch.file("journal.db"))?);
+        let (tools, store) =
+            (Tools::open(settings)?, SqliteStore::open(&scratch.file("journal.db"))?);
         let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         Ok(Self { tools, store: Arc::new(store), threads, _scratch: scratch })
     }

@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use pointsman_kernel::id::Seq;
-use pointsman_runtime::{session, store::Store};
+use pointsman_runtime::{session, store::SqliteStore};
 use serde_json::Value;
 
 use super::{
@@ -269,20 +269,24 @@ impl Lap<'_> {
         if !file.exists() {
             return Ok((Vec::new(), None));
         }
-        let store = Store::open(&file).context("opening the journal")?;
-        let runs = store.runs().context("reading the journal")?;
+        let store = SqliteStore::open(&file).context("opening the journal")?;
+        let runs = store.reader().list().context("reading the journal")?.runs;
         let Some(run) = runs.first() else { return Ok((Vec::new(), None)) };
-        let lines = store.lines(&run.id, Seq(0)).context("reading the journal")?;
+        let lines = store.reader().lines(&run.id, Seq(0)).context("reading the journal")?;
         let ended = run.ended.as_deref().unwrap_or_default();
         Ok((lines, Some((run.state.to_string(), ended.to_owned()))))
     }
 
     /// Replays the one run: its lines, what is kept beside them, and its prompts.
     fn replay(&self) -> Result<Option<String>> {
-        let store = Store::open(&self.home.file("journal.db")).context("opening the journal")?;
-        let runs = store.runs().context("reading the journal")?;
+        let store =
+            SqliteStore::open(&self.home.file("journal.db")).context("opening the journal")?;
+        let runs = store.reader().list().context("reading the journal")?.runs;
         let run = runs.first().context("it has ended, so it is there")?;
-        Ok(session::replay(&pointsman_agents::all(), &store, &run.id, None)
+        let agents = pointsman_agents::all();
+        let threads = tokio::runtime::Builder::new_current_thread().build()?;
+        Ok(threads
+            .block_on(session::replay(&agents, &store, &run.id, None))
             .err()
             .map(|error| error.to_string()))
     }

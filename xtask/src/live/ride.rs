@@ -4,7 +4,7 @@ use std::{ffi::OsString, fs, time::Duration};
 
 use anyhow::{Context, Result, anyhow};
 use pointsman_kernel::{agent::Order, effect::EffectKind, id::Seq};
-use pointsman_runtime::{driver::fold_each, store::Store};
+use pointsman_runtime::{driver::fold_each, store::SqliteStore};
 use serde_json::Value;
 
 use super::{tree::Tree, wild};
@@ -159,14 +159,14 @@ fn project(home: &Home) -> Result<()> {
 
 /// Returns the tools that the one run of a home has started, by folding its journal.
 fn ordered(home: &Home) -> Result<Vec<String>> {
-    let store = Store::open(&home.file("journal.db")).context("opening the journal")?;
-    let runs = store.runs().context("reading the journal")?;
+    let store = SqliteStore::open(&home.file("journal.db")).context("opening the journal")?;
+    let runs = store.reader().list().context("reading the journal")?.runs;
     let run = &runs.first().context("the journal has no run")?.id;
     let program = pointsman_agents::all()
-        .verify(&store.chart_source(run)?)
+        .verify(&store.reader().chart_source(run)?)
         .map_err(|refused| anyhow!("its chart is refused: {refused:?}"))?;
     let mut tools = Vec::new();
-    fold_each(&program, run, &store.lines(run, Seq(0))?, |_, _, stepped| {
+    fold_each(&program, run, &store.reader().lines(run, Seq(0))?, |_, _, stepped| {
         tools.extend(stepped.effects.iter().filter_map(|effect| match &effect.order {
             EffectKind::Start(Order::Tool(call)) => Some(call.tool.clone()),
             _ => None,

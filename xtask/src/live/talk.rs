@@ -96,7 +96,7 @@ impl Talk {
         if let Err(error) = session.recall(&run, None) {
             talk.wrong.push(format!("it cannot be replayed: {error}"));
         }
-        let prompts = session.store().prompts(&run)?;
+        let prompts = session.block_on(session.store().prompts(&run))?;
         if prompts.len() < WORDS.len() {
             talk.wrong.push(format!("{} prompts were kept", prompts.len()));
         }

@@ -196,7 +196,10 @@ pub(super) fn sessions(
         Some(Ok(after)) => after,
         Some(Err(_)) => return Err(error::bad_params("the cursor is none that was given")),
     };
-    let rows = session.store().list().map_err(|error| error::session(&error.into()))?.runs;
+    let rows = session
+        .block_on(session.store().list())
+        .map_err(|error| error::session(&error.into()))?
+        .runs;
     let begun = |row: RunRow| {
         let place = PathBuf::from(row.goal.strip_prefix(GOAL)?);
         let wanted = folder.is_none_or(|folder| folder == place) && row.seq.0 > 1;
@@ -205,7 +208,7 @@ pub(super) fn sessions(
     let mut found = rows.into_iter().filter_map(begun).skip(after);
     let mut listed = Vec::new();
     for (row, place) in found.by_ref().take(page) {
-        let lines = match session.store().lines(&row.id, Seq(0)) {
+        let lines = match session.block_on(session.store().lines(&row.id, Seq(0))) {
             Ok(lines) => lines,
             // One that is damaged must not hide the others.
             Err(error) => {

@@ -209,7 +209,10 @@ fn a_summary_of_old_turns_is_not_shown_as_a_reply() {
     });
     let id = begun.expect("it was begun");
     let run: RunId = id.0.parse().expect("it is a run");
-    let lines = desk.session().store().lines(&run, Seq(0)).expect("it can be read");
+    let lines = desk
+        .session()
+        .block_on(desk.session().store().lines(&run, Seq(0)))
+        .expect("it can be read");
     assert!(lines.iter().any(|line| line.contains("They talked.")), "there was one");
     desk.edit(chat::CHART, &[], async |editor| {
         let load = LoadSessionRequest::new(id.clone(), desk.work());

@@ -141,7 +141,7 @@ impl Room<'_> {
 
     /// Returns until when a question can be answered, where that is known.
     pub(super) fn due(&self, run: &RunId, question: &Question) -> Option<u64> {
-        self.session.store().run(run).ok().map(|row| due(&row, question))
+        self.session.block_on(self.session.store().run(run)).ok().map(|row| due(&row, question))
     }
 
     /// Refuses a conversation that works in another folder: here its calls would land in

@@ -176,10 +176,9 @@ fn command(room: &Room<'_>, held: Option<Talk>, slash: &Slash) -> Result<Option<
 
 /// Leaves one conversation for another.
 fn resume(room: &Room<'_>, held: Option<Talk>, typed: Option<&str>) -> Result<Option<Talk>, Error> {
-    let store = room.session.store();
     let found = match typed {
         Some(typed) => match typed.parse::<Which>() {
-            Ok(which) => which.find(store),
+            Ok(which) => which.find(room.session),
             Err(_) => Err(Error::NoSuchRun { typed: typed.into(), none: false }),
         }
         .map(Some),

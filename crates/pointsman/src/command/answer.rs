@@ -158,7 +158,7 @@ impl Answer {
     /// Says what `--always` can mean.
     fn list_rules(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
-        let (row, tools) = (self.run.find(session.store())?, toolbox());
+        let (row, tools) = (self.run.find(&session)?, toolbox());
         for question in self.open(&session, &row)? {
             if self.json {
                 json_line(&lines::asked(&question))?;
@@ -182,7 +182,7 @@ impl Answer {
         always: Option<&str>,
     ) -> Result<ExitCode, Error> {
         let session = globals.session()?;
-        let row = self.run.find(session.store())?;
+        let row = self.run.find(&session)?;
         let open = self.open(&session, &row)?;
         // All of them are looked at before the first is answered.
         let rules = open.iter().map(|question| remembered(question, always));
@@ -262,7 +262,7 @@ fn in_time(row: &RunRow, open: Vec<Question>) -> Result<Vec<Question>, Error> {
 impl Cancel {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
-        let row = self.run.find(session.store())?;
+        let row = self.run.find(&session)?;
         if let Some(ended) = row.ended {
             return Err(Error::HasEnded { run: row.id.to_string(), how: ended.into() });
         }
@@ -277,7 +277,7 @@ impl Cancel {
 impl Pause {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
-        let row = self.run.find(session.store())?;
+        let row = self.run.find(&session)?;
         if let Some(ended) = row.ended {
             return Err(Error::HasEnded { run: row.id.to_string(), how: ended.into() });
         }

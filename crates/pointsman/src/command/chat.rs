@@ -194,7 +194,7 @@ impl Chat {
         }
         let none = || Error::NoSuchRun { typed: typed.into(), none: false };
         let which: Which = typed.parse().map_err(|_| none())?;
-        let row = which.find(session.store())?;
+        let row = which.find(session)?;
         chat::check(&row)?;
         Ok(Some(row))
     }

@@ -241,9 +241,9 @@ fn journal(globals: &Globals, config: &Config, checks: &mut Vec<Check>) {
         Err(error) => return checks.push(Check::fail("journal", &error)),
     };
     if path.exists() {
-        let opened = globals
-            .session_with(config)
-            .and_then(|session: Session| session.store().list().map_err(Error::Store));
+        let opened = globals.session_with(config).and_then(|session: Session| {
+            session.block_on(session.store().list()).map_err(Error::Store)
+        });
         checks.push(match opened {
             Ok(Listed { runs, damaged }) => match damaged.into_iter().next() {
                 None => match probe::writable(&path) {

@@ -62,7 +62,7 @@ impl Names {
             Kind::Runs if !globals.journal(&place::user()?.config)?.exists() => Vec::new(),
             Kind::Runs => {
                 let session = globals.session()?;
-                let listed = session.store().list().map_err(Error::Store)?;
+                let listed = session.block_on(session.store().list()).map_err(Error::Store)?;
                 let ids = listed.runs.iter().take(RUNS).map(|row| row.id.to_string());
                 ["last".to_owned()].into_iter().chain(ids).collect()
             }

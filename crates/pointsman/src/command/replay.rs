@@ -12,7 +12,7 @@ use pointsman_kernel::{id::Seq, view::view};
 use pointsman_runtime::{
     driver::fold,
     session::{self, SessionError},
-    store::{ExportError, import},
+    store::{ExportError, export, import},
 };
 use serde_json::json;
 
@@ -97,10 +97,15 @@ impl Replay {
             .parse()
             .map_err(|_| Error::NoSuchRun { typed: self.what.clone(), none: false })?;
         let session = globals.session()?;
-        let row = which.find(session.store())?;
-        let replayed =
-            session::replay(session.agents(), session.store(), &row.id, self.until.map(Seq))
-                .map_err(|error| Error::Diverged(Box::new(Error::Session(error))))?;
+        let row = which.find(&session)?;
+        let replayed = session
+            .block_on(session::replay(
+                session.agents(),
+                &**session.store(),
+                &row.id,
+                self.until.map(Seq),
+            ))
+            .map_err(|error| Error::Diverged(Box::new(Error::Session(error))))?;
         let recalled = &replayed.recalled;
         Ok(Same {
             run: row.id.to_string(),
@@ -158,9 +163,9 @@ fn many(count: usize) -> u64 {
 impl Export {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
-        let row = self.run.find(session.store())?;
+        let row = self.run.find(&session)?;
         let mut text = Vec::new();
-        session.store().export(&row.id, &mut text).map_err(Error::Export)?;
+        session.block_on(export(&**session.store(), &row.id, &mut text)).map_err(Error::Export)?;
         let Some(out) = self.out else {
             // Behind a pipe it is as it was written: its digests are over these bytes.
             match std::str::from_utf8(&text) {

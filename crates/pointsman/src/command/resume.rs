@@ -88,7 +88,7 @@ impl Resume {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
         let row = match &self.run {
-            Some(run) => run.find(session.store())?,
+            Some(run) => run.find(&session)?,
             None => talks::open(&session, self.drive.dir())?,
         };
         let drive = self.drive.going_on(&session, &row.id)?;
@@ -108,7 +108,7 @@ impl Resume {
 impl Fork {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
-        let row = self.run.find(session.store())?;
+        let row = self.run.find(&session)?;
         let fork = || session.fork(&row.id, self.at.map(Seq)).map_err(Error::Session);
         if !self.no_run {
             // First, so that no fork is left behind where the folder is gone.
@@ -141,7 +141,7 @@ fn go_on(
 ) -> Result<ExitCode, Error> {
     let settled = place::settled(drive.dir())?;
     let (host, forms) = drive.host(session, &settled)?;
-    let row = session.store().run(run).map_err(Error::Store)?;
+    let row = session.block_on(session.store().run(run)).map_err(Error::Store)?;
     let mut audience =
         drive.audience(session, false, Waits::of(session.agents().decl(&row.agent)))?;
     let observers = audience.observers.clone();

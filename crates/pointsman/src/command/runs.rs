@@ -114,7 +114,8 @@ impl Runs {
             return Ok(none_yet(self.json));
         }
         let session = globals.session()?;
-        let Listed { runs: rows, damaged } = session.store().list().map_err(Error::Store)?;
+        let Listed { runs: rows, damaged } =
+            session.block_on(session.store().list()).map_err(Error::Store)?;
         let shown = rows.get(..self.limit.min(rows.len())).unwrap_or_default();
         if self.json {
             for row in shown {
@@ -274,7 +275,7 @@ impl RemoveRuns {
     fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
         // All are found before the first is removed: `last` is the last as of now.
-        let find = |which: &Which| which.id(session.store());
+        let find = |which: &Which| which.id(&session);
         let found = self.runs.iter().map(find).collect::<Result<BTreeSet<_>, _>>()?;
         let (mut gone, mut unswept, mut failed) = (BTreeSet::new(), false, Ok(()));
         for run in &found {

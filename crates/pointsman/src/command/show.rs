@@ -70,9 +70,10 @@ pub(crate) struct Explain {
 impl Show {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
-        let row = self.run.find(session.store())?;
+        let row = self.run.find(&session)?;
         if self.prompts {
-            let prompts = session.store().prompts(&row.id).map_err(Error::Store)?;
+            let prompts =
+                session.block_on(session.store().prompts(&row.id)).map_err(Error::Store)?;
             return self.print_prompts(&prompts);
         }
         let recalled = session.recall(&row.id, None).map_err(Error::Session)?;
@@ -243,7 +244,7 @@ fn unsaid<'a>(step: &'a Why, said: Option<&Said>) -> impl Iterator<Item = &'a St
 impl Explain {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
-        let row = self.run.find(session.store())?;
+        let row = self.run.find(&session)?;
         let until = self.entry.map(Seq);
         let recalled = session.recall(&row.id, until).map_err(Error::Session)?;
         let told = story(&recalled.program, &row.id, &recalled.lines)

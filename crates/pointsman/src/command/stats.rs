@@ -35,8 +35,9 @@ pub(crate) struct ShowStats {
 impl ShowStats {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
-        let stats = Stats::over(session.agents(), session.store(), self.agent.as_deref())
-            .map_err(Error::Store)?;
+        let agent = self.agent.as_deref();
+        let stats = Stats::over(session.agents(), &**session.store(), agent);
+        let stats = session.block_on(stats).map_err(Error::Store)?;
         if self.json {
             // Figures are plain data.
             json_line(&serde_json::to_value(&stats).unwrap_or_default())?;

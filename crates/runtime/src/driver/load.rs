@@ -25,8 +25,9 @@ use super::{
 };
 use crate::{
     clock::Clock,
+    journal::Journal,
     observe::{Asked, Question},
-    store::{RunId, RunRow},
+    store::{Lease, RunId, RunRow},
 };
 
 /// Returns what decides over a run, by which its snapshots are distinguished from those of
@@ -43,7 +44,7 @@ pub struct Loaded {
     /// The digest of its last line.
     pub link: Digest,
     /// Orders that an item waits for.
-    open: BTreeMap<EffectId, EffectKind<Body>>,
+    pub(super) open: BTreeMap<EffectId, EffectKind<Body>>,
 }
 
 impl Loaded {
@@ -152,18 +153,22 @@ impl Driver {
     ///
     /// Calls that are made again are paid for again. Where nothing is left to pay with, this is
     /// refused and the run stays as it is: somebody must [grant](Self::resume_granting) more.
-    pub async fn resume(site: Site, program: Arc<Program>, id: RunId) -> Result<Self, DriveError> {
-        Self::resume_granting(site, program, id, &[]).await
+    pub async fn resume(
+        site: Site,
+        program: Arc<Program>,
+        lease: Lease,
+    ) -> Result<Self, DriveError> {
+        Self::resume_granting(site, program, lease, &[]).await
     }
 
     /// The same, with more of what is charged than the chart permits.
     pub async fn resume_granting(
         site: Site,
         program: Arc<Program>,
-        id: RunId,
+        lease: Lease,
         grants: &[(Charge, u64)],
     ) -> Result<Self, DriveError> {
-        let mut driver = Self::reopen(site, program, id).await?;
+        let mut driver = Self::reopen(site, program, lease).await?;
         for (charge, amount) in grants {
             let event = Event::Granted { charge: *charge, amount: *amount };
             let granted = driver.apply(event, None).await?;
@@ -179,9 +184,9 @@ impl Driver {
     pub(crate) async fn take_up(
         site: Site,
         program: Arc<Program>,
-        id: RunId,
+        lease: Lease,
     ) -> Result<Self, DriveError> {
-        let mut driver = Self::reopen(site, program, id).await?;
+        let mut driver = Self::reopen(site, program, lease).await?;
         driver.leave_under_way().await?;
         Ok(driver)
     }
@@ -199,10 +204,10 @@ impl Driver {
     pub(crate) async fn rejoin(
         site: Site,
         program: Arc<Program>,
-        id: RunId,
+        lease: Lease,
         heard: bool,
     ) -> Result<Self, DriveError> {
-        let mut driver = Self::reopen(site, program, id).await?;
+        let mut driver = Self::reopen(site, program, lease).await?;
         driver.tell_waiting(heard);
         driver.recover().await?;
         Ok(driver)
@@ -213,24 +218,22 @@ impl Driver {
     pub(crate) async fn lay_aside(
         site: Site,
         program: Arc<Program>,
-        id: RunId,
+        lease: Lease,
         why: &str,
     ) -> Result<Self, DriveError> {
-        let mut driver = Self::reopen(site, program, id).await?;
+        let mut driver = Self::reopen(site, program, lease).await?;
         driver.leave_under_way().await?;
         driver.give(Event::Paused { why: why.into() }).await?;
         Ok(driver)
     }
 
-    async fn reopen(site: Site, program: Arc<Program>, id: RunId) -> Result<Self, DriveError> {
-        let RunRow { created_ms, forked, seq, .. } = site.store.run(&id)?;
-        let loaded = load(&site, &program, &id)?;
+    async fn reopen(site: Site, program: Arc<Program>, lease: Lease) -> Result<Self, DriveError> {
+        let id = lease.run().clone();
+        let RunRow { created_ms, forked, seq, .. } = site.store.run(&id).await?;
+        let loaded = load(&site, &program, &id).await?;
         let clock = Clock::new(created_ms, loaded.run.core().now);
-        let Loaded { run, link, open } = loaded;
-        let mut driver = Self::around(id, program, run, site, link, clock);
-        for (effect, order) in open {
-            driver.reopen_order(effect, order);
-        }
+        let journal = Journal::of(Arc::clone(&site.store), program.agent().name, lease);
+        let mut driver = Self::around(id, program, loaded, site, journal, clock);
         for question in driver.questions() {
             driver.decline(&question);
         }
@@ -267,20 +270,20 @@ impl Driver {
         if let Some(short) = short(&self.program, self.run.core(), &under_way) {
             return Err(DriveError::Short { run: self.id.clone(), short });
         }
-        let event = Event::Interrupted { under_way: under_way.clone(), counted: true };
-        let committed = self
-            .commit(event, None)
+        let again: Vec<EffectId> = under_way.iter().map(|it| it.effect).collect();
+        let event = Event::Interrupted { under_way, counted: true };
+        let permits = self
+            .commit(event, None, &again)
             .await?
             .map_err(|source| DriveError::NotResumed { run: self.id.clone(), source })?;
-        let Some(committed) = committed else { return Ok(()) };
-        for UnderWay { effect, .. } in under_way {
-            let Some(working) = self.open.get(&effect) else { continue };
+        for permit in permits {
+            let Some(working) = self.open.get(&permit.effect) else { continue };
             let EffectKind::Start(order) = working.order.clone() else { continue };
             let prompt = match &order {
                 Order::Model(call) => Some(self.run.prompt(&self.program, call)),
                 _ => None,
             };
-            self.work(&committed, effect, (order, prompt), true);
+            self.work(permit, order, prompt);
         }
         Ok(())
     }
@@ -304,27 +307,27 @@ impl Driver {
 }
 
 /// Loads a run from its snapshot and the lines after it, or from all its lines.
-fn load(site: &Site, program: &Program, id: &RunId) -> Result<Loaded, DriveError> {
-    if let Some((seq, loaded)) = cached(site, program, id)? {
-        let lines = site.store.lines(id, seq)?;
+async fn load(site: &Site, program: &Program, id: &RunId) -> Result<Loaded, DriveError> {
+    if let Some((seq, loaded)) = cached(site, program, id).await? {
+        let lines = site.store.lines(id, seq).await?;
         // A snapshot that the journal does not go on from is no reason to stop.
         if let Ok(loaded) = go_on(program, id, loaded, &lines, |_, _, _| {}) {
             return Ok(loaded);
         }
     }
-    fold(program, id, &site.store.lines(id, Seq(0))?)
+    fold(program, id, &site.store.lines(id, Seq(0)).await?)
 }
 
 /// Returns whether a run rests, as far as is known without reading its journal: nothing
 /// was under way when its last entry was written. A run that is no longer so, or of which
 /// that is not known, is to be loaded. Says also whether it listens.
-pub(crate) fn rests(
+pub(crate) async fn rests(
     site: &Site,
     program: &Program,
     id: &RunId,
 ) -> Result<Option<Rest>, DriveError> {
-    let last = site.store.run(id)?.seq;
-    let found = cached(site, program, id)?.filter(|(seq, _)| *seq == last);
+    let last = site.store.run(id).await?.seq;
+    let found = cached(site, program, id).await?.filter(|(seq, _)| *seq == last);
     Ok(found.and_then(|(_, loaded)| {
         let asks = |effect| loaded.order(effect).is_some_and(|order| asks(&*loaded.run, &order));
         let core = loaded.run.core();
@@ -339,8 +342,12 @@ pub(crate) struct Rest {
     pub(crate) listens: bool,
 }
 
-fn cached(site: &Site, program: &Program, id: &RunId) -> Result<Option<(Seq, Loaded)>, DriveError> {
-    let Some(kept) = site.store.snapshot(id)? else { return Ok(None) };
+async fn cached(
+    site: &Site,
+    program: &Program,
+    id: &RunId,
+) -> Result<Option<(Seq, Loaded)>, DriveError> {
+    let Some(kept) = site.store.snapshot(id).await? else { return Ok(None) };
     let Some(Kept { run, open, .. }) = Kept::read(&kept.body, program.agent()) else {
         return Ok(None);
     };

@@ -1,6 +1,9 @@
 //! Step 6: those who watch are told, in words.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    sync::Arc,
+};
 
 use pointsman_kernel::{
     agent::{Answer, Order, ToolCall, ToolResult},
@@ -22,8 +25,9 @@ use super::{
     work::is_aside,
 };
 use crate::{
-    observe::{Notice, Progress},
-    store::Committed,
+    journal::Committed,
+    observe::{Notice, Observer, Progress},
+    store::RunId,
 };
 
 /// Files that are told apart.
@@ -73,11 +77,16 @@ impl Tally {
     }
 }
 
+/// Tells those who watch a run.
+pub(super) fn tell(observers: &[Arc<dyn Observer>], run: &RunId, notice: &Notice) {
+    for observer in observers {
+        observer.notice(run, notice);
+    }
+}
+
 impl Driver {
     pub(super) fn tell(&self, notice: &Notice) {
-        for observer in &self.site.observers {
-            observer.notice(&self.id, notice);
-        }
+        tell(&self.site.observers, &self.id, notice);
     }
 
     /// Tells whoever joins what the run waits for: answers, or a word. How the last turn

@@ -23,9 +23,10 @@ use tokio::sync::mpsc;
 
 use super::{Driver, say};
 use crate::{
+    journal::Errand,
     observe::{Asked, Notice, Question},
-    perform::{Checking, Doing, Done, Errand, Shown, Task},
-    store::{Committed, KeptPrompt},
+    perform::{Checking, Doing, Done, Shown, Task},
+    store::KeptPrompt,
 };
 
 /// Characters of a call that those who watch are told.
@@ -68,6 +69,11 @@ pub(super) struct Ordered {
 }
 
 impl Ordered {
+    /// Returns whether an executor starts it. A person is asked, and nothing is started to stop.
+    pub(super) fn is_started(&self, run: &dyn AnyRun) -> bool {
+        matches!(self.order, EffectKind::Start(_)) && !asks(run, &self.order)
+    }
+
     /// Returns the prompt as it is kept.
     pub(super) fn kept(&self) -> Option<KeptPrompt> {
         let parts = parts(self.prompt.as_ref()?);
@@ -187,7 +193,7 @@ pub(super) fn orders(chart: &Chart, run: &dyn AnyRun, stepped: &Stepped) -> Vec<
 
 impl Driver {
     /// Starts, asks or stops: the entry that orders it is on disk.
-    pub(super) fn start(&mut self, committed: &Committed, ordered: Ordered) {
+    pub(super) fn start(&mut self, permit: Option<Errand>, ordered: Ordered) {
         let Ordered { id, order, prompt } = ordered;
         match order {
             EffectKind::Stop(effect) if self.open.remove(&effect).is_some() => {
@@ -195,7 +201,11 @@ impl Driver {
             }
             // No host can answer a question; the state's timeout says how long a person has.
             order if asks(&*self.run, &order) => self.ask(id, order),
-            EffectKind::Start(order) => self.work(committed, id, (order, prompt), false),
+            EffectKind::Start(order) => {
+                if let Some(permit) = permit {
+                    self.work(permit, order, prompt);
+                }
+            }
             // What a later kernel orders is answered by nobody, and ends with its time.
             _ => {}
         }
@@ -257,17 +267,10 @@ impl Driver {
     }
 
     /// Starts a task of which the entry is on disk, or starts it again.
-    pub(super) fn work(
-        &mut self,
-        _: &Committed,
-        id: EffectId,
-        (order, prompt): (Order<Body>, Option<Prompt>),
-        again: bool,
-    ) {
+    pub(super) fn work(&mut self, permit: Errand, order: Order<Body>, prompt: Option<Prompt>) {
         let Some(task) = task(&order, prompt) else { return };
+        let id = permit.effect;
         self.tell_attempt(id, &order);
-        let (run, agent) = (self.id.clone(), self.program.agent().name);
-        let errand = Errand { run, agent, effect: id, again };
         // Models and tools show how far they have come, and only to those who watch.
         let may_be_seen = match &task {
             // What is kept out of the journal is kept from those who watch.
@@ -283,7 +286,7 @@ impl Driver {
         } else {
             (Shown::nobody(), None)
         };
-        let doing = Some(self.site.performer.perform(errand, task, shown));
+        let doing = Some(self.site.performer.perform(permit, task, shown));
         let order = EffectKind::Start(order);
         self.open.insert(id, Working { order, doing, pieces, done: None, check: None });
     }

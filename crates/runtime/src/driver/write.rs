@@ -1,11 +1,14 @@
 //! Writing an entry: step 4, with a word to those who watch where it takes long.
 
-use std::{pin::pin, sync::Arc, time::Duration};
+use std::{pin::pin, time::Duration};
 
-use super::{DriveError, Driver};
+use pointsman_kernel::id::EffectId;
+
+use super::{DriveError, Driver, tell::tell};
 use crate::{
+    journal::Committed,
     observe::Notice,
-    store::{Append, Committed, Opening},
+    store::{Append, Opening},
 };
 
 /// How long an entry may take before those who watch are told. A flush takes milliseconds.
@@ -18,14 +21,10 @@ impl Driver {
         &mut self,
         append: Append,
         opening: Option<Opening>,
+        starts: Vec<(EffectId, bool)>,
     ) -> Result<Committed, DriveError> {
-        let (store, seq) = (Arc::clone(&self.site.store), append.seq);
-        let mut writing = pin!(async move {
-            match opening {
-                Some(opening) => store.begin(append, opening).await,
-                None => store.append(append).await,
-            }
-        });
+        let seq = append.seq;
+        let mut writing = pin!(self.journal.write(append, opening, starts));
         if let Ok(written) = tokio::time::timeout(LONG, writing.as_mut()).await {
             return Ok(written?);
         }
@@ -33,7 +32,7 @@ impl Driver {
             "entry {} is not on disk yet; another process may be writing to the journal",
             seq.0
         );
-        self.tell(&Notice::Delayed(why.into()));
+        tell(&self.site.observers, &self.id, &Notice::Delayed(why.into()));
         Ok(writing.await?)
     }
 }

@@ -21,7 +21,7 @@ use crate::{
     clock::now_ms,
     driver::{Beginning, DriveError, Driver, Sent, Site, Standing},
     perform::{Done, Errand},
-    session::{POST, deliver, every, hear},
+    session::{deliver, hear},
     stats::{Spent, story},
     store::{NoRunId, RunId, Store, StoreError},
     watch::Call,
@@ -72,10 +72,13 @@ async fn to_its_end(
         performer: Arc::new(host.clone()),
         observers: Vec::new(),
     };
-    let _hold = store.hold(&id)?.ok_or(ChildError::Held)?;
-    let mut driver = match store.chart_source(&id) {
+    let mut driver = match store.claim(&id).await {
         // One that has begun keeps to the chart that it began with.
-        Ok(source) => Driver::resume(site, program(agents, &source, child)?, id.clone()).await?,
+        Ok(lease) => {
+            let lease = lease.ok_or(ChildError::Held)?;
+            let source = store.chart_source(&id).await?;
+            Driver::resume(site, program(agents, &source, child)?, lease).await?
+        }
         Err(StoreError::NoSuchRun { .. }) => {
             let found = agents.chart(&child.chart);
             let source = found.ok_or_else(|| ChildError::NoChart(child.chart.clone()))?;
@@ -101,9 +104,10 @@ async fn to_its_end(
         }
         Err(error) => return Err(error.into()),
     };
-    drive(&mut driver, &store, host.0.pauses.of(&errand.run)).await?;
+    drive(&mut driver, &*store, host.0.pauses.of(&errand.run)).await?;
     if let Standing::Ended(ended) = driver.standing() {
-        return Ok((end(&driver, ended), usage(host, &driver)?));
+        let lines = store.lines(&id, Seq(0)).await?;
+        return Ok((end(&driver, ended), usage(&driver, &lines)?));
     }
     let state = driver.program().state_name(driver.run().core().state).to_owned();
     Err(ChildError::Waits(state))
@@ -117,10 +121,10 @@ fn program(agents: &Agents, source: &str, child: &ChildRun) -> Result<Arc<Progra
 /// hears letters as other runs do.
 async fn drive(
     driver: &mut Driver,
-    store: &Store,
+    store: &dyn Store,
     mut parent: watch::Receiver<bool>,
 ) -> Result<(), ChildError> {
-    let (mut changes, mut rounds) = (store.watch()?, every(POST));
+    let (mut changes, id) = (store.changes().await?, driver.id().clone());
     deliver(store, driver).await?;
     loop {
         let wanted = *parent.borrow_and_update();
@@ -147,10 +151,8 @@ async fn drive(
             },
             // Where the parent is gone nobody changes it any more.
             Ok(()) = parent.changed() => continue,
-            _ = rounds.tick() => {
-                if changes.changed()? {
-                    deliver(store, driver).await?;
-                }
+            () = changes.letter_for(&id) => {
+                deliver(store, driver).await?;
                 continue;
             }
         };
@@ -173,8 +175,8 @@ fn end(driver: &Driver, ended: Disposition) -> ChildEnd {
 
 /// Returns what the parent may do, as its first entry says; a child has nobody to ask.
 async fn permissions(host: &Host, parent: &RunId) -> Result<Permissions, ChildError> {
-    let permissions = host.0.rules.of(&host.0.store, parent).await?;
-    let passed = now_ms().saturating_sub(host.0.store.run(parent)?.created_ms);
+    let permissions = host.0.rules.of(&*host.0.store, parent).await?;
+    let passed = now_ms().saturating_sub(host.0.store.run(parent).await?.created_ms);
     let rules = later(&permissions.rules, passed);
     Ok(Permissions { attended: false, rules, ..Permissions::clone(&permissions) })
 }
@@ -193,10 +195,9 @@ fn later(rules: &[Grant], passed: u64) -> Vec<Grant> {
 }
 
 /// Returns what a child has called and what it cost, failed calls included.
-fn usage(host: &Host, driver: &Driver) -> Result<Usage, ChildError> {
-    let lines = host.0.store.lines(driver.id(), Seq(0))?;
+fn usage(driver: &Driver, lines: &[String]) -> Result<Usage, ChildError> {
     let Spent { model_calls, tool_calls, tokens, money } =
-        story(driver.program(), driver.id(), &lines)?.spent;
+        story(driver.program(), driver.id(), lines)?.spent;
     Ok(Usage { tokens, money, model_calls, tool_calls, ..Usage::default() })
 }
 

@@ -3,14 +3,14 @@
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Mutex, PoisonError},
 };
 
 use pointsman_kernel::job::AgentDecl;
 use serde::Deserialize;
 
 use super::{Host, Place};
-use crate::{entry::begun, store::RunId, tool::Recorded};
+use crate::{entry::begun, store::RunId};
 
 /// The runs whose records the tools know.
 #[derive(Debug, Default)]
@@ -43,12 +43,9 @@ impl Host {
         if !self.0.records.is_new(run) {
             return;
         }
-        let (store, id) = (Arc::clone(&self.0.store), run.clone());
-        let read = tokio::task::spawn_blocking(move || -> Option<Recorded> {
-            let place = begun(&store, &id).ok()??.place?;
-            Place::deserialize(&*place).ok()?.git
-        });
-        if let Ok(Some(recorded)) = read.await {
+        let begun = begun(&*self.0.store, run).await.ok().flatten();
+        let place = begun.and_then(|begun| Place::deserialize(&*begun.place?).ok());
+        if let Some(recorded) = place.and_then(|place| place.git) {
             self.0.tools.compare(recorded).await;
         }
     }

@@ -18,8 +18,6 @@ use crate::{
 pub(super) enum RulesError {
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("what a run may do cannot be read: {0}")]
-    Stopped(String),
     #[error("what run {0} may do cannot be read in its first entry: another build wrote it")]
     Entry(RunId),
 }
@@ -32,28 +30,21 @@ impl Rules {
     /// Returns what a run was begun with.
     pub(super) async fn of(
         &self,
-        store: &Arc<Store>,
+        store: &dyn Store,
         run: &RunId,
     ) -> Result<Arc<Permissions>, RulesError> {
         let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = known().get(run) {
             return Ok(Arc::clone(known));
         }
-        // All of its journal is looked at, and other runs go on meanwhile.
-        let (store, id) = (Arc::clone(store), run.clone());
-        let read = tokio::task::spawn_blocking(move || read(&store, &id)).await;
-        let read = Arc::new(read.map_err(|error| RulesError::Stopped(error.to_string()))??);
-        known().insert(run.clone(), Arc::clone(&read));
-        Ok(read)
+        let begun = begun(store, run).await?.ok_or_else(|| RulesError::Entry(run.clone()))?;
+        let permissions = Arc::new(begun.permissions);
+        known().insert(run.clone(), Arc::clone(&permissions));
+        Ok(permissions)
     }
 
     /// Forgets a run that has ended.
     pub(super) fn forget(&self, run: &RunId) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
     }
-}
-
-fn read(store: &Store, run: &RunId) -> Result<Permissions, RulesError> {
-    let begun = begun(store, run)?.ok_or_else(|| RulesError::Entry(run.clone()))?;
-    Ok(begun.permissions)
 }

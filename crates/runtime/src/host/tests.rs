@@ -18,7 +18,7 @@ use crate::{
     config::rule,
     mcp::{self, McpLimits},
     model::{self, Spec},
-    store::Store,
+    store::SqliteStore,
     tool,
 };
 
@@ -56,7 +56,7 @@ async fn hosting(name: &str, servers: impl FnOnce(&Path) -> Option<Approved>) ->
         )
     };
     let journal = folder.join("journal.db");
-    let store = Arc::new(Store::open(&journal).expect("it opens"));
+    let store = Arc::new(SqliteStore::open(&journal).expect("it opens"));
     (
         Host::open(settings, Arc::new(pointsman_agents::all()), store, journal)
             .await

@@ -45,7 +45,7 @@ impl Session {
     /// Returns what was answered to a run's questions and not yet taken. Of several answers
     /// to one question the last counts.
     pub fn answers(&self, id: &RunId) -> Result<BTreeMap<EffectId, bool>, SessionError> {
-        let letters = self.store.letters(id)?;
+        let letters = self.block_on(self.store.letters(id))?;
         if letters.is_empty() {
             return Ok(BTreeMap::new());
         }

@@ -209,9 +209,8 @@ impl Session {
     ) -> Result<Conversation, SessionError> {
         let beginning = Self::beginning(host, start)?;
         let site = self.site(host, observers);
-        let hold = self.store.hold(&beginning.id)?;
         let driver = self.threads.block_on(Driver::begin(site, beginning))?;
-        Ok(self.talk(host, driver, hold))
+        Ok(self.talk(host, driver))
     }
 
     /// Goes on with a conversation. Those who watch are told first what it waits for.
@@ -223,22 +222,22 @@ impl Session {
     ) -> Result<Conversation, SessionError> {
         let program = Arc::new(self.program(id)?);
         let site = self.site(host, observers);
-        let hold = self.threads.block_on(self.hold(id))?;
-        self.threads.block_on(self.reopen(id, closed(program.agent())))?;
-        self.threads.block_on(self.unpaused(id))?;
-        let heard = !self.store.letters(id)?.iter().any(is_word);
-        let driver = self.threads.block_on(Driver::rejoin(site, program, id.clone(), heard))?;
-        Ok(self.talk(host, driver, Some(hold)))
+        let driver = self.threads.block_on(async {
+            let lease = self.claim(id).await?;
+            self.reopen(id, closed(program.agent())).await?;
+            self.unpaused(id).await?;
+            let heard = !self.store.letters(id).await?.iter().any(is_word);
+            Ok::<_, SessionError>(Driver::rejoin(site, program, lease, heard).await?)
+        })?;
+        Ok(self.talk(host, driver))
     }
 
-    fn talk<H: Send + 'static>(&self, host: &Host, mut driver: Driver, hold: H) -> Conversation {
+    fn talk(&self, host: &Host, mut driver: Driver) -> Conversation {
         let (words, heard) = mpsc::unbounded_channel();
         let run = driver.id().clone();
         let speaker = Speaker { words, closed: closed(driver.program().agent()) };
         let (store, watch) = (Arc::clone(&self.store), host.watch());
         let driving = self.threads.spawn(async move {
-            // Held for as long as it is driven.
-            let _hold = hold;
             let company = Company::Talking { words: heard, answers: true };
             drive::drive(&mut driver, &store, watch, company, Signals::listen()?).await
         });

@@ -9,6 +9,7 @@ use pointsman_kernel::{
     event::{Event, Scope},
 };
 use tokio::{
+    runtime::Handle,
     sync::{mpsc, oneshot},
     time::{Interval, MissedTickBehavior, interval},
 };
@@ -29,8 +30,8 @@ use crate::{
     watch::Watch,
 };
 
-/// Time between two looks for letters.
-pub(crate) const POST: Duration = Duration::from_millis(200);
+/// Time between two looks for what may close a question, while a person is asked.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// Who is there while a run is driven.
 pub(super) enum Company<'a> {
@@ -57,7 +58,7 @@ impl Company<'_> {
     }
 
     /// Writes down what was said and not heard yet, for whoever goes on with the run.
-    async fn keep(&mut self, run: &RunId, store: &Store) -> Result<(), SessionError> {
+    async fn keep(&mut self, run: &RunId, store: &dyn Store) -> Result<(), SessionError> {
         let Self::Talking { words, .. } = self else { return Ok(()) };
         while let Ok(word) = words.try_recv() {
             if let Word::Post(event, kept) = word {
@@ -74,31 +75,30 @@ impl Company<'_> {
 /// end, lets go of it as it is.
 pub(super) async fn drive(
     driver: &mut Driver,
-    store: &Arc<Store>,
+    store: &Arc<dyn Store>,
     watch: Option<Watch>,
     mut company: Company<'_>,
     signals: Signals,
 ) -> Result<Outcome, SessionError> {
-    let mut changes = store.watch()?;
-    let mut rounds = every(POST);
+    let mut changes = store.changes().await?;
     let mut looks = every(watch.as_ref().map_or(Duration::from_hours(1), Watch::every));
     let Signals { mut interrupts, mut terminations } = signals;
-    let mut cancelled = false;
+    let (mut cancelled, id) = (false, driver.id().clone());
     // Whoever goes on with a paused run lets it go on; the watch, if there is one, with its
     // first look, so that nothing is started while the machine is short of something.
     if driver.run().core().paused && watch.is_none() {
         driver.give(Event::Resumed).await?;
     }
     let mut watch = watch.map(|watch| watch.taking_over(driver.run().core().paused));
-    deliver(store, driver).await?;
+    deliver(&**store, driver).await?;
     loop {
-        if driver.listens() && hear(store, driver).await? {
+        if driver.listens() && hear(&**store, driver).await? {
             continue;
         }
         match (driver.standing(), &mut company) {
             (Standing::Ended(_), _) => break,
             (Standing::Asking, Company::Attendant(attendant)) if driver.is_idle() => {
-                if !ask(driver, store, &mut **attendant).await? {
+                if !ask(driver, &**store, &mut **attendant).await? {
                     break;
                 }
                 continue;
@@ -120,7 +120,7 @@ pub(super) async fn drive(
                 Sent::Event(event) => event,
                 Sent::Letter | Sent::Question => continue,
             },
-            word = company.word() => match heard(word, driver, store).await? {
+            word = company.word() => match heard(word, driver, &**store).await? {
                 Heard::Event(event) => event,
                 Heard::Nothing => continue,
                 Heard::Unattended => {
@@ -140,10 +140,8 @@ pub(super) async fn drive(
                 _ => break,
             },
             Some(()) = terminations.recv() => break,
-            _ = rounds.tick() => {
-                if changes.changed()? {
-                    deliver(store, driver).await?;
-                }
+            () = changes.letter_for(&id) => {
+                deliver(&**store, driver).await?;
                 continue;
             }
             _ = looks.tick() => {
@@ -159,7 +157,7 @@ pub(super) async fn drive(
     if matches!(outcome.standing, Standing::Ended(_)) {
         end_children(&idle(driver.agents(), store), &outcome.run).await;
     } else {
-        company.keep(&outcome.run, store).await?;
+        company.keep(&outcome.run, &**store).await?;
     }
     Ok(outcome)
 }
@@ -176,7 +174,7 @@ enum Heard {
     Farewell,
 }
 
-async fn heard(word: Word, driver: &mut Driver, store: &Store) -> Result<Heard, SessionError> {
+async fn heard(word: Word, driver: &mut Driver, store: &dyn Store) -> Result<Heard, SessionError> {
     Ok(match word {
         Word::Post(event, kept) => {
             store.post(driver.id(), &written(&event)).await?;
@@ -205,7 +203,7 @@ fn tell(kept: oneshot::Sender<()>) {
     let _: Result<(), ()> = kept.send(());
 }
 
-pub(crate) fn every(period: Duration) -> Interval {
+fn every(period: Duration) -> Interval {
     let mut ticks = interval(period);
     // What was missed while a step was written need not be made up for.
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -214,8 +212,8 @@ pub(crate) fn every(period: Duration) -> Interval {
 
 /// Delivers the letters that do not wait for the run to listen: approvals, cancels. Of
 /// several answers to one question the last counts. What ends the run is the last of all.
-pub(crate) async fn deliver(store: &Store, driver: &mut Driver) -> Result<(), DriveError> {
-    let mut letters = store.letters(driver.id())?;
+pub(crate) async fn deliver(store: &dyn Store, driver: &mut Driver) -> Result<(), DriveError> {
+    let mut letters = store.letters(driver.id()).await?;
     letters.retain(|it| !is_word(it));
     for (at, letter) in letters.iter().enumerate() {
         if matches!(driver.standing(), Standing::Ended(_)) {
@@ -236,8 +234,8 @@ pub(crate) async fn deliver(store: &Store, driver: &mut Driver) -> Result<(), Dr
 }
 
 /// Delivers the oldest word to a run that listens; returns whether there was one.
-pub(crate) async fn hear(store: &Store, driver: &mut Driver) -> Result<bool, DriveError> {
-    let letters = store.letters(driver.id())?;
+pub(crate) async fn hear(store: &dyn Store, driver: &mut Driver) -> Result<bool, DriveError> {
+    let letters = store.letters(driver.id()).await?;
     let Some(word) = letters.iter().find(|it| is_word(it)) else { return Ok(false) };
     driver.take(word).await?;
     Ok(true)
@@ -246,7 +244,7 @@ pub(crate) async fn hear(store: &Store, driver: &mut Driver) -> Result<bool, Dri
 /// Puts the open questions to who is there. Returns whether one was answered.
 async fn ask(
     driver: &mut Driver,
-    store: &Store,
+    store: &dyn Store,
     attendant: &mut dyn Attend,
 ) -> Result<bool, SessionError> {
     let mut answered = false;
@@ -276,14 +274,16 @@ async fn ask(
 /// Puts a question. Returns what was said, and whether something came that may close it.
 fn put(
     driver: &Driver,
-    store: &Store,
+    store: &dyn Store,
     question: &Question,
     attendant: &mut dyn Attend,
 ) -> (Reply, bool) {
+    let threads = Handle::current();
     let (disturbed, looked) = (Cell::new(false), Cell::new(Stopwatch::start()));
     let is_open = || {
-        if !disturbed.get() && looked.get().elapsed() >= POST {
-            disturbed.set(!driver.is_idle() || is_settled(store, driver.id(), question));
+        if !disturbed.get() && looked.get().elapsed() >= LOOK {
+            let settled = || threads.block_on(is_settled(store, driver.id(), question));
+            disturbed.set(!driver.is_idle() || settled());
             looked.set(Stopwatch::start());
         }
         !disturbed.get()
@@ -298,8 +298,8 @@ fn put(
 /// Returns whether a letter waits that answers a question, or cancels what it is about. A
 /// journal that cannot be read now has nothing to say; it is read again before the answer
 /// counts.
-fn is_settled(store: &Store, run: &RunId, question: &Question) -> bool {
-    store.letters(run).unwrap_or_default().iter().any(|letter| {
+async fn is_settled(store: &dyn Store, run: &RunId, question: &Question) -> bool {
+    store.letters(run).await.unwrap_or_default().iter().any(|letter| {
         let cancels = matches!(letter.event(), Ok(Event::Cancelled { .. }));
         cancels || about(letter) == Some(question.effect)
     })

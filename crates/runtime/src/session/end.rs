@@ -12,38 +12,38 @@ use super::{SessionError, program};
 use crate::{
     driver::{Driver, Site},
     perform::{Doing, Errand, Perform, Shown, Task},
-    store::{RunId, Store},
+    store::{Lease, RunId, Store},
 };
 
-/// Ends a run that is held by the caller.
-pub(super) async fn end(site: &Site, id: &RunId) -> Result<(), SessionError> {
-    let mut driver = taken_up(site, id).await?;
+/// Ends a run.
+pub(super) async fn end(site: &Site, lease: Lease) -> Result<(), SessionError> {
+    let mut driver = taken_up(site, lease).await?;
     Ok(driver.give(Event::Cancelled { scope: Scope::Run }).await?)
 }
 
-/// Pauses a run that is held by the caller.
-pub(super) async fn pause(site: &Site, id: &RunId, why: &str) -> Result<(), SessionError> {
-    let program = Arc::new(program(&site.agents, &site.store, id)?);
-    Driver::lay_aside(site.clone(), program, id.clone(), why).await?;
+/// Pauses a run.
+pub(super) async fn pause(site: &Site, lease: Lease, why: &str) -> Result<(), SessionError> {
+    let program = Arc::new(program(&site.agents, &*site.store, lease.run()).await?);
+    Driver::lay_aside(site.clone(), program, lease, why).await?;
     Ok(())
 }
 
 /// Ends the turn of a run that nobody drives, so that it listens.
-pub(super) async fn settle(site: &Site, id: &RunId) -> Result<(), SessionError> {
-    let mut driver = taken_up(site, id).await?;
+pub(super) async fn settle(site: &Site, lease: Lease) -> Result<(), SessionError> {
+    let mut driver = taken_up(site, lease).await?;
     if !driver.listens() {
         driver.give(Event::Cancelled { scope: Scope::Turn }).await?;
     }
     Ok(())
 }
 
-async fn taken_up(site: &Site, id: &RunId) -> Result<Driver, SessionError> {
-    let program = Arc::new(program(&site.agents, &site.store, id)?);
-    Ok(Driver::take_up(site.clone(), program, id.clone()).await?)
+async fn taken_up(site: &Site, lease: Lease) -> Result<Driver, SessionError> {
+    let program = Arc::new(program(&site.agents, &*site.store, lease.run()).await?);
+    Ok(Driver::take_up(site.clone(), program, lease).await?)
 }
 
 /// Returns a site at which nobody acts or watches.
-pub(super) fn idle(agents: &Arc<Agents>, store: &Arc<Store>) -> Site {
+pub(super) fn idle(agents: &Arc<Agents>, store: &Arc<dyn Store>) -> Site {
     let (agents, store) = (Arc::clone(agents), Arc::clone(store));
     Site { agents, store, performer: Arc::new(Idle), observers: Vec::new() }
 }
@@ -52,7 +52,7 @@ pub(super) fn idle(agents: &Arc<Agents>, store: &Arc<Store>) -> Site {
 /// behind, and nobody will ask for its answer. One that cannot be ended is told to the log
 /// alone: how the run itself ended must not be lost over it.
 pub(super) async fn end_children(site: &Site, id: &RunId) {
-    let children = site.store.open_children(id).unwrap_or_else(|error| {
+    let children = site.store.open_children(id).await.unwrap_or_else(|error| {
         tracing::warn!(run = %id, %error, "the children of a run cannot be listed");
         Vec::new()
     });
@@ -64,9 +64,9 @@ pub(super) async fn end_children(site: &Site, id: &RunId) {
 }
 
 async fn end_child(site: &Site, child: &RunId) -> Result<(), SessionError> {
-    // Whoever holds it sees to it.
-    match site.store.hold(child)? {
-        Some(_hold) => end(site, child).await,
+    // Another owner sees to it.
+    match site.store.claim(child).await? {
+        Some(lease) => end(site, lease).await,
         None => Ok(()),
     }
 }

@@ -28,14 +28,13 @@ impl Session {
     /// Posts an event to a run. Whoever drives it takes it within moments; if nobody does,
     /// it waits for the next [`resume`](Self::resume).
     pub fn post(&self, id: &RunId, event: &Event<Body>) -> Result<Posted, SessionError> {
-        self.store.run(id)?;
         self.threads.block_on(async {
             let letter = self.store.post(id, &written(event)).await?;
-            if self.store.hold(id)?.is_some() {
+            if self.store.claim(id).await?.is_some() {
                 return Ok(Posted::Waiting);
             }
             let taken = async {
-                while self.store.has_letter(letter)? {
+                while self.store.has_letter(letter).await? {
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
                 Ok(Posted::Taken)
@@ -59,10 +58,11 @@ impl Session {
     /// was under way is done again; returns whether somebody else was told instead.
     pub fn cancel(&self, id: &RunId) -> Result<Posted, SessionError> {
         let event = Event::Cancelled { scope: Scope::Run };
-        let Some(_hold) = self.store.hold(id)? else { return self.post(id, &event) };
+        let lease = self.block_on(self.store.claim(id))?;
+        let Some(lease) = lease else { return self.post(id, &event) };
         let site = self.idle();
         self.threads.block_on(async {
-            end::end(&site, id).await?;
+            end::end(&site, lease).await?;
             end::end_children(&site, id).await;
             Ok::<(), SessionError>(())
         })?;
@@ -73,10 +73,10 @@ impl Session {
     /// [resumes](Self::resume) it, or [lets it go on](Self::unpause). Where nobody drives it,
     /// that is written down here and now.
     pub fn pause(&self, id: &RunId, why: &str) -> Result<Posted, SessionError> {
-        let Some(_hold) = self.store.hold(id)? else {
+        let Some(lease) = self.block_on(self.store.claim(id))? else {
             return self.post(id, &Event::Paused { why: why.into() });
         };
-        self.threads.block_on(end::pause(&self.idle(), id, why))?;
+        self.threads.block_on(end::pause(&self.idle(), lease, why))?;
         Ok(Posted::Taken)
     }
 

@@ -25,15 +25,15 @@ pub struct Replayed {
 
 /// Replays a run up to an entry, or to its end. Every byte of its lines is checked, the columns
 /// beside them are derived again, and so is every prompt.
-pub fn replay(
+pub async fn replay(
     agents: &Agents,
-    store: &Store,
+    store: &dyn Store,
     id: &RunId,
     until: Option<Seq>,
 ) -> Result<Replayed, SessionError> {
-    let program = program(agents, store, id)?;
+    let program = program(agents, store, id).await?;
     let Whole { row, mut lines, beside, prompts } =
-        store.whole(id, until.unwrap_or(Seq(u64::MAX)))?;
+        store.whole(id, until.unwrap_or(Seq(u64::MAX))).await?;
     cut(&mut lines, id, until)?;
     let kept = by_entry(prompts.as_deref().unwrap_or_default());
     let (mut seq, mut count) = (Seq(0), 0);

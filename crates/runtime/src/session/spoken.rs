@@ -64,7 +64,7 @@ impl Session {
     /// Says to a run that is not driven here that nothing more will be said to it.
     pub fn close(&self, id: &RunId) -> Result<(), SessionError> {
         let Some(event) = closed(self.program(id)?.agent()) else { return Ok(()) };
-        let letters = self.store.letters(id)?;
+        let letters = self.block_on(self.store.letters(id))?;
         if !letters.iter().any(|letter| given(letter) == Some(event)) {
             self.post(id, &closing(event))?;
         }
@@ -73,19 +73,19 @@ impl Session {
 
     /// Returns what was said to a run and not yet heard, the oldest first.
     pub fn unheard(&self, id: &RunId) -> Result<Vec<String>, SessionError> {
-        let letters = self.store.letters(id)?;
+        let letters = self.block_on(self.store.letters(id))?;
         Ok(letters.iter().filter_map(text).collect())
     }
 
     /// Returns how many words wait for a run that each begin a turn.
     pub fn waiting(&self, id: &RunId) -> Result<usize, SessionError> {
-        let letters = self.store.letters(id)?;
+        let letters = self.block_on(self.store.letters(id))?;
         Ok(letters.iter().filter(|letter| given(letter) == Some(0)).count())
     }
 
     /// Takes back that nothing more would be said: somebody goes on with a conversation.
     pub(super) async fn reopen(&self, id: &RunId, closed: Option<u16>) -> Result<(), SessionError> {
-        for letter in self.store.letters(id)? {
+        for letter in self.store.letters(id).await? {
             if closed.is_some() && given(&letter) == closed {
                 self.store.discard(letter.id).await?;
             }
@@ -95,7 +95,7 @@ impl Session {
 
     /// Takes back pauses that nobody has heard: somebody goes on with the run.
     pub(super) async fn unpaused(&self, id: &RunId) -> Result<(), SessionError> {
-        for letter in self.store.letters(id)? {
+        for letter in self.store.letters(id).await? {
             if matches!(letter.event(), Ok(Event::Paused { .. })) {
                 self.store.discard(letter.id).await?;
             }
@@ -109,8 +109,8 @@ impl Session {
     pub fn again(&self, id: &RunId) -> Result<RunId, SessionError> {
         let child = self.fork(id, None)?;
         self.threads.block_on(async {
-            end::settle(&self.idle(), &child).await?;
-            for letter in self.store.letters(id)? {
+            end::settle(&self.idle(), self.claim(&child).await?).await?;
+            for letter in self.store.letters(id).await? {
                 if text(&letter).is_some() {
                     self.store.post(&child, &letter.body).await?;
                     self.store.discard(letter.id).await?;

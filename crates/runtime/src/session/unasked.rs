@@ -9,10 +9,11 @@ impl Session {
     /// Returns why calls of a run were refused that somebody could have been asked for, each
     /// reason once. A run that did without them has not done all that was asked of it.
     pub fn unasked(&self, run: &RunId) -> Result<Vec<String>, SessionError> {
-        if begun(&self.store, run)?.is_some_and(|begun| begun.permissions.attended) {
+        if self.block_on(begun(&*self.store, run))?.is_some_and(|begun| begun.permissions.attended)
+        {
             return Ok(Vec::new());
         }
-        let lines = self.store.lines(run, Seq(0))?;
+        let lines = self.block_on(self.store.lines(run, Seq(0)))?;
         let program = self.program(run)?;
         let mut reasons: Vec<String> = Vec::new();
         fold_each(&program, run, &lines, |_, _, stepped| {

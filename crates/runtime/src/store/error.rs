@@ -1,12 +1,11 @@
 //! What can go wrong with the store, where, and what to do about it.
 
-use std::{io, path::PathBuf};
+use std::{error, io, path::PathBuf};
 
 use pointsman_kernel::id::Seq;
-use rusqlite::ErrorCode;
 use thiserror::Error;
 
-use super::{LetterId, RunId, schema};
+use super::{LetterId, RunId};
 use crate::plural::counted;
 
 /// What can go wrong with the store. Reads of what is whole go on working after every
@@ -20,7 +19,7 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
         /// Why.
-        source: rusqlite::Error,
+        source: Box<dyn error::Error + Send + Sync>,
     },
     /// The file's folder cannot be made.
     #[error("cannot make the folder of the journal {}: {source}", path.display())]
@@ -63,19 +62,23 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// A later build wrote the file.
-    #[error("{} has store format {found}, and this build knows formats up to {}", path.display(), schema::FORMAT)]
+    #[error("{} has store format {found}, and this build knows formats up to {known}", path.display())]
     TooNew {
         /// The file.
         path: PathBuf,
         /// The format of the file.
         found: i64,
+        /// The latest that this build knows.
+        known: i64,
     },
     /// The tables are not as this build makes them: the file is damaged, or from a build
     /// that no release has.
-    #[error("the tables of the journal {} are not those of format {}", path.display(), schema::FORMAT)]
+    #[error("the tables of the journal {} are not those of format {known}", path.display())]
     Tables {
         /// The file.
         path: PathBuf,
+        /// The format that this build writes.
+        known: i64,
     },
     /// The file is damaged.
     #[error("the journal is damaged{}: {damage}", place(run.as_ref(), *seq))]
@@ -114,8 +117,18 @@ pub enum StoreError {
         /// The entry.
         seq: Option<Seq>,
     },
-    /// A write failed in a way that leaves it open what is on the disk. The store
-    /// takes no more writes until it is opened again.
+    /// A write failed, or its answer was lost: it may have been written or not. Reading tells.
+    #[error("it is not known whether the journal was written to{}: {why}", place(run.as_ref(), *seq))]
+    Unknown {
+        /// The run.
+        run: Option<RunId>,
+        /// The entry.
+        seq: Option<Seq>,
+        /// What happened.
+        why: String,
+    },
+    /// An earlier write failed in a way that leaves it open what is on the disk. The store
+    /// takes no more writes until it is opened again, and nothing of this one was written.
     #[error("writing to the journal failed, so it takes no more entries{}: {why}", place(run.as_ref(), *seq))]
     Broken {
         /// The run.
@@ -135,6 +148,12 @@ pub enum StoreError {
         run: Option<RunId>,
         /// The entry.
         seq: Option<Seq>,
+    },
+    /// A later lease of the run is in force.
+    #[error("another owner has taken run {run} over, so nothing more is written to it here")]
+    Fenced {
+        /// The run.
+        run: RunId,
     },
     /// Another writer has been there first.
     #[error("run {run} is at entry {}, so entry {} cannot be written", .at.0, .wanted.0)]
@@ -184,9 +203,9 @@ pub enum StoreError {
         /// The letter.
         letter: LetterId,
     },
-    /// A run cannot be held.
-    #[error("cannot take hold of run {run} with the file {}: {source}", path.display())]
-    Hold {
+    /// A run cannot be claimed.
+    #[error("cannot claim run {run} with the file {}: {source}", path.display())]
+    Claim {
         /// The run.
         run: RunId,
         /// The file.
@@ -194,15 +213,15 @@ pub enum StoreError {
         /// Why.
         source: io::Error,
     },
-    /// Anything else that SQLite says.
+    /// Anything else that the database says. Nothing was written.
     #[error("the journal cannot be used{}: {source}", place(run.as_ref(), *seq))]
     Other {
         /// The run.
         run: Option<RunId>,
         /// The entry.
         seq: Option<Seq>,
-        /// What SQLite says.
-        source: rusqlite::Error,
+        /// What the database says.
+        source: Box<dyn error::Error + Send + Sync>,
     },
 }
 
@@ -260,6 +279,9 @@ pub enum Damage {
         /// What differs.
         part: String,
     },
+    /// The row of its last lease does not have its seal.
+    #[error("its lease does not have its seal")]
+    Lease,
     /// Letters are missing or do not have their seal.
     #[error("its letters are not those that were written")]
     Letters,
@@ -318,35 +340,22 @@ impl StoreError {
                                   started after the copy was made may be started again"
                 .into(),
             Self::Broken { .. } => "check the disk, then start again".into(),
-            Self::Conflict { .. } => "another process drives this run".into(),
+            Self::Unknown { .. } => "check the disk, then resume the run".into(),
+            Self::Conflict { .. } | Self::Fenced { .. } => "another process drives this run".into(),
             Self::NoSuchRun { .. } => "list the runs to see which there are".into(),
             _ => return None,
         })
     }
 
+    /// Returns the run that is damaged, where this tells of damage and knows it.
+    pub const fn run(&self) -> Option<&RunId> {
+        match self {
+            Self::Damaged { run, .. } => run.as_ref(),
+            _ => None,
+        }
+    }
+
     pub(super) const fn damaged(run: Option<RunId>, seq: Option<Seq>, damage: Damage) -> Self {
         Self::Damaged { run, seq, damage }
-    }
-
-    /// Sorts an error that came up while reading.
-    pub(super) fn reading(run: Option<&RunId>, source: rusqlite::Error) -> Self {
-        Self::sorted(run, None, source)
-    }
-
-    /// Sorts an error by what a caller can do about it.
-    pub(super) fn sorted(run: Option<&RunId>, seq: Option<Seq>, source: rusqlite::Error) -> Self {
-        let run = run.cloned();
-        match source.sqlite_error_code() {
-            Some(ErrorCode::DiskFull) => Self::Full { run, seq },
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { run, seq },
-            Some(
-                // All statements are fixed, so one that SQLite cannot read has met a table
-                // that is not ours.
-                ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown,
-            )
-            // A value of another kind than was written.
-            | None => Self::damaged(run, seq, Damage::File(source.to_string())),
-            Some(_) => Self::Other { run, seq, source },
-        }
     }
 }

@@ -10,7 +10,7 @@ use pointsman_kernel::id::{Digest, Seq};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{Damage, RunId, Store, StoreError, artifact, read};
+use super::{RunId, Store, StoreError};
 
 /// The version of the format that this build writes.
 pub(super) const FORMAT: u16 = 1;
@@ -78,40 +78,34 @@ pub(super) struct Trailer {
     pub(super) digest: Digest,
 }
 
-impl Store {
-    /// Writes a run as lines of JSON that can be checked by themselves.
-    pub fn export(&self, id: &RunId, to: &mut dyn io::Write) -> Result<(), ExportError> {
-        let (row, source, lines) = self.readers.read(|connection| {
-            let row = read::run(connection, id)?;
-            let source = artifact::read(connection, &row.source)
-                .map_err(|source| StoreError::reading(Some(id), source))?
-                .ok_or_else(|| {
-                    StoreError::damaged(Some(id.clone()), None, Damage::Artifact(row.source))
-                })?;
-            let lines = read::lines(connection, &row, Seq(0))?;
-            Ok((row, source, lines))
-        })?;
-        let header = Header {
-            export: FORMAT,
-            run: row.id.to_string(),
-            agent: row.agent.into(),
-            chart: row.chart.into(),
-            source,
-            goal: row.goal.into(),
-            created_ms: row.created_ms,
-            forked: row.forked.map(|(parent, seq)| (parent.to_string(), seq)),
-        };
-        let mut text = json(&header)?;
-        for line in &lines {
-            text.push('\n');
-            text.push_str(line);
-        }
+/// Writes a run as lines of JSON that can be checked by themselves.
+pub async fn export(
+    store: &dyn Store,
+    id: &RunId,
+    to: &mut (dyn io::Write + Send),
+) -> Result<(), ExportError> {
+    let (row, lines) = store.journal(id).await?;
+    let source = store.chart_source(id).await?;
+    let header = Header {
+        export: FORMAT,
+        run: row.id.to_string(),
+        agent: row.agent.into(),
+        chart: row.chart.into(),
+        source,
+        goal: row.goal.into(),
+        created_ms: row.created_ms,
+        forked: row.forked.map(|(parent, seq)| (parent.to_string(), seq)),
+    };
+    let mut text = json(&header)?;
+    for line in &lines {
         text.push('\n');
-        let digest = Digest::of(text.as_bytes());
-        text.push_str(&json(&Trailer { entries: row.seq.0, link: row.link, digest })?);
-        text.push('\n');
-        to.write_all(text.as_bytes()).and_then(|()| to.flush()).map_err(ExportError::Write)
+        text.push_str(line);
     }
+    text.push('\n');
+    let digest = Digest::of(text.as_bytes());
+    text.push_str(&json(&Trailer { entries: row.seq.0, link: row.link, digest })?);
+    text.push('\n');
+    to.write_all(text.as_bytes()).and_then(|()| to.flush()).map_err(ExportError::Write)
 }
 
 /// Writes a value on one line.

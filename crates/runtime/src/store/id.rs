@@ -57,6 +57,18 @@ impl FromStr for RunId {
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct LetterId(pub(super) i64);
 
+impl LetterId {
+    /// Takes a number that a store has given to a letter: for stores.
+    pub const fn new(number: i64) -> Self {
+        Self(number)
+    }
+
+    /// Returns the number.
+    pub const fn number(self) -> i64 {
+        self.0
+    }
+}
+
 impl fmt::Display for LetterId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::{
     ExportError, RunId,
     export::{FORMAT, Header, Trailer, json},
-    ready::Link,
+    link::Link,
 };
 
 /// A run, as its export tells it.

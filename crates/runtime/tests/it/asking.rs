@@ -140,7 +140,8 @@ fn where_nobody_is_there_a_question_waits_and_a_letter_answers_it() {
     let ended = desk.resume(&outcome.run, &mut Nobody);
     assert_eq!(ended.standing, ENDED(Disposition::Succeeded));
     assert_eq!((ended.result.as_deref(), ended.steps), (Some("go"), 2));
-    let lines = desk.session.store().lines(&outcome.run, Seq(0)).expect("readable");
+    let lines =
+        desk.session.block_on(desk.session.store().lines(&outcome.run, Seq(0))).expect("readable");
     assert!(fold(&crate::program(&source), &outcome.run, &lines).is_ok(), "it can be replayed");
 }
 

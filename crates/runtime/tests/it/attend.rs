@@ -35,7 +35,7 @@ impl Attend for Thinks<'_> {
         let granted = Decision { granted: true, reason: "myself".into(), remember: None };
         let Some(letter) = self.letters.pop() else { return Reply::Decided(granted) };
         assert!(asking.is_open(), "nobody has spoken yet");
-        let runs = self.session.store().runs().expect("they are listed");
+        let runs = self.session.block_on(self.session.store().runs()).expect("they are listed");
         post(self.session.journal(), &runs[0].id, &letter(asking));
         let since = Instant::now();
         while asking.is_open() {

@@ -14,7 +14,7 @@ use pointsman_runtime::{
     observe::Notice,
     perform::{Doing, Errand, Perform, Shown, Task},
     session::{Nobody, Posted, Start},
-    store::{RunId, Store},
+    store::{RunId, SqliteStore, Store as _},
 };
 use serde_json::json;
 
@@ -80,8 +80,10 @@ fn a_child_has_its_own_journal_and_its_calls_are_the_parents() {
     assert!(outcome.result.is_some_and(|text| text.contains("a.md:1")));
     let store = desk.session.store();
     let child: RunId = format!("{}-1-0", outcome.run).parse().expect("an id");
-    assert_eq!(store.run(&child).expect("it is kept").ended.as_deref(), Some("succeeded"));
-    let lines = store.lines(&outcome.run, Seq(0)).expect("readable").join("\n");
+    let row = desk.session.block_on(store.run(&child)).expect("it is kept");
+    assert_eq!(row.ended.as_deref(), Some("succeeded"));
+    let lines = desk.session.block_on(store.lines(&outcome.run, Seq(0))).expect("readable");
+    let lines = lines.join("\n");
     assert!(lines.contains(r#""model_calls":2"#) && lines.contains(r#""tool_calls":1"#), "{lines}");
 }
 
@@ -89,17 +91,23 @@ fn a_child_has_its_own_journal_and_its_calls_are_the_parents() {
 fn a_child_that_somebody_else_drives_is_left_alone() {
     let desk = Desk::new("session-child-held");
     let program = crate::program(PARENT);
-    // The child's name is known beforehand but for its parent's: hold it as soon as the
-    // parent is there.
+    // The child's name is known beforehand but for its parent's: another process makes it and
+    // claims it as soon as the parent is there.
     let journal = desk.session.journal().to_owned();
     let held = Arc::new(Mutex::new(None));
     let keeps = Arc::clone(&held);
     let watch = move |run: &RunId, notice: &Notice| {
         if let Notice::StateChanged { from: None, .. } = notice {
-            let store = Store::open(&journal).expect("it opens");
-            let child: RunId = format!("{run}-1-0").parse().expect("an id");
-            let taken = store.hold(&child).expect("it can be asked").expect("it is free");
-            *keeps.lock().expect("nobody panics") = Some(taken);
+            let store = SqliteStore::open(&journal).expect("it opens");
+            let (run, child) = (run.clone(), format!("{run}-1-0").parse().expect("an id"));
+            let taken = std::thread::spawn(move || {
+                let threads = tokio::runtime::Builder::new_current_thread().build();
+                threads.expect("it starts").block_on(async {
+                    store.fork(&run, Seq(1), RunId::clone(&child), 5).await.expect("it is made");
+                    store.claim(&child).await.expect("it can be asked").expect("it is free")
+                })
+            });
+            *keeps.lock().expect("nobody panics") = Some(taken.join().expect("it is claimed"));
         }
     };
     let start = Start {
@@ -116,7 +124,8 @@ fn a_child_that_somebody_else_drives_is_left_alone() {
     assert!(held.lock().expect("nobody panics").is_some());
     assert_eq!(outcome.standing, Standing::Ended(Disposition::Failed));
     let child: RunId = format!("{}-1-0", outcome.run).parse().expect("an id");
-    assert!(desk.session.store().run(&child).is_err(), "it was not begun");
+    let child = desk.session.block_on(desk.session.store().run(&child)).expect("it is there");
+    assert_eq!((child.seq, child.ended), (Seq(1), None), "nobody here has driven it");
 }
 
 #[test]
@@ -145,7 +154,7 @@ fn the_children_of_a_run_end_with_it() {
     let ran = desk.session.run(&desk.host(), start, vec![Arc::new(watch)], &mut Nobody);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert!(matches!(outcome.standing, Standing::Ended(_)), "{:?}", outcome.standing);
-    let runs = desk.session.store().runs().expect("readable");
+    let runs = desk.session.block_on(desk.session.store().runs()).expect("readable");
     assert!(runs.iter().all(|row| row.ended.is_some()), "{runs:?}");
 }
 
@@ -176,7 +185,8 @@ fn a_child_goes_on_with_the_chart_that_it_began_with() {
     let ran = desk.session.run(&host, parent(), vec![Arc::new(began)], &mut Nobody);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     let child: RunId = format!("{}-1-0", outcome.run).parse().expect("an id");
-    let lines = desk.session.store().lines(&child, Seq(0)).expect("readable");
+    let lines =
+        desk.session.block_on(desk.session.store().lines(&child, Seq(0))).expect("readable");
     assert!(lines.iter().any(|line| line.contains("interrupted")), "{lines:#?}");
     assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded), "{lines:#?}");
 }
@@ -195,7 +205,7 @@ fn begin(journal: &std::path::Path, id: RunId, source: &str) {
         config: body(&json!({ "goal": "When is the oven lit?" })).expect("it is JSON"),
         place: None,
     };
-    let store = Arc::new(Store::open(journal).expect("it opens"));
+    let store = Arc::new(SqliteStore::open(journal).expect("it opens"));
     let site = Site {
         agents: Arc::new(pointsman_agents::all()),
         store,
@@ -238,9 +248,10 @@ fn the_children_of_a_run_end_with_it_when_nobody_drives_it() {
     let store = desk.session.store();
     let forked = desk.session.block_on(store.fork(&outcome.run, Seq(1), child.clone(), 5));
     forked.expect("it is made");
-    assert_eq!(store.open_children(&outcome.run).expect("readable"), [child]);
+    let open = desk.session.block_on(store.open_children(&outcome.run));
+    assert_eq!(open.expect("readable"), [child]);
     let posted = desk.session.cancel(&outcome.run);
     assert_eq!(posted.unwrap_or_else(|error| panic!("{error}")), Posted::Taken);
-    let runs = store.runs().expect("readable");
+    let runs = desk.session.block_on(store.runs()).expect("readable");
     assert!(runs.iter().all(|row| row.ended.as_deref() == Some("cancelled")), "{runs:?}");
 }

@@ -19,7 +19,7 @@ use pointsman_runtime::{
     model::{self, Spec},
     observe::{Notice, Observer, Progress},
     session::{Conversation, Decision, Kept, Nobody, Outcome, Receipt, Session, Start},
-    store::{RunId, Store},
+    store::{RunId, SqliteStore},
     tool,
 };
 use serde_json::json;
@@ -165,7 +165,10 @@ fn a_word_to_a_busy_run_waits_and_outlives_the_process() {
         room.session.say(&run, "third").expect("it is posted");
     }
     assert_eq!(outcome.standing, Standing::Moving, "it was let go of in the middle");
-    assert_eq!(room.session.store().letters(&run).expect("they can be read").len(), 2);
+    assert_eq!(
+        room.session.block_on(room.session.store().letters(&run)).expect("they can be read").len(),
+        2
+    );
 
     // Whoever comes back stops the first turn, and the second word is heard.
     let (talk, heard) = room.rejoin(&run);
@@ -268,8 +271,8 @@ fn what_a_run_is_told_first_is_on_disk_with_its_first_entry() {
         if let Notice::Persisted { seq, .. } = notice
             && seq.0 == 1
         {
-            let store = Store::open(&journal).expect("it opens");
-            let letters = store.letters(run).expect("they can be read").len();
+            let store = SqliteStore::open(&journal).expect("it opens");
+            let letters = store.reader().letters(run).expect("they can be read").len();
             let sender = sender.lock().expect("nobody panics");
             sender.send(letters).expect("somebody waits for it");
         }

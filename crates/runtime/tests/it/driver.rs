@@ -2,6 +2,7 @@
 
 mod figures;
 mod replays;
+mod unknown;
 
 use std::{
     path::PathBuf,
@@ -25,7 +26,7 @@ use pointsman_runtime::{
     clock::new_run_id,
     driver::{Beginning, Driver, Site, Standing, fold},
     perform::{Doing, Done, Errand, Perform, Shown, Task},
-    store::{RunId, Store, StoreError},
+    store::{RunId, SqliteStore, Store as _, StoreError},
 };
 use serde_json::json;
 
@@ -93,11 +94,11 @@ fn begun(chart: &Chart, permissions: Permissions) -> Begun {
     }
 }
 
-fn site(store: &Arc<Store>, world: &Arc<World>) -> Site {
+fn site(store: &Arc<SqliteStore>, world: &Arc<World>) -> Site {
     let performer = Arc::<World>::clone(world);
     Site {
         agents: Arc::new(pointsman_agents::all()),
-        store: Arc::clone(store),
+        store: Arc::<SqliteStore>::clone(store),
         performer,
         observers: Vec::new(),
     }
@@ -117,7 +118,7 @@ async fn begin_with(site: Site, program: (Arc<Program>, &str), id: RunId, begun:
     begun.unwrap_or_else(|error| panic!("it begins: {error}"))
 }
 
-async fn begin(store: &Arc<Store>, world: &Arc<World>, id: RunId) -> Driver {
+async fn begin(store: &Arc<SqliteStore>, world: &Arc<World>, id: RunId) -> Driver {
     let program = research();
     let begun = begun(&program.0, Permissions::allow_all());
     begin_with(site(store, world), program, id, begun).await
@@ -145,13 +146,13 @@ async fn a_run_is_driven_to_its_end_and_its_journal_replays() {
     assert_eq!(to_the_end(&mut driver).await, Some(Disposition::Succeeded));
     let result = driver.run().result().expect("it has one");
     assert!(result.starts_with("In main.rs."), "{result}");
-    let lines = store.lines(driver.id(), Seq(0)).expect("readable");
+    let lines = store.reader().lines(driver.id(), Seq(0)).expect("readable");
     let again = fold(&research().0, driver.id(), &lines).expect("it replays");
     let text = |run: &dyn pointsman_kernel::erased::AnyRun| {
         run.snapshot().expect("it serialises").get().to_owned()
     };
     assert_eq!(text(&*again.run), text(driver.run()));
-    let row = store.run(driver.id()).expect("readable");
+    let row = store.reader().run(driver.id()).expect("readable");
     assert_eq!((&*row.state, row.ended.as_deref()), ("done", Some("succeeded")));
 }
 
@@ -176,15 +177,16 @@ async fn a_run_that_was_killed_goes_on_where_it_was() {
                 ended = to_the_end(&mut driver) => panic!("it ended: {ended:?}"),
                 () = hangs => {}
             }
-            store.lines(&id, Seq(0)).expect("readable")
+            store.reader().lines(&id, Seq(0)).expect("readable")
         };
         assert_eq!(written.len(), hangs_at, "one entry for each task that was started");
         let store = Arc::new(folder.store());
         let world = World::new(0);
-        let resumed = Driver::resume(site(&store, &world), research().0, id.clone()).await;
+        let lease = store.claim(&id).await.expect("it can be asked").expect("it is free");
+        let resumed = Driver::resume(site(&store, &world), research().0, lease).await;
         let mut driver = resumed.unwrap_or_else(|error| panic!("it goes on: {error}"));
         assert_eq!(to_the_end(&mut driver).await, Some(Disposition::Succeeded));
-        let lines = store.lines(&id, Seq(0)).expect("readable");
+        let lines = store.reader().lines(&id, Seq(0)).expect("readable");
         assert_eq!(lines[..hangs_at], written, "what was written stays");
         assert!(lines[hangs_at].contains("interrupted"), "the interruption is written down");
         assert_eq!(lines.len(), 6);
@@ -230,7 +232,7 @@ async fn a_journal_that_was_changed_is_not_read() {
         .expect("it is changed");
     assert_eq!(changed, 1);
     drop(raw);
-    let read = folder.store().lines(&id, Seq(0));
+    let read = folder.store().reader().lines(&id, Seq(0));
     assert!(matches!(read, Err(StoreError::Damaged { seq: Some(Seq(2)), .. })), "{read:?}");
 }
 

@@ -36,7 +36,12 @@ fn where_nobody_is_there_it_waits_and_an_approval_by_letter_lets_it_go_on() {
     let outcome = desk.resume(&outcome.run, &mut Nobody);
     assert!(has_note(&desk.work()), "the letter was taken");
     assert_eq!(outcome.standing, Standing::Asking, "now reading is asked for");
-    assert!(desk.session.store().letters(&outcome.run).expect("readable").is_empty());
+    assert!(
+        desk.session
+            .block_on(desk.session.store().letters(&outcome.run))
+            .expect("readable")
+            .is_empty()
+    );
     let stale = desk.session.decide(&outcome.run, &question, &yes);
     assert!(stale.is_ok());
     let again = desk.resume(&outcome.run, &mut Nobody);
@@ -55,7 +60,7 @@ fn an_answer_that_was_posted_too_late_counts_for_nothing() {
         let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Nobody);
         let asked = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
         let Some(question) = asked.questions.first() else { return false };
-        let row = desk.session.store().run(&asked.run).expect("it is there");
+        let row = desk.session.block_on(desk.session.store().run(&asked.run)).expect("it is there");
         while overdue(&row, question).is_none() {
             thread::sleep(Duration::from_millis(20));
         }

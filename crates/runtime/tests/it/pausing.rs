@@ -9,7 +9,7 @@ use pointsman_runtime::{
     model::{Settings, Spec},
     observe::Notice,
     session::{Nobody, Posted, Start},
-    store::{RunId, Store},
+    store::{RunId, SqliteStore},
     watch::Limits,
 };
 use serde_json::{Value, json};
@@ -76,7 +76,7 @@ fn what_was_under_way_is_left_to_whoever_goes_on_with_a_paused_run() {
     // With its first entry a call was started, and nobody has answered it.
     let run = desk.session.fork(&whole.run, Some(Seq(1))).unwrap_or_else(|e| panic!("{e}"));
     desk.session.pause(&run, "tea").unwrap_or_else(|e| panic!("{e}"));
-    let lines = desk.session.store().lines(&run, Seq(0)).expect("readable");
+    let lines = desk.session.block_on(desk.session.store().lines(&run, Seq(0))).expect("readable");
     assert_eq!(lines.len(), 4, "{lines:#?}");
     assert!(lines[1].contains("forked"), "{lines:#?}");
     assert!(lines[2].contains(r#""under_way":[]"#) && lines[3].contains("tea"), "{lines:#?}");
@@ -85,15 +85,15 @@ fn what_was_under_way_is_left_to_whoever_goes_on_with_a_paused_run() {
 }
 
 /// Waits until the journal of a run holds something.
-fn until(store: &Store, run: &RunId, words: &str) {
+fn until(store: &SqliteStore, run: &RunId, words: &str) {
     for _ in 0..6_000 {
-        let lines = store.lines(run, Seq(0)).unwrap_or_default();
+        let lines = store.reader().lines(run, Seq(0)).unwrap_or_default();
         if lines.iter().any(|line| line.contains(words)) {
             return;
         }
         thread::sleep(Duration::from_millis(10));
     }
-    panic!("`{words}` never came: {:#?}", store.lines(run, Seq(0)));
+    panic!("`{words}` never came: {:#?}", store.reader().lines(run, Seq(0)));
 }
 
 /// Runs a parent whose child waits for its model for an hour, and meanwhile says something
@@ -123,7 +123,9 @@ fn while_the_child_waits(name: &str, say: impl Fn(&Path, &RunId, &RunId) + Send)
     });
     let run = outcome.unwrap_or_else(|error| panic!("it runs: {error}")).run;
     let child: RunId = format!("{run}-1-0").parse().expect("an id");
-    let lines = |run: &RunId| desk.session.store().lines(run, Seq(0)).expect("readable").join("\n");
+    let lines = |run: &RunId| {
+        desk.session.block_on(desk.session.store().lines(run, Seq(0))).expect("readable").join("\n")
+    };
     [lines(&run), lines(&child)]
 }
 
@@ -134,7 +136,7 @@ fn cancel() -> Value {
 #[test]
 fn a_child_is_paused_with_its_parent() {
     let [_, child] = while_the_child_waits("pause-child", |journal, run, child| {
-        let store = Store::open(journal).expect("it opens");
+        let store = SqliteStore::open(journal).expect("it opens");
         until(&store, child, "answered");
         post(journal, run, &json!({ "paused": { "why": "tea" } }));
         until(&store, child, r#""paused":{"why":"its parent is paused"}"#);
@@ -148,7 +150,7 @@ fn a_child_is_paused_with_its_parent() {
 #[test]
 fn a_child_is_cancelled_by_a_letter() {
     let [parent, child] = while_the_child_waits("cancel-child", |journal, _, child| {
-        let store = Store::open(journal).expect("it opens");
+        let store = SqliteStore::open(journal).expect("it opens");
         until(&store, child, "answered");
         post(journal, child, &cancel());
     });

@@ -17,7 +17,7 @@ use pointsman_runtime::{
     model::{self, Spec},
     observe::{Notice, Observer},
     session::{Asking, Attend, Decision, Nobody, Outcome, Reply, Session, SessionError, Start},
-    store::{RunId, Store},
+    store::{RunId, SqliteStore, Store as _},
     tool, watch,
 };
 use serde::Serialize;
@@ -192,11 +192,14 @@ fn a_fork_shares_the_past_and_goes_its_own_way() {
     let ended = desk.resume(&fork, &mut Says(false, 0));
     assert_eq!(ended.standing, Standing::Ended(Disposition::Denied));
     let store = desk.session.store();
-    let (old, new) = (store.lines(&outcome.run, Seq(0)), store.lines(&fork, Seq(0)));
-    let (old, new) = (old.expect("readable"), new.expect("readable"));
+    let lines = |run| desk.session.block_on(store.lines(run, Seq(0))).expect("readable");
+    let (old, new) = (lines(&outcome.run), lines(&fork));
     assert_eq!(old.first(), new.first());
     assert!(fold(&crate::program(CHART), &fork, &new).is_ok());
-    assert_eq!(store.run(&fork).expect("it is there").forked, Some((outcome.run.clone(), Seq(1))));
+    assert_eq!(
+        desk.session.block_on(store.run(&fork)).expect("it is there").forked,
+        Some((outcome.run.clone(), Seq(1)))
+    );
     let beyond = desk.session.fork(&outcome.run, Some(Seq(99)));
     assert!(matches!(beyond, Err(SessionError::NoSuchEntry { .. })));
     let end = desk.session.fork(&outcome.run, Some(Seq(outcome.steps)));
@@ -211,11 +214,11 @@ fn a_fork_shares_the_past_and_goes_its_own_way() {
 fn nobody_else_may_drive_a_run_that_is_held() {
     let desk = Desk::new("session-held");
     let outcome = desk.run(&mut Nobody);
-    let hold = desk.session.store().hold(&outcome.run).expect("it can be held");
-    assert!(hold.is_some());
+    let lease = desk.session.block_on(desk.session.store().claim(&outcome.run));
+    let lease = lease.expect("it can be claimed").expect("it is free");
     let other = desk.session.resume(&desk.host(), &outcome.run, Vec::new(), &mut Nobody);
     assert!(matches!(other, Err(SessionError::Held { .. })));
-    drop(hold);
+    drop(lease);
     assert_eq!(desk.resume(&outcome.run, &mut Nobody).standing, Standing::Asking);
 }
 
@@ -287,7 +290,7 @@ ended Succeeded"
 /// Posts a letter as another process would.
 pub(crate) fn post(journal: &Path, run: &RunId, event: &impl Serialize) {
     let event = serde_json::to_string(event).expect("it is JSON");
-    let store = Store::open(journal).expect("it opens");
+    let store = SqliteStore::open(journal).expect("it opens");
     std::thread::scope(|threads| {
         let posting = threads.spawn(|| {
             let threads = tokio::runtime::Runtime::new().expect("threads");

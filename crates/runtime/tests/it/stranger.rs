@@ -255,8 +255,8 @@ fn a_strangers_agent_runs_asks_and_is_resumed_like_any_other() {
     assert_eq!(ended.standing, Standing::Ended(Disposition::Succeeded));
     assert_eq!(ended.result.as_deref(), Some("7 sheep, Is the wolf near? No. Gently."));
     assert_eq!(*dog.ended.lock().expect("nobody panicked"), [Disposition::Succeeded]);
-    let (agents, store) = (desk.session.agents(), desk.session.store());
-    assert!(replay(agents, store, &asked.run, None).is_ok());
+    let (agents, store) = (desk.session.agents(), &**desk.session.store());
+    assert!(desk.session.block_on(replay(agents, store, &asked.run, None)).is_ok());
     let recalled = desk.session.recall(&asked.run, None).expect("it is recalled");
     let told = story(&recalled.program, &asked.run, &recalled.lines).expect("it is told");
     let said: Vec<(&str, &str)> =
@@ -272,7 +272,8 @@ fn a_task_that_nobody_carries_out_fails_at_once() {
     let desk = Desk::with("stranger-alone", agents());
     let outcome = run(&desk, &host(&desk, Executors::default()));
     assert_eq!(outcome.standing, Standing::Ended(Disposition::Failed));
-    let lines = desk.session.store().lines(&outcome.run, Seq(0)).expect("readable");
+    let lines =
+        desk.session.block_on(desk.session.store().lines(&outcome.run, Seq(0))).expect("readable");
     assert!(
         lines[1].contains("no executor is registered for the agent `shepherd`"),
         "{}",
@@ -285,9 +286,11 @@ fn a_run_of_an_agent_that_is_not_there_is_refused_and_kept() {
     let desk = Desk::with("stranger-gone", agents());
     let host = host(&desk, Executors::default().with::<Shepherd>(Dog::default()));
     let asked = run(&desk, &host);
-    let store = desk.session.store();
-    let refused = replay(&pointsman_agents::all(), store, &asked.run, None);
+    let store = &**desk.session.store();
+    let shipped = pointsman_agents::all();
+    let refused = desk.session.block_on(replay(&shipped, store, &asked.run, None));
     let why = refused.err().map(|error| error.to_string()).unwrap_or_default();
     assert!(why.contains("refuses the chart"), "{why}");
-    assert!(replay(desk.session.agents(), store, &asked.run, None).is_ok());
+    let replayed = replay(desk.session.agents(), store, &asked.run, None);
+    assert!(desk.session.block_on(replayed).is_ok());
 }

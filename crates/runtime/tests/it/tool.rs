@@ -89,7 +89,7 @@ impl Desk {
 /// The order that a call belongs to.
 fn errand() -> Errand {
     let effect = EffectId { seq: Seq(1), index: 0 };
-    Errand { run: "run".parse().expect("it is an id"), agent: "test", effect, again: false }
+    Errand::unwritten("run".parse().expect("it is an id"), "test", effect, false)
 }
 
 fn call(tool: &str, arguments: Value) -> ToolCall {

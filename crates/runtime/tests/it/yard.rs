@@ -14,12 +14,12 @@ use pointsman_runtime::{
     clock::new_run_id,
     driver::{Beginning, Driver, Site},
     perform::{Doing, Done, Errand, Perform, Shown, Task},
-    store::RunId,
+    store::{RunId, SqliteStore, Store as _},
     yard::{Left, Yard, YardError},
 };
 use serde_json::json;
 
-use crate::store::Folder;
+use crate::store::{Folder, Plain as _};
 
 const LIMIT: Duration = Duration::from_mins(1);
 
@@ -140,7 +140,7 @@ async fn a_thousand_runs_wait_on_the_disk_and_all_come_to_their_end() {
     let store = Arc::new(folder.store());
     let site = Site {
         agents: Arc::new(pointsman_agents::all()),
-        store: Arc::clone(&store),
+        store: Arc::<SqliteStore>::clone(&store),
         performer: Arc::new(World),
         observers: Vec::new(),
     };
@@ -179,7 +179,7 @@ async fn a_parked_run_is_woken_when_its_time_has_come() {
     let store = Arc::new(folder.store());
     let site = Site {
         agents: Arc::new(pointsman_agents::all()),
-        store: Arc::clone(&store),
+        store: Arc::<SqliteStore>::clone(&store),
         performer: Arc::new(World),
         observers: Vec::new(),
     };
@@ -205,7 +205,7 @@ async fn runs_of_an_earlier_process_are_adopted() {
     let store = Arc::new(folder.store());
     let site = Site {
         agents: Arc::new(pointsman_agents::all()),
-        store: Arc::clone(&store),
+        store: Arc::<SqliteStore>::clone(&store),
         performer: Arc::new(World),
         observers: Vec::new(),
     };
@@ -218,7 +218,7 @@ async fn runs_of_an_earlier_process_are_adopted() {
         parked(&yard, 1).await;
     }
     let (yard, mut leaving) = Yard::open(site, 8);
-    yard.adopt(id.clone()).unwrap_or_else(|error| panic!("it is adopted: {error}"));
+    yard.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is adopted: {error}"));
     assert!(yard.send(&id, closed()));
     let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
     assert_eq!(left.expect("the yard is open").how.ok(), Some(Disposition::Succeeded));
@@ -243,7 +243,7 @@ async fn an_interrupted_run_goes_on_when_it_is_adopted_and_is_free() {
     let store = Arc::new(folder.store());
     let site = |performer| Site {
         agents: Arc::new(pointsman_agents::all()),
-        store: Arc::clone(&store),
+        store: Arc::<SqliteStore>::clone(&store),
         performer,
         observers: Vec::new(),
     };
@@ -255,19 +255,19 @@ async fn an_interrupted_run_goes_on_when_it_is_adopted_and_is_free() {
     driver.give(input("hello")).await.unwrap_or_else(|error| panic!("it hears: {error}"));
     drop(driver);
 
-    let hold = store.hold(&id).expect("it can be asked").expect("it is free");
+    let lease = store.claim(&id).await.expect("it can be asked").expect("it is free");
     let (yard, mut leaving) = Yard::open(site(Arc::new(World)), 8);
-    yard.adopt(id.clone()).unwrap_or_else(|error| panic!("it is adopted: {error}"));
+    yard.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is adopted: {error}"));
     let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it comes back");
     let how = left.expect("the yard is open").how;
     assert!(matches!(&how, Err(YardError::Held(run)) if *run == id), "{how:?}");
 
-    drop(hold);
-    yard.adopt(id.clone()).unwrap_or_else(|error| panic!("it is adopted: {error}"));
+    drop(lease);
+    yard.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is adopted: {error}"));
     parked(&yard, 1).await;
-    let row = store.run(&id).expect("readable");
+    let row = store.reader().run(&id).expect("readable");
     assert_eq!((&*row.state, row.seq.0), ("waiting", 4), "begun, given, interrupted, answered");
-    yard.adopt(id.clone()).unwrap_or_else(|error| panic!("it is known: {error}"));
+    yard.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is known: {error}"));
     parked(&yard, 1).await;
 
     yard.close();
@@ -281,7 +281,7 @@ async fn a_run_that_was_interrupted_at_a_snapshot_goes_on_when_it_is_adopted() {
     let store = Arc::new(folder.store());
     let site = Site {
         agents: Arc::new(pointsman_agents::all()),
-        store: Arc::clone(&store),
+        store: Arc::<SqliteStore>::clone(&store),
         performer: Arc::new(World),
         observers: Vec::new(),
     };
@@ -290,26 +290,26 @@ async fn a_run_that_was_interrupted_at_a_snapshot_goes_on_when_it_is_adopted() {
     let begun = Driver::begin(site.clone(), beginning(&program, CHART, id.clone())).await;
     let mut driver = begun.unwrap_or_else(|error| panic!("it begins: {error}"));
     // The entries with an even number are words; a snapshot is kept with the 256th.
-    while store.run(&id).expect("readable").seq.0 < 255 {
+    while store.reader().run(&id).expect("readable").seq.0 < 255 {
         driver.give(input("hello")).await.unwrap_or_else(|error| panic!("it hears: {error}"));
         driver.turn().await.unwrap_or_else(|error| panic!("it answers: {error}"));
     }
     driver.give(input("hello")).await.unwrap_or_else(|error| panic!("it hears: {error}"));
     drop(driver);
-    let row = store.run(&id).expect("readable");
-    let kept = store.snapshot(&id).expect("readable").expect("there is one");
+    let row = store.reader().run(&id).expect("readable");
+    let kept = store.reader().snapshot(&id).expect("readable").expect("there is one");
     assert_eq!((&*row.state, row.seq.0, kept.seq.0), ("answering", 256, 256));
 
     let (yard, mut leaving) = Yard::open(site, 8);
-    yard.adopt(id.clone()).unwrap_or_else(|error| panic!("it is adopted: {error}"));
+    yard.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is adopted: {error}"));
     parked(&yard, 1).await;
-    let row = store.run(&id).expect("readable");
+    let row = store.reader().run(&id).expect("readable");
     assert_eq!((&*row.state, row.seq.0), ("waiting", 258), "interrupted, answered");
 
     assert!(yard.send(&id, closed()));
     let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
     assert_eq!(left.expect("the yard is open").how.ok(), Some(Disposition::Succeeded));
-    yard.adopt(id.clone()).unwrap_or_else(|error| panic!("it is known: {error}"));
+    yard.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is known: {error}"));
     let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it has ended");
     let left = left.expect("the yard is open");
     assert_eq!((left.run, left.how.ok()), (id, Some(Disposition::Succeeded)));
@@ -322,7 +322,7 @@ async fn letters_are_heard_and_wake_a_run_that_is_parked() {
     let store = Arc::new(folder.store());
     let site = Site {
         agents: Arc::new(pointsman_agents::all()),
-        store: Arc::clone(&store),
+        store: Arc::<SqliteStore>::clone(&store),
         performer: Arc::new(World),
         observers: Vec::new(),
     };
@@ -332,7 +332,7 @@ async fn letters_are_heard_and_wake_a_run_that_is_parked() {
     let first = Beginning { words: vec![input("hello")], ..beginning(&program, CHART, id.clone()) };
     yard.begin(first).await.unwrap_or_else(|error| panic!("it begins: {error}"));
     parked(&yard, 1).await;
-    let row = store.run(&id).expect("readable");
+    let row = store.reader().run(&id).expect("readable");
     assert_eq!((&*row.state, row.seq.0), ("waiting", 3), "begun, given, answered");
 
     // Another process says something, and then that this was all.
@@ -346,7 +346,7 @@ async fn letters_are_heard_and_wake_a_run_that_is_parked() {
     let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
     let left = left.expect("the yard is open");
     assert_eq!((&left.run, left.how.ok()), (&id, Some(Disposition::Succeeded)));
-    assert_eq!(store.run(&id).expect("readable").seq.0, 6, "given, answered, given");
+    assert_eq!(store.reader().run(&id).expect("readable").seq.0, 6, "given, answered, given");
 
     let begun = yard.begin(beginning(&program, CHART, other.clone())).await;
     begun.unwrap_or_else(|error| panic!("it begins: {error}"));

@@ -64,13 +64,13 @@ pub(super) fn pictures(folder: &Path, run: &RunId) -> PathBuf {
 }
 
 impl Room {
-    pub(super) fn new(
+    pub(super) async fn new(
         settings: &Settings,
         folder: &Path,
-        store: &Store,
+        store: &dyn Store,
         run: &RunId,
     ) -> Result<Self, Trouble> {
-        let config = config(store, run)?;
+        let config = config(store, run).await?;
         Ok(Self {
             settings: settings.clone(),
             record: record(folder, run),
@@ -362,8 +362,8 @@ pub(super) fn gone() -> BrowserError {
 }
 
 /// Reads what the run was configured with, from its first entry.
-fn config(store: &Store, run: &RunId) -> Result<Config, Trouble> {
-    let begun = begun(store, run)?;
+async fn config(store: &dyn Store, run: &RunId) -> Result<Config, Trouble> {
+    let begun = begun(store, run).await?;
     let config = begun.and_then(|begun| serde_json::from_str(begun.config.get()).ok());
     config.ok_or(Trouble::Config)
 }

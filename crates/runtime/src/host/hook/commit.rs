@@ -61,12 +61,8 @@ pub(super) async fn changes(host: &Host, run: &RunId) -> Result<Vec<Changed>, St
         return Ok(Vec::new());
     }
     git(host, &["rev-parse", "--is-inside-work-tree"]).await?;
-    let (reading, read) = (host.clone(), run.clone());
-    let account = tokio::task::spawn_blocking(move || {
-        let Inner { agents, store, tools, accounts, .. } = &*reading.0;
-        Account::read(accounts.take(&read), agents, store, &read, tools)
-    });
-    let account = account.await.map_err(|error| error.to_string())??;
+    let Inner { agents, store, tools, accounts, .. } = &*host.0;
+    let account = Account::read(accounts.take(run), agents, &**store, run, tools).await?;
     let ledger = account.ledger();
     let mut changed = Vec::new();
     for (path, is_new) in pending(host, &ledger.paths()).await? {

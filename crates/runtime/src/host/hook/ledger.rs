@@ -72,20 +72,20 @@ impl Accounts {
 
 impl Account {
     /// Reads what a run's journal has had added to it, or all of it the first time.
-    pub(super) fn read(
+    pub(super) async fn read(
         known: Option<Self>,
         agents: &Agents,
-        store: &Store,
+        store: &dyn Store,
         run: &RunId,
         tools: &Tools,
     ) -> Result<Self, String> {
         let known = match known {
             Some(known) => known,
-            None => Self::unread(agents, store, run)?,
+            None => Self::unread(agents, store, run).await?,
         };
         let Self { program, loaded, mut calls, ledger: Ledger(mut deeds) } = known;
         let last = Seq(loaded.run.core().next.0.saturating_sub(1));
-        let lines = store.lines(run, last).map_err(|error| error.to_string())?;
+        let lines = store.lines(run, last).await.map_err(|error| error.to_string())?;
         let mut unseen = lines.iter();
         let folded = go_on(&program, run, loaded, &lines, |_, _, stepped| {
             deeds.extend(unseen.next().and_then(|line| deed(line, &mut calls, tools)));
@@ -99,8 +99,8 @@ impl Account {
         Ok(Self { program, loaded, calls, ledger: Ledger(deeds) })
     }
 
-    fn unread(agents: &Agents, store: &Store, run: &RunId) -> Result<Self, String> {
-        let source = store.chart_source(run).map_err(|error| error.to_string())?;
+    async fn unread(agents: &Agents, store: &dyn Store, run: &RunId) -> Result<Self, String> {
+        let source = store.chart_source(run).await.map_err(|error| error.to_string())?;
         let refused = |_| "this build refuses the run's chart".to_owned();
         let program = agents.verify(&source).map_err(refused)?;
         let loaded = unread(&program);

@@ -6,7 +6,7 @@ use pointsman_kernel::governor::Permissions;
 use pointsman_runtime::{clock::new_run_id, stats::Stats, store::StoreError};
 
 use super::{World, begin_with, begun, research, site, to_the_end};
-use crate::store::Folder;
+use crate::store::{Folder, Plain as _};
 
 #[tokio::test]
 async fn each_run_and_each_chart_is_read_once() {
@@ -24,9 +24,10 @@ async fn each_run_and_each_chart_is_read_once() {
                 to_the_end(&mut begin_with(site, program, new_run_id(), begun).await).await;
             }
         }
-        let before = store.reads();
-        let stats = Stats::over(&pointsman_agents::all(), &store, None).expect("they are read");
-        reads.push(store.reads() - before);
+        let before = store.reader().reads();
+        let stats =
+            Stats::over(&pointsman_agents::all(), &*store, None).await.expect("they are read");
+        reads.push(store.reader().reads() - before);
         assert_eq!((stats.runs, stats.unreadable), (runs as u64, Vec::new()));
     }
     // The list, two charts, and each run.
@@ -46,15 +47,17 @@ async fn a_run_that_is_damaged_hides_no_other_of_its_chart() {
     let damage = "UPDATE entry SET line = replace(line, 'main.rs', 'moin.rs') WHERE run = ?1";
     let changed = folder.raw().execute(damage, [ids[1].as_str()]).expect("it is changed");
     assert!(changed > 0);
-    let stats = Stats::over(&pointsman_agents::all(), &store, None).expect("the others are read");
+    let stats =
+        Stats::over(&pointsman_agents::all(), &*store, None).await.expect("the others are read");
     assert_eq!(stats.runs, 2);
     let [(run, why)] = &*stats.unreadable else { panic!("{:?}", stats.unreadable) };
     assert!(**run == *ids[1].as_str() && why.contains("is not the one that was written"), "{why}");
     // A chart that cannot be read is told for each of its runs.
     let damage = "UPDATE artifact SET body = zeroblob(3) WHERE digest = (SELECT source FROM run)";
     assert_eq!(folder.raw().execute(damage, []).expect("it is changed"), 1);
-    let stats = Stats::over(&pointsman_agents::all(), &store, None).expect("the list is read");
+    let stats =
+        Stats::over(&pointsman_agents::all(), &*store, None).await.expect("the list is read");
     assert_eq!((stats.runs, stats.unreadable.len()), (0, 3));
-    let source = store.chart_source(&ids[0]);
+    let source = store.reader().chart_source(&ids[0]);
     assert!(matches!(source, Err(StoreError::Damaged { .. })), "{source:?}");
 }

@@ -6,7 +6,7 @@ use pointsman_kernel::id::{Digest, Seq};
 use pointsman_runtime::{
     clock::new_run_id,
     session::{SessionError, replay},
-    store::{Damage, RunId, StoreError},
+    store::{Damage, RunId, Store as _, StoreError},
 };
 
 use super::{World, begin, to_the_end};
@@ -24,8 +24,12 @@ async fn run(folder: &Folder) -> RunId {
 }
 
 /// Replays a run in which this was changed, and returns the entry and the damage.
-fn replayed(folder: &Folder, id: &RunId, until: Option<Seq>) -> Option<(Option<Seq>, Damage)> {
-    match replay(&pointsman_agents::all(), &folder.store(), id, until) {
+async fn replayed(
+    folder: &Folder,
+    id: &RunId,
+    until: Option<Seq>,
+) -> Option<(Option<Seq>, Damage)> {
+    match replay(&pointsman_agents::all(), &folder.store(), id, until).await {
         Ok(_) => None,
         Err(SessionError::Store(StoreError::Damaged { run, seq, damage })) => {
             assert_eq!(run.as_ref(), Some(id));
@@ -41,12 +45,14 @@ async fn a_run_that_nobody_touched_is_the_same_with_its_prompts() {
     let id = run(&folder).await;
     let store = folder.store();
     let replayed = replay(&pointsman_agents::all(), &store, &id, None)
+        .await
         .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((replayed.recalled.lines.len(), replayed.prompts), (5, 2));
     let part = replay(&pointsman_agents::all(), &store, &id, Some(Seq(2)))
+        .await
         .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((part.recalled.lines.len(), part.prompts), (2, 1));
-    let none = replay(&pointsman_agents::all(), &store, &id, Some(Seq(6)));
+    let none = replay(&pointsman_agents::all(), &store, &id, Some(Seq(6))).await;
     assert!(matches!(none, Err(SessionError::NoSuchEntry { has: 5, asked: Seq(6), .. })));
 }
 
@@ -58,6 +64,7 @@ async fn a_fork_has_the_same_beside_the_lines_that_it_shares() {
     let child = new_run_id();
     store.fork(&id, Seq(3), child.clone(), 1).await.expect("it is forked");
     let replayed = replay(&pointsman_agents::all(), &store, &child, None)
+        .await
         .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((replayed.recalled.lines.len(), replayed.prompts), (3, 2));
 }
@@ -82,12 +89,12 @@ async fn a_changed_column_is_named_with_its_entry() {
         let folder = Folder::new("replayed-column");
         let id = run(&folder).await;
         assert_eq!(folder.raw().execute(change, []).expect(change), 1, "{change}");
-        let (at, damage) = replayed(&folder, &id, None).unwrap_or_else(|| panic!("{change}"));
+        let (at, damage) = replayed(&folder, &id, None).await.unwrap_or_else(|| panic!("{change}"));
         assert_eq!(at, Some(Seq(seq)), "{change}: {damage}");
         assert!(damage.to_string().contains(words), "{change}: {damage}");
         // What comes before it is as it was.
         if seq > 1 {
-            assert_eq!(replayed(&folder, &id, Some(Seq(seq - 1))), None, "{change}");
+            assert_eq!(replayed(&folder, &id, Some(Seq(seq - 1))).await, None, "{change}");
         }
     }
 }
@@ -105,7 +112,11 @@ async fn a_changed_prompt_is_named_with_its_entry() {
         let folder = Folder::new("replayed-prompt");
         let id = run(&folder).await;
         assert_eq!(folder.raw().execute(change, []).expect(change), 1, "{change}");
-        assert_eq!(replayed(&folder, &id, None), Some((Some(Seq(2)), Damage::Prompts)), "{change}");
+        assert_eq!(
+            replayed(&folder, &id, None).await,
+            Some((Some(Seq(2)), Damage::Prompts)),
+            "{change}"
+        );
     }
     // The text of a part lies elsewhere, and was changed there.
     let folder = Folder::new("replayed-part");
@@ -113,7 +124,7 @@ async fn a_changed_prompt_is_named_with_its_entry() {
     let change = "UPDATE artifact SET body = zeroblob(length(body)) WHERE digest IN
                   (SELECT substr(parts, 1, 32) FROM prompt WHERE seq = 3)";
     assert_eq!(folder.raw().execute(change, []).expect(change), 1);
-    let damage = replayed(&folder, &id, None);
+    let damage = replayed(&folder, &id, None).await;
     assert!(matches!(damage, Some((Some(Seq(3)), Damage::Artifact(_)))), "{damage:?}");
 }
 
@@ -142,5 +153,5 @@ async fn a_prompt_that_another_build_rendered_is_told_apart() {
     assert_eq!(raw.execute(update, rusqlite::params![parts, seal]).expect("it is changed"), 1);
     drop(raw);
     let damage = Damage::Rendered { index: 0, part: "message 1".into() };
-    assert_eq!(replayed(&folder, &id, None), Some((Some(Seq(3)), damage)));
+    assert_eq!(replayed(&folder, &id, None).await, Some((Some(Seq(3)), damage)));
 }

@@ -1,9 +1,9 @@
 //! Long lines, prompts and forks: what is the same is kept once and comes back whole.
 
 use pointsman_kernel::id::{EffectId, Seq};
-use pointsman_runtime::store::{Append, KeptPrompt, StoreError};
+use pointsman_runtime::store::{Append, KeptPrompt, Store as _, StoreError};
 
-use super::{Folder, Script, id};
+use super::{Folder, Plain as _, Script, id};
 
 fn artifacts(folder: &Folder) -> (i64, i64) {
     let query = "SELECT count(*), sum(length(body)) FROM artifact";
@@ -24,23 +24,23 @@ async fn a_long_line_is_an_artifact_and_comes_back_as_it_was() {
     let store = folder.store();
     let mut script = Script::begin("one", &store, 5).await;
     let long = "the same words over and over; ".repeat(400);
-    store.append(script.next(&long)).await.expect("it is written").seq();
+    store.write(script.next(&long)).await.expect("it is written");
     script.until(&store, 4).await;
-    assert_eq!(store.lines(&script.run, Seq(0)).expect("readable"), script.lines);
+    assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("readable"), script.lines);
     // The chart's source and the line, and the line is compressed.
     let (count, bytes) = artifacts(&folder);
     assert_eq!(count, 2);
     assert!(bytes < 2_000, "{bytes} bytes");
 
     folder.raw().execute("UPDATE artifact SET body = zeroblob(9) WHERE size > 100", []).expect("x");
-    let error = store.lines(&script.run, Seq(0)).expect_err("it is damaged").to_string();
+    let error = store.reader().lines(&script.run, Seq(0)).expect_err("it is damaged").to_string();
     assert!(error.contains("entry 2 of run one: artifact"), "{error}");
     folder.raw().execute("DELETE FROM artifact WHERE size > 100", []).expect("it is gone");
-    let error = store.lines(&script.run, Seq(0)).expect_err("it is damaged").to_string();
+    let error = store.reader().lines(&script.run, Seq(0)).expect_err("it is damaged").to_string();
     assert!(error.contains("entry 2 of run one: artifact"), "{error}");
     // A size that nobody could have written must not be believed.
     folder.raw().execute("UPDATE artifact SET size = 1 << 50", []).expect("it is set");
-    let error = store.chart_source(&script.run).expect_err("it is damaged").to_string();
+    let error = store.reader().chart_source(&script.run).expect_err("it is damaged").to_string();
     assert!(error.contains("at run one: artifact"), "{error}");
 }
 
@@ -50,10 +50,10 @@ async fn prompts_are_kept_by_their_parts() {
     let store = folder.store();
     let mut script = Script::begin("one", &store, 5).await;
     for parts in [&["system", "one"][..], &["system", "one", "two"], &["system"]] {
-        store.append(asking(&mut script, parts)).await.expect("it is written").seq();
+        store.write(asking(&mut script, parts)).await.expect("it is written");
         script.until(&store, script.seq.0 + 1).await;
     }
-    let prompts = store.prompts(&script.run).expect("readable");
+    let prompts = store.reader().prompts(&script.run).expect("readable");
     let parts: Vec<Vec<&str>> =
         prompts.iter().map(|row| row.parts.iter().map(|part| &**part).collect()).collect();
     assert_eq!(parts, [vec!["system", "one"], vec!["system", "one", "two"], vec!["system"]]);
@@ -63,7 +63,7 @@ async fn prompts_are_kept_by_their_parts() {
 
     let error = |damage: &str| {
         folder.raw().execute(damage, []).expect("it is done");
-        store.prompts(&script.run).expect_err("it is damaged").to_string()
+        store.reader().prompts(&script.run).expect_err("it is damaged").to_string()
     };
     let told = error("UPDATE prompt SET effect_index = 4 WHERE seq = 4");
     assert!(told.contains("entry 4 of run one: its prompts"), "{told}");
@@ -72,7 +72,7 @@ async fn prompts_are_kept_by_their_parts() {
     let told = error("DELETE FROM artifact WHERE digest IN (SELECT substr(parts, 33) FROM prompt)");
     assert!(told.contains("entry 2 of run one: artifact"), "{told}");
     // The journal itself is whole all the same.
-    assert_eq!(store.lines(&script.run, Seq(0)).expect("readable"), script.lines);
+    assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("readable"), script.lines);
 }
 
 #[tokio::test]
@@ -80,29 +80,32 @@ async fn a_fork_shares_the_past_and_goes_its_own_way() {
     let folder = Folder::new("fork");
     let store = folder.store();
     let mut parent = Script::begin("parent", &store, 5).await;
-    store.append(asking(&mut parent, &["system", "hello"])).await.expect("it is written").seq();
-    store.append(parent.next(&"long ".repeat(500))).await.expect("it is written").seq();
+    store.write(asking(&mut parent, &["system", "hello"])).await.expect("it is written");
+    store.write(parent.next(&"long ".repeat(500))).await.expect("it is written");
     parent.end(&store).await;
     let before = artifacts(&folder);
 
     store.fork(&parent.run, Seq(3), id("child"), 9).await.expect("it forks");
     assert_eq!(artifacts(&folder), before, "nothing is kept twice");
-    let row = store.run(&id("child")).expect("it is there");
+    let row = store.reader().run(&id("child")).expect("it is there");
     assert_eq!((row.seq, &*row.state, row.ended, row.wake), (Seq(3), "state3", None, Some(30)));
     assert_eq!((row.created_ms, row.forked), (9, Some((parent.run.clone(), Seq(3)))));
-    assert_eq!(store.lines(&id("child"), Seq(0)).expect("readable"), parent.lines[..3]);
+    assert_eq!(store.reader().lines(&id("child"), Seq(0)).expect("readable"), parent.lines[..3]);
     assert_eq!(
-        store.prompts(&id("child")).expect("readable"),
-        store.prompts(&parent.run).expect("readable")
+        store.reader().prompts(&id("child")).expect("readable"),
+        store.reader().prompts(&parent.run).expect("readable")
     );
     let mut child =
         Script { run: id("child"), seq: Seq(3), prev: row.link, lines: parent.lines[..3].to_vec() };
     child.until(&store, 6).await;
-    assert_eq!(store.lines(&child.run, Seq(0)).expect("readable"), child.lines);
-    assert_eq!(store.lines(&parent.run, Seq(0)).expect("readable"), parent.lines);
+    assert_eq!(store.reader().lines(&child.run, Seq(0)).expect("readable"), child.lines);
+    assert_eq!(store.reader().lines(&parent.run, Seq(0)).expect("readable"), parent.lines);
     // A fork at the end of an ended run has ended, too, until its next entry.
     store.fork(&parent.run, Seq(4), id("again"), 9).await.expect("it forks");
-    assert_eq!(store.run(&id("again")).expect("there").ended.as_deref(), Some("succeeded"));
+    assert_eq!(
+        store.reader().run(&id("again")).expect("there").ended.as_deref(),
+        Some("succeeded")
+    );
 
     for (from, at, to) in
         [("parent", 0, "x"), ("parent", 5, "x"), ("nobody", 1, "x"), ("parent", 1, "child")]
@@ -128,8 +131,11 @@ async fn a_damaged_text_is_mended_by_whoever_keeps_it_again() {
     Script::begin("one", &store, 5).await;
     let flipped = folder.raw().execute("UPDATE artifact SET body = zeroblob(length(body))", []);
     assert!(flipped.expect("it is done") > 0);
-    assert!(store.chart_source(&id("one")).is_err());
+    assert!(store.reader().chart_source(&id("one")).is_err());
     Script::begin("two", &store, 6).await;
-    assert_eq!(store.chart_source(&id("two")).expect("it is whole"), "chart = \"research\"");
-    assert!(store.chart_source(&id("one")).is_ok(), "it is the same text");
+    assert_eq!(
+        store.reader().chart_source(&id("two")).expect("it is whole"),
+        "chart = \"research\""
+    );
+    assert!(store.reader().chart_source(&id("one")).is_ok(), "it is the same text");
 }

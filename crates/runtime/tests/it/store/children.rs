@@ -3,16 +3,16 @@
 
 use std::{
     env, fs,
-    io::{self, BufRead, BufReader},
+    io::{self, BufRead, BufReader, Write as _},
     os::unix::{fs::PermissionsExt, process::CommandExt},
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
 };
 
 use pointsman_kernel::id::Seq;
-use pointsman_runtime::store::{Store, StoreError};
+use pointsman_runtime::store::{Change, SqliteStore, Store as _, StoreError};
 
-use super::{Folder, Script, names};
+use super::{Folder, Plain as _, Script, names};
 
 /// Tells a test that it is the child, and where to work.
 const PLACE: &str = "POINTSMAN_TEST_PLACE";
@@ -55,20 +55,20 @@ fn said(text: &str, word: &str) -> u64 {
 #[expect(clippy::print_stdout, reason = "the parent reads it")]
 async fn child_writes_until_it_fails() {
     let Some(journal) = place() else { return };
-    let store = Store::open(&journal).expect("it opens");
+    let store = SqliteStore::open(&journal).expect("it opens");
     let mut script = Script::begin("one", &store, 1).await;
     let error = loop {
         let next = script.next(&"words ".repeat(80));
-        if let Err(error) = store.append(next).await {
+        if let Err(error) = store.write(next).await {
             break error;
         }
         assert!(script.seq < Seq(5_000), "it never fails");
     };
-    assert!(matches!(error, StoreError::Broken { .. }), "{error}");
+    assert!(matches!(error, StoreError::Unknown { .. }), "{error}");
     let told = format!("at entry {} of run one", script.seq.0);
     assert!(error.to_string().contains(&told), "{error}");
     script.lines.pop();
-    assert_eq!(store.lines(&script.run, Seq(0)).expect("reads go on"), script.lines);
+    assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("reads go on"), script.lines);
     println!("wrote {} lines", script.lines.len());
 }
 
@@ -81,7 +81,7 @@ fn an_error_of_the_disk_breaks_the_store_and_loses_nothing() {
         start("child_writes_until_it_fails", "trap '' XFSZ; ulimit -f 400;", &folder.journal());
     let written = said(&check(&child.output().expect("it starts")), "wrote");
     let store = folder.store();
-    let lines = store.lines(&"one".parse().expect("an id"), Seq(0)).expect("it is whole");
+    let lines = store.reader().lines(&"one".parse().expect("an id"), Seq(0)).expect("it is whole");
     assert!(lines.len() as u64 >= written, "{} of {written} lines", lines.len());
 }
 
@@ -90,15 +90,15 @@ async fn child_opens_what_it_may_not_write() {
     let Some(place) = place() else { return };
     // What is there can be read.
     for existing in ["file/journal.db", "folder/journal.db"] {
-        let store = Store::open(&place.join(existing)).expect("it can be read");
+        let store = SqliteStore::open(&place.join(existing)).expect("it can be read");
         assert_eq!(names(&store), ["one"]);
         let mut script = Script::new("one");
         script.next("it begins");
-        assert_eq!(store.lines(&script.run, Seq(0)).expect("readable"), script.lines);
+        assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("readable"), script.lines);
         let refused = [
-            store.append(script.next("second")).await.map(drop),
+            store.write(script.next("second")).await.map(drop),
             store.post(&script.run, "hello").await.map(drop),
-            store.hold(&script.run).map(drop),
+            store.claim(&script.run).await.map(drop),
         ];
         for refused in refused {
             let error = refused.expect_err("it may not");
@@ -106,7 +106,7 @@ async fn child_opens_what_it_may_not_write() {
             assert!(error.hint().is_some());
         }
     }
-    let told = |path: &str| Store::open(&place.join(path)).expect_err("it may not");
+    let told = |path: &str| SqliteStore::open(&place.join(path)).expect_err("it may not");
     // What a log holds would be missed.
     for other in ["folder/new.db", "log/journal.db"] {
         let error = told(other);
@@ -121,7 +121,7 @@ async fn child_opens_what_it_may_not_write() {
 async fn a_file_or_folder_that_may_not_be_written_is_told() {
     let folder = Folder::new("read-only");
     for name in ["file", "folder", "log"] {
-        let store = Store::open(&folder.0.join(name).join("journal.db")).expect("it opens");
+        let store = SqliteStore::open(&folder.0.join(name).join("journal.db")).expect("it opens");
         Script::begin("one", &store, 1).await;
     }
     fs::write(folder.0.join("log/journal.db-wal"), "what was not written back").expect("written");
@@ -160,11 +160,11 @@ async fn a_file_or_folder_that_may_not_be_written_is_told() {
 #[expect(clippy::print_stdout, reason = "the parent reads it")]
 async fn child_writes_until_it_is_killed() {
     let Some(journal) = place() else { return };
-    let store = Store::open(&journal).expect("it opens");
-    let _hold = store.hold(&"one".parse().expect("an id")).expect("asked").expect("it is free");
+    let store = SqliteStore::open(&journal).expect("it opens");
     let mut script = Script::begin("one", &store, 1).await;
+    let lease = store.claim(&script.run).await.expect("it can be asked").expect("it is free");
     for _ in 1..30 {
-        store.append(script.next("more")).await.expect("it is written").seq();
+        store.append(&lease, script.next("more").into()).await.expect("it is written");
     }
     println!("wrote {} lines", script.lines.len());
     // The parent looks around, closes our input, and we die without a word.
@@ -173,8 +173,8 @@ async fn child_writes_until_it_is_killed() {
     rustix::process::kill_process(ourselves, rustix::process::Signal::KILL).expect("we may");
 }
 
-#[test]
-fn what_a_killed_process_wrote_is_there_and_its_hold_is_gone() {
+#[tokio::test]
+async fn what_a_killed_process_wrote_is_there_and_its_lease_is_gone() {
     let folder = Folder::new("killed");
     fs::create_dir_all(folder.0.join("deep")).expect("it can be made");
     let mut child = start("child_writes_until_it_is_killed", "", &folder.journal())
@@ -187,12 +187,75 @@ fn what_a_killed_process_wrote_is_there_and_its_hold_is_gone() {
     assert!(written.is_some(), "it ended too soon");
     let store = folder.store();
     let run = "one".parse().expect("an id");
-    assert!(store.hold(&run).expect("it can be asked").is_none(), "the child holds it");
+    assert!(store.claim(&run).await.expect("it can be asked").is_none(), "the child has it");
     drop(child.stdin.take());
     assert!(!child.wait().expect("it ends").success(), "it was killed");
     drop(store);
     let store = folder.store();
     assert_eq!(names(&store), ["one"]);
-    assert_eq!(store.lines(&run, Seq(0)).expect("it is whole").len(), 30);
-    assert!(store.hold(&run).expect("it can be asked").is_some(), "nobody holds it");
+    assert_eq!(store.reader().lines(&run, Seq(0)).expect("it is whole").len(), 30);
+    assert!(store.claim(&run).await.expect("it can be asked").is_some(), "nobody has it");
+}
+
+#[tokio::test]
+#[expect(clippy::print_stdout, reason = "the parent reads it")]
+async fn child_has_a_run_and_loses_it() {
+    let Some(journal) = place() else { return };
+    let store = SqliteStore::open(&journal).expect("it opens");
+    let (mut script, lease) = Script::create("one", &store, 1).await.expect("it begins");
+    println!("has the run");
+    // The parent takes it over and tells us to go on as if nothing had happened.
+    let mut word = String::new();
+    io::stdin().read_line(&mut word).expect("the parent writes");
+    script.next("written by the parent");
+    let late = script.next("too late");
+    let refused = store.append(&lease, late.into()).await.expect_err("it is too late");
+    assert!(matches!(refused, StoreError::Fenced { .. }), "{refused}");
+    store.post(&script.run, "from the child").await.expect("anybody may post");
+    println!("was fenced");
+    io::stdin().read_line(&mut word).expect("it is closed");
+}
+
+#[tokio::test]
+async fn a_run_is_taken_over_from_another_process_that_is_fenced_from_then_on() {
+    let folder = Folder::new("taken-over");
+    fs::create_dir_all(folder.0.join("deep")).expect("it can be made");
+    let store = folder.store();
+    let mut changes = store.changes().await.expect("it is watched");
+    let mut child = start("child_has_a_run_and_loses_it", "", &folder.journal())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut input = child.stdin.take().expect("it is piped");
+    let mut output = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+    let mut hears =
+        |word: &str| output.by_ref().map_while(Result::ok).any(|line| line.contains(word));
+    assert!(hears("has the run"));
+    let mut script = Script::new("one");
+    script.next("it begins");
+    let limit = std::time::Duration::from_mins(1);
+    let created = async {
+        let wanted =
+            |change: &Change| matches!(change, Change::Entry { run, .. } if *run == script.run);
+        while !wanted(&changes.next().await) {}
+    };
+    tokio::time::timeout(limit, created).await.expect("the child's run is announced");
+    assert!(store.claim(&script.run).await.expect("it can be asked").is_none());
+
+    // As good as an owner whose lock was lost: another file is locked from now on.
+    fs::remove_file(folder.0.join("deep/journal.db.holds/one")).expect("the child has it");
+    let lease = store.claim(&script.run).await.expect("it can be asked").expect("it is free");
+    assert_eq!(lease.epoch(), 2);
+    let ours = script.next("written by the parent");
+    store.append(&lease, ours.into()).await.expect("it is ours");
+    input.write_all(b"go on\n").expect("the child reads");
+    assert!(hears("was fenced"));
+    tokio::time::timeout(limit, changes.letter_for(&script.run)).await.expect("it is announced");
+    drop(input);
+    assert!(child.wait().expect("it ends").success());
+    // The child gave up what it had; that is not our lease.
+    assert!(store.claim(&script.run).await.expect("it can be asked").is_none());
+    assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("it is whole"), script.lines);
+    assert_eq!(store.reader().letters(&script.run).expect("readable").len(), 1);
 }

@@ -1,20 +1,20 @@
 //! Exports: a file that can be checked by itself, byte for byte.
 
 use pointsman_kernel::id::Seq;
-use pointsman_runtime::store::{ExportError, import};
+use pointsman_runtime::store::{ExportError, Store as _, export, import};
 
-use super::{Folder, Script, id};
+use super::{Folder, Plain as _, Script, id};
 
 async fn exported(name: &str) -> (Script, Vec<u8>) {
     let folder = Folder::new(name);
     let store = folder.store();
     let mut script = Script::begin("one", &store, 5).await;
-    store.append(script.next(&"long ".repeat(250))).await.expect("it is written").seq();
+    store.write(script.next(&"long ".repeat(250))).await.expect("it is written");
     script.until(&store, 4).await;
     script.end(&store).await;
     store.fork(&script.run, Seq(4), id("child"), 8).await.expect("it forks");
     let mut bytes = Vec::new();
-    store.export(&id("child"), &mut bytes).expect("it is exported");
+    export(&store, &id("child"), &mut bytes).await.expect("it is exported");
     script.lines.truncate(4);
     (script, bytes)
 }

@@ -3,12 +3,14 @@
 use std::{fs, path::Path, sync::Arc};
 
 use pointsman_kernel::id::Seq;
-use pointsman_runtime::store::{Fault, Options, Prune, Store, StoreError};
+use pointsman_runtime::store::{
+    Options, Prune, SqliteStore, Store as _, StoreError, sqlite::Fault,
+};
 
-use super::{Folder, Script, names, opening};
+use super::{Folder, Plain as _, Script, names, opening};
 
-fn open(folder: &Folder, options: &Options) -> Store {
-    Store::open_with(&folder.journal(), options).expect("it opens")
+fn open(folder: &Folder, options: &Options) -> SqliteStore {
+    SqliteStore::open_with(&folder.journal(), options).expect("it opens")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -16,20 +18,20 @@ async fn a_full_journal_refuses_entries_and_takes_them_again_when_there_is_room(
     let folder = Folder::new("full");
     let store =
         Arc::new(open(&folder, &Options { max_bytes: Some(400_000), ..Options::default() }));
-    let mut old = Script::begin("old", &store, 1).await;
-    old.until(&store, 100).await;
-    old.end(&store).await;
+    let mut old = Script::begin("old", &*store, 1).await;
+    old.until(&*store, 100).await;
+    old.end(&*store).await;
     // Many at once, so that what does not fit shares its transaction with what does.
     let tasks: Vec<_> = (0..16)
         .map(|at| {
             let store = Arc::clone(&store);
             tokio::spawn(async move {
-                let mut script = Script::begin(&format!("run-{at}"), &store, 2).await;
+                let mut script = Script::begin(&format!("run-{at}"), &*store, 2).await;
                 loop {
                     let before = script.clone();
                     let next = script.next(&"words ".repeat(100));
-                    match store.append(next).await {
-                        Ok(_) => assert!(script.seq < Seq(2_000), "it never fills"),
+                    match store.write(next).await {
+                        Ok(()) => assert!(script.seq < Seq(2_000), "it never fills"),
                         Err(StoreError::Full { run: Some(run), seq: Some(seq) }) => {
                             assert_eq!((run, seq), (script.run.clone(), script.seq));
                             return before;
@@ -45,14 +47,14 @@ async fn a_full_journal_refuses_entries_and_takes_them_again_when_there_is_room(
         scripts.push(task.await.expect("it does not panic"));
     }
     for script in &scripts {
-        assert_eq!(store.lines(&script.run, Seq(0)).expect("readable"), script.lines);
+        assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("readable"), script.lines);
     }
     store.prune(Prune { keep: Some(0), ..Prune::default() }).await.expect("it prunes");
     let mut next = scripts.remove(0);
-    next.until(&store, next.seq.0 + 1).await;
+    next.until(&*store, next.seq.0 + 1).await;
     drop(store);
     let store = folder.store();
-    assert_eq!(store.lines(&next.run, Seq(0)).expect("readable"), next.lines);
+    assert_eq!(store.reader().lines(&next.run, Seq(0)).expect("readable"), next.lines);
     assert_eq!(names(&store).len(), 16);
 }
 
@@ -68,23 +70,23 @@ async fn after_a_failed_flush_nothing_more_is_written() {
         script.until(&store, 2).await;
         let before = script.clone();
         let third = script.next("unsure");
-        let error = store.append(third.clone()).await.expect_err("it is unsure");
-        assert!(matches!(error, StoreError::Broken { .. }), "{error}");
+        let error = store.write(third.clone()).await.expect_err("it is unsure");
+        assert!(matches!(error, StoreError::Unknown { .. }), "{error}");
         assert!(error.to_string().contains("at entry 3 of run one"), "{error}");
         for _ in 0..2 {
-            let error = store.append(third.clone()).await.expect_err("no more is taken");
+            let error = store.write(third.clone()).await.expect_err("no more is taken");
             assert!(matches!(error, StoreError::Broken { .. }), "{error}");
         }
         let other = Script::new("two").next("first");
-        store.begin(other, opening(2)).await.expect_err("no more is taken");
+        store.create(other.into(), opening(2)).await.expect_err("no more is taken");
         store.post(&script.run, "hello").await.expect_err("no more is taken");
         let written = if kept { &script } else { &before };
-        assert_eq!(store.lines(&script.run, Seq(0)).expect("reads go on"), written.lines);
+        assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("reads go on"), written.lines);
         drop(store);
         // Opened again, the store knows what is there.
         let store = folder.store();
-        assert_eq!(store.lines(&script.run, Seq(0)).expect("readable"), written.lines);
-        let again = store.append(third).await;
+        assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("readable"), written.lines);
+        let again = store.write(third).await;
         assert_eq!(again.is_ok(), !kept, "{again:?}");
     }
 }
@@ -96,10 +98,10 @@ async fn a_full_disk_at_the_flush_breaks_nothing() {
     let store = open(&folder, &Options { fault, ..Options::default() });
     let mut script = Script::begin("one", &store, 1).await;
     let second = script.next("second");
-    let error = store.append(second.clone()).await.expect_err("the disk is full");
+    let error = store.write(second.clone()).await.expect_err("the disk is full");
     assert!(error.to_string().contains("nothing was written at entry 2 of run one"), "{error}");
-    store.append(second).await.expect("there is room again").seq();
-    assert_eq!(store.lines(&script.run, Seq(0)).expect("readable"), script.lines);
+    store.write(second).await.expect("there is room again");
+    assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("readable"), script.lines);
 }
 
 #[tokio::test]
@@ -111,25 +113,25 @@ async fn a_writer_that_does_not_let_go_is_waited_for_so_long_and_no_longer() {
     let other = folder.raw();
     other.execute_batch("BEGIN IMMEDIATE").expect("it takes the lock");
     let second = script.next("second");
-    let error = store.append(second.clone()).await.expect_err("the lock is taken");
+    let error = store.write(second.clone()).await.expect_err("the lock is taken");
     assert!(matches!(error, StoreError::Busy { .. }), "{error}");
-    assert_eq!(store.lines(&script.run, Seq(0)).expect("reads go on").len(), 1);
+    assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("reads go on").len(), 1);
     other.execute_batch("ROLLBACK").expect("it lets go");
-    store.append(second).await.expect("it is written").seq();
+    store.write(second).await.expect("it is written");
 }
 
 #[tokio::test]
 async fn whoever_waits_for_another_writer_keeps_nobody_waiting() {
     let folder = Folder::new("busy-alone");
-    let store = folder.store();
+    let store = open(&folder, &Options { inline_commit: true, ..Options::default() });
     let mut script = Script::begin("one", &store, 1).await;
     let other = folder.raw();
     other.execute_batch("BEGIN IMMEDIATE").expect("it takes the lock");
-    let second = store.append(script.next("second"));
+    let second = store.write(script.next("second"));
     // On the same thread: were that blocked, nobody would ever let go.
     let lets_go = async { other.execute_batch("ROLLBACK").expect("it lets go") };
     let (written, ()) = tokio::join!(second, lets_go);
-    assert_eq!(written.expect("it is written").seq(), Seq(2));
+    written.expect("it is written");
 }
 
 #[test]
@@ -140,7 +142,7 @@ fn many_can_open_a_new_journal_at_once() {
         std::thread::scope(|scope| {
             for _ in 0..6 {
                 scope.spawn(|| {
-                    let opened = Store::open(&path).map(|store| names(&store).len());
+                    let opened = SqliteStore::open(&path).map(|store| names(&store).len());
                     assert!(matches!(opened, Ok(0)), "round {round}: {opened:?}");
                 });
             }
@@ -159,7 +161,7 @@ fn other_files_are_left_alone() {
     drop(other);
     for path in [text, theirs] {
         let before = fs::read(&path).expect("readable");
-        let error = Store::open(&path).expect_err("it is refused");
+        let error = SqliteStore::open(&path).expect_err("it is refused");
         assert!(matches!(error, StoreError::NotOurs { .. }), "{error}");
         assert!(error.hint().is_some());
         assert!(fs::read(&path).expect("readable") == before, "{} was changed", path.display());
@@ -169,20 +171,51 @@ fn other_files_are_left_alone() {
 #[test]
 fn other_formats_and_tables_are_refused() {
     for (damage, told) in [
-        ("PRAGMA user_version = 2", "store format 2"),
-        ("PRAGMA user_version = 0", "are not those of format 1"),
+        ("PRAGMA user_version = 3", "store format 3"),
+        ("PRAGMA user_version = 0", "are not those of format 2"),
         ("PRAGMA application_id = 7", "not a journal of this program"),
-        ("CREATE INDEX more ON run (goal)", "are not those of format 1"),
-        ("ALTER TABLE run RENAME COLUMN goal TO gaol", "are not those of format 1"),
-        ("DROP TABLE letter", "are not those of format 1"),
+        ("CREATE INDEX more ON run (goal)", "are not those of format 2"),
+        ("ALTER TABLE run RENAME COLUMN goal TO gaol", "are not those of format 2"),
+        ("DROP TABLE letter", "are not those of format 2"),
         ("DELETE FROM book", "does not have its seal"),
     ] {
         let folder = Folder::new("formats");
         drop(folder.store());
         folder.raw().execute_batch(damage).expect("it is done");
-        let error = Store::open(&folder.journal()).expect_err("it is refused").to_string();
+        let error = SqliteStore::open(&folder.journal()).expect_err("it is refused").to_string();
         assert!(error.contains(told), "{damage}: {error}");
     }
+}
+
+#[tokio::test]
+async fn a_journal_without_leases_is_upgraded_and_keeps_what_it_has() {
+    let folder = Folder::new("upgraded");
+    let mut script = Script::begin("one", &folder.store(), 1).await;
+    // As the format before left it.
+    let leaseless = "DROP TABLE lease; PRAGMA user_version = 1";
+    folder.raw().execute_batch(leaseless).expect("it is done");
+    let format = || -> i64 {
+        let number = folder.raw().pragma_query_value(None, "user_version", |row| row.get(0));
+        number.expect("it has one")
+    };
+    assert_eq!(format(), 1);
+    let stores = std::thread::scope(|scope| {
+        let opening: Vec<_> = (0..4).map(|_| scope.spawn(|| folder.store())).collect();
+        opening.into_iter().map(|it| it.join().expect("it opens")).collect::<Vec<_>>()
+    });
+    assert_eq!(format(), 2);
+    for store in stores {
+        script.until(&store, script.seq.0 + 1).await;
+        assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("it is whole"), script.lines);
+    }
+    // What is no journal of that format is left as it is.
+    folder
+        .raw()
+        .execute_batch("DROP TABLE letter; DROP TABLE lease; PRAGMA user_version = 1")
+        .expect("done");
+    let error = SqliteStore::open(&folder.journal()).expect_err("it is refused").to_string();
+    assert!(error.contains("are not those of format 1"), "{error}");
+    assert_eq!(format(), 1);
 }
 
 #[test]
@@ -190,11 +223,11 @@ fn a_place_that_cannot_be_written_is_told() {
     let folder = Folder::new("places");
     let file = folder.0.join("file");
     fs::write(&file, "").expect("written");
-    let error = Store::open(&file.join("journal.db")).expect_err("a file is no folder");
+    let error = SqliteStore::open(&file.join("journal.db")).expect_err("a file is no folder");
     assert!(matches!(error, StoreError::Folder { .. }), "{error}");
-    let error = Store::open(&folder.0).expect_err("a folder is no file");
+    let error = SqliteStore::open(&folder.0).expect_err("a folder is no file");
     assert!(matches!(error, StoreError::Open { .. }), "{error}");
-    let error = Store::open(Path::new("/proc/journal.db")).expect_err("nobody writes there");
+    let error = SqliteStore::open(Path::new("/proc/journal.db")).expect_err("nobody writes there");
     assert!(matches!(error, StoreError::Open { .. }), "{error}");
 }
 
@@ -210,14 +243,14 @@ async fn a_journal_that_lost_its_end_is_not_taken_for_whole() {
     drop(store);
     for bytes in [&older[..], &[]] {
         fs::write(folder.journal(), bytes).expect("written");
-        let error = Store::open(&folder.journal()).expect_err("it is behind");
+        let error = SqliteStore::open(&folder.journal()).expect_err("it is behind");
         assert!(error.to_string().contains("it had entry 3 of run one"), "{error}");
         assert!(error.hint().is_some_and(|hint| hint.contains("journal.db.mark")));
     }
     // Whoever wants what is left can have it.
     fs::write(folder.journal(), &older).expect("written");
     fs::remove_file(folder.0.join("deep/journal.db.mark")).expect("it is there");
-    assert_eq!(folder.store().lines(&script.run, Seq(0)).expect("readable").len(), 1);
+    assert_eq!(folder.store().reader().lines(&script.run, Seq(0)).expect("readable").len(), 1);
     // And a journal that was removed is begun anew.
     fs::remove_file(folder.journal()).expect("it is there");
     assert!(names(&folder.store()).is_empty());

@@ -5,10 +5,10 @@ use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use pointsman_kernel::id::{EffectId, Seq};
 use pointsman_runtime::store::{
-    Kept, KeptPrompt, Letter, Options, PromptRow, RunRow, Store, StoreError,
+    Kept, KeptPrompt, Letter, Options, PromptRow, RunRow, SqliteStore, Store as _, StoreError,
 };
 
-use super::{Folder, Script, id};
+use super::{Folder, Plain as _, Script, id};
 
 /// A journal's files, in memory.
 struct Files(Vec<(&'static str, Vec<u8>)>);
@@ -49,21 +49,21 @@ const NAMES: [&str; 3] = ["alpha", "beta", "gamma"];
 
 fn look(path: &std::path::Path) -> Result<Look, StoreError> {
     let options = Options { busy: std::time::Duration::from_millis(50), ..Options::default() };
-    let store = Store::open_with(path, &options)?;
-    let listed = store.list()?;
+    let store = SqliteStore::open_with(path, &options)?;
+    let listed = store.reader().list()?;
     Ok(NAMES.map(|name| {
         let run = id(name);
-        let row = store.run(&run)?;
+        let row = store.reader().run(&run)?;
         // The list may lack a run, but only if it says so; what it has is the same.
         let in_list = listed.runs.iter().find(|it| it.id == run);
         assert!(in_list.is_none_or(|it| *it == row), "{name} is another in the list");
         assert!(in_list.is_some() || !listed.damaged.is_empty(), "{name} is not in the list");
         Ok(Seen {
-            lines: store.lines(&run, Seq(0))?,
-            source: store.chart_source(&run)?,
-            prompts: store.prompts(&run)?,
-            letters: store.letters(&run)?,
-            snapshot: store.snapshot(&run)?,
+            lines: store.reader().lines(&run, Seq(0))?,
+            source: store.reader().chart_source(&run)?,
+            prompts: store.reader().prompts(&run)?,
+            letters: store.reader().letters(&run)?,
+            snapshot: store.reader().snapshot(&run)?,
             row,
         })
     }))
@@ -173,18 +173,18 @@ impl Trial {
     }
 }
 
-async fn three_runs(store: &Store) {
+async fn three_runs(store: &SqliteStore) {
     for (at, name) in NAMES.into_iter().enumerate() {
         let mut script = Script::begin(name, store, 100 + at as u64).await;
         script.until(store, 6).await;
         let long = script.next(&format!("{name} says more. ").repeat(200));
-        store.append(long).await.expect("it is written").seq();
+        store.write(long).await.expect("it is written");
         let mut asking = script.next("asks a model");
         let effect = EffectId { seq: asking.seq, index: 0 };
         let parts = vec!["the same for all".into(), format!("for {name}")];
         asking.prompts = vec![KeptPrompt { effect, parts }];
         asking.snapshot = Some(format!("a snapshot of {name}").into());
-        store.append(asking).await.expect("it is written").seq();
+        store.write(asking).await.expect("it is written");
         store.post(&script.run, "a letter").await.expect("it is posted");
         if at == 1 {
             script.end(store).await;

@@ -1,8 +1,8 @@
-//! Letters, holds and the watch: what processes that share a journal say to each other.
+//! Letters and leases: what processes that share a journal say to each other.
 
-use pointsman_runtime::store::{Opening, Store, StoreError};
+use pointsman_runtime::store::{Opening, SqliteStore, Store as _, StoreError};
 
-use super::{Folder, Script, id, opening};
+use super::{Folder, Plain as _, Script, id, opening};
 
 #[tokio::test]
 async fn a_letter_waits_until_an_entry_takes_it() {
@@ -10,31 +10,26 @@ async fn a_letter_waits_until_an_entry_takes_it() {
     let (ours, theirs) = (folder.store(), folder.store());
     let mut script = Script::begin("one", &ours, 5).await;
     Script::begin("two", &ours, 6).await;
-    let mut watch = ours.watch().expect("it opens");
-    assert!(!watch.changed().expect("readable"), "nothing was written since");
-
     let first = theirs.post(&script.run, "{\"a\":1}").await.expect("it is posted");
     let second = theirs.post(&script.run, "second").await.expect("it is posted");
     theirs.post(&id("two"), "for another").await.expect("it is posted");
-    assert!(watch.changed().expect("readable"), "letters were posted");
-    assert!(!watch.changed().expect("readable"));
-    let letters = ours.letters(&script.run).expect("readable");
+    let letters = ours.reader().letters(&script.run).expect("readable");
     let bodies: Vec<&str> = letters.iter().map(|letter| &*letter.body).collect();
     assert_eq!(bodies, ["{\"a\":1}", "second"]);
     assert_eq!((letters[0].id, letters[1].id), (first, second));
 
     let mut taking = script.next("takes a letter");
     taking.letter = Some(first);
-    ours.append(taking).await.expect("it is written").seq();
+    ours.write(taking).await.expect("it is written");
     assert!(!theirs.has_letter(first).expect("readable"));
     assert!(theirs.has_letter(second).expect("readable"));
     // Nobody takes a letter twice, and an entry that would is not written.
     let untouched = script.clone();
     let mut again = script.next("takes it again");
     again.letter = Some(first);
-    let error = ours.append(again).await.expect_err("it is refused");
+    let error = ours.write(again).await.expect_err("it is refused");
     assert!(matches!(error, StoreError::NoSuchLetter { letter } if letter == first), "{error}");
-    assert_eq!(ours.run(&script.run).expect("readable").seq, untouched.seq);
+    assert_eq!(ours.reader().run(&script.run).expect("readable").seq, untouched.seq);
 
     ours.discard(second).await.expect("it is discarded");
     let error = ours.discard(second).await.expect_err("it is gone");
@@ -47,7 +42,7 @@ async fn a_letter_waits_until_an_entry_takes_it() {
 
     for damage in ["UPDATE letter SET body = 'thirf'", "DELETE FROM letter WHERE body = 'third'"] {
         folder.raw().execute(damage, []).expect("it is done");
-        let error = ours.letters(&script.run).expect_err("it is damaged").to_string();
+        let error = ours.reader().letters(&script.run).expect_err("it is damaged").to_string();
         assert!(error.contains("its letters are not those that were written"), "{error}");
     }
 }
@@ -61,11 +56,11 @@ async fn a_damaged_letter_concerns_its_run_alone() {
         store.post(&id(name), name).await.expect("it is posted");
     }
     folder.raw().execute("UPDATE letter SET body = 'twp' WHERE run = 'two'", []).expect("done");
-    assert_eq!(store.letters(&id("one")).expect("it is whole").len(), 1);
-    assert!(store.letters(&id("two")).is_err());
+    assert_eq!(store.reader().letters(&id("one")).expect("it is whole").len(), 1);
+    assert!(store.reader().letters(&id("two")).is_err());
     // Of one that is nobody's, nobody knows whose it was.
     folder.raw().execute("UPDATE letter SET run = 'twp' WHERE run = 'two'", []).expect("done");
-    assert!(store.letters(&id("one")).is_err());
+    assert!(store.reader().letters(&id("one")).is_err());
 }
 
 #[tokio::test]
@@ -76,9 +71,9 @@ async fn words_are_there_with_the_first_entry_and_gone_with_the_last() {
     let first = script.next("it begins");
     let letters = vec!["hello".into(), "and farewell".into()];
     let opening = Opening { letters, ..opening(5) };
-    store.begin(first, opening).await.expect("it begins").seq();
-    let bodies = |store: &Store| -> Vec<String> {
-        let letters = store.letters(&id("one")).expect("readable");
+    drop(store.create(first.into(), opening).await.expect("it begins"));
+    let bodies = |store: &SqliteStore| -> Vec<String> {
+        let letters = store.reader().letters(&id("one")).expect("readable");
         letters.iter().map(|letter| letter.body.to_string()).collect()
     };
     assert_eq!(bodies(&store), ["hello", "and farewell"]);
@@ -87,42 +82,44 @@ async fn words_are_there_with_the_first_entry_and_gone_with_the_last() {
     // The count of those that wait is right: a new one is found.
     Script::begin("two", &store, 6).await;
     store.post(&id("two"), "x").await.expect("it is posted");
-    assert_eq!(store.letters(&id("two")).expect("readable").len(), 1);
+    assert_eq!(store.reader().letters(&id("two")).expect("readable").len(), 1);
 }
 
-#[test]
-fn only_one_holds_a_run() {
-    let folder = Folder::new("holds");
+#[tokio::test]
+async fn only_one_has_a_run() {
+    let folder = Folder::new("leases");
     let (ours, theirs) = (folder.store(), folder.store());
-    let held = ours.hold(&id("one")).expect("it can be asked").expect("it is free");
-    assert!(theirs.hold(&id("one")).expect("it can be asked").is_none());
-    assert!(ours.hold(&id("one")).expect("it can be asked").is_none());
-    assert!(theirs.hold(&id("two")).expect("it can be asked").is_some());
-    drop(held);
-    let held = theirs.hold(&id("one")).expect("it can be asked").expect("it is free again");
+    let run = Script::begin("one", &ours, 5).await.run;
+    let lease = ours.claim(&run).await.expect("it can be asked").expect("it is free");
+    assert!(theirs.claim(&run).await.expect("it can be asked").is_none());
     let file = folder.0.join("deep/journal.db.holds/one");
     assert!(file.exists());
-    drop(held);
+    drop(lease);
     assert!(!file.exists(), "nothing is left behind");
 }
 
 #[test]
-fn a_hold_that_changes_hands_is_never_in_two() {
+fn a_run_that_changes_hands_is_never_in_two() {
     let folder = Folder::new("hands");
     let store = folder.store();
+    let threads = tokio::runtime::Builder::new_current_thread().build().expect("it starts");
+    let run = threads.block_on(Script::begin("one", &store, 5)).run;
     let inside = std::sync::atomic::AtomicU32::new(0);
     let taken = std::sync::atomic::AtomicU32::new(0);
     let order = std::sync::atomic::Ordering::SeqCst;
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                for _ in 0..5_000 {
-                    if let Some(hold) = store.hold(&id("one")).expect("it can be asked") {
-                        assert_eq!(inside.fetch_add(1, order), 0, "two hold it");
+                let threads = tokio::runtime::Builder::new_current_thread().build();
+                let threads = threads.expect("it starts");
+                for _ in 0..1_000 {
+                    let claimed = threads.block_on(store.claim(&run)).expect("it can be asked");
+                    if let Some(lease) = claimed {
+                        assert_eq!(inside.fetch_add(1, order), 0, "two have it");
                         taken.fetch_add(1, order);
                         std::thread::yield_now();
                         inside.fetch_sub(1, order);
-                        drop(hold);
+                        drop(lease);
                     }
                 }
             });

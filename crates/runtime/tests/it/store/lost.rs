@@ -7,9 +7,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pointsman_runtime::store::{Store, StoreError};
+use pointsman_runtime::store::{SqliteStore, Store as _, StoreError};
 
-use super::{Folder, Script, names};
+use super::{Folder, Plain as _, Script, names};
 
 /// Ways to take a file away from under the program.
 const WAYS: [&str; 4] = ["delete", "move away", "rename another over it", "replace by a copy"];
@@ -48,7 +48,7 @@ async fn a_journal_that_was_taken_away_takes_no_more_entries() {
             let path = beside(&folder.journal(), ending);
             take_away(way, &path);
             for text in ["next", "and again"] {
-                let error = store.append(script.clone().next(text)).await.expect_err(way);
+                let error = store.write(script.clone().next(text)).await.expect_err(way);
                 assert!(matches!(error, StoreError::Lost { .. }), "{ending} {way}: {error}");
                 let told = error.to_string();
                 let place = path.canonicalize().unwrap_or_else(|_| path.clone());
@@ -71,14 +71,14 @@ async fn a_journal_that_nobody_touches_takes_entries_through_links_and_relative_
     drop(store);
     let link = folder.0.join("link.db");
     std::os::unix::fs::symlink(folder.journal(), &link).expect("it is linked");
-    let store = Store::open(&link).expect("it opens");
+    let store = SqliteStore::open(&link).expect("it opens");
     script.until(&store, 6).await;
     // A second name for the same file takes nothing away.
     fs::hard_link(folder.journal(), folder.0.join("second.db")).expect("it is linked");
     script.until(&store, 9).await;
     drop(store);
     let dotted = folder.0.join("deep/../deep/./journal.db");
-    let store = Store::open(&dotted).expect("it opens");
+    let store = SqliteStore::open(&dotted).expect("it opens");
     script.until(&store, 12).await;
     assert_eq!(names(&store), ["one"]);
 }
@@ -109,7 +109,7 @@ async fn everything_beside_a_journal_is_its_owners_alone() {
     let folder = Folder::new("modes");
     let store = folder.store();
     let script = Script::begin("one", &store, 1).await;
-    let hold = store.hold(&script.run).expect("it can be asked").expect("it is free");
+    let hold = store.claim(&script.run).await.expect("it can be asked").expect("it is free");
     let mut open = vec![folder.journal().parent().expect("a folder").to_owned()];
     let mut seen = 0;
     while let Some(path) = open.pop() {

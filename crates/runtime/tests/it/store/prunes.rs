@@ -3,9 +3,9 @@
 use std::fs;
 
 use pointsman_kernel::id::{EffectId, Seq};
-use pointsman_runtime::store::{KeptPrompt, Prune, Pruned, StoreError};
+use pointsman_runtime::store::{KeptPrompt, Prune, Pruned, Store as _, StoreError};
 
-use super::{Folder, Script, id, names};
+use super::{Folder, Plain as _, Script, id, names};
 
 fn went(pruned: &Pruned) -> Vec<&str> {
     pruned.runs.iter().map(|row| row.id.as_str()).collect()
@@ -29,12 +29,12 @@ async fn only_what_has_ended_and_is_not_wanted_goes() {
     let nothing = store.prune(Prune::default()).await.expect("it tells");
     assert_eq!((names(&store).len(), nothing), (5, Pruned::default()));
 
-    let held = store.hold(&id("c")).expect("it can be asked").expect("it is free");
+    let held = store.claim(&id("c")).await.expect("it can be asked").expect("it is free");
     let by_age = Prune { before_ms: Some(4), ..Prune::default() };
     let pruned = store.prune(by_age).await.expect("it prunes");
     assert_eq!((went(&pruned), &pruned.held[..]), (vec!["a"], &[id("c")][..]));
     assert_eq!(names(&store), ["e", "d", "c", "b"]);
-    let error = store.lines(&id("a"), Seq(0)).expect_err("it is gone");
+    let error = store.reader().lines(&id("a"), Seq(0)).expect_err("it is gone");
     assert!(matches!(error, StoreError::NoSuchRun { .. }), "{error}");
     drop(held);
     let by_count = Prune { keep: Some(2), ..Prune::default() };
@@ -61,7 +61,7 @@ async fn artifacts_go_with_the_last_run_that_needs_them_and_the_file_shrinks() {
             let effect = EffectId { seq: next.seq, index: 0 };
             next.prompts = vec![KeptPrompt { effect, parts: vec!["hello".into()] }];
         }
-        store.append(next).await.expect("it is written").seq();
+        store.write(next).await.expect("it is written");
     }
     script.end(&store).await;
     store.fork(&script.run, Seq(3), id("child"), 2).await.expect("it forks");
@@ -74,8 +74,8 @@ async fn artifacts_go_with_the_last_run_that_needs_them_and_the_file_shrinks() {
     let pruned = store.prune(Prune { keep: Some(0), ..Prune::default() }).await.expect("it prunes");
     assert_eq!((went(&pruned), pruned.artifacts), (vec!["big"], 58));
     assert!(size() < before / 4, "{} of {before} bytes", size());
-    assert_eq!(store.lines(&id("child"), Seq(0)).expect("readable"), script.lines[..3]);
-    assert_eq!(store.prompts(&id("child")).expect("readable").len(), 2);
+    assert_eq!(store.reader().lines(&id("child"), Seq(0)).expect("readable"), script.lines[..3]);
+    assert_eq!(store.reader().prompts(&id("child")).expect("readable").len(), 2);
     drop(store);
     let check: String = folder
         .raw()
@@ -101,7 +101,7 @@ async fn a_damaged_run_takes_nothing_of_others_with_it() {
     assert!(went(&pruned).is_empty() && *pruned.damaged == [gone.run.clone()], "{pruned:?}");
     let removed = store.remove(&gone.run).await.expect("it is removed").expect("it is not held");
     assert_eq!(removed.runs, [gone.run.clone()]);
-    assert_eq!(store.lines(&kept.run, Seq(0)).expect("readable"), kept.lines);
+    assert_eq!(store.reader().lines(&kept.run, Seq(0)).expect("readable"), kept.lines);
     let left = "SELECT count(*) FROM entry WHERE run = 'gone'";
     let left: i64 = folder.raw().query_row(left, [], |row| row.get(0)).expect("it can be asked");
     assert_eq!(left, 0, "what bears its name is gone");
@@ -134,12 +134,12 @@ async fn a_run_is_removed_whatever_its_state_and_takes_nothing_of_others() {
     }
     let damage = "UPDATE run SET goal = 'lose it', place = NULL WHERE id = 'bad'";
     folder.raw().execute_batch(damage).expect("it is done");
-    assert!(store.run(&id("bad")).is_err() && store.runs().is_err());
-    let listed = store.list().expect("it is listed");
+    assert!(store.reader().run(&id("bad")).is_err() && store.runs().is_err());
+    let listed = store.reader().list().expect("it is listed");
     let broken: Vec<_> = listed.damaged.iter().map(StoreError::run).collect();
     assert_eq!((listed.runs.len(), broken), (4, vec![Some(&id("bad"))]));
 
-    let held = store.hold(&id("open-1-0")).expect("it can be asked").expect("it is free");
+    let held = store.claim(&id("open-1-0")).await.expect("it can be asked").expect("it is free");
     assert_eq!(store.remove(&id("open")).await.expect("it can be asked"), None);
     drop(held);
     let removed = store.remove(&id("open")).await.expect("it goes").expect("it is free");
@@ -149,8 +149,8 @@ async fn a_run_is_removed_whatever_its_state_and_takes_nothing_of_others() {
     let error = store.remove(&id("bad")).await.expect_err("it is gone");
     assert!(matches!(error, StoreError::NoSuchRun { .. }), "{error}");
     assert_eq!(names(&store), ["openly", "kept"]);
-    assert_eq!(store.lines(&kept.run, Seq(0)).expect("readable"), kept.lines);
-    assert_eq!(store.letters(&id("openly")).expect("readable").len(), 1);
+    assert_eq!(store.reader().lines(&kept.run, Seq(0)).expect("readable"), kept.lines);
+    assert_eq!(store.reader().letters(&id("openly")).expect("readable").len(), 1);
     let left = "SELECT (SELECT count(*) FROM entry) + (SELECT count(*) FROM letter)";
     let left: i64 = folder.raw().query_row(left, [], |row| row.get(0)).expect("it can be asked");
     assert_eq!(left, 7, "nothing of the others is left behind");
@@ -162,7 +162,7 @@ async fn what_a_damaged_reference_may_mean_is_not_swept() {
     let store = folder.store();
     let mut kept = Script::begin("kept", &store, 1).await;
     let long = kept.next(&"long enough. ".repeat(200));
-    store.append(long).await.expect("it is written").seq();
+    store.write(long).await.expect("it is written");
     Script::begin("gone", &store, 2).await.end(&store).await;
     let change = "UPDATE entry SET artifact = x'00' WHERE run = 'kept' AND seq = 2";
     folder.raw().execute_batch(change).expect("it is done");
@@ -171,7 +171,7 @@ async fn what_a_damaged_reference_may_mean_is_not_swept() {
     let mend = "UPDATE entry SET artifact = (SELECT digest FROM artifact WHERE size > 2000)
                 WHERE run = 'kept' AND seq = 2";
     folder.raw().execute_batch(mend).expect("it is done");
-    assert_eq!(store.lines(&kept.run, Seq(0)).expect("it is all there"), kept.lines);
+    assert_eq!(store.reader().lines(&kept.run, Seq(0)).expect("it is all there"), kept.lines);
     assert_eq!(names(&store), ["kept"]);
 }
 
@@ -183,7 +183,7 @@ async fn what_is_needed_again_while_it_is_swept_stays() {
     let prunes = async {
         for at in 0..60 {
             let mut script = Script::begin(&format!("ours{at}"), &ours, at).await;
-            ours.append(script.next(&long)).await.expect("it is written").seq();
+            ours.write(script.next(&long)).await.expect("it is written");
             script.end(&ours).await;
             ours.prune(Prune { keep: Some(0), ..Prune::default() }).await.expect("it prunes");
         }
@@ -194,7 +194,7 @@ async fn what_is_needed_again_while_it_is_swept_stays() {
         for at in 0..60 {
             // Each entry has the text that is swept, or not, at this very moment.
             let mut script = Script::begin(&format!("theirs{at}"), &theirs, at).await;
-            theirs.append(script.next(&text)).await.expect("it is written").seq();
+            theirs.write(script.next(&text)).await.expect("it is written");
             scripts.push(script);
             theirs.remove(&id(&format!("theirs{}", at / 2))).await.ok();
         }
@@ -204,6 +204,6 @@ async fn what_is_needed_again_while_it_is_swept_stays() {
     let scripts = writes.await.expect("it does not panic");
     for row in ours.runs().expect("readable") {
         let script = scripts.iter().find(|it| it.run == row.id).expect("it is theirs");
-        assert_eq!(ours.lines(&row.id, Seq(0)).expect("it is all there"), script.lines);
+        assert_eq!(ours.reader().lines(&row.id, Seq(0)).expect("it is all there"), script.lines);
     }
 }

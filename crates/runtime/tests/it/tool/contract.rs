@@ -21,7 +21,7 @@ use pointsman_runtime::{
     host,
     model::{self, Spec},
     observe::Notice,
-    perform::{Done, Errand, Shown},
+    perform::{Done, Shown},
     session::{Asking, Attend, Decision, Reply, Session, Start},
     store::RunId,
     tool::{Answering, Arguments, Calling, Limits, Settings, Tool, ToolSpec, Toolbox, Tools, View},
@@ -248,7 +248,8 @@ fn a_strangers_tool_is_offered_checked_asked_for_described_and_called() {
     assert_eq!(stamp.0.load(Ordering::Relaxed), 1, "called once");
 
     // After a crash it is looked for before it is done again.
-    let again = Errand { again: true, ..errand() };
+    let mut again = errand();
+    again.again = true;
     for (word, calls) in [("hello", 1), ("other", 2)] {
         let call = call("stamp", json!({ "path": "a.txt", "word": word }));
         let done = wait(host.tools().call(&call, &again, &Shown::nobody()));

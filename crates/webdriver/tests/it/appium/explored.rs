@@ -73,7 +73,8 @@ pub(super) fn run(desk: &Desk, trip: Trip<'_>) -> Ran {
     let host = host(desk, trip.quiet);
     let outcome = desk.session.run(&host, start, Vec::new(), &mut Nobody);
     let outcome = outcome.unwrap_or_else(|error| panic!("it runs: {error}"));
-    let lines = desk.session.store().lines(&outcome.run, Seq(0)).expect("a journal");
+    let lines =
+        desk.session.block_on(desk.session.store().lines(&outcome.run, Seq(0))).expect("a journal");
     let mut seen = BTreeSet::new();
     for line in &lines {
         collect(&serde_json::from_str(line).expect("JSON"), &mut seen);

@@ -81,8 +81,11 @@ fn a_run_fills_sends_and_keeps_values_out_of_its_journal() {
     for redact in [true, false] {
         let outcome = run(&desk, &site.url("/"), redact);
         assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded), "{outcome:?}");
-        let journal =
-            desk.session.store().lines(&outcome.run, Seq(0)).expect("a journal").join("\n");
+        let journal = desk
+            .session
+            .block_on(desk.session.store().lines(&outcome.run, Seq(0)))
+            .expect("a journal")
+            .join("\n");
         for value in ["Ada Lovelace", "ada@example.org"] {
             assert_eq!(journal.contains(value), !redact, "{value} with redact = {redact}");
         }
@@ -179,7 +182,11 @@ fn what_a_page_repeats_is_in_no_journal() {
     let site = runtime.block_on(Site::of(&pages));
     let outcome = run(&desk, &site.url("/"), true);
     assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded), "{outcome:?}");
-    let journal = desk.session.store().lines(&outcome.run, Seq(0)).expect("a journal").join("\n");
+    let journal = desk
+        .session
+        .block_on(desk.session.store().lines(&outcome.run, Seq(0)))
+        .expect("a journal")
+        .join("\n");
     assert!(journal.contains("Delivery to [hidden]"), "{journal}");
     for value in ["ada lovelace", "ada@example.org"] {
         assert!(!journal.to_lowercase().contains(value), "{value} in {journal}");

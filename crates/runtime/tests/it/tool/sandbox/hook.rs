@@ -122,7 +122,7 @@ impl Desk {
         let task = json!({ "post_tools": { "completed_tools": completed } });
         let task = Task::Own(Body::canonical(&task));
         let effect = EffectId { seq: Seq(1), index: 0 };
-        let errand = Errand { run: run.clone(), agent: Chat::DECL.name, effect, again: false };
+        let errand = Errand::unwritten(run.clone(), Chat::DECL.name, effect, false);
         let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let doing = host.perform(errand, task, Shown::nobody());
         let done = threads.expect("it is made").block_on(doing);

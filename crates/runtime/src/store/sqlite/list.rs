@@ -3,32 +3,17 @@
 use rusqlite::Connection;
 
 use super::{
-    RunId, RunRow, Store, StoreError,
+    super::{Listed, StoreError},
+    Reader,
     book::Book,
     read::{COLUMNS, checked},
 };
 
-/// The runs of a journal.
-#[derive(Debug, Default)]
-pub struct Listed {
-    /// Those that are whole, the newest first.
-    pub runs: Vec<RunRow>,
-    /// What is damaged: the rows of runs, or the list itself. The others are as they were
-    /// written all the same.
-    pub damaged: Vec<StoreError>,
-}
-
-impl Store {
-    /// Returns every run, the newest first. A list that lacks a run is damage, too.
-    pub fn runs(&self) -> Result<Vec<RunRow>, StoreError> {
-        let Listed { runs, damaged } = self.list()?;
-        damaged.into_iter().next().map_or(Ok(runs), Err)
-    }
-
+impl Reader {
     /// Returns the runs that are whole, and what is damaged: one row must not hide all the
     /// others.
     pub fn list(&self) -> Result<Listed, StoreError> {
-        self.readers.read(list)
+        self.read(list)
     }
 }
 
@@ -64,22 +49,11 @@ fn list(connection: &Connection) -> Result<Listed, StoreError> {
             }
         }
     }
-    let newest = |row: &RunRow| std::cmp::Reverse((row.made_ms(), row.id.clone()));
-    listed.runs.sort_by_cached_key(newest);
+    listed.sort();
     Ok(listed)
 }
 
 /// Returns an error that tells of damage; any other ends the reading.
 fn damage(error: StoreError) -> Result<StoreError, StoreError> {
     if matches!(error, StoreError::Damaged { .. }) { Ok(error) } else { Err(error) }
-}
-
-impl StoreError {
-    /// Returns the run that is damaged, where this tells of damage and knows it.
-    pub const fn run(&self) -> Option<&RunId> {
-        match self {
-            Self::Damaged { run, .. } => run.as_ref(),
-            _ => None,
-        }
-    }
 }

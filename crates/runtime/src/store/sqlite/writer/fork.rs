@@ -95,6 +95,11 @@ impl Forking {
         &self.child
     }
 
+    /// Returns the last entry that it shares.
+    pub(super) const fn at(&self) -> Seq {
+        self.at
+    }
+
     /// Writes the child's row, its entries and its prompts. Entries and prompts are
     /// sealed without their run's id, so they are copied as they are.
     pub(super) fn write(

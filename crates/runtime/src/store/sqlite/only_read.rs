@@ -1,11 +1,11 @@
 //! A journal that cannot be written to, on a full disk or where everything is read-only: what
 //! it holds can be read all the same, if no log lies beside it.
 
-use std::{ffi::OsString, fs, io, path::Path};
+use std::{ffi::OsString, fs, io, path::Path, sync::Arc};
 
-use super::{Options, Store, StoreError, pool::Pool, schema};
+use super::{Feed, Options, Polled, Reader, SqliteStore, StoreError, schema};
 
-impl Store {
+impl SqliteStore {
     /// Opens a journal to be read only, after it could not be opened to be written to.
     pub(super) fn only_read(
         path: &Path,
@@ -22,7 +22,10 @@ impl Store {
         }
         Ok(Self {
             path: path.into(),
-            readers: Pool::frozen(path, options),
+            reader: Arc::new(Reader::frozen(path, options)),
+            feed: Feed::default(),
+            polled: Polled::default(),
+            options: options.clone(),
             jobs: None,
             thread: None,
             writer: None,

@@ -16,9 +16,10 @@ use crate::{
     private,
 };
 
-/// The format that this build writes. `PRAGMA user_version` holds it. No release has
-/// written another, so there is nothing to convert from.
-pub(super) const FORMAT: i64 = 1;
+/// The format that this build writes. `PRAGMA user_version` holds it.
+pub(super) const FORMAT: i64 = 2;
+/// The format before: without leases.
+const LEASELESS: i64 = 1;
 /// `PRAGMA application_id`: the letters `Ptsm`, so that no other file is taken for ours.
 const OURS: i64 = 0x5074_736d;
 /// The size of a page, in bytes.
@@ -30,7 +31,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 ///
 /// There are no further indexes: each would be one more place for damage, and a run is
 /// always asked for by its id. Its entries are found one from the other: see `chain`.
-const TABLES: [(&str, &str); 7] = [
+const TABLES: [(&str, &str); 8] = [
     (
         "run",
         "CREATE TABLE run (
@@ -89,7 +90,20 @@ const TABLES: [(&str, &str); 7] = [
     waiting INTEGER NOT NULL, seal BLOB NOT NULL
 ) STRICT",
     ),
+    (
+        "lease",
+        "CREATE TABLE lease (
+    run TEXT NOT NULL, epoch INTEGER NOT NULL, owner BLOB NOT NULL, seal BLOB NOT NULL,
+    PRIMARY KEY (run)
+) STRICT, WITHOUT ROWID",
+    ),
 ];
+
+/// Returns the tables of a format: each adds to those before it.
+fn tables(format: i64) -> &'static [(&'static str, &'static str)] {
+    let count = if format == LEASELESS { TABLES.len() - 1 } else { TABLES.len() };
+    TABLES.get(..count).unwrap_or(&TABLES)
+}
 
 /// Opens the file for the one writer, and makes its tables if it is new. A file that
 /// is refused is left as it was.
@@ -112,16 +126,18 @@ pub(super) fn open(
     if connection.is_readonly("main").map_err(fail)? {
         return Err(StoreError::ReadOnly { path: path.into() });
     }
-    let new = {
+    let format = {
         // Another process may be making the tables: all that is asked is of one moment.
         let _moment = connection.unchecked_transaction().map_err(fail)?;
-        is_new(&connection, path)?
+        format(&connection, path)?
     };
-    if new {
-        make(&mut connection, path)?;
+    match format {
+        None => make(&mut connection, path)?,
+        Some(LEASELESS) => upgrade(&mut connection, path)?,
+        Some(_) => {}
     }
     settings(&connection, options).map_err(fail)?;
-    check_tables(&connection, path)?;
+    check_tables(&connection, path, FORMAT)?;
     let book = mark::check(path, reached.as_ref(), &connection)?;
     let lost = || StoreError::Lost { path: path.into(), run: None, seq: None };
     let anchor = Anchor::drop_at(path).map_err(|_| lost())?;
@@ -152,12 +168,13 @@ fn opening(path: &Path, source: rusqlite::Error) -> StoreError {
         _ if source.sqlite_extended_error_code() == Some(ffi::SQLITE_IOERR_SHMSIZE) => {
             StoreError::Full { run: None, seq: None }
         }
-        _ => StoreError::Open { path: path.into(), source },
+        _ => StoreError::Open { path: path.into(), source: source.into() },
     }
 }
 
-/// Returns whether the file is empty, in the caller's transaction; refuses one that is not ours.
-fn is_new(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
+/// Returns the format of the file, in the caller's transaction, or nothing if it is empty; refuses
+/// one that is not ours.
+fn format(connection: &Connection, path: &Path) -> Result<Option<i64>, StoreError> {
     let fail = |source: rusqlite::Error| opening(path, source);
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let ours = number("application_id").map_err(fail)?;
@@ -166,10 +183,12 @@ fn is_new(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
         .map_err(fail)?;
     match (ours, format, tables) {
-        (OURS, FORMAT, _) => Ok(false),
-        (OURS, found, _) if found > FORMAT => Err(StoreError::TooNew { path: path.into(), found }),
-        (OURS, ..) => Err(StoreError::Tables { path: path.into() }),
-        (0, 0, 0) => Ok(true),
+        (OURS, found @ LEASELESS..=FORMAT, _) => Ok(Some(found)),
+        (OURS, found, _) if found > FORMAT => {
+            Err(StoreError::TooNew { path: path.into(), found, known: FORMAT })
+        }
+        (OURS, ..) => Err(StoreError::Tables { path: path.into(), known: FORMAT }),
+        (0, 0, 0) => Ok(None),
         _ => Err(StoreError::NotOurs { path: path.into() }),
     }
 }
@@ -182,7 +201,7 @@ fn make(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     let made =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
     // Another process may have made them while this one waited.
-    if !is_new(&made, path)? {
+    if format(&made, path)?.is_some() {
         return Ok(());
     }
     for (_, table) in TABLES {
@@ -196,6 +215,24 @@ fn make(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     made.pragma_update(None, "application_id", OURS).map_err(fail)?;
     made.pragma_update(None, "user_version", FORMAT).map_err(fail)?;
     made.commit().map_err(fail)
+}
+
+/// Adds the table that the format before lacks. All of it is done or nothing: whoever is killed
+/// here leaves a journal of that format, which is upgraded at the next opening.
+fn upgrade(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    let fail = |source: rusqlite::Error| opening(path, source);
+    let upgraded =
+        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
+    // Another process may have upgraded it while this one waited.
+    if format(&upgraded, path)? != Some(LEASELESS) {
+        return Ok(());
+    }
+    check_tables(&upgraded, path, LEASELESS)?;
+    for (_, table) in TABLES.iter().skip(tables(LEASELESS).len()) {
+        upgraded.execute_batch(table).map_err(fail)?;
+    }
+    upgraded.pragma_update(None, "user_version", FORMAT).map_err(fail)?;
+    upgraded.commit().map_err(fail)
 }
 
 /// Every acknowledged entry survives a power loss: FULL, and a log written ahead.
@@ -231,8 +268,8 @@ fn write_ahead(connection: &Connection, options: &Options) -> rusqlite::Result<(
     }
 }
 
-/// Checks that the tables are word for word those that this build makes.
-fn check_tables(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+/// Checks that the tables are word for word those of a format.
+fn check_tables(connection: &Connection, path: &Path, format: i64) -> Result<(), StoreError> {
     let fail = |source: rusqlite::Error| StoreError::reading(None, source);
     let mut query = connection
         .prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid")
@@ -241,12 +278,13 @@ fn check_tables(connection: &Connection, path: &Path) -> Result<(), StoreError> 
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
         .and_then(Iterator::collect::<Result<Vec<(String, String, String, String)>, _>>)
         .map_err(fail)?;
-    let same = found.len() == TABLES.len()
-        && found.iter().zip(TABLES).all(|((kind, name, table, text), (wants, sql))| {
+    let wanted = tables(format);
+    let same = found.len() == wanted.len()
+        && found.iter().zip(wanted).all(|((kind, name, table, text), (wants, sql))| {
             (kind.as_str(), name.as_str(), table.as_str(), text.as_str())
-                == ("table", wants, wants, sql)
+                == ("table", *wants, *wants, *sql)
         });
-    if same { Ok(()) } else { Err(StoreError::Tables { path: path.into() }) }
+    if same { Ok(()) } else { Err(StoreError::Tables { path: path.into(), known: format }) }
 }
 
 /// Opens the file for a reader, which never disturbs the writer.
@@ -288,9 +326,9 @@ pub(super) fn open_frozen(path: &Path) -> Result<Connection, StoreError> {
 pub(super) fn check_frozen(path: &Path) -> Result<(), StoreError> {
     let reached = mark::reached(path);
     let connection = open_frozen(path)?;
-    if is_new(&connection, path)? {
+    let Some(format) = format(&connection, path)? else {
         return Err(StoreError::NotOurs { path: path.into() });
-    }
-    check_tables(&connection, path)?;
+    };
+    check_tables(&connection, path, format)?;
     mark::check(path, reached.as_ref(), &connection).map(drop)
 }

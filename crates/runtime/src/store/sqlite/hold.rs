@@ -1,8 +1,8 @@
-//! Holds: only one process drives a run.
+//! Holds: the part of a lease that the system keeps.
 //!
-//! A hold is a lock on a file beside the journal. The system lets go of it when the
-//! process ends, however it ends. Entries are safe without it, because a row moves on
-//! only from the entry before; a hold keeps two processes from doing the same work.
+//! A hold is a lock on a file beside the journal. The system releases it when the process
+//! ends, however it ends, so a lease needs no expiry and no heartbeat. Entries are safe without
+//! it: see `term`. A hold keeps two processes from doing the same work.
 
 use std::{
     ffi::OsString,
@@ -12,7 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{RunId, Store, StoreError};
+use super::{RunId, SqliteStore, StoreError};
 use crate::private;
 
 /// How often a file may vanish between being opened and being locked.
@@ -21,7 +21,7 @@ const TRIES: u32 = 16;
 /// The right to drive a run, until it is dropped.
 #[derive(Debug)]
 #[must_use = "a hold that is dropped is given up"]
-pub struct Hold {
+pub(super) struct Hold {
     path: PathBuf,
     file: File,
 }
@@ -29,20 +29,23 @@ pub struct Hold {
 impl Drop for Hold {
     fn drop(&mut self) {
         // Removed while still locked: who has opened the old file meanwhile finds that
-        // it is gone and tries again.
-        drop(fs::remove_file(&self.path));
+        // it is gone and tries again. Where somebody removed it before, the file there is the
+        // next owner's.
+        if matches!(same(&self.file, &self.path), Ok(true)) {
+            drop(fs::remove_file(&self.path));
+        }
         drop(self.file.unlock());
     }
 }
 
-impl Store {
+impl SqliteStore {
     /// Takes hold of a run, or returns nothing if it is held already, by another process
     /// or by this one.
-    pub fn hold(&self, run: &RunId) -> Result<Option<Hold>, StoreError> {
+    pub(super) fn hold(&self, run: &RunId) -> Result<Option<Hold>, StoreError> {
         self.check_writable()?;
         let folder = folder(&self.path);
         let path = folder.join(run.as_str());
-        take(&folder, &path).map_err(|source| StoreError::Hold { run: run.clone(), path, source })
+        take(&folder, &path).map_err(|source| StoreError::Claim { run: run.clone(), path, source })
     }
 }
 

@@ -6,25 +6,15 @@ use pointsman_kernel::id::{Digest, EffectId, Seq};
 use rusqlite::{Connection, Row, params};
 
 use super::{
-    Damage, RunId, RunRow, Store, StoreError, artifact, chain, read,
+    super::{Damage, PromptRow, RunId, RunRow, StoreError},
+    Reader, artifact, chain, read,
     seal::{PromptCells, Seal, entry, signed},
 };
 
-/// A prompt, as it was kept.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct PromptRow {
-    /// The entry that it was kept with.
-    pub seq: Seq,
-    /// The effect that asked the model.
-    pub effect: EffectId,
-    /// Its messages as JSON, the system's first. Prompts share what they have in common.
-    pub parts: Vec<Arc<str>>,
-}
-
-impl Store {
+impl Reader {
     /// Returns the prompts of a run, in order.
     pub fn prompts(&self, id: &RunId) -> Result<Vec<PromptRow>, StoreError> {
-        self.readers.read(|connection| {
+        self.read(|connection| {
             let row = read::run(connection, id)?;
             prompts(connection, &row, Seq(u64::MAX))
         })

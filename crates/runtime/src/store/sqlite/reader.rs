@@ -11,11 +11,12 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::{Options, StoreError, schema};
+use super::{super::StoreError, Options, schema};
 
-/// Idle connections.
+/// Reads a journal on the caller's own thread. A store reads so in the background; a program
+/// without a runtime of tasks does it itself.
 #[derive(Debug)]
-pub(super) struct Pool {
+pub struct Reader {
     path: PathBuf,
     busy: Duration,
     most: usize,
@@ -25,7 +26,7 @@ pub(super) struct Pool {
     reads: AtomicU64,
 }
 
-impl Pool {
+impl Reader {
     pub(super) fn new(path: &Path, options: &Options) -> Self {
         let (busy, most) = (options.busy, options.readers);
         let (idle, reads) = (Mutex::default(), AtomicU64::new(0));
@@ -71,8 +72,9 @@ impl Pool {
         result
     }
 
-    /// Returns how many times something was read.
-    pub(super) fn reads(&self) -> u64 {
+    /// Returns how many times something was read so far, each at one moment. For tests.
+    #[doc(hidden)]
+    pub fn reads(&self) -> u64 {
         self.reads.load(Relaxed)
     }
 

@@ -4,72 +4,22 @@ use pointsman_kernel::id::{Digest, Seq};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{
-    Damage, RunId, Store, StoreError, artifact,
+    super::{Damage, Kept, RunId, RunRow, StoreError},
+    Link, Reader, artifact,
     book::Book,
     chain,
-    ready::Link,
     seal::{self, Fixed, Seal, Tip, entry, unsigned},
 };
-use crate::clock::made_ms;
-
-/// A run as the list shows it.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct RunRow {
-    /// Its id.
-    pub id: RunId,
-    /// The agent.
-    pub agent: Box<str>,
-    /// The chart.
-    pub chart: Box<str>,
-    /// The digest of the chart's text.
-    pub source: Digest,
-    /// What it was started for.
-    pub goal: Box<str>,
-    /// When its clock began, in milliseconds since 1970: a fork's with what it has taken
-    /// over, so before it was made.
-    pub created_ms: u64,
-    /// The run and entry that it was forked from.
-    pub forked: Option<(RunId, Seq)>,
-    /// Its last entry.
-    pub seq: Seq,
-    /// The digest of its last line.
-    pub link: Digest,
-    /// Its state.
-    pub state: Box<str>,
-    /// How it ended.
-    pub ended: Option<Box<str>>,
-    /// When it wants to be woken, in milliseconds since its first entry.
-    pub wake: Option<u64>,
-}
-
-impl RunRow {
-    /// Returns when it was made, in milliseconds since 1970.
-    pub fn made_ms(&self) -> u64 {
-        let forked = self.forked.as_ref().and_then(|_| made_ms(&self.id));
-        forked.map_or(self.created_ms, |made| made.max(self.created_ms))
-    }
-}
-
-/// A snapshot, as it was kept.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Kept {
-    /// The entry after which it was taken.
-    pub seq: Seq,
-    /// The digest of that entry's line, which the next entry holds.
-    pub link: Digest,
-    /// The run, as JSON.
-    pub body: Box<str>,
-}
 
 pub(super) const COLUMNS: &str = "id, agent, chart, source, goal, created_ms, parent, parent_seq, fixed, \
                        seq, state, ended, wake, prompts, link, tip";
 
-impl Store {
+impl Reader {
     /// Returns the children of a run, and theirs, that have not ended.
     pub fn open_children(&self, id: &RunId) -> Result<Vec<RunId>, StoreError> {
         // Their names begin with its own: `.` is the letter after `-`.
         let (from, to) = (format!("{id}-"), format!("{id}."));
-        self.readers.read(|connection| {
+        self.read(|connection| {
             let fail = |source| StoreError::reading(Some(id), source);
             let mut query = connection
                 .prepare_cached("SELECT id FROM run WHERE id > ?1 AND id < ?2 AND ended IS NULL")
@@ -81,12 +31,12 @@ impl Store {
 
     /// Returns one run.
     pub fn run(&self, id: &RunId) -> Result<RunRow, StoreError> {
-        self.readers.read(|connection| run(connection, id))
+        self.read(|connection| run(connection, id))
     }
 
     /// Returns the text of the chart that a run was started with.
     pub fn chart_source(&self, id: &RunId) -> Result<String, StoreError> {
-        self.readers.read(|connection| {
+        self.read(|connection| {
             let digest = run(connection, id)?.source;
             artifact::read(connection, &digest)
                 .map_err(|source| StoreError::reading(Some(id), source))?
@@ -99,12 +49,12 @@ impl Store {
     /// Returns the lines of a run after an entry, in order, each the very one that was
     /// written: their chain is checked from that entry to the run's last.
     pub fn lines(&self, id: &RunId, after: Seq) -> Result<Vec<String>, StoreError> {
-        self.readers.read(|connection| lines(connection, &run(connection, id)?, after))
+        self.read(|connection| lines(connection, &run(connection, id)?, after))
     }
 
     /// Returns a run with its lines, as both are at one moment.
     pub fn journal(&self, id: &RunId) -> Result<(RunRow, Vec<String>), StoreError> {
-        self.readers.read(|connection| {
+        self.read(|connection| {
             let row = run(connection, id)?;
             let lines = lines(connection, &row, Seq(0))?;
             Ok((row, lines))
@@ -115,7 +65,7 @@ impl Store {
     /// so no other line is read; where the seal does not fit, all lines are, and their chain
     /// tells what is damaged.
     pub fn first_line(&self, id: &RunId) -> Result<String, StoreError> {
-        self.readers.read(|connection| {
+        self.read(|connection| {
             let row = run(connection, id)?;
             match chain::first(connection, &row) {
                 Err(StoreError::Damaged { .. }) => {
@@ -129,16 +79,10 @@ impl Store {
         })
     }
 
-    /// Returns how many times something was read so far, each at one moment. For tests.
-    #[doc(hidden)]
-    pub fn reads(&self) -> u64 {
-        self.readers.reads()
-    }
-
     /// Returns the newest snapshot of a run, if there is one that fits the journal. A
     /// snapshot is a cache: one that is damaged counts as none.
     pub fn snapshot(&self, id: &RunId) -> Result<Option<Kept>, StoreError> {
-        self.readers.read(|connection| {
+        self.read(|connection| {
             let row = run(connection, id)?;
             match snapshot(connection, &row) {
                 Err(StoreError::Damaged { .. }) => Ok(None),

@@ -1,21 +1,22 @@
 //! An entry made ready by whoever brings it: checked, digested and compressed, so that
 //! the writer has only to write.
 
-use pointsman_kernel::{
-    chart::Disposition,
-    id::{Digest, Seq},
-};
-use serde::Deserialize;
+use std::sync::Arc;
+
+use pointsman_kernel::{chart::Disposition, id::Digest};
 
 use super::{
-    Append, Opening, StoreError,
+    Append, Link, Opening, StoreError,
     artifact::{INLINE, Packed},
     seal::{Fixed, PromptCells, Seal, Tip, signed},
+    term::Term,
 };
 
 /// An entry, ready to be written.
 pub(super) struct Ready {
-    pub(super) append: Append,
+    pub(super) append: Arc<Append>,
+    /// The lease under which it is written.
+    pub(super) term: Term,
     pub(super) opened: Option<Opened>,
     /// The digest of the line before, as the line has it.
     pub(super) prev: Digest,
@@ -38,21 +39,12 @@ pub(super) struct Opened {
 }
 
 impl Ready {
-    pub(super) fn new(append: Append, opening: Option<Opening>) -> Result<Self, StoreError> {
-        let unfit = |why: &str| StoreError::Unfit {
-            run: append.run.clone(),
-            seq: append.seq,
-            why: why.into(),
-        };
-        let Some(Link { seq, prev }) = Link::of(&append.line) else {
-            return Err(unfit("its line has no number and no link to the line before"));
-        };
-        if seq != append.seq {
-            return Err(unfit("its line has another number"));
-        }
-        if opening.is_some() && (seq != Seq(1) || prev != Digest::default()) {
-            return Err(unfit("a run begins with entry 1, which follows no other"));
-        }
+    pub(super) fn new(
+        append: Arc<Append>,
+        term: Term,
+        opening: Option<Opening>,
+    ) -> Result<Self, StoreError> {
+        let Link { prev, .. } = Link::checked(&append, opening.is_some())?;
         let mut artifacts = Vec::new();
         let packed = append.line.len() > INLINE;
         let link = if packed {
@@ -97,7 +89,7 @@ impl Ready {
             let fixed = fixed.seal();
             Opened { opening, source: digest, fixed }
         });
-        Ok(Self { append, opened, prev, link, ended, wake, tip, packed, artifacts, prompts })
+        Ok(Self { append, term, opened, prev, link, ended, wake, tip, packed, artifacts, prompts })
     }
 
     /// Returns the number of its prompts.
@@ -111,19 +103,5 @@ pub(super) fn forked(opening: &Opening) -> (Option<&str>, Option<i64>) {
     match &opening.forked {
         Some((parent, seq)) => (Some(parent.as_str()), Some(signed(seq.0))),
         None => (None, None),
-    }
-}
-
-/// What makes a line a link of a chain.
-#[derive(Clone, Copy, Debug, Deserialize)]
-pub(super) struct Link {
-    pub(super) seq: Seq,
-    pub(super) prev: Digest,
-}
-
-impl Link {
-    /// Reads it off a line, whatever else the line says.
-    pub(super) fn of(line: &str) -> Option<Self> {
-        serde_json::from_str(line).ok()
     }
 }

@@ -7,7 +7,7 @@ use pointsman_kernel::id::Digest;
 
 use super::{
     super::{
-        Committed, LetterId, RunId, StoreError, artifact,
+        LetterId, RunId, StoreError, artifact,
         book::OpenBook,
         ready::{Opened, Ready, forked},
         seal::{self, entry, signed},
@@ -32,7 +32,7 @@ pub(super) fn apply(
     work: &Work,
 ) -> Result<Answer, Refusal> {
     match work {
-        Work::Append(ready) => append(connection, book, ready, work).map(Answer::Committed),
+        Work::Append(ready) => append(connection, book, ready, work).map(|()| Answer::Appended),
         Work::Post { run, body, at_ms } => {
             post(connection, book, run, body, signed(*at_ms)).map(Answer::Posted)
         }
@@ -60,7 +60,7 @@ fn append(
     book: &mut OpenBook,
     ready: &Ready,
     work: &Work,
-) -> Result<Committed, Refusal> {
+) -> Result<(), Refusal> {
     let fail = |source| spoilt(work.failed(source));
     let append = &ready.append;
     if let Some(opened) = &ready.opened {
@@ -78,19 +78,23 @@ fn append(
         // Nobody will take what still waits for it.
         forget_letters(connection, book, &append.run)?;
     }
+    ready.term.enter(connection, &append.run).map_err(fail)?;
     beside(connection, ready).map_err(fail)?;
-    Ok(Committed { seq: append.seq, link: ready.link })
+    Ok(())
 }
 
 /// Adds an entry's row, and returns how many rows that were. It is added only after the
-/// entry before, and only along the chain: no gap, and no second writer.
+/// entry before, only along the chain, and under no lease that a later one has ended: no gap, and
+/// no second writer.
 fn add(connection: &Connection, ready: &Ready) -> rusqlite::Result<usize> {
     let line = (!ready.packed).then_some(ready.append.line.as_str());
     connection
         .prepare_cached(
             "INSERT INTO entry (follows, run, seq, state, ended, wake, prompts, tip, line, artifact)
              SELECT place,?1,?2,?3,?4,?5,?6,?7,?8,?9 FROM run
-             WHERE id = ?1 AND seq = ?2 - 1 AND link = ?10",
+             WHERE id = ?1 AND seq = ?2 - 1 AND link = ?10
+             AND NOT EXISTS (SELECT 1 FROM lease WHERE run = ?1
+                 AND (epoch > ?11 OR epoch = ?11 AND owner <> ?12))",
         )?
         .execute(params![
             ready.append.run.as_str(),
@@ -103,6 +107,8 @@ fn add(connection: &Connection, ready: &Ready) -> rusqlite::Result<usize> {
             line,
             ready.packed.then_some(ready.link.0),
             ready.prev.0,
+            ready.term.epoch(),
+            ready.term.owner(),
         ])
 }
 
@@ -210,6 +216,11 @@ pub(super) fn exists(run: &RunId, source: rusqlite::Error) -> Refusal {
 /// Finds out why an entry was not added.
 fn conflict(connection: &Connection, ready: &Ready, work: &Work) -> Refusal {
     let (run, wanted) = (ready.append.run.clone(), ready.append.seq);
+    match ready.term.is_over(connection, &run) {
+        Ok(false) => {}
+        Ok(true) => return refused(StoreError::Fenced { run }),
+        Err(source) => return spoilt(work.failed(source)),
+    }
     let found = connection
         .query_row("SELECT seq, link FROM run WHERE id = ?1", params![run.as_str()], |row| {
             Ok((entry(row.get(0)?), Digest(row.get(1)?)))
@@ -305,6 +316,7 @@ fn remove_whatever(
 fn remove_rest(connection: &Connection, book: &mut OpenBook, run: &RunId) -> Result<(), Refusal> {
     delete(connection, run, "DELETE FROM prompt WHERE run = ?1")?;
     delete(connection, run, "DELETE FROM snapshot WHERE run = ?1")?;
+    delete(connection, run, "DELETE FROM lease WHERE run = ?1")?;
     forget_letters(connection, book, run)?;
     book.book(connection).map_err(spoilt)?.remove(run);
     Ok(())

@@ -26,8 +26,8 @@ use tokio::sync::oneshot;
 use pointsman_kernel::id::Seq;
 
 use super::{
-    Committed, Hold, LetterId, Options, RunId, StoreError, anchor::Anchor, artifact,
-    book::OpenBook, gone, mark::Mark, options::Fault, ready::Ready, schema,
+    Change, Feed, LetterId, Options, RunId, StoreError, anchor::Anchor, artifact, book::OpenBook,
+    gone, hold::Hold, mark::Mark, options::Fault, ready::Ready, schema,
 };
 pub(super) use fork::Forking;
 use shared::Shared;
@@ -61,7 +61,7 @@ pub(super) enum Work {
 
 /// What became of it.
 pub(super) enum Answer {
-    Committed(Committed),
+    Appended,
     Posted(LetterId),
     Done,
     /// How many artifacts were swept; nothing where that could not be told.
@@ -87,6 +87,26 @@ impl Work {
     fn lost(&self, path: &Path) -> StoreError {
         let (run, seq) = self.place();
         StoreError::Lost { path: path.into(), run: run.cloned(), seq }
+    }
+
+    fn unknown(&self, why: &str) -> StoreError {
+        let (run, seq) = self.place();
+        StoreError::Unknown { run: run.cloned(), seq, why: why.into() }
+    }
+
+    /// Returns the hint that others are given once it is done.
+    fn change(&self) -> Option<Change> {
+        Some(match self {
+            Self::Append(ready) => {
+                Change::Entry { run: ready.append.run.clone(), seq: ready.append.seq }
+            }
+            Self::Post { run, .. } => Change::Letter { run: run.clone() },
+            Self::Fork(forking) => {
+                Change::Entry { run: forking.child().clone(), seq: forking.at() }
+            }
+            Self::Prune { .. } => Change::Lagged,
+            Self::Discard(_) | Self::Sweep => return None,
+        })
     }
 
     fn broken(&self, why: &str) -> StoreError {
@@ -125,6 +145,8 @@ pub(super) struct Writer {
     broken: Option<String>,
     /// How long another process is waited for by the writer's own thread.
     busy: Duration,
+    /// Those who wait for changes.
+    feed: Feed,
 }
 
 /// How long a job waits for another process on the thread of whoever has it. After that it is
@@ -205,9 +227,10 @@ impl Writer {
         mark: Mark,
         anchor: Anchor,
         options: &Options,
+        feed: Feed,
     ) -> Self {
         let Options { together, fault, busy, .. } = *options;
-        Self { connection, mark, anchor, together, fault, commits: 0, broken: None, busy }
+        Self { connection, mark, anchor, together, fault, commits: 0, broken: None, busy, feed }
     }
 
     /// Sets how long another process is waited for.
@@ -247,7 +270,10 @@ impl Writer {
         let answers = match self.attempt(batch) {
             // What was taken away during the commit was not kept.
             Went::Well(answers) => match self.anchor.lost() {
-                None => answers,
+                None => {
+                    self.announce(batch, &answers);
+                    answers
+                }
                 Some(path) => batch.iter().map(|job| Err(job.work.lost(path))).collect(),
             },
             Went::Spoilt => return None,
@@ -261,6 +287,18 @@ impl Writer {
             drop(shrink(&self.connection));
         }
         Some(answers)
+    }
+
+    /// Gives hints of what was written to those who wait for it in this process.
+    fn announce(&self, batch: &[Job], answers: &Answers) {
+        if !self.feed.has_readers() {
+            return;
+        }
+        for (job, answer) in batch.iter().zip(answers) {
+            if let (Ok(_), Some(change)) = (answer, job.work.change()) {
+                self.feed.send(change);
+            }
+        }
     }
 
     /// Sweeps without keeping other processes from writing while it looks for what is not
@@ -284,7 +322,7 @@ impl Writer {
                 }
                 Err(source) => {
                     let why = source.to_string();
-                    let error = Work::Sweep.broken(&why);
+                    let error = Work::Sweep.unknown(&why);
                     self.broken = Some(why);
                     Err(error)
                 }
@@ -311,9 +349,7 @@ impl Writer {
         for job in batch {
             match apply::apply(transaction.connection, &mut book, &job.work) {
                 Ok(done) => {
-                    if let (Answer::Committed(_), (Some(run), Some(seq))) =
-                        (&done, job.work.place())
-                    {
+                    if let (Answer::Appended, (Some(run), Some(seq))) = (&done, job.work.place()) {
                         last = Some((run, seq));
                     }
                     answers.push(Ok(done));
@@ -351,7 +387,7 @@ impl Writer {
         let (why, source) = (source.to_string(), Shared::of(&source));
         let told = answers.into_iter().zip(batch).map(|(answer, job)| match answer {
             Ok(_) if full => Err(job.work.failed(source.again())),
-            Ok(_) => Err(job.work.broken(&why)),
+            Ok(_) => Err(job.work.unknown(&why)),
             refused => refused,
         });
         let told = told.collect();

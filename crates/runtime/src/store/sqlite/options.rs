@@ -14,6 +14,13 @@ pub struct Options {
     pub together: usize,
     /// How many connections are kept open for reading.
     pub readers: usize,
+    /// Whether an entry that nobody else's keeps waiting is written on the caller's own thread.
+    /// That blocks it for one flush, and spares a lone run two switches between threads. For
+    /// programs whose threads have nothing better to do.
+    pub inline_commit: bool,
+    /// Time between two looks for what other processes have written, while somebody waits for
+    /// changes.
+    pub poll: Duration,
     /// A commit that fails on purpose, for tests: no safe call makes a disk refuse to
     /// flush.
     #[doc(hidden)]
@@ -27,6 +34,8 @@ impl Default for Options {
             busy: Duration::from_mins(1),
             together: 1_024,
             readers: 4,
+            inline_commit: false,
+            poll: Duration::from_millis(200),
             fault: None,
         }
     }

@@ -1,0 +1,172 @@
+//! The journal of one run: writes its entries, and alone gives permission to act on them.
+//!
+//! Any store can say that an entry was written. Only this module turns that into permits, and
+//! executors take nothing else: an effect that was not written down cannot be carried out.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use pointsman_kernel::id::{Digest, EffectId, Seq};
+
+use crate::store::{Append, Lease, Opening, RunId, Store, StoreError};
+
+/// How often an entry is tried of which nobody knows whether it was written, and the time before
+/// the second try; it doubles with each.
+const TRIES: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A run's journal, under a lease once the run is there.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    store: Arc<dyn Store>,
+    agent: &'static str,
+    lease: Option<Lease>,
+}
+
+impl Journal {
+    /// Returns the journal of a run that is to be created.
+    pub(crate) fn new(store: Arc<dyn Store>, agent: &'static str) -> Self {
+        Self { store, agent, lease: None }
+    }
+
+    /// Returns the journal of a run that the caller has claimed.
+    pub(crate) fn of(store: Arc<dyn Store>, agent: &'static str, lease: Lease) -> Self {
+        Self { store, agent, lease: Some(lease) }
+    }
+
+    /// Writes an entry, the first with what is said of the run, and returns once it outlives the
+    /// process. `starts` are the effects that it permits, each with whether it was started before.
+    pub(crate) async fn write(
+        &mut self,
+        append: Append,
+        opening: Option<Opening>,
+        starts: Vec<(EffectId, bool)>,
+    ) -> Result<Committed, StoreError> {
+        let append = Arc::new(append);
+        let (seq, link) = (append.seq, Digest::of(append.line.as_bytes()));
+        let mut pause = PAUSE;
+        let mut tries = 1;
+        let epoch = loop {
+            let unknown = match self.attempt(&append, opening.as_ref()).await {
+                Ok(epoch) => break epoch,
+                Err(error @ StoreError::Unknown { .. }) => error,
+                // An earlier try has come through after all.
+                Err(StoreError::Conflict { .. } | StoreError::RunExists { .. })
+                    if tries > 1 && self.has(&append, link).await? =>
+                {
+                    break self.epoch(&append.run).await?;
+                }
+                Err(error) => return Err(error),
+            };
+            if self.has(&append, link).await? {
+                break self.epoch(&append.run).await?;
+            }
+            if tries == TRIES {
+                return Err(unknown);
+            }
+            tokio::time::sleep(pause).await;
+            (pause, tries) = (pause.saturating_mul(2), tries + 1);
+        };
+        let (run, agent) = (&append.run, self.agent);
+        let permit = |(effect, again)| Errand { run: run.clone(), agent, effect, again, epoch };
+        Ok(Committed { seq, link, permits: starts.into_iter().map(permit).collect() })
+    }
+
+    /// Writes an entry once, and returns the epoch that it was written in.
+    async fn attempt(
+        &mut self,
+        append: &Arc<Append>,
+        opening: Option<&Opening>,
+    ) -> Result<u64, StoreError> {
+        if let (None, Some(opening)) = (&self.lease, opening) {
+            let lease = self.store.create(Arc::clone(append), opening.clone()).await?;
+            let epoch = lease.epoch();
+            self.lease = Some(lease);
+            return Ok(epoch);
+        }
+        let unclaimed = || StoreError::Fenced { run: append.run.clone() };
+        let lease = self.lease.as_ref().ok_or_else(unclaimed)?;
+        self.store.append(lease, Arc::clone(append)).await?;
+        Ok(lease.epoch())
+    }
+
+    /// Returns whether the store has this very entry.
+    async fn has(&self, append: &Append, link: Digest) -> Result<bool, StoreError> {
+        match self.store.run(&append.run).await {
+            Ok(row) => Ok((row.seq, row.link) == (append.seq, link)),
+            Err(StoreError::NoSuchRun { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the epoch of the lease. A run that was created without an answer is claimed first.
+    async fn epoch(&mut self, run: &RunId) -> Result<u64, StoreError> {
+        if self.lease.is_none() {
+            self.lease = self.store.claim(run).await?;
+        }
+        let lease = self.lease.as_ref().ok_or_else(|| StoreError::Fenced { run: run.clone() })?;
+        Ok(lease.epoch())
+    }
+}
+
+/// An entry that was written, with the right to start its effects.
+#[must_use = "committed effects must be started"]
+#[derive(Debug)]
+pub(crate) struct Committed {
+    seq: Seq,
+    link: Digest,
+    permits: Vec<Errand>,
+}
+
+impl Committed {
+    /// Returns the entry that was written.
+    pub(crate) const fn seq(&self) -> Seq {
+        self.seq
+    }
+
+    /// Returns the digest of its line, which the next entry holds.
+    pub(crate) const fn link(&self) -> Digest {
+        self.link
+    }
+
+    /// Returns the permits: one for each effect.
+    pub(crate) fn into_permits(self) -> Vec<Errand> {
+        self.permits
+    }
+}
+
+/// The right to carry an effect out: its entry was written.
+///
+/// As text it is the key by which a provider can tell a repetition: the same before and after a
+/// crash, another one in every fork.
+#[derive(Debug)]
+pub struct Errand {
+    /// The run.
+    pub run: RunId,
+    /// The agent that it is of.
+    pub agent: &'static str,
+    /// The effect.
+    pub effect: EffectId,
+    /// Whether it was started before, and nobody knows how far it came.
+    pub again: bool,
+    epoch: u64,
+}
+
+impl Errand {
+    /// Returns the epoch of the lease under which it was written: a provider that knows a later
+    /// one refuses it.
+    pub const fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Makes one without a journal: for tests of executors and tools.
+    #[doc(hidden)]
+    pub const fn unwritten(run: RunId, agent: &'static str, effect: EffectId, again: bool) -> Self {
+        Self { run, agent, effect, again, epoch: 0 }
+    }
+}
+
+impl fmt::Display for Errand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}-{}", self.run, self.effect.seq.0, self.effect.index)
+    }
+}

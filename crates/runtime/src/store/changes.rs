@@ -1,0 +1,98 @@
+//! Changes: hints that something was written, for those who wait for it.
+
+use pointsman_kernel::id::Seq;
+use tokio::sync::broadcast;
+
+use super::RunId;
+
+/// Hints that are kept for a slow reader. One that is slower lists again.
+const KEPT: usize = 1_024;
+
+/// A hint that something was written. It says nothing of the content: that is read from the
+/// store. One may come twice, and one may stand for several of its kind.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Change {
+    /// The run has this entry.
+    Entry {
+        /// The run.
+        run: RunId,
+        /// The entry.
+        seq: Seq,
+    },
+    /// A letter was posted to the run.
+    Letter {
+        /// The run.
+        run: RunId,
+    },
+    /// Hints were lost, or runs were removed: whatever was read may have changed.
+    Lagged,
+}
+
+impl Change {
+    /// Returns whether there may be a letter for this run.
+    pub fn is_letter_for(&self, run: &RunId) -> bool {
+        match self {
+            Self::Letter { run: to } => to == run,
+            Self::Lagged => true,
+            Self::Entry { .. } => false,
+        }
+    }
+}
+
+/// Gives hints to those who wait: for stores.
+#[derive(Clone, Debug)]
+pub struct Feed(broadcast::Sender<Change>);
+
+impl Default for Feed {
+    fn default() -> Self {
+        Self(broadcast::Sender::new(KEPT))
+    }
+}
+
+impl Feed {
+    /// Gives a hint to everybody who waits.
+    pub fn send(&self, change: Change) {
+        // Where nobody waits nobody needs it.
+        drop(self.0.send(change));
+    }
+
+    /// Returns whether somebody waits.
+    pub fn has_readers(&self) -> bool {
+        self.0.receiver_count() > 0
+    }
+
+    /// Returns the hints from now on. What the store needs to find them is kept for as long.
+    pub fn subscribe(&self, guard: impl Send + Sync + 'static) -> Changes {
+        Changes { hints: self.0.subscribe(), _guard: Box::new(guard) }
+    }
+}
+
+/// Hints of what changes, from the moment at which they were asked for.
+pub struct Changes {
+    hints: broadcast::Receiver<Change>,
+    _guard: Box<dyn Send + Sync>,
+}
+
+impl Changes {
+    /// Waits for the next hint. Dropping the future loses none. Where the store is gone this
+    /// waits for ever.
+    pub async fn next(&mut self) -> Change {
+        match self.hints.recv().await {
+            Ok(change) => change,
+            Err(broadcast::error::RecvError::Lagged(_)) => Change::Lagged,
+            Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
+        }
+    }
+
+    /// Waits until a letter may have come for a run.
+    pub async fn letter_for(&mut self, run: &RunId) {
+        while !self.next().await.is_letter_for(run) {}
+    }
+}
+
+impl std::fmt::Debug for Changes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Changes").finish_non_exhaustive()
+    }
+}

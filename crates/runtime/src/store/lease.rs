@@ -1,0 +1,45 @@
+//! Leases: one owner at a time appends to a run.
+
+use std::{any::Any, fmt};
+
+use super::RunId;
+
+/// The right to append to a run, until it is given up, dropped or lost.
+///
+/// Its owner is the value: whoever has it drives the run. What a store needs to keep the run for
+/// that owner, such as a locked file, is inside and goes with it.
+#[must_use = "a lease that is dropped is given up"]
+pub struct Lease {
+    run: RunId,
+    epoch: u64,
+    guard: Box<dyn Any + Send + Sync>,
+}
+
+impl Lease {
+    /// Makes a lease: for stores. The guard is dropped with it.
+    pub fn new(run: RunId, epoch: u64, guard: impl Any + Send + Sync) -> Self {
+        Self { run, epoch, guard: Box::new(guard) }
+    }
+
+    /// Returns the run.
+    pub const fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// Returns the epoch: a run's later leases have higher ones.
+    pub const fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Returns what the store has put inside; nothing in a lease of another kind of store.
+    pub fn guard<G: 'static>(&self) -> Option<&G> {
+        self.guard.downcast_ref()
+    }
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut lease = f.debug_struct("Lease");
+        lease.field("run", &self.run).field("epoch", &self.epoch).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,317 @@
+//! Journals in one SQLite file: one writer, one flush for many runs.
+//!
+//! Every row is sealed and every line is chained: a byte that changed on the disk is found when
+//! it is read, and the error names the run and the entry. What is derived can be compared with
+//! the lines again: see [`Store::whole`].
+
+mod anchor;
+mod artifact;
+mod book;
+mod chain;
+mod error;
+mod hold;
+mod letter;
+mod list;
+mod mark;
+mod only_read;
+mod options;
+mod poll;
+mod prompt;
+mod prune;
+mod read;
+mod reader;
+mod ready;
+mod schema;
+mod seal;
+mod term;
+mod whole;
+mod writer;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, mpsc},
+};
+
+use async_trait::async_trait;
+use pointsman_kernel::id::Seq;
+use tokio::{sync::oneshot, task::spawn_blocking};
+
+use super::{
+    Append, Change, Changes, Damage, Feed, Kept, KeptPrompt, Lease, Letter, LetterId, Listed,
+    Opening, PromptRow, Prune, Pruned, Removed, RunId, RunRow, Store, StoreError, Whole,
+    link::Link,
+};
+use crate::{clock::now_ms, private};
+use hold::Hold;
+#[doc(hidden)]
+pub use options::Fault;
+pub use options::Options;
+use poll::Polled;
+pub use reader::Reader;
+use ready::Ready;
+use term::{Tenure, Term};
+use writer::{Answer, Desk, Forking, Job, Work, Writer};
+
+/// A store of journals in one SQLite file.
+///
+/// A lease is a lock on a file of the run and, from the first entry on, a row: it lasts as long
+/// as its owner's process, however long that stands still, and costs no flush.
+#[derive(Debug)]
+pub struct SqliteStore {
+    path: PathBuf,
+    reader: Arc<Reader>,
+    jobs: Option<mpsc::Sender<Job>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+    writer: Option<Arc<Desk>>,
+    feed: Feed,
+    polled: Polled,
+    options: Options,
+    /// Why it can only be read, if it can.
+    unwritable: Option<String>,
+}
+
+/// The inside of a lease.
+struct Claimed {
+    tenure: Tenure,
+    _hold: Hold,
+}
+
+impl SqliteStore {
+    /// Opens the file, or makes it.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        Self::open_with(path, &Options::default())
+    }
+
+    /// Opens the file, or makes it, with settings. One that cannot be written to, on a full disk
+    /// or where everything is read-only, can be read if it was closed in good order.
+    pub fn open_with(path: &Path, options: &Options) -> Result<Self, StoreError> {
+        if rusqlite::version_number() < 3_051_003 {
+            return Err(StoreError::OldLibrary { found: rusqlite::version() });
+        }
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            private::folder(folder)
+                .map_err(|source| StoreError::Folder { path: path.into(), source })?;
+        }
+        let (connection, mark, anchor) = match schema::open(path, options) {
+            Ok(opened) => opened,
+            Err(error) => return Self::only_read(path, options, error),
+        };
+        let (jobs, inbox) = mpsc::channel();
+        let feed = Feed::default();
+        let writer = Writer::new(connection, mark, anchor, options, feed.clone());
+        let writer = Arc::new(Desk::new(writer));
+        let desk = Arc::clone(&writer);
+        let thread = std::thread::Builder::new()
+            .name("journal".into())
+            .spawn(move || desk.run(&inbox))
+            .map_err(|source| StoreError::Thread { source })?;
+        Ok(Self {
+            path: path.into(),
+            reader: Arc::new(Reader::new(path, options)),
+            jobs: Some(jobs),
+            thread: Some(thread),
+            writer: Some(writer),
+            feed,
+            polled: Polled::default(),
+            options: options.clone(),
+            unwritable: None,
+        })
+    }
+
+    /// Returns what reads the journal on the caller's own thread.
+    pub fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    /// Reads in the background.
+    async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let reader = Arc::clone(&self.reader);
+        background(move || read(&reader)).await
+    }
+
+    async fn ask(&self, work: Work) -> Result<Answer, StoreError> {
+        self.check_writable()?;
+        let desk = self.writer.as_ref().ok_or_else(gone)?;
+        let work = if self.options.inline_commit {
+            match desk.alone(work) {
+                Ok(done) => return done,
+                Err(work) => work,
+            }
+        } else {
+            work
+        };
+        let (reply, answer) = oneshot::channel();
+        let jobs = self.jobs.as_ref().ok_or_else(gone)?;
+        desk.expect_one();
+        jobs.send(Job { work, reply }).map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn create(&self, first: Arc<Append>, opening: Opening) -> Result<Lease, StoreError> {
+        let run = first.run.clone();
+        let exists = || StoreError::RunExists { run: run.clone() };
+        let hold = self.hold(&run)?.ok_or_else(exists)?;
+        let tenure = Tenure::new(Term::after(0));
+        let ready = Ready::new(first, tenure.term(), Some(opening))?;
+        self.ask(Work::Append(Box::new(ready))).await?;
+        tenure.wrote();
+        Ok(Lease::new(run, 1, Claimed { tenure, _hold: hold }))
+    }
+
+    async fn claim(&self, run: &RunId) -> Result<Option<Lease>, StoreError> {
+        let Some(hold) = self.hold(run)? else { return Ok(None) };
+        let asked = run.clone();
+        let last = self.read(move |reader| reader.epoch(&asked)).await?;
+        let term = Term::after(last);
+        let claimed = Claimed { tenure: Tenure::new(term), _hold: hold };
+        Ok(Some(Lease::new(run.clone(), term.number(), claimed)))
+    }
+
+    async fn append(&self, lease: &Lease, append: Arc<Append>) -> Result<(), StoreError> {
+        let claimed: &Claimed = lease
+            .guard()
+            .filter(|_| *lease.run() == append.run)
+            .ok_or_else(|| StoreError::Fenced { run: append.run.clone() })?;
+        let ready = Ready::new(append, claimed.tenure.term(), None)?;
+        self.ask(Work::Append(Box::new(ready))).await?;
+        claimed.tenure.wrote();
+        Ok(())
+    }
+
+    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
+        // Letters lie in their table whoever drives the run, so none can be lost.
+        drop(lease);
+        Ok(())
+    }
+
+    async fn fork(
+        &self,
+        parent: &RunId,
+        at: Seq,
+        child: RunId,
+        created_ms: u64,
+    ) -> Result<(), StoreError> {
+        // Entries never change, so what is checked here still holds when it is copied.
+        let parent = parent.clone();
+        let read = move |reader: &Reader| {
+            reader.read(|connection| Forking::new(connection, &parent, at, child, created_ms))
+        };
+        let forking = self.read(read).await?;
+        self.ask(Work::Fork(Box::new(forking))).await.map(drop)
+    }
+
+    async fn post(&self, run: &RunId, body: &str) -> Result<LetterId, StoreError> {
+        let work = Work::Post { run: run.clone(), body: body.into(), at_ms: now_ms() };
+        match self.ask(work).await? {
+            Answer::Posted(letter) => Ok(letter),
+            _ => Err(gone()),
+        }
+    }
+
+    async fn discard(&self, letter: LetterId) -> Result<(), StoreError> {
+        self.ask(Work::Discard(letter)).await.map(drop)
+    }
+
+    async fn letters(&self, run: &RunId) -> Result<Vec<Letter>, StoreError> {
+        let run = run.clone();
+        self.read(move |reader| reader.letters(&run)).await
+    }
+
+    async fn all_letters(&self) -> Result<Vec<Letter>, StoreError> {
+        self.read(Reader::all_letters).await
+    }
+
+    async fn changes(&self) -> Result<Changes, StoreError> {
+        let poller = self.polled.poller(&self.reader, &self.feed, self.options.poll).await?;
+        Ok(self.feed.subscribe(poller))
+    }
+
+    async fn run(&self, run: &RunId) -> Result<RunRow, StoreError> {
+        let run = run.clone();
+        self.read(move |reader| reader.run(&run)).await
+    }
+
+    async fn list(&self) -> Result<Listed, StoreError> {
+        self.read(Reader::list).await
+    }
+
+    async fn open_children(&self, run: &RunId) -> Result<Vec<RunId>, StoreError> {
+        let run = run.clone();
+        self.read(move |reader| reader.open_children(&run)).await
+    }
+
+    async fn chart_source(&self, run: &RunId) -> Result<String, StoreError> {
+        let run = run.clone();
+        self.read(move |reader| reader.chart_source(&run)).await
+    }
+
+    async fn lines(&self, run: &RunId, after: Seq) -> Result<Vec<String>, StoreError> {
+        let run = run.clone();
+        self.read(move |reader| reader.lines(&run, after)).await
+    }
+
+    async fn journal(&self, run: &RunId) -> Result<(RunRow, Vec<String>), StoreError> {
+        let run = run.clone();
+        self.read(move |reader| reader.journal(&run)).await
+    }
+
+    async fn first_line(&self, run: &RunId) -> Result<String, StoreError> {
+        let run = run.clone();
+        self.read(move |reader| reader.first_line(&run)).await
+    }
+
+    async fn snapshot(&self, run: &RunId) -> Result<Option<Kept>, StoreError> {
+        let run = run.clone();
+        self.read(move |reader| reader.snapshot(&run)).await
+    }
+
+    async fn prompts(&self, run: &RunId) -> Result<Vec<PromptRow>, StoreError> {
+        let run = run.clone();
+        self.read(move |reader| reader.prompts(&run)).await
+    }
+
+    async fn whole(&self, run: &RunId, until: Seq) -> Result<Whole, StoreError> {
+        let run = run.clone();
+        self.read(move |reader| reader.whole(&run, until)).await
+    }
+
+    async fn prune(&self, prune: Prune) -> Result<Pruned, StoreError> {
+        self.prune_runs(prune).await
+    }
+
+    async fn remove(&self, run: &RunId) -> Result<Option<Removed>, StoreError> {
+        self.remove_run(run).await
+    }
+}
+
+/// Does something that blocks without keeping the caller's thread.
+async fn background<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    spawn_blocking(work).await.unwrap_or_else(|broken| {
+        let why = format!("a thread of the journal broke off: {broken}");
+        Err(StoreError::Other { run: None, seq: None, source: why.into() })
+    })
+}
+
+fn gone() -> StoreError {
+    StoreError::Broken { run: None, seq: None, why: "the writer is gone".into() }
+}
+
+impl Drop for SqliteStore {
+    /// Lets the writer finish what it was given.
+    fn drop(&mut self) {
+        // The writer closes last, because only it can write the log back.
+        self.reader.clear();
+        drop(self.jobs.take());
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Looks for what other processes have written, while somebody waits for changes.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError, Weak},
+    time::Duration,
+};
+
+use pointsman_kernel::id::Seq;
+use rusqlite::{Connection, OptionalExtension, params};
+use tokio::task::{AbortHandle, spawn_blocking};
+
+use super::{
+    Change, Feed, Reader, RunId, StoreError,
+    book::Book,
+    seal::{Seal, entry},
+};
+
+/// The one who looks, for everybody who waits. It stops with the last of them.
+#[derive(Debug)]
+pub(super) struct Poller(AbortHandle);
+
+impl Drop for Poller {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Where the poller is, if somebody waits.
+#[derive(Debug, Default)]
+pub(super) struct Polled(Mutex<Weak<Poller>>);
+
+impl Polled {
+    /// Returns the poller, or starts one. What is written from now on is found.
+    pub(super) async fn poller(
+        &self,
+        reader: &Arc<Reader>,
+        feed: &Feed,
+        every: Duration,
+    ) -> Result<Arc<Poller>, StoreError> {
+        if let Some(poller) = self.found() {
+            return Ok(poller);
+        }
+        let opened = Arc::clone(reader);
+        let cursor = super::background(move || Cursor::open(&opened)).await?;
+        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Somebody else may have started one meanwhile: one is enough, two do no harm.
+        let looking = tokio::spawn(look(cursor, Arc::clone(reader), feed.clone(), every));
+        let poller = Arc::new(Poller(looking.abort_handle()));
+        *slot = Arc::downgrade(&poller);
+        Ok(poller)
+    }
+
+    fn found(&self) -> Option<Arc<Poller>> {
+        let slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // It may have gone with the threads that it was started on.
+        slot.upgrade().filter(|poller| !poller.0.is_finished())
+    }
+}
+
+/// Looks again and again, and gives hints. A journal that cannot be read now is looked at again.
+async fn look(cursor: Cursor, reader: Arc<Reader>, feed: Feed, every: Duration) {
+    let mut cursor = Some(cursor);
+    loop {
+        tokio::time::sleep(every).await;
+        let (looking, reader) = (cursor.take(), Arc::clone(&reader));
+        let looked = spawn_blocking(move || match looking {
+            Some(mut cursor) => cursor.look().ok().map(|changes| (cursor, changes)),
+            // What was written while nothing could be read is not known.
+            None => Some((Cursor::open(&reader).ok()?, vec![Change::Lagged])),
+        });
+        let Ok(Some((found, changes))) = looked.await else { continue };
+        cursor = Some(found);
+        for change in changes {
+            feed.send(change);
+        }
+    }
+}
+
+/// How far the journal was looked at.
+struct Cursor {
+    connection: Connection,
+    /// SQLite's count of what others have committed.
+    version: i64,
+    /// The last entry that was seen, and its seal: places of removed entries are used again.
+    last: Option<(i64, Seal)>,
+    letters: i64,
+    runs: i64,
+}
+
+impl Cursor {
+    /// Begins at the journal's end.
+    fn open(reader: &Reader) -> Result<Self, StoreError> {
+        let connection = reader.open()?;
+        let mut cursor = Self { connection, version: 0, last: None, letters: 0, runs: 0 };
+        cursor.look()?;
+        Ok(cursor)
+    }
+
+    /// Returns what was written since the last look.
+    fn look(&mut self) -> Result<Vec<Change>, StoreError> {
+        let fail = |source| StoreError::reading(None, source);
+        let version = self
+            .connection
+            .prepare_cached("PRAGMA data_version")
+            .and_then(|mut query| query.query_row(params![], |row| row.get(0)))
+            .map_err(fail)?;
+        if version == self.version {
+            return Ok(Vec::new());
+        }
+        let moment = self.connection.unchecked_transaction().map_err(fail)?;
+        let book = Book::read(&moment)?;
+        let seal = |place: i64| {
+            moment
+                .prepare_cached("SELECT tip FROM entry WHERE place = ?1")
+                .and_then(|mut query| {
+                    query.query_row(params![place], |row| row.get(0).map(Seal)).optional()
+                })
+                .map_err(fail)
+        };
+        let kept = match self.last {
+            Some((place, was)) => seal(place)? == Some(was),
+            None => true,
+        };
+        let place = self.last.map_or(0, |(place, _)| place);
+        let (mut changes, mut created, mut last) = (Vec::new(), 0_i64, place);
+        if kept {
+            let mut entries: BTreeMap<String, i64> = BTreeMap::new();
+            let mut query = moment
+                .prepare_cached("SELECT place, run, seq FROM entry WHERE place > ?1 ORDER BY place")
+                .map_err(fail)?;
+            let mut rows = query.query(params![place]).map_err(fail)?;
+            while let Some(row) = rows.next().map_err(fail)? {
+                let read = || Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?));
+                let (place, run, seq) = read().map_err(fail)?;
+                last = place;
+                created = created.saturating_add(i64::from(seq == 1));
+                entries.insert(run, seq);
+            }
+            changes.extend(entries.into_iter().map(|(run, seq)| {
+                let (run, seq): (_, Seq) = (RunId::from_row(run), entry(seq));
+                Change::Entry { run, seq }
+            }));
+        } else {
+            last = moment
+                .query_row("SELECT max(place) FROM entry", [], |row| row.get(0))
+                .map(|place: Option<i64>| place.unwrap_or(0))
+                .map_err(fail)?;
+        }
+        // Each run that was made has a first entry among the new ones; any other difference is
+        // made by runs that were removed.
+        if !kept || self.runs.saturating_add(created) != book.runs {
+            changes.push(Change::Lagged);
+        }
+        let mut query =
+            moment.prepare_cached("SELECT DISTINCT run FROM letter WHERE id > ?1").map_err(fail)?;
+        let posted = query
+            .query_map(params![self.letters], |row| row.get(0).map(RunId::from_row))
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(fail)?;
+        changes.extend(posted.into_iter().map(|run| Change::Letter { run }));
+        let last = if last > 0 { seal(last)?.map(|seal| (last, seal)) } else { None };
+        drop(query);
+        drop(moment);
+        (self.version, self.last, self.letters, self.runs) =
+            (version, last, book.letters, book.runs);
+        Ok(changes)
+    }
+}

@@ -1,0 +1,95 @@
+//! Pruning: runs that have ended and are not wanted any more are removed, and single runs
+//! whatever their state.
+
+use pointsman_kernel::id::Seq;
+use rusqlite::params;
+
+use super::{
+    Answer, Prune, Pruned, Reader, Removed, RunId, SqliteStore, StoreError, Work, gone, hold::Hold,
+};
+
+/// Runs that are held and removed at a time: every hold is an open file.
+const PORTION: usize = 128;
+
+impl SqliteStore {
+    /// Removes runs with all that is theirs, and gives the space back to the disk.
+    pub(super) async fn prune_runs(&self, prune: Prune) -> Result<Pruned, StoreError> {
+        let mut pruned = Pruned::default();
+        let picked = prune.pick(self.read(Reader::list).await?.runs);
+        for portion in picked.chunks(PORTION) {
+            let mut holds: Vec<(RunId, Hold)> = Vec::with_capacity(portion.len());
+            for row in portion {
+                let id = row.id.clone();
+                match self.read(move |reader| reader.lines(&id, Seq(0))).await {
+                    Ok(_) => {}
+                    Err(StoreError::Damaged { .. }) => {
+                        pruned.damaged.push(row.id.clone());
+                        continue;
+                    }
+                    // Somebody else has removed it since it was listed.
+                    Err(StoreError::NoSuchRun { .. }) => continue,
+                    Err(error) => return Err(error),
+                }
+                match self.hold(&row.id)? {
+                    Some(hold) => {
+                        holds.push((row.id.clone(), hold));
+                        pruned.runs.push(row.clone());
+                    }
+                    None => pruned.held.push(row.id.clone()),
+                }
+            }
+            if prune.dry_run {
+                continue;
+            }
+            self.ask(Work::Prune { holds, whatever: false }).await?;
+        }
+        // All of them can share artifacts, so the sweep comes once, at the end.
+        if !prune.dry_run && !prune.is_nothing() {
+            let swept = self.sweep().await?;
+            (pruned.artifacts, pruned.unswept) = (swept.unwrap_or(0), swept.is_none());
+        }
+        Ok(pruned)
+    }
+
+    async fn sweep(&self) -> Result<Option<u64>, StoreError> {
+        match self.ask(Work::Sweep).await? {
+            Answer::Swept(swept) => Ok(swept),
+            _ => Err(gone()),
+        }
+    }
+
+    /// Removes one run with its children, whatever their state: also what is damaged, or what
+    /// this build cannot read. Returns nothing if somebody holds one of them.
+    pub(super) async fn remove_run(&self, id: &RunId) -> Result<Option<Removed>, StoreError> {
+        let (mut holds, mut removed) = (Vec::new(), Removed::default());
+        let family = id.clone();
+        for run in self.read(move |reader| reader.family(&family)).await? {
+            let Some(hold) = self.hold(&run)? else { return Ok(None) };
+            holds.push((run.clone(), hold));
+            removed.runs.push(run);
+        }
+        if holds.is_empty() {
+            return Err(StoreError::NoSuchRun { run: id.clone() });
+        }
+        self.ask(Work::Prune { holds, whatever: true }).await?;
+        removed.unswept = self.sweep().await?.is_none();
+        Ok(Some(removed))
+    }
+}
+
+impl Reader {
+    /// Returns a run and its children by their names alone.
+    fn family(&self, id: &RunId) -> Result<Vec<RunId>, StoreError> {
+        // The children's names begin with its own: `.` is the letter after `-`.
+        let (from, to) = (format!("{id}-"), format!("{id}."));
+        self.read(|connection| {
+            let fail = |source| StoreError::reading(Some(id), source);
+            let mut query = connection
+                .prepare_cached("SELECT id FROM run WHERE id = ?1 OR (id > ?2 AND id < ?3)")
+                .map_err(fail)?;
+            let found = query
+                .query_map(params![id.as_str(), from, to], |row| row.get(0).map(RunId::from_row));
+            found.and_then(Iterator::collect).map_err(fail)
+        })
+    }
+}

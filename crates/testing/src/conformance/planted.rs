@@ -1,0 +1,213 @@
+//! A store that does one thing wrong: the suite must find it.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, PoisonError, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use async_trait::async_trait;
+use pointsman_kernel::id::Seq;
+use pointsman_runtime::store::{
+    Append, Changes, Feed, Kept, Lease, Letter, LetterId, Listed, Opening, PromptRow, Prune,
+    Pruned, Removed, RunId, RunRow, Store, StoreError, Whole,
+};
+
+/// What a store does wrong.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Fault {
+    /// It takes the entries of an owner that was lost.
+    Unfenced,
+    /// It grants a run to a second owner.
+    SecondOwner,
+    /// It announces nothing.
+    Silent,
+    /// It loses the letters that come while a run is released.
+    LostLetter,
+    /// It does not know what became of one write, counted from 1.
+    Unknown {
+        /// Which one.
+        write: u64,
+        /// Whether it was written.
+        kept: bool,
+    },
+}
+
+/// A store around another, with one fault.
+#[derive(Debug)]
+pub struct Planted {
+    inner: Arc<dyn Store>,
+    fault: Fault,
+    writes: AtomicU64,
+    /// The last lease of each run.
+    leases: Mutex<BTreeMap<RunId, Weak<Lease>>>,
+}
+
+impl Planted {
+    /// Plants a fault in a store.
+    pub fn new(inner: Arc<dyn Store>, fault: Fault) -> Self {
+        Self { inner, fault, writes: AtomicU64::new(0), leases: Mutex::default() }
+    }
+
+    fn grant(&self, lease: Lease) -> Lease {
+        let (run, lease) = (lease.run().clone(), Arc::new(lease));
+        let mut leases = self.leases.lock().unwrap_or_else(PoisonError::into_inner);
+        leases.insert(run.clone(), Arc::downgrade(&lease));
+        Lease::new(run, lease.epoch(), lease)
+    }
+
+    fn last(&self, run: &RunId) -> Option<Arc<Lease>> {
+        let leases = self.leases.lock().unwrap_or_else(PoisonError::into_inner);
+        leases.get(run).and_then(Weak::upgrade)
+    }
+
+    /// Returns whether the next write is the one whose answer is lost, and whether it is kept.
+    fn loses(&self) -> Option<bool> {
+        let at = self.writes.fetch_add(1, Ordering::SeqCst) + 1;
+        match self.fault {
+            Fault::Unknown { write, kept } if write == at => Some(kept),
+            _ => None,
+        }
+    }
+}
+
+fn unknown(append: &Append) -> StoreError {
+    let (run, seq) = (Some(append.run.clone()), Some(append.seq));
+    StoreError::Unknown { run, seq, why: "the answer was lost".into() }
+}
+
+#[async_trait]
+impl Store for Planted {
+    async fn create(&self, first: Arc<Append>, opening: Opening) -> Result<Lease, StoreError> {
+        match self.loses() {
+            Some(true) => {
+                drop(self.inner.create(Arc::clone(&first), opening).await?);
+                Err(unknown(&first))
+            }
+            Some(false) => Err(unknown(&first)),
+            None => Ok(self.grant(self.inner.create(first, opening).await?)),
+        }
+    }
+
+    async fn claim(&self, run: &RunId) -> Result<Option<Lease>, StoreError> {
+        match self.inner.claim(run).await? {
+            Some(lease) => Ok(Some(self.grant(lease))),
+            None if self.fault == Fault::SecondOwner => {
+                let last = self.last(run);
+                Ok(last.map(|lease| Lease::new(run.clone(), lease.epoch(), lease)))
+            }
+            None => Ok(None),
+        }
+    }
+
+    async fn append(&self, lease: &Lease, append: Arc<Append>) -> Result<(), StoreError> {
+        let fenced = || StoreError::Fenced { run: append.run.clone() };
+        let mut own = Arc::clone(lease.guard::<Arc<Lease>>().ok_or_else(fenced)?);
+        if self.fault == Fault::Unfenced {
+            own = self.last(&append.run).ok_or_else(fenced)?;
+        }
+        match self.loses() {
+            Some(true) => {
+                self.inner.append(&own, Arc::clone(&append)).await?;
+                Err(unknown(&append))
+            }
+            Some(false) => Err(unknown(&append)),
+            None => self.inner.append(&own, append).await,
+        }
+    }
+
+    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
+        let run = lease.run().clone();
+        drop(lease);
+        if self.fault == Fault::LostLetter {
+            tokio::task::yield_now().await;
+            for letter in self.inner.letters(&run).await? {
+                self.inner.discard(letter.id).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn fork(
+        &self,
+        parent: &RunId,
+        at: Seq,
+        child: RunId,
+        created_ms: u64,
+    ) -> Result<(), StoreError> {
+        self.inner.fork(parent, at, child, created_ms).await
+    }
+
+    async fn post(&self, run: &RunId, body: &str) -> Result<LetterId, StoreError> {
+        self.inner.post(run, body).await
+    }
+
+    async fn discard(&self, letter: LetterId) -> Result<(), StoreError> {
+        self.inner.discard(letter).await
+    }
+
+    async fn letters(&self, run: &RunId) -> Result<Vec<Letter>, StoreError> {
+        self.inner.letters(run).await
+    }
+
+    async fn all_letters(&self) -> Result<Vec<Letter>, StoreError> {
+        self.inner.all_letters().await
+    }
+
+    async fn changes(&self) -> Result<Changes, StoreError> {
+        if self.fault == Fault::Silent {
+            return Ok(Feed::default().subscribe(()));
+        }
+        self.inner.changes().await
+    }
+
+    async fn run(&self, run: &RunId) -> Result<RunRow, StoreError> {
+        self.inner.run(run).await
+    }
+
+    async fn list(&self) -> Result<Listed, StoreError> {
+        self.inner.list().await
+    }
+
+    async fn open_children(&self, run: &RunId) -> Result<Vec<RunId>, StoreError> {
+        self.inner.open_children(run).await
+    }
+
+    async fn chart_source(&self, run: &RunId) -> Result<String, StoreError> {
+        self.inner.chart_source(run).await
+    }
+
+    async fn lines(&self, run: &RunId, after: Seq) -> Result<Vec<String>, StoreError> {
+        self.inner.lines(run, after).await
+    }
+
+    async fn journal(&self, run: &RunId) -> Result<(RunRow, Vec<String>), StoreError> {
+        self.inner.journal(run).await
+    }
+
+    async fn first_line(&self, run: &RunId) -> Result<String, StoreError> {
+        self.inner.first_line(run).await
+    }
+
+    async fn snapshot(&self, run: &RunId) -> Result<Option<Kept>, StoreError> {
+        self.inner.snapshot(run).await
+    }
+
+    async fn prompts(&self, run: &RunId) -> Result<Vec<PromptRow>, StoreError> {
+        self.inner.prompts(run).await
+    }
+
+    async fn whole(&self, run: &RunId, until: Seq) -> Result<Whole, StoreError> {
+        self.inner.whole(run, until).await
+    }
+
+    async fn prune(&self, prune: Prune) -> Result<Pruned, StoreError> {
+        self.inner.prune(prune).await
+    }
+
+    async fn remove(&self, run: &RunId) -> Result<Option<Removed>, StoreError> {
+        self.inner.remove(run).await
+    }
+}

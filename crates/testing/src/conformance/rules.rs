@@ -1,0 +1,391 @@
+//! The rules, one function each.
+
+use std::{sync::Arc, time::Duration};
+
+use pointsman_kernel::{
+    chart::Disposition,
+    id::{EffectId, Seq},
+};
+use pointsman_runtime::store::{
+    Append, Change, Changes, KeptPrompt, Lease, Opening, PromptRow, Prune, RunId, RunRow, Store,
+    StoreError,
+};
+use tokio::time::timeout;
+
+use super::{Bench, Checked, Rule, expect, failed};
+use crate::script::{Script, id, opening, write};
+
+/// How often a race is run.
+const RACES: u32 = 40;
+
+pub(super) const ALL: [Rule; 11] = [
+    ("a run is created once, with all that is said of it", |bench| Box::pin(created(bench))),
+    ("one owner has a run at a time", |bench| Box::pin(owned(bench))),
+    ("an owner that was lost writes nothing", |bench| Box::pin(fenced(bench))),
+    ("entries follow each other along the chain", |bench| Box::pin(chained(bench))),
+    ("the columns beside a line are read with it", |bench| Box::pin(kept(bench))),
+    ("a letter waits until one entry takes it", |bench| Box::pin(letters(bench))),
+    ("a change is announced to other owners", |bench| Box::pin(announced(bench))),
+    ("a letter that comes between two owners is not lost", |bench| Box::pin(handed_over(bench))),
+    ("a fork shares the entries before it and nothing else", |bench| Box::pin(forked(bench))),
+    ("the newest run is listed first", |bench| Box::pin(listed(bench))),
+    ("only runs that nobody has are removed", |bench| Box::pin(removed(bench))),
+];
+
+async fn claim(store: &dyn Store, run: &RunId) -> Result<Lease, String> {
+    store.claim(run).await.map_err(failed)?.ok_or_else(|| format!("run {run} is not free"))
+}
+
+async fn created(bench: &dyn Bench) -> Checked {
+    let (ours, theirs) = (bench.open().await, bench.open().await);
+    let mut script = Script::new("created");
+    let first = script.next("it begins");
+    let letters = vec!["hello".into(), "and farewell".into()];
+    let said = Opening { letters, ..opening(5) };
+    let lease = ours.create(Arc::new(first.clone()), said.clone()).await.map_err(failed)?;
+    expect(*lease.run() == script.run, || "the lease is for another run".into())?;
+    let row = theirs.run(&script.run).await.map_err(failed)?;
+    let has = (&*row.agent, &*row.chart, &*row.goal, row.created_ms, row.seq, row.link);
+    let wants = ("research", "research", "find it", 5, Seq(1), script.prev);
+    expect(has == wants, || format!("the row is {row:?}"))?;
+    let lines = theirs.lines(&script.run, Seq(0)).await.map_err(failed)?;
+    expect(lines == script.lines, || format!("the lines are {lines:?}"))?;
+    let line = theirs.first_line(&script.run).await.map_err(failed)?;
+    expect(line == first.line, || format!("the first line is {line}"))?;
+    let source = theirs.chart_source(&script.run).await.map_err(failed)?;
+    expect(source == *said.source, || format!("the chart is {source}"))?;
+    let letters = theirs.letters(&script.run).await.map_err(failed)?;
+    let bodies: Vec<&str> = letters.iter().map(|letter| &*letter.body).collect();
+    expect(bodies == ["hello", "and farewell"], || format!("the letters are {bodies:?}"))?;
+    drop(lease);
+    let again = Script::new("created").next("again");
+    match theirs.create(again.into(), said).await {
+        Err(StoreError::RunExists { .. }) => {}
+        other => return Err(format!("it is created again: {other:?}")),
+    }
+    let mut second = Script::new("created-second");
+    second.next("one");
+    match ours.create(second.next("two").into(), opening(6)).await {
+        Err(StoreError::Unfit { .. }) => Ok(()),
+        other => Err(format!("a run begins with its second entry: {other:?}")),
+    }
+}
+
+async fn owned(bench: &dyn Bench) -> Checked {
+    let (ours, theirs) = (bench.open().await, bench.open().await);
+    let (mut script, first) = Script::create("owned", &*ours, 5).await.map_err(failed)?;
+    for store in [&ours, &theirs] {
+        let second = store.claim(&script.run).await.map_err(failed)?;
+        expect(second.is_none(), || "a second owner is granted the run".into())?;
+    }
+    let mut epoch = first.epoch();
+    drop(first);
+    for (store, releases) in [(&theirs, false), (&ours, true), (&theirs, true)] {
+        let lease = claim(&**store, &script.run).await?;
+        store.append(&lease, script.next("it goes on").into()).await.map_err(failed)?;
+        let later = lease.epoch();
+        expect(later > epoch, || format!("epoch {later} follows {epoch}"))?;
+        epoch = later;
+        if releases {
+            store.release(lease).await.map_err(failed)?;
+        }
+    }
+    match ours.claim(&id("nobody")).await {
+        Err(StoreError::NoSuchRun { .. }) => Ok(()),
+        other => Err(format!("a run that is not there is claimed: {other:?}")),
+    }
+}
+
+async fn fenced(bench: &dyn Bench) -> Checked {
+    let (ours, theirs) = (bench.open().await, bench.open().await);
+    let (mut script, lost) = Script::create("fenced", &*ours, 5).await.map_err(failed)?;
+    bench.lose(&script.run).await;
+    let lease = claim(&*theirs, &script.run).await?;
+    theirs.append(&lease, script.next("theirs").into()).await.map_err(failed)?;
+    // It knows of their entry, so only its epoch is against it.
+    let late = script.clone().next("ours, too late");
+    match ours.append(&lost, late.into()).await {
+        Err(StoreError::Fenced { .. }) => {}
+        other => return Err(format!("a lost owner writes: {other:?}")),
+    }
+    theirs.append(&lease, script.next("theirs again").into()).await.map_err(failed)?;
+    let lines = ours.lines(&script.run, Seq(0)).await.map_err(failed)?;
+    expect(lines == script.lines, || format!("the lines are {lines:?}"))?;
+    // Another run's lease is none for this one.
+    let (_, other) = Script::create("fenced-other", &*ours, 5).await.map_err(failed)?;
+    match ours.append(&other, script.next("strange").into()).await {
+        Err(StoreError::Fenced { .. }) => Ok(()),
+        other => Err(format!("another run's lease is taken: {other:?}")),
+    }
+}
+
+async fn chained(bench: &dyn Bench) -> Checked {
+    let store = bench.open().await;
+    let (mut script, lease) = Script::create("chained", &*store, 5).await.map_err(failed)?;
+    let (mut ahead, mut rewritten) = (script.clone(), Script::new("chained"));
+    ahead.next("skipped");
+    for wrong in [ahead.next("too soon"), rewritten.next("again")] {
+        match store.append(&lease, wrong.into()).await {
+            Err(StoreError::Conflict { at: Seq(1), .. }) => {}
+            other => return Err(format!("a gap or a second entry is written: {other:?}")),
+        }
+    }
+    let good = script.next("good");
+    let other = Append { line: "{}".into(), ..good.clone() };
+    for wrong in [rewritten.next("another past"), other] {
+        match store.append(&lease, wrong.into()).await {
+            Err(StoreError::Unfit { .. }) => {}
+            other => return Err(format!("a line of another chain is written: {other:?}")),
+        }
+    }
+    store.append(&lease, Arc::new(good)).await.map_err(failed)?;
+    let all = store.lines(&script.run, Seq(0)).await.map_err(failed)?;
+    let last = store.lines(&script.run, Seq(1)).await.map_err(failed)?;
+    let none = store.lines(&script.run, Seq(2)).await.map_err(failed)?;
+    let fits = all == script.lines && last == script.lines[1..] && none.is_empty();
+    expect(fits, || format!("the lines are {all:?}, {last:?} and {none:?}"))?;
+    let (row, lines) = store.journal(&script.run).await.map_err(failed)?;
+    expect((row.seq, row.link) == (Seq(2), script.prev), || format!("the row is {row:?}"))?;
+    expect(lines == script.lines, || format!("the journal is {lines:?}"))?;
+    match store.lines(&script.run, Seq(3)).await {
+        Err(StoreError::NoSuchEntry { .. }) => Ok(()),
+        other => Err(format!("an entry that is not there is read: {other:?}")),
+    }
+}
+
+async fn kept(bench: &dyn Bench) -> Checked {
+    let (ours, theirs) = (bench.open().await, bench.open().await);
+    let (mut script, lease) = Script::create("kept", &*ours, 5).await.map_err(failed)?;
+    let effect = EffectId { seq: Seq(2), index: 1 };
+    let mut second = script.next("asks a model");
+    second.snapshot = Some("{\"a\":1}".into());
+    second.prompts = vec![KeptPrompt { effect, parts: vec!["system".into(), "message".into()] }];
+    ours.append(&lease, second.into()).await.map_err(failed)?;
+    let link = script.prev;
+    let mut third = script.next("ends");
+    (third.ended, third.wake) = (Some(Disposition::Stuck), None);
+    ours.append(&lease, third.into()).await.map_err(failed)?;
+    let row = theirs.run(&script.run).await.map_err(failed)?;
+    let says = (&*row.state, row.ended.as_deref(), row.wake);
+    expect(says == ("state3", Some("stuck"), None), || format!("the row says {says:?}"))?;
+    let snapshot = theirs.snapshot(&script.run).await.map_err(failed)?;
+    let has = snapshot.as_ref().map(|it| (it.seq, it.link, &*it.body));
+    expect(has == Some((Seq(2), link, "{\"a\":1}")), || format!("the snapshot is {snapshot:?}"))?;
+    let prompts = theirs.prompts(&script.run).await.map_err(failed)?;
+    let parts = |prompt: &PromptRow| prompt.parts.iter().map(ToString::to_string).collect();
+    let has: Vec<(EffectId, Vec<String>)> =
+        prompts.iter().map(|prompt| (prompt.effect, parts(prompt))).collect();
+    let wants = [(effect, vec!["system".to_owned(), "message".to_owned()])];
+    expect(has == wants, || format!("the prompts are {prompts:?}"))?;
+    let whole = theirs.whole(&script.run, Seq(1)).await.map_err(failed)?;
+    let beside: Vec<(&str, u64, bool)> =
+        whole.beside.iter().map(|it| (&*it.state, it.prompts, it.sealed)).collect();
+    let wants = [("state1", 0, true), ("state2", 1, true), ("state3", 0, true)];
+    expect(beside == wants, || format!("beside the lines is {beside:?}"))?;
+    let none = whole.prompts.map_err(failed)?;
+    expect(none.is_empty(), || format!("before entry 2 were shown {none:?}"))
+}
+
+async fn letters(bench: &dyn Bench) -> Checked {
+    let (ours, theirs) = (bench.open().await, bench.open().await);
+    let (mut script, lease) = Script::create("letters", &*ours, 5).await.map_err(failed)?;
+    Script::begin("letters-other", &*ours, 6).await;
+    let first = theirs.post(&script.run, "first").await.map_err(failed)?;
+    let second = theirs.post(&script.run, "second").await.map_err(failed)?;
+    theirs.post(&id("letters-other"), "for another").await.map_err(failed)?;
+    let waiting = ours.letters(&script.run).await.map_err(failed)?;
+    let ids: Vec<_> = waiting.iter().map(|letter| letter.id).collect();
+    expect(ids == [first, second], || format!("the letters are {waiting:?}"))?;
+    let all = ours.all_letters().await.map_err(failed)?;
+    expect(waiting.iter().all(|letter| all.contains(letter)), || format!("all are {all:?}"))?;
+    let mut taking = script.next("takes a letter");
+    taking.letter = Some(first);
+    ours.append(&lease, taking.into()).await.map_err(failed)?;
+    let mut again = script.clone().next("takes it again");
+    again.letter = Some(first);
+    match ours.append(&lease, again.into()).await {
+        Err(StoreError::NoSuchLetter { .. }) => {}
+        other => return Err(format!("a letter is taken twice: {other:?}")),
+    }
+    let at = theirs.run(&script.run).await.map_err(failed)?.seq;
+    expect(at == Seq(2), || format!("a refused entry was written: {at:?}"))?;
+    ours.discard(second).await.map_err(failed)?;
+    let third = theirs.post(&script.run, "third").await.map_err(failed)?;
+    expect(third > second, || "a letter's number is given twice".into())?;
+    match theirs.post(&id("nobody"), "hello").await {
+        Err(StoreError::NoSuchRun { .. }) => {}
+        other => return Err(format!("nobody gets a letter: {other:?}")),
+    }
+    let mut last = script.next("ends");
+    last.ended = Some(Disposition::Succeeded);
+    ours.append(&lease, last.into()).await.map_err(failed)?;
+    let left = theirs.letters(&script.run).await.map_err(failed)?;
+    expect(left.is_empty(), || format!("a run that has ended has letters: {left:?}"))
+}
+
+/// Waits for a hint that fits.
+async fn hint(
+    limit: Duration,
+    changes: &mut Changes,
+    fits: impl Fn(&Change) -> bool,
+    what: &str,
+) -> Checked {
+    let waits = async { while !fits(&changes.next().await) {} };
+    timeout(limit, waits).await.map_err(|_| format!("{what} is not announced"))
+}
+
+async fn announced(bench: &dyn Bench) -> Checked {
+    let (ours, theirs) = (bench.open().await, bench.open().await);
+    let mut here = ours.changes().await.map_err(failed)?;
+    let mut there = theirs.changes().await.map_err(failed)?;
+    let (mut script, lease) = Script::create("announced", &*ours, 5).await.map_err(failed)?;
+    let (run, fork) = (script.run.clone(), id("announced-fork"));
+    let entry = |wants: &RunId, from: u64| {
+        let wants = wants.clone();
+        move |change: &Change| match change {
+            Change::Entry { run, seq } => *run == wants && seq.0 >= from,
+            _ => false,
+        }
+    };
+    for changes in [&mut here, &mut there] {
+        hint(bench.limit(), changes, entry(&run, 1), "a new run").await?;
+    }
+    ours.append(&lease, script.next("it goes on").into()).await.map_err(failed)?;
+    for changes in [&mut here, &mut there] {
+        hint(bench.limit(), changes, entry(&run, 2), "an entry").await?;
+    }
+    theirs.post(&run, "hello").await.map_err(failed)?;
+    for changes in [&mut here, &mut there] {
+        hint(bench.limit(), changes, |change| change.is_letter_for(&run), "a letter").await?;
+    }
+    ours.fork(&run, Seq(1), fork.clone(), 7).await.map_err(failed)?;
+    for changes in [&mut here, &mut there] {
+        hint(bench.limit(), changes, entry(&fork, 1), "a fork").await?;
+    }
+    ours.remove(&fork).await.map_err(failed)?;
+    for changes in [&mut here, &mut there] {
+        hint(bench.limit(), changes, |change| *change == Change::Lagged, "the end of a run's row")
+            .await?;
+    }
+    // Places of what was removed may be used again, and are announced as any.
+    ours.append(&lease, script.next("it goes on").into()).await.map_err(failed)?;
+    for changes in [&mut here, &mut there] {
+        hint(bench.limit(), changes, entry(&run, 3), "an entry after a removal").await?;
+    }
+    Ok(())
+}
+
+async fn handed_over(bench: &dyn Bench) -> Checked {
+    let (ours, theirs) = (bench.open().await, bench.open().await);
+    let mut script = Script::begin("handed", &*ours, 5).await;
+    for race in 0..RACES {
+        let lease = claim(&*ours, &script.run).await?;
+        let mut changes = ours.changes().await.map_err(failed)?;
+        ours.append(&lease, script.next("it goes on").into()).await.map_err(failed)?;
+        let none = ours.letters(&script.run).await.map_err(failed)?;
+        expect(none.is_empty(), || format!("letters are left in race {race}: {none:?}"))?;
+        let (released, posted) =
+            tokio::join!(ours.release(lease), theirs.post(&script.run, "hello"));
+        released.map_err(failed)?;
+        let letter = posted.map_err(failed)?;
+        hint(bench.limit(), &mut changes, |change| change.is_letter_for(&script.run), "a letter")
+            .await?;
+        let lease = claim(&*theirs, &script.run).await?;
+        let waiting = theirs.letters(&script.run).await.map_err(failed)?;
+        let there = waiting.iter().any(|it| it.id == letter);
+        expect(there, || format!("the letter is lost in race {race}"))?;
+        let mut taking = script.next("takes it");
+        taking.letter = Some(letter);
+        theirs.append(&lease, taking.into()).await.map_err(failed)?;
+    }
+    Ok(())
+}
+
+async fn forked(bench: &dyn Bench) -> Checked {
+    let store = bench.open().await;
+    let mut parent = Script::begin("forked", &*store, 5).await;
+    parent.until(&*store, 3).await;
+    store.post(&parent.run, "for the parent").await.map_err(failed)?;
+    let child = id("forked-child");
+    store.fork(&parent.run, Seq(2), child.clone(), 9).await.map_err(failed)?;
+    let row = store.run(&child).await.map_err(failed)?;
+    let says = (row.seq, &*row.state, row.created_ms, row.forked.clone());
+    let wants = (Seq(2), "state2", 9, Some((parent.run.clone(), Seq(2))));
+    expect(says == wants, || format!("the fork is {row:?}"))?;
+    let lines = store.lines(&child, Seq(0)).await.map_err(failed)?;
+    expect(lines == parent.lines[..2], || format!("the fork has {lines:?}"))?;
+    let letters = store.letters(&child).await.map_err(failed)?;
+    expect(letters.is_empty(), || format!("the fork has letters: {letters:?}"))?;
+    let mut own = Script { run: child.clone(), seq: Seq(2), prev: row.link, lines };
+    write(&*store, own.next("its own way")).await.map_err(failed)?;
+    let lines = store.lines(&child, Seq(0)).await.map_err(failed)?;
+    expect(lines == own.lines, || format!("the fork has {lines:?}"))?;
+    let lines = store.lines(&parent.run, Seq(0)).await.map_err(failed)?;
+    expect(lines == parent.lines, || format!("the parent has {lines:?}"))?;
+    for at in [Seq(0), Seq(4)] {
+        match store.fork(&parent.run, at, id("forked-none"), 9).await {
+            Err(StoreError::NoSuchEntry { .. }) => {}
+            other => return Err(format!("it is forked at {at:?}: {other:?}")),
+        }
+    }
+    match store.fork(&parent.run, Seq(1), child, 9).await {
+        Err(StoreError::RunExists { .. }) => Ok(()),
+        other => Err(format!("it is forked over another run: {other:?}")),
+    }
+}
+
+async fn listed(bench: &dyn Bench) -> Checked {
+    let store = bench.open().await;
+    for (name, created) in [("listed-b", 7_000), ("listed-a", 9_000), ("listed-c", 8_000)] {
+        Script::begin(name, &*store, created).await;
+    }
+    for name in ["listed-c-1-0", "listed-c-1-0-2-0", "listed-c-2-0"] {
+        Script::begin(name, &*store, 1).await;
+    }
+    Script::begin("listed-c-3-0", &*store, 1).await.end(&*store).await;
+    let listed = store.list().await.map_err(failed)?;
+    expect(listed.damaged.is_empty(), || format!("damaged are {:?}", listed.damaged))?;
+    let first: Vec<&str> = listed.runs.iter().map(|row| row.id.as_str()).take(3).collect();
+    expect(first == ["listed-a", "listed-c", "listed-b"], || format!("the newest are {first:?}"))?;
+    let mut open = store.open_children(&id("listed-c")).await.map_err(failed)?;
+    open.sort();
+    let wants = ["listed-c-1-0", "listed-c-1-0-2-0", "listed-c-2-0"].map(id);
+    expect(open == wants, || format!("the open children are {open:?}"))
+}
+
+async fn removed(bench: &dyn Bench) -> Checked {
+    let (ours, theirs) = (bench.open().await, bench.open().await);
+    for (name, ends) in [("removed-a", true), ("removed-b", false), ("removed-c", true)] {
+        let mut script = Script::begin(name, &*ours, 2).await;
+        if ends {
+            script.end(&*ours).await;
+        }
+    }
+    let lease = claim(&*theirs, &id("removed-c")).await?;
+    let prune = Prune { before_ms: Some(3), ..Prune::default() };
+    let names = |rows: &[RunRow]| -> Vec<String> {
+        let ids = rows.iter().map(|row| row.id.to_string());
+        ids.filter(|id| id.starts_with("removed")).collect()
+    };
+    let dry = ours.prune(Prune { dry_run: true, ..prune }).await.map_err(failed)?;
+    let pruned = ours.prune(prune).await.map_err(failed)?;
+    for pruned in [dry, pruned] {
+        expect(names(&pruned.runs) == ["removed-a"], || format!("it prunes {pruned:?}"))?;
+        expect(pruned.held == [id("removed-c")], || format!("it leaves {:?}", pruned.held))?;
+    }
+    match theirs.run(&id("removed-a")).await {
+        Err(StoreError::NoSuchRun { .. }) => {}
+        other => return Err(format!("a pruned run is there: {other:?}")),
+    }
+    let held = ours.remove(&id("removed-c")).await.map_err(failed)?;
+    expect(held.is_none(), || "a run that somebody has is removed".into())?;
+    drop(lease);
+    for name in ["removed-b", "removed-c"] {
+        let gone = ours.remove(&id(name)).await.map_err(failed)?;
+        let gone = gone.map(|gone| gone.runs).unwrap_or_default();
+        expect(gone == [id(name)], || format!("of {name} went {gone:?}"))?;
+    }
+    // A name that was used before begins anew.
+    let (mut again, lease) = Script::create("removed-a", &*ours, 2).await.map_err(failed)?;
+    ours.append(&lease, again.next("it goes on").into()).await.map_err(failed)
+}
