@@ -235,6 +235,11 @@ impl Driver {
         &self.program
     }
 
+    /// Returns what keeps it.
+    pub(crate) const fn store(&self) -> &Arc<dyn Store> {
+        &self.site.store
+    }
+
     /// Returns the agents that runs at its site can be of.
     pub(crate) const fn agents(&self) -> &Arc<Agents> {
         &self.site.agents

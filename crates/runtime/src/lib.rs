@@ -7,6 +7,7 @@
 //!
 //! - [`store`]: what keeps journals: the contract, a store in one SQLite file, one in memory.
 //! - [`driver`]: the loop around a run.
+//! - [`engine`]: runs for programs that await.
 //! - [`session`]: runs on this machine, for callers that do not await.
 //! - [`yard`]: thousands of runs in one process; those that wait take next to nothing.
 //! - [`observe`]: what those who watch are told.
@@ -28,10 +29,12 @@ pub mod attached;
 pub mod clock;
 pub mod config;
 pub mod driver;
+pub mod engine;
 pub mod entry;
 pub mod executor;
 pub mod host;
 mod journal;
+mod mail;
 pub mod mcp;
 pub mod model;
 pub mod observe;
@@ -43,6 +46,7 @@ pub mod private;
 pub mod session;
 pub mod stats;
 pub mod store;
+mod task;
 pub mod tool;
 pub mod visible;
 pub mod watch;

@@ -1,25 +1,24 @@
 //! Runs on this machine, for callers that do not await: begin, go on, replay, fork.
 
-use std::{path::Path, path::PathBuf, sync::Arc, time::Duration};
+use std::{path::Path, path::PathBuf, sync::Arc};
 
 use pointsman_kernel::{
     agents::{Agents, Program},
     body::Body,
     chart::Charge,
-    event::Begun,
     governor::Permissions,
     id::{Digest, Seq},
-    journal::{Entry, body},
     turn::TurnError,
 };
+use tokio::sync::mpsc;
 
 use crate::{
-    clock::{entropy, new_run_id, now_ms},
-    driver::{Beginning, Driver, Loaded, Site, Standing, fold},
+    driver::{Beginning, Loaded, Site, Standing, fold},
+    engine::{self, Engine},
     entry::begun,
     host::{self, Host, Place},
     observe::{Observer, Question},
-    store::{Lease, Options, Prune, Pruned, Removed, RunId, SqliteStore, Store},
+    store::{Options, Prune, Pruned, Removed, RunId, SqliteStore, Store},
 };
 
 mod answers;
@@ -43,17 +42,12 @@ pub use drive::approval;
 pub use error::SessionError;
 pub use message::Posted;
 
-use drive::Company;
-pub(crate) use drive::{deliver, hear};
+use drive::Pressed;
+pub(crate) use drive::outcome;
+pub(crate) use end::end_children;
 pub use rehearse::{Rehearsed, rehearse};
 pub use replay::{Replayed, replay};
-use signals::Signals;
-pub(crate) use spoken::is_word;
 use threads::Threads;
-
-/// How often a run that seems to be driven elsewhere is tried again, and after how long.
-pub(crate) const CLAIM_TRIES: u32 = 10;
-pub(crate) const CLAIM_PAUSE: Duration = Duration::from_millis(50);
 
 /// A run that is to be started on this machine.
 #[derive(Debug)]
@@ -164,36 +158,15 @@ impl Session {
         observers: Vec<Arc<dyn Observer>>,
         attendant: &mut dyn Attend,
     ) -> Result<Outcome, SessionError> {
+        let engine = self.engine(host);
         let words = converse::said_and_closed(start.program.agent(), &start.words);
-        let beginning = Beginning { words, ..Self::beginning(host, start)? };
-        let site = self.site(host, observers);
+        let beginning = Beginning { words, ..engine.beginning(start)? };
         self.threads.block_on(async {
-            let signals = Signals::listen()?;
-            let mut driver = Driver::begin(site, beginning).await?;
-            let company = Company::Attendant(attendant);
-            drive::drive(&mut driver, &self.store, host.watch(), company, signals).await
+            let (handle, commands) = mpsc::unbounded_channel();
+            let _pressed = Pressed::listen(handle.downgrade())?;
+            let driver = engine.begin(beginning, observers).await?;
+            drive::attended(driver, host.watch(), commands, attendant).await
         })
-    }
-
-    /// Returns a run that is to begin, with all that the host has to say of it.
-    fn beginning(host: &Host, start: Start) -> Result<Beginning, SessionError> {
-        let Start { program, source, config, goal, permissions, seed, .. } = start;
-        let agent = program.agent();
-        let config = host.configure(agent, &config, &permissions)?;
-        let id = new_run_id();
-        let begun = Begun {
-            chart: program.name().into(),
-            version: program.version(),
-            digest: program.digest(),
-            seed: seed.unwrap_or_else(entropy),
-            permissions,
-            tools: host.decls_for(agent),
-            checks: true,
-            config: config.into(),
-            place: Some(body(&host.place_of(&id, agent))?),
-        };
-        let (program, words) = (Arc::new(program), Vec::new());
-        Ok(Beginning { id, program, source, goal, words, begun })
     }
 
     /// Goes on with a run that was interrupted, or that waited.
@@ -216,15 +189,12 @@ impl Session {
         observers: Vec<Arc<dyn Observer>>,
         attendant: &mut dyn Attend,
     ) -> Result<Outcome, SessionError> {
-        let program = Arc::new(self.program(id)?);
-        let site = self.site(host, observers);
+        let engine = self.engine(host);
         self.threads.block_on(async {
-            let signals = Signals::listen()?;
-            let lease = self.claim(id).await?;
-            self.unpaused(id).await?;
-            let mut driver = Driver::resume_granting(site, program, lease, grants).await?;
-            let company = Company::Attendant(attendant);
-            drive::drive(&mut driver, &self.store, host.watch(), company, signals).await
+            let (handle, commands) = mpsc::unbounded_channel();
+            let _pressed = Pressed::listen(handle.downgrade())?;
+            let driver = engine.take_up(id, grants, observers).await?;
+            drive::attended(driver, host.watch(), commands, attendant).await
         })
     }
 
@@ -244,43 +214,13 @@ impl Session {
     /// Makes a run that shares another's entries up to one of them: by default all of a
     /// run that goes on, and all but the end of one that has ended.
     pub fn fork(&self, id: &RunId, at: Option<Seq>) -> Result<RunId, SessionError> {
-        let row = self.block_on(self.store.run(id))?;
-        let last = if row.ended.is_some() { row.seq.0.saturating_sub(1) } else { row.seq.0 };
-        if last == 0 && at.is_none() {
-            return Err(SessionError::NothingToFork { run: id.clone() });
-        }
-        let at = at.unwrap_or(Seq(last));
-        if at.0 == 0 || at.0 > row.seq.0 {
-            let has = usize::try_from(row.seq.0).unwrap_or(usize::MAX);
-            return Err(SessionError::NoSuchEntry { run: id.clone(), has, asked: at });
-        }
-        if at.0 > last {
-            return Err(SessionError::ForkOfTheEnd { run: id.clone(), last: Seq(last) });
-        }
-        // Its clock goes on from the entry, as if it had been begun that much earlier.
-        let lines = self.block_on(self.store.lines(id, Seq(at.0 - 1)))?;
-        let entry = lines.first().and_then(|line| Entry::read(line).ok());
-        let begun = now_ms().saturating_sub(entry.map_or(0, |entry| entry.at.0));
-        let child = new_run_id();
-        self.threads.block_on(self.store.fork(id, at, child.clone(), begun))?;
-        Ok(child)
+        self.block_on(engine::fork(&*self.store, id, at))
     }
 
-    /// Claims a run. A process that only asks whether somebody drives it claims it, too, for a
-    /// moment: that is waited for.
-    async fn claim(&self, id: &RunId) -> Result<Lease, SessionError> {
-        for _ in 0..CLAIM_TRIES {
-            if let Some(lease) = self.store.claim(id).await? {
-                return Ok(lease);
-            }
-            tokio::time::sleep(CLAIM_PAUSE).await;
-        }
-        Err(SessionError::Held { run: id.clone() })
-    }
-
-    fn site(&self, host: &Host, observers: Vec<Arc<dyn Observer>>) -> Site {
+    /// Returns what drives runs with this host.
+    fn engine(&self, host: &Host) -> Engine {
         let (agents, store) = (Arc::clone(&self.agents), Arc::clone(&self.store));
-        Site { agents, store, performer: Arc::new(host.clone()), observers }
+        Engine { agents, store, host: host.clone() }
     }
 
     /// Returns a site at which nobody acts: for runs that are only to be ended or paused.
@@ -356,7 +296,11 @@ fn cut(lines: &mut Vec<String>, id: &RunId, until: Option<Seq>) -> Result<(), Se
 }
 
 /// Returns the chart that a run was started with, bound to its agent.
-async fn program(agents: &Agents, store: &dyn Store, id: &RunId) -> Result<Program, SessionError> {
+pub(crate) async fn program(
+    agents: &Agents,
+    store: &dyn Store,
+    id: &RunId,
+) -> Result<Program, SessionError> {
     let source = store.chart_source(id).await?;
     agents.verify(&source).map_err(|why| SessionError::Chart { run: id.clone(), why })
 }

@@ -25,9 +25,11 @@ use tokio::{
 
 use crate::{
     clock::now_ms,
-    driver::{Beginning, DriveError, Driver, Sent, Site, Standing, rests},
-    session::{CLAIM_PAUSE, CLAIM_TRIES, deliver, hear, is_word},
+    driver::{Beginning, DriveError, Driver, Sent, Site, rests},
+    engine::{CLAIM_PAUSE, CLAIM_TRIES},
+    mail::is_word,
     store::{Lease, RunId, StoreError},
+    task::{Rest, RunTask, Until},
 };
 
 /// How long the clock's keeper sleeps at most, so that it sees a clock that was set.
@@ -287,51 +289,29 @@ impl Yard {
     }
 
     /// Drives a run until it ends, fails or can be parked.
-    fn drive(&self, mut driver: Driver, place: OwnedSemaphorePermit) {
+    fn drive(&self, driver: Driver, place: OwnedSemaphorePermit) {
         let yard = self.clone();
         tokio::spawn(async move {
-            let place = place;
             let id = driver.id().clone();
+            let mut task = RunTask::new(driver, Until::Parks);
             loop {
-                match yard.turn(&mut driver).await {
-                    Ok(None) => {}
-                    Ok(Some(ended)) => return yard.leave(id, Ok(ended)),
+                match task.run().await {
+                    Ok(Rest::Ended(ended)) => return yard.leave(id, Ok(ended)),
+                    Ok(_) => {}
                     Err(error) => return yard.leave(id, Err(error.into())),
                 }
                 let mut slots = yard.slots();
+                let driver = task.driver();
                 // Events are sent under the lock: none can slip in between.
                 if !driver.is_under_way() && driver.is_idle() {
                     let (wake, listens) = (driver.wakes_at(), driver.listens());
                     // The next to load it must find it free.
-                    drop((driver, place));
+                    drop((task, place));
                     yard.park(&mut slots, id, wake, listens);
                     return;
                 }
             }
         });
-    }
-
-    /// Moves a run on until it ends, or until nothing is there that it could take at once.
-    async fn turn(&self, driver: &mut Driver) -> Result<Option<Disposition>, DriveError> {
-        let store = &*self.0.site.store;
-        // Some may wait from before.
-        deliver(store, driver).await?;
-        loop {
-            if let Standing::Ended(ended) = driver.standing() {
-                return Ok(Some(ended));
-            }
-            if driver.listens() && hear(store, driver).await? {
-                continue;
-            }
-            if !driver.is_under_way() && driver.is_idle() {
-                return Ok(None);
-            }
-            match driver.next().await {
-                Sent::Letter => deliver(store, driver).await?,
-                Sent::Question => {}
-                Sent::Event(event) => driver.give(event).await?,
-            }
-        }
     }
 
     fn leave(&self, run: RunId, how: Result<Disposition, YardError>) {

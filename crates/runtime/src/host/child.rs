@@ -14,17 +14,15 @@ use pointsman_kernel::{
 };
 use serde_json::json;
 use thiserror::Error;
-use tokio::sync::watch;
 
 use super::{Host, rules::RulesError};
 use crate::{
     clock::now_ms,
-    driver::{Beginning, DriveError, Driver, Sent, Site, Standing},
+    driver::{Beginning, DriveError, Driver, Site},
     perform::{Done, Errand},
-    session::{deliver, hear},
     stats::{Spent, story},
-    store::{NoRunId, RunId, Store, StoreError},
-    watch::Call,
+    store::{NoRunId, RunId, StoreError},
+    task::{Rest, RunTask, Until},
 };
 
 /// Why a child run came to nothing.
@@ -72,7 +70,7 @@ async fn to_its_end(
         performer: Arc::new(host.clone()),
         observers: Vec::new(),
     };
-    let mut driver = match store.claim(&id).await {
+    let driver = match store.claim(&id).await {
         // One that has begun keeps to the chart that it began with.
         Ok(lease) => {
             let lease = lease.ok_or(ChildError::Held)?;
@@ -104,60 +102,22 @@ async fn to_its_end(
         }
         Err(error) => return Err(error.into()),
     };
-    drive(&mut driver, &*store, host.0.pauses.of(&errand.run)).await?;
-    if let Standing::Ended(ended) = driver.standing() {
+    // It is paused while its parent is, and takes letters as other runs do.
+    let task = RunTask::new(driver, Until::Waits).with_parent(host.0.pauses.of(&errand.run));
+    let mut task = task.with_letters().await?;
+    let rest = task.run().await?;
+    if let Rest::Ended(ended) = rest {
         let lines = store.lines(&id, Seq(0)).await?;
-        return Ok((end(&driver, ended), usage(&driver, &lines)?));
+        let driver = task.driver();
+        return Ok((end(driver, ended), usage(driver, &lines)?));
     }
+    let driver = task.driver();
     let state = driver.program().state_name(driver.run().core().state).to_owned();
     Err(ChildError::Waits(state))
 }
 
 fn program(agents: &Agents, source: &str, child: &ChildRun) -> Result<Arc<Program>, ChildError> {
     agents.verify(source).map(Arc::new).map_err(|_| ChildError::Refused(child.chart.clone()))
-}
-
-/// Drives a child until it ends or waits for a person. It is paused while its parent is, and
-/// hears letters as other runs do.
-async fn drive(
-    driver: &mut Driver,
-    store: &dyn Store,
-    mut parent: watch::Receiver<bool>,
-) -> Result<(), ChildError> {
-    let (mut changes, id) = (store.changes().await?, driver.id().clone());
-    deliver(store, driver).await?;
-    loop {
-        let wanted = *parent.borrow_and_update();
-        if wanted != driver.run().core().paused {
-            let paused = || Call::Pause("its parent is paused".into());
-            driver.heed(if wanted { paused() } else { Call::Resume }).await?;
-        }
-        if driver.listens() && hear(store, driver).await? {
-            continue;
-        }
-        match driver.standing() {
-            Standing::Ended(_) => return Ok(()),
-            Standing::Waiting | Standing::Asking
-                if driver.is_idle() && !driver.run().core().paused =>
-            {
-                return Ok(());
-            }
-            _ => {}
-        }
-        let event = tokio::select! {
-            sent = driver.next() => match sent {
-                Sent::Event(event) => event,
-                Sent::Letter | Sent::Question => continue,
-            },
-            // Where the parent is gone nobody changes it any more.
-            Ok(()) = parent.changed() => continue,
-            () = changes.letter_for(&id) => {
-                deliver(store, driver).await?;
-                continue;
-            }
-        };
-        driver.give(event).await?;
-    }
 }
 
 fn seed(id: &RunId) -> [u8; 8] {

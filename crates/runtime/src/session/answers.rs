@@ -23,14 +23,6 @@ fn answer(run: &dyn AnyRun, letter: &Letter) -> Option<(EffectId, bool)> {
     }
 }
 
-/// Returns the question that a letter answers, if it answers one.
-pub(super) fn about(letter: &Letter) -> Option<EffectId> {
-    match letter.event().ok()? {
-        Event::ApprovalAnswered { effect, .. } | Event::Answered { effect, .. } => Some(effect),
-        _ => None,
-    }
-}
-
 /// Returns until when a question of a run can be answered, in milliseconds since 1970.
 pub const fn due(row: &RunRow, question: &Question) -> u64 {
     row.created_ms.saturating_add(question.expires.0)

@@ -16,40 +16,33 @@ use tokio::{
 
 use super::{
     Decision, Outcome, Session, SessionError, Start,
-    drive::{self, Company},
-    signals::Signals,
-    spoken::is_word,
+    drive::{self, Pressed},
 };
-use crate::{driver::Driver, host::Host, observe::Observer, store::RunId};
+use crate::{
+    driver::{Beginning, Driver},
+    host::Host,
+    mail::is_word,
+    observe::Observer,
+    store::RunId,
+    task::Command,
+};
 
 /// The event by which an agent learns that nothing more will be said.
 const CLOSED: &str = "input_closed";
-
-/// What can be said to a run that is being driven.
-#[derive(Debug)]
-pub(super) enum Word {
-    /// An event to be posted; the run hears it when it listens. Whoever said it is told
-    /// once it is on disk.
-    Post(Event<Body>, oneshot::Sender<()>),
-    /// Stop what is under way and listen.
-    CancelTurn,
-    /// A person's answer to a question.
-    Decide(EffectId, Decision),
-    /// Let go of the run as soon as it waits for nothing but a person.
-    Unattended,
-    /// Let go of the run as it is.
-    Leave,
-}
 
 /// Says things to a run. It can be cloned and sent about; when the last one is gone, the
 /// run is let go of.
 #[derive(Clone, Debug)]
 pub struct Speaker {
-    words: mpsc::UnboundedSender<Word>,
+    commands: mpsc::UnboundedSender<Command>,
     closed: Option<u16>,
 }
 
 impl Speaker {
+    pub(crate) fn new(commands: mpsc::UnboundedSender<Command>, agent: &AgentDecl) -> Self {
+        Self { commands, closed: closed(agent) }
+    }
+
     /// Says something in plain words. While the run is busy it waits its turn.
     pub fn say(&self, text: &str) -> Receipt {
         self.post(said(text))
@@ -62,12 +55,12 @@ impl Speaker {
 
     /// Stops what is under way; the conversation is kept, and the run listens again.
     pub fn cancel_turn(&self) {
-        self.send(Word::CancelTurn);
+        self.send(Command::CancelTurn);
     }
 
     /// Answers a question.
     pub fn decide(&self, effect: EffectId, decision: Decision) {
-        self.send(Word::Decide(effect, decision));
+        self.send(Command::Decide(effect, decision));
     }
 
     /// Says that nothing more will be said: the run ends once it has heard everything.
@@ -80,23 +73,23 @@ impl Speaker {
     /// Says that nobody here answers questions: the run is let go of as soon as it waits
     /// for nothing else, or at once if it does so already.
     pub fn unattended(&self) {
-        self.send(Word::Unattended);
+        self.send(Command::Unattended);
     }
 
     /// Lets go of the run as it is. It can be gone on with later.
     pub fn leave(&self) {
-        self.send(Word::Leave);
+        self.send(Command::Detach);
     }
 
     fn post(&self, event: Event<Body>) -> Receipt {
         let (kept, told) = oneshot::channel();
-        self.send(Word::Post(event, kept));
+        self.send(Command::Post(event, kept));
         Receipt { told, kept: Kept::NotYet }
     }
 
-    fn send(&self, word: Word) {
+    pub(crate) fn send(&self, command: Command) {
         // A run that has ended hears nothing more; its outcome says so.
-        drop(self.words.send(word));
+        drop(self.commands.send(command));
     }
 }
 
@@ -207,9 +200,9 @@ impl Session {
         start: Start,
         observers: Vec<Arc<dyn Observer>>,
     ) -> Result<Conversation, SessionError> {
-        let beginning = Self::beginning(host, start)?;
-        let site = self.site(host, observers);
-        let driver = self.threads.block_on(Driver::begin(site, beginning))?;
+        let engine = self.engine(host);
+        let beginning = Beginning { words: Vec::new(), ..engine.beginning(start)? };
+        let driver = self.threads.block_on(engine.begin(beginning, observers))?;
         Ok(self.talk(host, driver))
     }
 
@@ -220,26 +213,27 @@ impl Session {
         id: &RunId,
         observers: Vec<Arc<dyn Observer>>,
     ) -> Result<Conversation, SessionError> {
-        let program = Arc::new(self.program(id)?);
-        let site = self.site(host, observers);
+        let (program, engine) = (Arc::new(self.program(id)?), self.engine(host));
+        let site = engine.site(observers);
         let driver = self.threads.block_on(async {
-            let lease = self.claim(id).await?;
+            let lease = engine.claim(id).await?;
             self.reopen(id, closed(program.agent())).await?;
-            self.unpaused(id).await?;
+            engine.unpause(id).await?;
             let heard = !self.store.letters(id).await?.iter().any(is_word);
             Ok::<_, SessionError>(Driver::rejoin(site, program, lease, heard).await?)
         })?;
         Ok(self.talk(host, driver))
     }
 
-    fn talk(&self, host: &Host, mut driver: Driver) -> Conversation {
-        let (words, heard) = mpsc::unbounded_channel();
+    fn talk(&self, host: &Host, driver: Driver) -> Conversation {
+        let (commands, taken) = mpsc::unbounded_channel();
         let run = driver.id().clone();
-        let speaker = Speaker { words, closed: closed(driver.program().agent()) };
-        let (store, watch) = (Arc::clone(&self.store), host.watch());
+        // The last speaker that goes detaches from the run, so the signals keep no sender.
+        let (pressing, watch) = (commands.downgrade(), host.watch());
+        let speaker = Speaker::new(commands, driver.program().agent());
         let driving = self.threads.spawn(async move {
-            let company = Company::Talking { words: heard, answers: true };
-            drive::drive(&mut driver, &store, watch, company, Signals::listen()?).await
+            let _pressed = Pressed::listen(pressing)?;
+            drive::talked_with(driver, watch, taken).await
         });
         let threads = self.threads.clone();
         Conversation { run, speaker, driving, threads }

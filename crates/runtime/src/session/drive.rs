@@ -1,5 +1,4 @@
-//! The loop of one run on this machine: its events, letters from other processes, the
-//! watch over the machine, Ctrl-C, and whoever is there to be asked.
+//! Driving one run on this machine: its task, Ctrl-C, and somebody who is there to be asked.
 
 use std::{cell::Cell, sync::Arc, time::Duration};
 
@@ -8,245 +7,89 @@ use pointsman_kernel::{
     erased::AnyRun,
     event::{Event, Scope},
 };
-use tokio::{
-    runtime::Handle,
-    sync::{mpsc, oneshot},
-    time::{Interval, MissedTickBehavior, interval},
-};
+use tokio::{runtime::Handle, sync::mpsc, task::AbortHandle};
 
-use super::{
-    Asking, Attend, Decision, Outcome, Reply, SessionError,
-    answers::about,
-    converse::Word,
-    end::{end_children, idle},
-    signals::Signals,
-    spoken::is_word,
-};
+use super::{Asking, Attend, Decision, Outcome, Reply, SessionError, signals::Signals};
 use crate::{
     clock::Stopwatch,
-    driver::{DriveError, Driver, Sent, Standing, answered, written},
+    driver::{Driver, answered},
+    engine::talking,
+    mail::{about, deliver},
     observe::{Asked, Question},
     store::{RunId, Store},
+    task::{Command, Rest, RunTask, Until},
     watch::Watch,
 };
 
 /// Time between two looks for what may close a question, while a person is asked.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Who is there while a run is driven.
-pub(super) enum Company<'a> {
-    /// Somebody who is asked when nothing else is under way, or nobody. The run is let go
-    /// of when it waits for anything else.
-    Attendant(&'a mut dyn Attend),
-    /// Somebody who talks with it, and goes on doing so until it ends or they leave.
-    Talking {
-        /// What they say.
-        words: mpsc::UnboundedReceiver<Word>,
-        /// Whether they answer questions.
-        answers: bool,
-    },
+/// Sends what a person at the keyboard and the system ask for to the task of a run, for as long
+/// as it is there.
+pub(super) struct Pressed(AbortHandle);
+
+impl Pressed {
+    /// Listens from now on: nothing that a person presses before the run is there is missed.
+    pub(super) fn listen(
+        commands: mpsc::WeakUnboundedSender<Command>,
+    ) -> Result<Self, SessionError> {
+        let Signals { mut interrupts, mut terminations } = Signals::listen()?;
+        let forwarding = tokio::spawn(async move {
+            loop {
+                let command = tokio::select! {
+                    Some(()) = interrupts.recv() => Command::Interrupt,
+                    Some(()) = terminations.recv() => Command::Detach,
+                    else => return,
+                };
+                let Some(commands) = commands.upgrade() else { return };
+                // A task that is over takes no more.
+                drop(commands.send(command));
+            }
+        });
+        Ok(Self(forwarding.abort_handle()))
+    }
 }
 
-impl Company<'_> {
-    /// Waits for the next word; whoever is only asked says none.
-    async fn word(&mut self) -> Word {
-        match self {
-            Self::Attendant(_) => std::future::pending().await,
-            // Whoever is gone has left.
-            Self::Talking { words, .. } => words.recv().await.unwrap_or(Word::Leave),
-        }
-    }
-
-    /// Writes down what was said and not heard yet, for whoever goes on with the run.
-    async fn keep(&mut self, run: &RunId, store: &dyn Store) -> Result<(), SessionError> {
-        let Self::Talking { words, .. } = self else { return Ok(()) };
-        while let Ok(word) = words.try_recv() {
-            if let Word::Post(event, kept) = word {
-                store.post(run, &written(&event)).await?;
-                tell(kept);
-            }
-        }
-        Ok(())
+impl Drop for Pressed {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 
 /// Drives a run until it ends or waits for somebody who is not there. Ctrl-C cancels it
-/// in good order, or the turn of a conversation; a second one, or the system's request to
-/// end, lets go of it as it is.
-pub(super) async fn drive(
-    driver: &mut Driver,
-    store: &Arc<dyn Store>,
+/// in good order; a second one, or the system's request to end, detaches from it as it is.
+pub(super) async fn attended(
+    driver: Driver,
     watch: Option<Watch>,
-    mut company: Company<'_>,
-    signals: Signals,
+    commands: mpsc::UnboundedReceiver<Command>,
+    attendant: &mut dyn Attend,
 ) -> Result<Outcome, SessionError> {
-    let mut changes = store.changes().await?;
-    let mut looks = every(watch.as_ref().map_or(Duration::from_hours(1), Watch::every));
-    let Signals { mut interrupts, mut terminations } = signals;
-    let (mut cancelled, id) = (false, driver.id().clone());
-    // Whoever goes on with a paused run lets it go on; the watch, if there is one, with its
-    // first look, so that nothing is started while the machine is short of something.
-    if driver.run().core().paused && watch.is_none() {
-        driver.give(Event::Resumed).await?;
-    }
-    let mut watch = watch.map(|watch| watch.taking_over(driver.run().core().paused));
-    deliver(&**store, driver).await?;
-    loop {
-        if driver.listens() && hear(&**store, driver).await? {
-            continue;
-        }
-        match (driver.standing(), &mut company) {
-            (Standing::Ended(_), _) => break,
-            (Standing::Asking, Company::Attendant(attendant)) if driver.is_idle() => {
-                if !ask(driver, &**store, &mut **attendant).await? {
-                    break;
-                }
-                continue;
-            }
-            (Standing::Asking, Company::Talking { answers: false, .. }) if driver.is_idle() => {
-                break;
-            }
-            // What the watch has paused goes on here; for a person's pause somebody must come.
-            (Standing::Waiting, Company::Attendant(_)) if driver.is_idle() => {
-                let core = driver.run().core();
-                if !core.paused || driver.is_held() || watch.is_none() {
-                    break;
-                }
-            }
-            _ => {}
-        }
-        let event = tokio::select! {
-            sent = driver.next() => match sent {
-                Sent::Event(event) => event,
-                Sent::Letter | Sent::Question => continue,
-            },
-            word = company.word() => match heard(word, driver, &**store).await? {
-                Heard::Event(event) => event,
-                Heard::Nothing => continue,
-                Heard::Unattended => {
-                    if let Company::Talking { answers, .. } = &mut company {
-                        *answers = false;
-                    }
-                    continue;
-                }
-                Heard::Farewell => break,
-            },
-            Some(()) = interrupts.recv() => match &company {
-                Company::Talking { .. } if driver.is_under_way() => cancel(Scope::Turn),
-                Company::Attendant(_) if !cancelled => {
-                    cancelled = true;
-                    cancel(Scope::Run)
-                }
-                _ => break,
-            },
-            Some(()) = terminations.recv() => break,
-            () = changes.letter_for(&id) => {
-                deliver(&**store, driver).await?;
-                continue;
-            }
-            _ = looks.tick() => {
-                if let Some(call) = watch.as_mut().and_then(Watch::look) {
-                    driver.heed(call).await?;
-                }
-                continue;
-            }
-        };
-        driver.give(event).await?;
-    }
-    let outcome = outcome(driver);
-    if matches!(outcome.standing, Standing::Ended(_)) {
-        end_children(&idle(driver.agents(), store), &outcome.run).await;
-    } else {
-        company.keep(&outcome.run, &**store).await?;
-    }
-    Ok(outcome)
-}
-
-const fn cancel(scope: Scope) -> Event<Body> {
-    Event::Cancelled { scope }
-}
-
-/// What a word comes to.
-enum Heard {
-    Event(Event<Body>),
-    Nothing,
-    Unattended,
-    Farewell,
-}
-
-async fn heard(word: Word, driver: &mut Driver, store: &dyn Store) -> Result<Heard, SessionError> {
-    Ok(match word {
-        Word::Post(event, kept) => {
-            store.post(driver.id(), &written(&event)).await?;
-            tell(kept);
-            Heard::Nothing
-        }
-        // Whoever listens already has nothing to stop.
-        Word::CancelTurn if driver.listens() => Heard::Nothing,
-        Word::CancelTurn => Heard::Event(cancel(Scope::Turn)),
-        Word::Decide(effect, decision) => {
-            // A person may answer from the journal while the call is still looked at.
-            let mut asked = driver.left_questions().into_iter();
-            // One that is answered or too late is no question any more.
-            asked.find(|question| question.effect == effect).map_or(Heard::Nothing, |question| {
-                Heard::Event(approval(driver.run(), &question, &decision))
-            })
-        }
-        Word::Unattended => Heard::Unattended,
-        Word::Leave => Heard::Farewell,
-    })
-}
-
-/// Tells whoever said a word that it is on disk.
-fn tell(kept: oneshot::Sender<()>) {
-    // Not everybody waits for that.
-    let _: Result<(), ()> = kept.send(());
-}
-
-fn every(period: Duration) -> Interval {
-    let mut ticks = interval(period);
-    // What was missed while a step was written need not be made up for.
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    ticks
-}
-
-/// Delivers the letters that do not wait for the run to listen: approvals, cancels. Of
-/// several answers to one question the last counts. What ends the run is the last of all.
-pub(crate) async fn deliver(store: &dyn Store, driver: &mut Driver) -> Result<(), DriveError> {
-    let mut letters = store.letters(driver.id()).await?;
-    letters.retain(|it| !is_word(it));
-    for (at, letter) in letters.iter().enumerate() {
-        if matches!(driver.standing(), Standing::Ended(_)) {
+    let mut task = talking(driver, Until::Waits, watch, commands).await?;
+    while task.run().await? == Rest::Asking {
+        if !ask(&mut task, attendant).await? {
             break;
         }
-        let question = about(letter);
-        let mut later = letters.iter().skip(at + 1);
-        // The time of a question goes on while nobody drives the run.
-        let due = question.and_then(|question| driver.due(question));
-        let late = due.is_some_and(|due| due <= letter.at_ms);
-        if late || question.is_some() && later.any(|it| about(it) == question) {
-            driver.pass_over(letter).await?;
-        } else {
-            driver.take(letter).await?;
-        }
     }
-    Ok(())
+    Ok(outcome(task.driver()))
 }
 
-/// Delivers the oldest word to a run that listens; returns whether there was one.
-pub(crate) async fn hear(store: &dyn Store, driver: &mut Driver) -> Result<bool, DriveError> {
-    let letters = store.letters(driver.id()).await?;
-    let Some(word) = letters.iter().find(|it| is_word(it)) else { return Ok(false) };
-    driver.take(word).await?;
-    Ok(true)
+/// Drives a run that somebody talks with until it ends or they leave. Ctrl-C cancels the turn.
+pub(super) async fn talked_with(
+    driver: Driver,
+    watch: Option<Watch>,
+    commands: mpsc::UnboundedReceiver<Command>,
+) -> Result<Outcome, SessionError> {
+    let mut task = talking(driver, Until::Ends { answers: true }, watch, commands).await?;
+    if !matches!(task.run().await?, Rest::Ended(_)) {
+        task.keep_commands().await?;
+    }
+    Ok(outcome(task.driver()))
 }
 
 /// Puts the open questions to who is there. Returns whether one was answered.
-async fn ask(
-    driver: &mut Driver,
-    store: &dyn Store,
-    attendant: &mut dyn Attend,
-) -> Result<bool, SessionError> {
+async fn ask(task: &mut RunTask, attendant: &mut dyn Attend) -> Result<bool, SessionError> {
+    let driver = task.driver_mut();
+    let store = &*Arc::clone(driver.store());
     let mut answered = false;
     for question in driver.questions() {
         let (reply, disturbed) = put(driver, store, &question, attendant);
@@ -262,7 +105,7 @@ async fn ask(
                 driver.give(event).await?;
             }
             Reply::Cancel => {
-                driver.give(cancel(Scope::Run)).await?;
+                driver.give(Event::Cancelled { scope: Scope::Run }).await?;
                 return Ok(true);
             }
             _ => {}
@@ -321,7 +164,8 @@ pub fn approval(run: &dyn AnyRun, question: &Question, decision: &Decision) -> E
     }
 }
 
-fn outcome(driver: &Driver) -> Outcome {
+/// Returns how a run stands that nobody drives any more.
+pub(crate) fn outcome(driver: &Driver) -> Outcome {
     let core = driver.run().core();
     Outcome {
         run: driver.id().clone(),

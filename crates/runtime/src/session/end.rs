@@ -51,7 +51,8 @@ pub(super) fn idle(agents: &Arc<Agents>, store: &Arc<dyn Store>) -> Site {
 /// Ends the children of a run that has ended: an attempt that was stopped leaves one
 /// behind, and nobody will ask for its answer. One that cannot be ended is told to the log
 /// alone: how the run itself ended must not be lost over it.
-pub(super) async fn end_children(site: &Site, id: &RunId) {
+pub(crate) async fn end_children(agents: &Arc<Agents>, store: &Arc<dyn Store>, id: &RunId) {
+    let site = &idle(agents, store);
     let children = site.store.open_children(id).await.unwrap_or_else(|error| {
         tracing::warn!(run = %id, %error, "the children of a run cannot be listed");
         Vec::new()

@@ -63,7 +63,7 @@ impl Session {
         let site = self.idle();
         self.threads.block_on(async {
             end::end(&site, lease).await?;
-            end::end_children(&site, id).await;
+            end::end_children(&self.agents, &self.store, id).await;
             Ok::<(), SessionError>(())
         })?;
         Ok(Posted::Taken)

@@ -36,7 +36,7 @@ pub fn rehearse(
     settings.model.record = None;
     let session = Session::open(agents, &scratch.0.join("journal.db"), &scratch.0)?;
     let host = session.host(settings)?;
-    let beginning = Session::beginning(&host, start)?;
+    let beginning = session.engine(&host).beginning(start)?;
     let (program, begun) = (beginning.program, beginning.begun);
     let event = Event::Begun(Box::new(begun.clone()));
     let mut run = program.start();

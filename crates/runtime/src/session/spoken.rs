@@ -4,7 +4,6 @@ use pointsman_agents::{
     code::Plan,
     transcript::{Message, Transcript},
 };
-use pointsman_kernel::event::Event;
 use serde::Deserialize;
 
 use super::{
@@ -14,6 +13,8 @@ use super::{
 };
 use crate::{
     driver::{listens, say::words},
+    engine::claim,
+    mail::given,
     store::{Letter, RunId},
 };
 
@@ -93,23 +94,13 @@ impl Session {
         Ok(())
     }
 
-    /// Takes back pauses that nobody has heard: somebody goes on with the run.
-    pub(super) async fn unpaused(&self, id: &RunId) -> Result<(), SessionError> {
-        for letter in self.store.letters(id).await? {
-            if matches!(letter.event(), Ok(Event::Paused { .. })) {
-                self.store.discard(letter.id).await?;
-            }
-        }
-        Ok(())
-    }
-
     /// Makes a run that goes on with a conversation that has ended. It shares what was
     /// before the end and listens: nothing that was under way then is done again. What the
     /// other run was told and did not hear is said to it.
     pub fn again(&self, id: &RunId) -> Result<RunId, SessionError> {
         let child = self.fork(id, None)?;
         self.threads.block_on(async {
-            end::settle(&self.idle(), self.claim(&child).await?).await?;
+            end::settle(&self.idle(), claim(&*self.store, &child).await?).await?;
             for letter in self.store.letters(id).await? {
                 if text(&letter).is_some() {
                     self.store.post(&child, &letter.body).await?;
@@ -124,17 +115,4 @@ impl Session {
 /// Returns what is said in a letter in plain words.
 fn text(letter: &Letter) -> Option<String> {
     words(&letter.event().ok()?)
-}
-
-/// Returns which of an agent's events a letter gives, if it gives one.
-fn given(letter: &Letter) -> Option<u16> {
-    match letter.event() {
-        Ok(Event::Given { event, .. }) => Some(event),
-        _ => None,
-    }
-}
-
-/// Returns whether a letter holds something that a run must listen for.
-pub(crate) fn is_word(letter: &Letter) -> bool {
-    given(letter).is_some()
 }

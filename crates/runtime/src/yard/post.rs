@@ -9,7 +9,7 @@ use std::{
 use super::{Inner, Slot, Yard};
 use crate::{
     driver::Sent,
-    session::is_word,
+    mail::is_word,
     store::{Change, Letter, RunId, StoreError},
 };
 

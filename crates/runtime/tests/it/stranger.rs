@@ -1,6 +1,8 @@
 //! An agent that does not ship, with an executor of its own: everything that the runtime knows
 //! of it, it was told by the agent.
 
+mod engine;
+
 use std::sync::{
     Arc, Mutex,
     atomic::{AtomicUsize, Ordering},

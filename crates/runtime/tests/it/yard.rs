@@ -8,6 +8,7 @@ use pointsman_kernel::{
     chart::Disposition,
     event::{Begun, Event, Scope},
     governor::Permissions,
+    id::Seq,
     journal::body,
 };
 use pointsman_runtime::{
@@ -222,6 +223,31 @@ async fn runs_of_an_earlier_process_are_adopted() {
     assert!(yard.send(&id, closed()));
     let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
     assert_eq!(left.expect("the yard is open").how.ok(), Some(Disposition::Succeeded));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn children_that_were_left_behind_end_with_their_parent() {
+    let folder = Folder::new("yard-children");
+    let store = Arc::new(folder.store());
+    let site = Site {
+        agents: Arc::new(pointsman_agents::all()),
+        store: Arc::<SqliteStore>::clone(&store),
+        performer: Arc::new(World),
+        observers: Vec::new(),
+    };
+    let (yard, mut leaving) = Yard::open(site, 8);
+    let id = new_run_id();
+    let begun = yard.begin(beginning(&program(CHART), CHART, id.clone())).await;
+    begun.unwrap_or_else(|error| panic!("it begins: {error}"));
+    parked(&yard, 1).await;
+    // As good as any child is one that shares its parent's past.
+    let child: RunId = format!("{id}-1-0").parse().expect("an id");
+    store.fork(&id, Seq(1), child.clone(), 5).await.expect("it is made");
+    assert!(yard.send(&id, closed()));
+    let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
+    assert_eq!(left.expect("the yard is open").how.ok(), Some(Disposition::Succeeded));
+    let row = store.reader().run(&child).expect("readable");
+    assert_eq!(row.ended.as_deref(), Some("cancelled"));
 }
 
 /// Never answers.

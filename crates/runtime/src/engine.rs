@@ -1,0 +1,290 @@
+//! The engine: runs for programs that await.
+//!
+//! It has no threads of its own, handles no signal and blocks no caller: it works on any runtime
+//! of tasks, one with a single thread included. What an agent, a tool, a store or a model is, the
+//! program that embeds it says; the command line is such a program.
+//!
+//! ```no_run
+//! # use pointsman_kernel::agents::Agents;
+//! # use pointsman_runtime::{engine::{Engine, EngineError}, session::Start, store::MemoryStore};
+//! # async fn runs(agents: Agents, start: Start) -> Result<(), EngineError> {
+//! let engine = Engine::builder(MemoryStore::new()).agents(agents).build().await?;
+//! let mut run = engine.start(start).await?;
+//! while let Some(notice) = run.next().await {
+//!     println!("{notice:?}");
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod handle;
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use pointsman_kernel::{
+    agent::Agent,
+    agents::Agents,
+    body::Body,
+    chart::Charge,
+    event::{Begun, Event},
+    id::Seq,
+    journal::{Entry, body},
+};
+
+pub use crate::session::SessionError as EngineError;
+use crate::{
+    clock::{entropy, new_run_id, now_ms},
+    driver::{Beginning, Driver, Site, written},
+    executor::Executor,
+    host::{self, Host},
+    model,
+    observe::Observer,
+    session::{Start, program},
+    store::{Changes, Lease, LetterId, Listed, RunId, Store},
+    tool::{self, Tool},
+    watch,
+};
+pub use handle::RunHandle;
+pub(crate) use handle::talking;
+
+/// How often a run that seems to be driven elsewhere is tried again, and after how long.
+pub(crate) const CLAIM_TRIES: u32 = 10;
+pub(crate) const CLAIM_PAUSE: Duration = Duration::from_millis(50);
+
+/// Drives runs. It can be cloned; runs go on after it is dropped, for as long as their handles are
+/// there.
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) agents: Arc<Agents>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) host: Host,
+}
+
+impl Engine {
+    /// Begins to set an engine up over a store.
+    pub fn builder(store: impl Store) -> Builder {
+        let tools = tool::Settings::over(".", ":memory:");
+        let settings = host::Settings::new(model::Settings::new(model::Spec::quote()), tools);
+        let (store, agents) = (Arc::new(store), Agents::default());
+        Builder { store, agents, settings, folder: ".".into() }
+    }
+
+    /// Returns the agents that runs can be of.
+    pub fn agents(&self) -> &Agents {
+        &self.agents
+    }
+
+    /// Returns the store, to read from.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// Begins a run. Its first entry is written when this returns.
+    pub async fn start(&self, start: Start) -> Result<RunHandle, EngineError> {
+        let (told, notices) = handle::notices();
+        let driver = self.begin(self.beginning(start)?, vec![told]).await?;
+        RunHandle::drive(driver, self.host.watch(), notices).await
+    }
+
+    /// Resumes a run that nobody drives: one that was interrupted, or that waits. A run that is
+    /// paused goes on.
+    pub async fn resume(&self, run: &RunId) -> Result<RunHandle, EngineError> {
+        let (told, notices) = handle::notices();
+        let program = Arc::new(program(&self.agents, &*self.store, run).await?);
+        let lease = self.claim(run).await?;
+        self.unpause(run).await?;
+        let heard = self.store.letters(run).await?.is_empty();
+        let driver = Driver::rejoin(self.site(vec![told]), program, lease, heard).await?;
+        RunHandle::drive(driver, self.host.watch(), notices).await
+    }
+
+    /// Makes a run that shares another's entries up to one of them: by default all of a run that
+    /// goes on, and all but the end of one that has ended.
+    pub async fn fork(&self, run: &RunId, at: Option<Seq>) -> Result<RunId, EngineError> {
+        fork(&*self.store, run, at).await
+    }
+
+    /// Sends an event to a run. Its task takes it, in this process or another one; where nobody
+    /// drives the run, it waits until somebody resumes it.
+    pub async fn send(&self, run: &RunId, event: &Event<Body>) -> Result<LetterId, EngineError> {
+        Ok(self.store.post(run, &written(event)).await?)
+    }
+
+    /// Lists the runs, the newest first.
+    pub async fn list(&self) -> Result<Listed, EngineError> {
+        Ok(self.store.list().await?)
+    }
+
+    /// Returns hints of what changes from now on, in this process and in others.
+    pub async fn changes(&self) -> Result<Changes, EngineError> {
+        Ok(self.store.changes().await?)
+    }
+
+    /// Returns a run that is to begin, with all that the host has to say of it.
+    pub(crate) fn beginning(&self, start: Start) -> Result<Beginning, EngineError> {
+        let Start { program, source, config, goal, words, permissions, seed } = start;
+        let (agent, host) = (program.agent(), &self.host);
+        let config = host.configure(agent, &config, &permissions)?;
+        let id = new_run_id();
+        let begun = Begun {
+            chart: program.name().into(),
+            version: program.version(),
+            digest: program.digest(),
+            seed: seed.unwrap_or_else(entropy),
+            permissions,
+            tools: host.decls_for(agent),
+            checks: true,
+            config: config.into(),
+            place: Some(body(&host.place_of(&id, agent))?),
+        };
+        let words = words.into_iter().map(|body| Event::Given { event: 0, body: body.into() });
+        let (program, words) = (Arc::new(program), words.collect());
+        Ok(Beginning { id, program, source, goal, words, begun })
+    }
+
+    pub(crate) async fn begin(
+        &self,
+        beginning: Beginning,
+        observers: Vec<Arc<dyn Observer>>,
+    ) -> Result<Driver, EngineError> {
+        Ok(Driver::begin(self.site(observers), beginning).await?)
+    }
+
+    /// Takes a run up where its journal ends, with more of what is charged than the chart permits.
+    pub(crate) async fn take_up(
+        &self,
+        run: &RunId,
+        grants: &[(Charge, u64)],
+        observers: Vec<Arc<dyn Observer>>,
+    ) -> Result<Driver, EngineError> {
+        let program = Arc::new(program(&self.agents, &*self.store, run).await?);
+        let lease = self.claim(run).await?;
+        self.unpause(run).await?;
+        Ok(Driver::resume_granting(self.site(observers), program, lease, grants).await?)
+    }
+
+    /// Claims a run: see [`claim`].
+    pub(crate) async fn claim(&self, run: &RunId) -> Result<Lease, EngineError> {
+        claim(&*self.store, run).await
+    }
+
+    /// Takes back pauses that no run has heard: somebody resumes it.
+    pub(crate) async fn unpause(&self, run: &RunId) -> Result<(), EngineError> {
+        for letter in self.store.letters(run).await? {
+            if matches!(letter.event(), Ok(Event::Paused { .. })) {
+                self.store.discard(letter.id).await?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn site(&self, observers: Vec<Arc<dyn Observer>>) -> Site {
+        let (agents, store) = (Arc::clone(&self.agents), Arc::clone(&self.store));
+        Site { agents, store, performer: Arc::new(self.host.clone()), observers }
+    }
+}
+
+/// Sets an engine up.
+#[derive(Debug)]
+pub struct Builder {
+    store: Arc<dyn Store>,
+    agents: Agents,
+    settings: host::Settings,
+    folder: PathBuf,
+}
+
+impl Builder {
+    /// Sets the agents that runs can be of, with their charts.
+    #[must_use]
+    pub fn agents(mut self, agents: Agents) -> Self {
+        self.agents = agents;
+        self
+    }
+
+    /// Adds what carries out the tasks of an agent's own.
+    #[must_use]
+    pub fn executor<A: Agent>(mut self, executor: impl Executor<A>) -> Self {
+        self.settings.executors = self.settings.executors.with::<A>(executor);
+        self
+    }
+
+    /// Adds a tool. Of two with one name the last counts.
+    #[must_use]
+    pub fn tool(mut self, tool: impl Tool + 'static) -> Self {
+        let toolbox = &mut self.settings.tools.toolbox;
+        *toolbox = toolbox.with([Arc::new(tool) as Arc<dyn Tool>]);
+        self
+    }
+
+    /// Sets the workspace of the tools, and how far they go. Tools that were added stay.
+    #[must_use]
+    pub fn workspace(mut self, tools: tool::Settings) -> Self {
+        let toolbox = self.settings.tools.toolbox;
+        self.settings.tools = tool::Settings { toolbox, ..tools };
+        self
+    }
+
+    /// Sets the model.
+    #[must_use]
+    pub fn model(mut self, model: model::Settings) -> Self {
+        self.settings.model = model;
+        self
+    }
+
+    /// Has runs pause while the machine is short of something; the folder tells which disk.
+    #[must_use]
+    pub fn watch(mut self, limits: watch::Limits, folder: impl Into<PathBuf>) -> Self {
+        self.settings.watch = Some(limits);
+        self.folder = folder.into();
+        self
+    }
+
+    /// Sets the engine up.
+    pub async fn build(self) -> Result<Engine, EngineError> {
+        let Self { store, agents, settings, folder } = self;
+        let agents = Arc::new(agents);
+        let host =
+            Host::open(settings, Arc::clone(&agents), Arc::clone(&store), folder.join("journal"));
+        Ok(Engine { agents, store, host: host.await? })
+    }
+}
+
+/// Claims a run. A process that only asks whether somebody drives it claims it, too, for a moment:
+/// that is waited for.
+pub(crate) async fn claim(store: &dyn Store, run: &RunId) -> Result<Lease, EngineError> {
+    for _ in 0..CLAIM_TRIES {
+        if let Some(lease) = store.claim(run).await? {
+            return Ok(lease);
+        }
+        tokio::time::sleep(CLAIM_PAUSE).await;
+    }
+    Err(EngineError::Held { run: run.clone() })
+}
+
+/// Makes a run that shares another's entries up to one of them.
+pub(crate) async fn fork(
+    store: &dyn Store,
+    id: &RunId,
+    at: Option<Seq>,
+) -> Result<RunId, EngineError> {
+    let row = store.run(id).await?;
+    let last = if row.ended.is_some() { row.seq.0.saturating_sub(1) } else { row.seq.0 };
+    if last == 0 && at.is_none() {
+        return Err(EngineError::NothingToFork { run: id.clone() });
+    }
+    let at = at.unwrap_or(Seq(last));
+    if at.0 == 0 || at.0 > row.seq.0 {
+        let has = usize::try_from(row.seq.0).unwrap_or(usize::MAX);
+        return Err(EngineError::NoSuchEntry { run: id.clone(), has, asked: at });
+    }
+    if at.0 > last {
+        return Err(EngineError::ForkOfTheEnd { run: id.clone(), last: Seq(last) });
+    }
+    // Its clock goes on from the entry, as if it had been begun that much earlier.
+    let lines = store.lines(id, Seq(at.0 - 1)).await?;
+    let entry = lines.first().and_then(|line| Entry::read(line).ok());
+    let begun = now_ms().saturating_sub(entry.map_or(0, |entry| entry.at.0));
+    let child = new_run_id();
+    store.fork(id, at, child.clone(), begun).await?;
+    Ok(child)
+}

@@ -1,0 +1,116 @@
+//! The handle of a run: commands and answers go to it, notices come from it.
+
+use std::sync::Arc;
+
+use pointsman_kernel::event::Event;
+use tokio::{
+    sync::mpsc,
+    task::{AbortHandle, JoinHandle},
+};
+
+use super::EngineError;
+use crate::{
+    driver::Driver,
+    observe::{Notice, Observer},
+    session::{Outcome, Speaker, outcome},
+    store::RunId,
+    task::{Command, Rest, RunTask, Until},
+    watch::Watch,
+};
+
+/// What a run sends to its handle.
+pub(super) type Notices = mpsc::UnboundedReceiver<Notice>;
+
+/// Returns an observer, and what it is told.
+pub(super) fn notices() -> (Arc<dyn Observer>, Notices) {
+    let (sender, notices) = mpsc::unbounded_channel();
+    let told = move |_: &RunId, notice: &Notice| {
+        // Nobody need listen.
+        drop(sender.send(notice.clone()));
+    };
+    (Arc::new(told), notices)
+}
+
+/// A run that is driven by a task of its own. Dropping the handle stops the task: the run is as
+/// its journal says, nobody has claimed it, and it can be resumed.
+#[derive(Debug)]
+pub struct RunHandle {
+    run: RunId,
+    speaker: Speaker,
+    notices: Notices,
+    driving: JoinHandle<Result<Outcome, EngineError>>,
+    stops: Stops,
+}
+
+/// Stops a task when it is dropped.
+#[derive(Debug)]
+struct Stops(AbortHandle);
+
+impl Drop for Stops {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl RunHandle {
+    pub(super) async fn drive(
+        driver: Driver,
+        watch: Option<Watch>,
+        notices: Notices,
+    ) -> Result<Self, EngineError> {
+        let (commands, taken) = mpsc::unbounded_channel();
+        let run = driver.id().clone();
+        let speaker = Speaker::new(commands, driver.program().agent());
+        let mut task = talking(driver, Until::Ends { answers: true }, watch, taken).await?;
+        let driving = tokio::spawn(async move {
+            if !matches!(task.run().await?, Rest::Ended(_)) {
+                task.keep_commands().await?;
+            }
+            Ok(outcome(task.driver()))
+        });
+        let stops = Stops(driving.abort_handle());
+        Ok(Self { run, speaker, notices, driving, stops })
+    }
+
+    /// Returns the run.
+    pub const fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// Returns a sender of commands: words, answers, a cancelled turn. The run is detached from
+    /// when this handle and all senders are gone.
+    pub fn speaker(&self) -> Speaker {
+        self.speaker.clone()
+    }
+
+    /// Waits for the next notice; nothing once the run is not driven any more. Dropping the future
+    /// loses none.
+    pub async fn next(&mut self) -> Option<Notice> {
+        self.notices.recv().await
+    }
+
+    /// Waits until the run ends, or waits for somebody: an answer or a word that nobody gives.
+    /// Then its task is over.
+    pub async fn wait(self) -> Result<Outcome, EngineError> {
+        self.speaker.send(Command::Wait);
+        let Self { run, speaker, driving, stops, .. } = self;
+        let outcome = driving.await;
+        drop((speaker, stops));
+        outcome.unwrap_or_else(|broken| Err(EngineError::Broke { run, why: broken.to_string() }))
+    }
+}
+
+/// Returns the task of a run that takes commands. A run that was paused goes on: with the first
+/// look where the machine is watched, so that nothing is started while it is short of something.
+pub(crate) async fn talking(
+    mut driver: Driver,
+    until: Until,
+    watch: Option<Watch>,
+    commands: mpsc::UnboundedReceiver<Command>,
+) -> Result<RunTask, EngineError> {
+    if driver.run().core().paused && watch.is_none() {
+        driver.give(Event::Resumed).await?;
+    }
+    let task = RunTask::new(driver, until).with_commands(commands).with_watch(watch);
+    Ok(task.with_letters().await?)
+}

@@ -1,0 +1,354 @@
+//! One loop drives every run: a command's, a conversation's, a child's and one of thousands.
+//!
+//! It takes the next of: an answer, an event that was sent, a letter, a command of its handle, the
+//! time to wake, its parent's pause, the watch over the machine. Callers differ in what they send,
+//! and in what they do when the run rests.
+
+use std::{sync::Arc, time::Duration};
+
+use pointsman_kernel::{
+    body::Body,
+    chart::Disposition,
+    event::{Event, Scope},
+    id::EffectId,
+};
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    time::{Interval, MissedTickBehavior, interval},
+};
+
+use crate::{
+    driver::{DriveError, Driver, Sent, Standing, written},
+    mail::{deliver, hear},
+    session::{Decision, approval, end_children},
+    store::{Changes, RunId, Store, StoreError},
+    watch::{Call, Watch},
+};
+
+/// What the handle of a run asks of its task.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// Post an event; the run hears it when it listens. The sender learns once it outlives the
+    /// process.
+    Post(Event<Body>, oneshot::Sender<()>),
+    /// Stop the work in progress and listen.
+    CancelTurn,
+    /// Take a person's answer to a question.
+    Decide(EffectId, Decision),
+    /// Detach from the run as soon as it waits for nothing but a person.
+    Unattended,
+    /// Detach from the run as soon as it waits for somebody.
+    Wait,
+    /// A person has pressed Ctrl-C: cancel the turn or the run, or detach from one that is
+    /// cancelled already or does nothing.
+    Interrupt,
+    /// Detach from the run as it is.
+    Detach,
+}
+
+/// What a run is driven for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Until {
+    /// Until it waits for somebody: a person's answer or word.
+    Waits,
+    /// Until nothing is in progress, though its time to wake may come: the caller wakes it.
+    Parks,
+    /// Until it ends, because somebody talks with it. Without answers, until it asks.
+    Ends {
+        /// Whether they answer questions.
+        answers: bool,
+    },
+}
+
+/// Why a task is over for now.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Rest {
+    /// The run has ended.
+    Ended(Disposition),
+    /// It waits for a person's answer.
+    Asking,
+    /// It waits for something else.
+    Waiting,
+    /// A command has detached the task from it.
+    Detached,
+}
+
+/// The task of a run.
+pub(crate) struct RunTask {
+    driver: Driver,
+    store: Arc<dyn Store>,
+    run: RunId,
+    until: Until,
+    commands: Option<mpsc::UnboundedReceiver<Command>>,
+    /// Nothing where the caller says when letters come.
+    changes: Option<Changes>,
+    parent: Option<watch::Receiver<bool>>,
+    machine: Option<(Watch, Interval)>,
+    /// Whether the letters were looked at that waited from before.
+    delivered: bool,
+    cancelled: bool,
+}
+
+impl RunTask {
+    /// Returns the task of a run.
+    pub(crate) fn new(driver: Driver, until: Until) -> Self {
+        Self {
+            store: Arc::clone(driver.store()),
+            run: driver.id().clone(),
+            driver,
+            until,
+            commands: None,
+            changes: None,
+            parent: None,
+            machine: None,
+            delivered: false,
+            cancelled: false,
+        }
+    }
+
+    /// Has it look for letters itself.
+    pub(crate) async fn with_letters(mut self) -> Result<Self, StoreError> {
+        self.changes = Some(self.store.changes().await?);
+        Ok(self)
+    }
+
+    /// Has it take commands.
+    #[must_use]
+    pub(crate) fn with_commands(mut self, commands: mpsc::UnboundedReceiver<Command>) -> Self {
+        self.commands = Some(commands);
+        self
+    }
+
+    /// Has it keep to the pauses of a parent.
+    #[must_use]
+    pub(crate) fn with_parent(mut self, parent: watch::Receiver<bool>) -> Self {
+        self.parent = Some(parent);
+        self
+    }
+
+    /// Has it pause the run while the machine is short of something. One that was paused when
+    /// somebody else detached from it goes on with the first look.
+    #[must_use]
+    pub(crate) fn with_watch(mut self, watch: Option<Watch>) -> Self {
+        let paused = self.driver.run().core().paused;
+        self.machine = watch.map(|watch| {
+            let looks = every(watch.every());
+            (watch.taking_over(paused), looks)
+        });
+        self
+    }
+
+    pub(crate) const fn driver(&self) -> &Driver {
+        &self.driver
+    }
+
+    pub(crate) const fn driver_mut(&mut self) -> &mut Driver {
+        &mut self.driver
+    }
+
+    /// Drives the run until it rests, and can be called again then. The children of a run that
+    /// has ended end with it.
+    ///
+    /// A future that is dropped leaves the run as its journal says: drop the task too.
+    pub(crate) async fn run(&mut self) -> Result<Rest, DriveError> {
+        if !self.delivered {
+            self.delivered = true;
+            deliver(&*self.store, &mut self.driver).await?;
+        }
+        loop {
+            self.follow_parent().await?;
+            if self.driver.listens() && hear(&*self.store, &mut self.driver).await? {
+                continue;
+            }
+            if let Some(rest) = self.rest() {
+                if matches!(rest, Rest::Ended(_)) {
+                    end_children(self.driver.agents(), &self.store, &self.run).await;
+                }
+                return Ok(rest);
+            }
+            let Self { driver, commands, changes, parent, machine, run, .. } = self;
+            let event = tokio::select! {
+                sent = driver.next() => match sent {
+                    Sent::Event(event) => Some(event),
+                    Sent::Letter => {
+                        deliver(&*self.store, &mut self.driver).await?;
+                        None
+                    }
+                    Sent::Question => None,
+                },
+                command = next_command(commands) => match self.obey(command).await? {
+                    Obeyed::Event(event) => Some(event),
+                    Obeyed::Done => None,
+                    Obeyed::Detach => return Ok(Rest::Detached),
+                },
+                () = next_letter(changes, run) => {
+                    deliver(&*self.store, &mut self.driver).await?;
+                    None
+                }
+                () = changed(parent) => None,
+                call = look(machine) => {
+                    if let Some(call) = call {
+                        self.driver.heed(call).await?;
+                    }
+                    None
+                }
+            };
+            if let Some(event) = event {
+                self.driver.give(event).await?;
+            }
+        }
+    }
+
+    /// Writes down the words that were sent and not taken, for the next owner of the run.
+    pub(crate) async fn keep_commands(&mut self) -> Result<(), StoreError> {
+        let Some(commands) = &mut self.commands else { return Ok(()) };
+        while let Ok(command) = commands.try_recv() {
+            if let Command::Post(event, kept) = command {
+                self.store.post(&self.run, &written(&event)).await?;
+                tell(kept);
+            }
+        }
+        Ok(())
+    }
+
+    /// Pauses the run while its parent is paused.
+    async fn follow_parent(&mut self) -> Result<(), DriveError> {
+        let Some(parent) = &mut self.parent else { return Ok(()) };
+        let wanted = *parent.borrow_and_update();
+        if wanted == self.driver.run().core().paused {
+            return Ok(());
+        }
+        let paused = || Call::Pause("its parent is paused".into());
+        self.driver.heed(if wanted { paused() } else { Call::Resume }).await
+    }
+
+    /// Returns why the task is over for now, if it is.
+    fn rest(&self) -> Option<Rest> {
+        let driver = &self.driver;
+        let standing = driver.standing();
+        if let Standing::Ended(ended) = standing {
+            return Some(Rest::Ended(ended));
+        }
+        if !driver.is_idle() {
+            return None;
+        }
+        let rest = if standing == Standing::Asking { Rest::Asking } else { Rest::Waiting };
+        let rests = match (self.until, standing) {
+            (Until::Parks, _) => !driver.is_under_way(),
+            (Until::Ends { answers }, Standing::Asking) => !answers,
+            (Until::Ends { .. }, _) | (Until::Waits, Standing::Moving) => false,
+            (Until::Waits, _) => !self.is_paused_for_a_while(),
+        };
+        rests.then_some(rest)
+    }
+
+    /// Returns whether the run is paused by somebody who lets it go on again: its parent, or the
+    /// watch over the machine. For a person's pause somebody must come.
+    fn is_paused_for_a_while(&self) -> bool {
+        let paused = self.driver.run().core().paused;
+        paused && (self.parent.is_some() || self.machine.is_some() && !self.driver.is_held())
+    }
+
+    async fn obey(&mut self, command: Command) -> Result<Obeyed, DriveError> {
+        let driver = &self.driver;
+        Ok(match command {
+            Command::Post(event, kept) => {
+                self.store.post(&self.run, &written(&event)).await?;
+                tell(kept);
+                Obeyed::Done
+            }
+            // A run that listens already has nothing to stop.
+            Command::CancelTurn if driver.listens() => Obeyed::Done,
+            Command::CancelTurn => cancel(Scope::Turn),
+            Command::Decide(effect, decision) => {
+                // A person may answer from the journal while the call is still looked at. A
+                // question that is answered or too late is none any more.
+                let mut asked = driver.left_questions().into_iter();
+                let asked = asked.find(|question| question.effect == effect);
+                asked.map_or(Obeyed::Done, |question| {
+                    Obeyed::Event(approval(driver.run(), &question, &decision))
+                })
+            }
+            Command::Unattended => {
+                if let Until::Ends { answers } = &mut self.until {
+                    *answers = false;
+                }
+                Obeyed::Done
+            }
+            Command::Wait => {
+                self.until = Until::Waits;
+                Obeyed::Done
+            }
+            Command::Interrupt => match self.until {
+                Until::Ends { .. } if driver.is_under_way() => cancel(Scope::Turn),
+                Until::Waits | Until::Parks if !self.cancelled => {
+                    self.cancelled = true;
+                    cancel(Scope::Run)
+                }
+                _ => Obeyed::Detach,
+            },
+            Command::Detach => Obeyed::Detach,
+        })
+    }
+}
+
+/// What a command comes to.
+enum Obeyed {
+    Event(Event<Body>),
+    Done,
+    Detach,
+}
+
+const fn cancel(scope: Scope) -> Obeyed {
+    Obeyed::Event(Event::Cancelled { scope })
+}
+
+/// Tells the sender of a word that it outlives the process.
+fn tell(kept: oneshot::Sender<()>) {
+    // Not everybody waits for that.
+    let _: Result<(), ()> = kept.send(());
+}
+
+/// Waits for a command. Where the last handle is gone, the run is detached from.
+async fn next_command(commands: &mut Option<mpsc::UnboundedReceiver<Command>>) -> Command {
+    match commands {
+        Some(commands) => commands.recv().await.unwrap_or(Command::Detach),
+        None => std::future::pending().await,
+    }
+}
+
+async fn next_letter(changes: &mut Option<Changes>, run: &RunId) {
+    match changes {
+        Some(changes) => changes.letter_for(run).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits until a parent is paused or goes on. Where it is gone nobody changes that any more.
+async fn changed(parent: &mut Option<watch::Receiver<bool>>) {
+    let changed = match parent {
+        Some(parent) => parent.changed().await.is_ok(),
+        None => false,
+    };
+    if !changed {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Waits for the next look at the machine, and returns what the watch asks for.
+async fn look(machine: &mut Option<(Watch, Interval)>) -> Option<Call> {
+    match machine {
+        Some((watch, looks)) => {
+            looks.tick().await;
+            watch.look()
+        }
+        None => std::future::pending().await,
+    }
+}
+
+fn every(period: Duration) -> Interval {
+    let mut ticks = interval(period);
+    // What was missed while a step was written need not be made up for.
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
+}

@@ -1,0 +1,146 @@
+//! The stranger's agent in a program that awaits: no threads of the engine's own, no file.
+
+use std::time::Duration;
+
+use pointsman_kernel::{chart::Disposition, governor::Permissions};
+use pointsman_runtime::{
+    driver::Standing,
+    engine::{Engine, EngineError, RunHandle},
+    observe::{Notice, Question},
+    session::{Decision, Start},
+    store::{MemoryStore, Store},
+};
+use serde_json::json;
+
+use super::{CHART, Dog, Shepherd, agents};
+
+/// How long anything may take that is not stuck.
+const LIMIT: Duration = Duration::from_mins(1);
+
+async fn engine(store: impl Store, dog: &Dog) -> Engine {
+    let builder = Engine::builder(store).agents(agents()).executor::<Shepherd>(dog.clone());
+    builder.build().await.unwrap_or_else(|error| panic!("it is set up: {error}"))
+}
+
+fn start(engine: &Engine) -> Start {
+    Start {
+        program: engine.agents().verify(CHART).expect("it is a chart"),
+        source: CHART.into(),
+        config: json!({}).into(),
+        goal: "shear".into(),
+        words: Vec::new(),
+        permissions: Permissions::allow_all(),
+        seed: Some(7),
+    }
+}
+
+fn yes() -> Decision {
+    Decision { granted: true, reason: "Gently.".into(), remember: None }
+}
+
+/// Waits until the run asks.
+async fn asked(run: &mut RunHandle) -> Question {
+    let asks = async {
+        loop {
+            if let Notice::Asked(question) = run.next().await.expect("it is driven") {
+                return question;
+            }
+        }
+    };
+    tokio::time::timeout(LIMIT, asks).await.expect("it asks")
+}
+
+#[tokio::test]
+async fn a_run_is_started_answered_and_over() -> Result<(), EngineError> {
+    let dog = Dog::default();
+    let engine = engine(MemoryStore::new(), &dog).await;
+    let mut run = engine.start(start(&engine)).await?;
+    let question = asked(&mut run).await;
+    run.speaker().decide(question.effect, yes());
+    let outcome = tokio::time::timeout(LIMIT, run.wait()).await.expect("it ends")?;
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
+    assert_eq!(outcome.result.as_deref(), Some("7 sheep, Is the wolf near? No. Gently."));
+    let listed = engine.list().await?;
+    assert_eq!(listed.runs.first().and_then(|row| row.ended.as_deref()), Some("succeeded"));
+    // Another way from before the end.
+    let fork = engine.fork(&outcome.run, None).await?;
+    let mut run = engine.resume(&fork).await?;
+    let question = asked(&mut run).await;
+    run.speaker().decide(question.effect, Decision { granted: false, ..yes() });
+    let outcome = tokio::time::timeout(LIMIT, run.wait()).await.expect("it ends")?;
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Denied));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_handle_that_is_dropped_leaves_nothing_behind_and_the_run_can_be_resumed()
+-> Result<(), EngineError> {
+    let (store, dog) = (MemoryStore::new(), Dog::default());
+    let first = engine(store.clone(), &dog).await;
+    let mut run = first.start(start(&first)).await?;
+    let (question, id) = (asked(&mut run).await, run.run().clone());
+    let held = first.resume(&id).await.err().map(|error| error.to_string());
+    assert_eq!(held, Some(format!("run {id} is being driven by another process")));
+    let before = tokio::runtime::Handle::current().metrics().num_alive_tasks();
+    drop(run);
+    // The task ends when it is next polled.
+    let gone = async {
+        while tokio::runtime::Handle::current().metrics().num_alive_tasks() >= before {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(LIMIT, gone).await.expect("its task ends");
+    drop(store.claim(&id).await?.expect("nobody has it"));
+
+    // Another engine, as after a restart: what was done is not done again.
+    let second = engine(store, &dog).await;
+    let performed = dog.performed.load(std::sync::atomic::Ordering::Relaxed);
+    let mut run = second.resume(&id).await?;
+    let again = asked(&mut run).await;
+    assert_eq!(again.effect, question.effect);
+    run.speaker().decide(again.effect, yes());
+    let outcome = tokio::time::timeout(LIMIT, run.wait()).await.expect("it ends")?;
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
+    assert_eq!(dog.performed.load(std::sync::atomic::Ordering::Relaxed), performed);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_run_that_nobody_answers_is_waited_for_no_longer_than_it_works() -> Result<(), EngineError>
+{
+    let engine = engine(MemoryStore::new(), &Dog::default()).await;
+    let run = engine.start(start(&engine)).await?;
+    let id = run.run().clone();
+    let outcome = tokio::time::timeout(LIMIT, run.wait()).await.expect("it is not waited for")?;
+    assert_eq!(outcome.standing, Standing::Asking);
+    assert_eq!(outcome.questions.len(), 1);
+    // An answer by letter counts when the run is resumed.
+    let program = engine.agents().verify(CHART).expect("it is a chart");
+    let question = outcome.questions.first().expect("there is one");
+    let event = pointsman_runtime::session::approval(&*program.start(), question, &yes());
+    engine.send(&id, &event).await?;
+    let outcome = engine.resume(&id).await?.wait();
+    let outcome = tokio::time::timeout(LIMIT, outcome).await.expect("it ends")?;
+    assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
+    Ok(())
+}
+
+#[tokio::test]
+async fn two_engines_drive_fifty_runs_on_one_thread() -> Result<(), EngineError> {
+    let (one, two) = (MemoryStore::new(), MemoryStore::new());
+    let dog = Dog::default();
+    let engines = [engine(one, &dog).await, engine(two, &dog).await];
+    let mut runs = Vec::new();
+    for at in 0..50 {
+        let engine = &engines[at % 2];
+        runs.push(engine.start(start(engine)).await?);
+    }
+    for mut run in runs {
+        let question = asked(&mut run).await;
+        run.speaker().decide(question.effect, yes());
+        let outcome = tokio::time::timeout(LIMIT, run.wait()).await.expect("it ends")?;
+        assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
+    }
+    assert_eq!(engines[0].list().await?.runs.len(), 25);
+    Ok(())
+}
