@@ -1,4 +1,7 @@
-//! `cargo xtask soak`: the `live`, `code` and `kill` tiers, for much longer.
+//! `cargo xtask soak`: the `live`, `code` and `kill` tiers, for much longer, and engines that share a
+//! thread.
+
+mod heartbeat;
 
 use std::time::{Duration, Instant};
 
@@ -38,13 +41,14 @@ pub(crate) fn soak(amount: Amount) -> Result<bool> {
     if runs > 0 {
         rows.push(timed("code", || code::runs(runs))?);
     }
+    rows.push(timed("engines", heartbeat::runs)?);
     if kills > 0 {
         rows.push(timed("kill", || kill::runs(kills))?);
     }
-    println!("\n{:<8}{:>10}  result", "soak", "seconds");
+    println!("\n{:<9}{:>9}  result", "soak", "seconds");
     for (name, took, well) in &rows {
         let result = if *well { "passed" } else { "FAILED" };
-        println!("{name:<8}{:>10.1}  {result}", took.as_secs_f64());
+        println!("{name:<9}{:>9.1}  {result}", took.as_secs_f64());
     }
     Ok(rows.iter().all(|(.., well)| *well))
 }

@@ -33,8 +33,7 @@ impl Journal {
         Self { store, agent, lease: Some(lease) }
     }
 
-    /// Writes an entry, the first with what is said of the run, and returns once it outlives the
-    /// process. `starts` are the effects that it permits, each with whether it was started before.
+    /// Writes an entry, the first with the run's opening, and returns once it outlives the process. `starts` are the effects that it permits, each with whether it was started before.
     pub(crate) async fn write(
         &mut self,
         append: Append,

@@ -126,8 +126,8 @@ impl RunTask {
         self
     }
 
-    /// Has it pause the run while the machine is short of something. One that was paused when
-    /// somebody else detached from it goes on with the first look.
+    /// Has it pause the run while the machine is short of something. A run that was left paused
+    /// resumes with the first look.
     #[must_use]
     pub(crate) fn with_watch(mut self, watch: Option<Watch>) -> Self {
         let paused = self.driver.run().core().paused;

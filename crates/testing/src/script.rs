@@ -17,7 +17,7 @@ pub fn id(name: &str) -> RunId {
     name.parse().expect("it is an id")
 }
 
-/// Returns what is said of a run with its first entry.
+/// Returns the opening of a run.
 pub fn opening(created_ms: u64) -> Opening {
     Opening {
         agent: "research".into(),

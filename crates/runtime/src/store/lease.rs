@@ -6,8 +6,8 @@ use super::RunId;
 
 /// The right to append to a run, until it is given up, dropped or lost.
 ///
-/// Its owner is the value: whoever has it drives the run. What a store needs to keep the run for
-/// that owner, such as a locked file, is inside and goes with it.
+/// The value is the ownership: its holder drives the run. The store's own part, such as a locked
+/// file, is inside and goes with it.
 #[must_use = "a lease that is dropped is given up"]
 pub struct Lease {
     run: RunId,

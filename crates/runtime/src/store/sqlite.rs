@@ -185,7 +185,7 @@ impl Store for SqliteStore {
     }
 
     async fn release(&self, lease: Lease) -> Result<(), StoreError> {
-        // Letters lie in their table whoever drives the run, so none can be lost.
+        // Letters lie in their table with or without an owner, so none can be lost.
         drop(lease);
         Ok(())
     }

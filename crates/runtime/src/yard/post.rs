@@ -74,8 +74,8 @@ impl Yard {
         true
     }
 
-    /// Returns whether a run is parked and can take one of these letters. One that is driven is
-    /// told of them, and one that is being loaded looks for them.
+    /// Returns whether a run is parked and can take one of these letters. One that is driven gets
+    /// a notice of them, and one that is being loaded looks for them.
     fn wants(&self, run: &RunId, letters: &[&Letter]) -> bool {
         match self.slots().runs.get(run) {
             Some(Slot::Driven(inbox)) => {

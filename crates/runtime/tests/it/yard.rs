@@ -90,6 +90,11 @@ impl Perform for World {
     }
 }
 
+fn site(store: &Arc<SqliteStore>, performer: Arc<dyn Perform>) -> Site {
+    let (agents, store) = (Arc::new(pointsman_agents::all()), Arc::<SqliteStore>::clone(store));
+    Site { agents, store, performer, observers: Vec::new() }
+}
+
 fn program(source: &str) -> Arc<Program> {
     Arc::new(crate::program(source))
 }
@@ -139,12 +144,7 @@ async fn parked(yard: &Yard, wanted: usize) {
 async fn a_thousand_runs_wait_on_the_disk_and_all_come_to_their_end() {
     let folder = Folder::new("yard");
     let store = Arc::new(folder.store());
-    let site = Site {
-        agents: Arc::new(pointsman_agents::all()),
-        store: Arc::<SqliteStore>::clone(&store),
-        performer: Arc::new(World),
-        observers: Vec::new(),
-    };
+    let site = site(&store, Arc::new(World));
     let (yard, mut leaving) = Yard::open(site, 64);
     let program = program(CHART);
     let ids: Vec<RunId> = (0..1_000).map(|_| new_run_id()).collect();
@@ -178,12 +178,7 @@ async fn a_thousand_runs_wait_on_the_disk_and_all_come_to_their_end() {
 async fn a_parked_run_is_woken_when_its_time_has_come() {
     let folder = Folder::new("sleeper");
     let store = Arc::new(folder.store());
-    let site = Site {
-        agents: Arc::new(pointsman_agents::all()),
-        store: Arc::<SqliteStore>::clone(&store),
-        performer: Arc::new(World),
-        observers: Vec::new(),
-    };
+    let site = site(&store, Arc::new(World));
     let (yard, mut leaving) = Yard::open(site.clone(), 8);
     let program = program(SLEEPER);
     let id = new_run_id();
@@ -204,12 +199,7 @@ async fn a_parked_run_is_woken_when_its_time_has_come() {
 async fn runs_of_an_earlier_process_are_adopted() {
     let folder = Folder::new("adopted");
     let store = Arc::new(folder.store());
-    let site = Site {
-        agents: Arc::new(pointsman_agents::all()),
-        store: Arc::<SqliteStore>::clone(&store),
-        performer: Arc::new(World),
-        observers: Vec::new(),
-    };
+    let site = site(&store, Arc::new(World));
     let program = program(CHART);
     let id = new_run_id();
     {
@@ -229,12 +219,7 @@ async fn runs_of_an_earlier_process_are_adopted() {
 async fn children_that_were_left_behind_end_with_their_parent() {
     let folder = Folder::new("yard-children");
     let store = Arc::new(folder.store());
-    let site = Site {
-        agents: Arc::new(pointsman_agents::all()),
-        store: Arc::<SqliteStore>::clone(&store),
-        performer: Arc::new(World),
-        observers: Vec::new(),
-    };
+    let site = site(&store, Arc::new(World));
     let (yard, mut leaving) = Yard::open(site, 8);
     let id = new_run_id();
     let begun = yard.begin(beginning(&program(CHART), CHART, id.clone())).await;
@@ -267,12 +252,7 @@ impl Perform for Mute {
 async fn an_interrupted_run_goes_on_when_it_is_adopted_and_is_free() {
     let folder = Folder::new("adopted-busy");
     let store = Arc::new(folder.store());
-    let site = |performer| Site {
-        agents: Arc::new(pointsman_agents::all()),
-        store: Arc::<SqliteStore>::clone(&store),
-        performer,
-        observers: Vec::new(),
-    };
+    let site = |performer| site(&store, performer);
     let program = program(CHART);
     let id = new_run_id();
     // Somebody began it, asked a model and was gone.
@@ -305,12 +285,7 @@ async fn an_interrupted_run_goes_on_when_it_is_adopted_and_is_free() {
 async fn a_run_that_was_interrupted_at_a_snapshot_goes_on_when_it_is_adopted() {
     let folder = Folder::new("adopted-snapshot");
     let store = Arc::new(folder.store());
-    let site = Site {
-        agents: Arc::new(pointsman_agents::all()),
-        store: Arc::<SqliteStore>::clone(&store),
-        performer: Arc::new(World),
-        observers: Vec::new(),
-    };
+    let site = site(&store, Arc::new(World));
     let program = program(CHART);
     let id = new_run_id();
     let begun = Driver::begin(site.clone(), beginning(&program, CHART, id.clone())).await;
@@ -346,12 +321,7 @@ async fn a_run_that_was_interrupted_at_a_snapshot_goes_on_when_it_is_adopted() {
 async fn letters_are_heard_and_wake_a_run_that_is_parked() {
     let folder = Folder::new("yard-letters");
     let store = Arc::new(folder.store());
-    let site = Site {
-        agents: Arc::new(pointsman_agents::all()),
-        store: Arc::<SqliteStore>::clone(&store),
-        performer: Arc::new(World),
-        observers: Vec::new(),
-    };
+    let site = site(&store, Arc::new(World));
     let (yard, mut leaving) = Yard::open(site.clone(), 8);
     let program = program(CHART);
     let (id, other) = (new_run_id(), new_run_id());

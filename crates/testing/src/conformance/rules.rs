@@ -19,7 +19,7 @@ use crate::script::{Script, id, opening, write};
 const RACES: u32 = 40;
 
 pub(super) const ALL: [Rule; 11] = [
-    ("a run is created once, with all that is said of it", |bench| Box::pin(created(bench))),
+    ("a run is created once, with its opening", |bench| Box::pin(created(bench))),
     ("one owner has a run at a time", |bench| Box::pin(owned(bench))),
     ("an owner that was lost writes nothing", |bench| Box::pin(fenced(bench))),
     ("entries follow each other along the chain", |bench| Box::pin(chained(bench))),
@@ -267,7 +267,7 @@ async fn announced(bench: &dyn Bench) -> Checked {
         hint(bench.limit(), changes, |change| *change == Change::Lagged, "the end of a run's row")
             .await?;
     }
-    // Places of what was removed may be used again, and are announced as any.
+    // Places of removed entries may be used again, and are announced like others.
     ours.append(&lease, script.next("it goes on").into()).await.map_err(failed)?;
     for changes in [&mut here, &mut there] {
         hint(bench.limit(), changes, entry(&run, 3), "an entry after a removal").await?;

@@ -31,7 +31,7 @@ impl Drop for Poller {
 pub(super) struct Polled(Mutex<Weak<Poller>>);
 
 impl Polled {
-    /// Returns the poller, or starts one. What is written from now on is found.
+    /// Returns the poller, or starts one. It finds every entry and letter from now on.
     pub(super) async fn poller(
         &self,
         reader: &Arc<Reader>,
@@ -66,7 +66,7 @@ async fn look(cursor: Cursor, reader: Arc<Reader>, feed: Feed, every: Duration) 
         let (looking, reader) = (cursor.take(), Arc::clone(&reader));
         let looked = spawn_blocking(move || match looking {
             Some(mut cursor) => cursor.look().ok().map(|changes| (cursor, changes)),
-            // What was written while nothing could be read is not known.
+            // Nobody knows the writes of a time in which nothing could be read.
             None => Some((Cursor::open(&reader).ok()?, vec![Change::Lagged])),
         });
         let Ok(Some((found, changes))) = looked.await else { continue };
@@ -97,7 +97,7 @@ impl Cursor {
         Ok(cursor)
     }
 
-    /// Returns what was written since the last look.
+    /// Returns the changes since the last look.
     fn look(&mut self) -> Result<Vec<Change>, StoreError> {
         let fail = |source| StoreError::reading(None, source);
         let version = self

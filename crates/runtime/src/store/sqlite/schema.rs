@@ -217,8 +217,8 @@ fn make(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     made.commit().map_err(fail)
 }
 
-/// Adds the table that the format before lacks. All of it is done or nothing: whoever is killed
-/// here leaves a journal of that format, which is upgraded at the next opening.
+/// Adds the table that the format before lacks. All of it is done or nothing: a process that is
+/// killed here leaves a journal of that format, which is upgraded at the next opening.
 fn upgrade(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     let fail = |source: rusqlite::Error| opening(path, source);
     let upgraded =

@@ -289,7 +289,7 @@ impl Writer {
         Some(answers)
     }
 
-    /// Gives hints of what was written to those who wait for it in this process.
+    /// Gives hints of the changes to those who wait for them in this process.
     fn announce(&self, batch: &[Job], answers: &Answers) {
         if !self.feed.has_readers() {
             return;

@@ -41,7 +41,7 @@ impl Bench for Sqlite {
     }
 }
 
-/// A store with a fault, whoever opens it.
+/// A store with a fault, for every owner.
 struct Faulty(MemoryStore, Arc<Planted>);
 
 #[async_trait]
