@@ -13,6 +13,23 @@ pub fn now_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// Returns the second in which a moment lies, as people write it, in universal time.
+pub fn written(ms: u64) -> String {
+    let seconds = i64::try_from(ms / 1000).unwrap_or(i64::MAX / 1000);
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Days since the first of March of the year 0, in spans of 400 years.
+    let days = days + 719_468;
+    let (span, of_span) = (days / 146_097, days % 146_097);
+    let year = (of_span - of_span / 1460 + of_span / 36_524 - of_span / 146_096) / 365;
+    let of_year = of_span - (365 * year + year / 4 - year / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = span * 400 + year + i64::from(month <= 2);
+    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
 /// Measures a run's time from its first entry. It never falls, and it goes on whatever
 /// becomes of the system's clock: one that is set back would otherwise stop every timeout.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@
 //! user's own file, the environment and the command line.
 
 mod budgets;
-pub(crate) mod day;
+mod day;
 mod explore;
 mod form;
 mod hooks;

@@ -15,8 +15,10 @@ mod work;
 mod write;
 
 pub(crate) use derive::Derived;
+#[cfg(feature = "tools")]
+pub(crate) use load::go_on;
 pub use load::{Loaded, fold, fold_each};
-pub(crate) use load::{go_on, rests, unread};
+pub(crate) use load::{rests, unread};
 pub use say::{SUMMARISED, Said, words};
 pub use stand::Standing;
 pub use stand::listens;

@@ -63,7 +63,7 @@ pub struct Engine {
 impl Engine {
     /// Begins to set an engine up over a store.
     pub fn builder(store: impl Store) -> Builder {
-        let tools = tool::Settings::over(".", ":memory:");
+        let tools = tool::Settings::within(".");
         let settings = host::Settings::new(model::Settings::new(model::Spec::quote()), tools);
         let (store, agents) = (Arc::new(store), Agents::default());
         Builder { store, agents, settings, folder: ".".into() }

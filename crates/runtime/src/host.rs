@@ -2,16 +2,19 @@
 //! agents' own tasks.
 
 mod child;
+#[cfg(feature = "agents")]
 mod echo;
+#[cfg(feature = "tools")]
 mod hook;
 mod instructions;
 mod offer;
 mod pauses;
 mod place;
 mod precheck;
+#[cfg(feature = "tools")]
 mod records;
 mod rules;
-#[cfg(test)]
+#[cfg(all(test, feature = "mcp", feature = "models", feature = "tools"))]
 mod tests;
 
 use std::{
@@ -19,32 +22,40 @@ use std::{
     sync::{Arc, Weak},
 };
 
+#[cfg(feature = "agents")]
 use pointsman_agents::{chat::Chat, research::Research};
 use pointsman_kernel::{
     agent::{FaultClass, ToolCall},
     agents::Agents,
     chart::Disposition,
     job::AgentDecl,
-    tool::{ToolDecl, ToolEffect},
+    tool::ToolDecl,
 };
 use thiserror::Error;
 
+#[cfg(feature = "agents")]
 use echo::Echo;
+#[cfg(feature = "tools")]
 use hook::AfterBatch;
+#[cfg(feature = "tools")]
 pub use hook::{AfterTools, Hooks};
 pub use instructions::Instructions;
 use pauses::Pauses;
 pub use place::Place;
+#[cfg(feature = "tools")]
 use records::Records;
 use rules::Rules;
 
+#[cfg(feature = "mcp")]
+use crate::mcp::{self, McpError, McpLimits, Servers};
+#[cfg(feature = "tools")]
+use crate::tool::plan;
 use crate::{
     executor::Executors,
-    mcp::{self, McpError, McpLimits, Servers},
     model::{self, Model, ModelError, Question},
     perform::{Checking, Doing, Done, Errand, Farewell, Perform, Shown, Task},
     store::{RunId, Store},
-    tool::{self, ToolError, ToolSpec, Tools, plan},
+    tool::{self, ToolError, ToolSpec, Tools},
     watch::{self, Watch},
 };
 
@@ -76,10 +87,12 @@ pub struct Settings {
     /// The tools over the workspace.
     pub tools: tool::Settings,
     /// The MCP servers of the workspace, and which of them are approved.
+    #[cfg(feature = "mcp")]
     pub mcp: Option<Approved>,
     /// When to pause.
     pub watch: Option<watch::Limits>,
     /// What happens after tools.
+    #[cfg(feature = "tools")]
     pub hooks: Hooks,
     /// For which agents the workspace's instructions are read.
     pub instructions: Instructions,
@@ -94,8 +107,10 @@ impl Settings {
         Self {
             model,
             tools,
+            #[cfg(feature = "mcp")]
             mcp: None,
             watch: None,
+            #[cfg(feature = "tools")]
             hooks: Hooks::default(),
             instructions: Instructions::default(),
             executors: Executors::default(),
@@ -104,6 +119,7 @@ impl Settings {
 }
 
 /// MCP servers, and which of them may be started.
+#[cfg(feature = "mcp")]
 #[derive(Clone, Debug)]
 pub struct Approved {
     /// What the workspace names.
@@ -122,55 +138,65 @@ struct Inner {
     agents: Arc<Agents>,
     model: Model,
     tools: Tools,
+    #[cfg(feature = "mcp")]
     refused: Vec<(String, McpError)>,
     watch: Option<watch::Limits>,
+    #[cfg(feature = "tools")]
     hooks: Hooks,
     instructions: Instructions,
     /// Where the journals are: the disk that is watched, and where child runs are kept.
     journal: PathBuf,
     store: Arc<dyn Store>,
+    #[cfg(feature = "tools")]
     accounts: hook::Accounts,
     executors: Executors,
     place: Place,
     pauses: Pauses,
+    #[cfg(feature = "tools")]
     records: Records,
     rules: Rules,
 }
 
 impl Host {
     /// Sets a host up; approved MCP servers are started.
+    #[cfg_attr(
+        not(feature = "mcp"),
+        expect(clippy::unused_async, reason = "only servers are waited for")
+    )]
     pub(crate) async fn open(
         settings: Settings,
         agents: Arc<Agents>,
         store: Arc<dyn Store>,
         journal: PathBuf,
     ) -> Result<Self, HostError> {
-        let Settings { model, tools, mcp, watch, hooks, instructions, executors } = settings;
-        let place = Place::of(&tools.root, &model);
-        let (model, tools) = (Model::new(model)?, Tools::open(tools)?);
-        let (servers, refused) = match mcp {
+        let place = Place::of(&settings.tools.root, &settings.model);
+        let (model, tools) = (Model::new(settings.model)?, Tools::open(settings.tools)?);
+        #[cfg(feature = "mcp")]
+        let (tools, refused) = match settings.mcp {
             Some(Approved { config, names, limits }) => {
                 let connected = Servers::connect(&config, &names, &limits).await;
-                (connected.servers.tools(), connected.refused)
+                (tools.with(connected.servers.tools())?, connected.refused)
             }
-            None => (Vec::new(), Vec::new()),
+            None => (tools, Vec::new()),
         };
-        let tools = tools.with(servers)?;
-        let own = Executors::default().with::<Research>(Echo);
         Ok(Self(Arc::new_cyclic(|host| Inner {
-            executors: own.with::<Chat>(AfterBatch(Weak::clone(host))).and(executors),
+            executors: shipped(host).and(settings.executors),
             agents,
             model,
             tools,
+            #[cfg(feature = "mcp")]
             refused,
-            watch,
-            hooks,
-            instructions,
+            watch: settings.watch,
+            #[cfg(feature = "tools")]
+            hooks: settings.hooks,
+            instructions: settings.instructions,
             journal,
             store,
+            #[cfg(feature = "tools")]
             accounts: hook::Accounts::default(),
             place,
             pauses: Pauses::default(),
+            #[cfg(feature = "tools")]
             records: Records::default(),
             rules: Rules::default(),
         })))
@@ -208,11 +234,13 @@ impl Host {
     }
 
     /// Returns the MCP servers that are not used, and why.
+    #[cfg(feature = "mcp")]
     pub fn refused(&self) -> &[(String, McpError)] {
         &self.0.refused
     }
 
     /// Returns the name of the sandbox that commands run in.
+    #[cfg(feature = "tools")]
     pub fn sandbox(&self) -> &str {
         self.0.tools.tool_sandbox()
     }
@@ -225,16 +253,32 @@ impl Host {
 
     /// Calls a tool.
     async fn call(&self, errand: &Errand, call: &ToolCall, shown: &Shown) -> Done {
-        let tool = self.0.tools.toolbox().find(&call.tool);
-        if tool.is_some_and(|tool| tool.decl().effect == ToolEffect::Command) {
-            self.heed_record(&errand.run).await;
-        }
+        #[cfg(feature = "tools")]
+        self.heed_record_before(&errand.run, call).await;
         let permissions = match self.0.rules.of(&*self.0.store, &errand.run).await {
             Ok(permissions) => permissions,
             Err(error) => return Done::fault(FaultClass::Other, false, &error.to_string()),
         };
         self.0.tools.under(permissions).call(call, errand, shown).await
     }
+}
+
+/// Returns the executors of shipped agents that are a host's own.
+#[cfg(feature = "tools")]
+fn shipped(host: &Weak<Inner>) -> Executors {
+    Executors::default().with::<Research>(Echo).with::<Chat>(AfterBatch(Weak::clone(host)))
+}
+
+/// Returns the executors of shipped agents that are a host's own.
+#[cfg(all(feature = "agents", not(feature = "tools")))]
+fn shipped(_: &Weak<Inner>) -> Executors {
+    Executors::default().with::<Research>(Echo).with::<Chat>(Echo)
+}
+
+/// Without the feature `agents` none ships.
+#[cfg(not(feature = "agents"))]
+fn shipped(_: &Weak<Inner>) -> Executors {
+    Executors::default()
 }
 
 impl Perform for Host {
@@ -246,7 +290,9 @@ impl Perform for Host {
         match task {
             Task::Model(prompt) => {
                 let offered = |spec: &ToolSpec| prompt.tools.contains(&spec.name);
-                let known = self.specs().into_iter().chain([plan::phase_complete()]);
+                let known = self.specs().into_iter();
+                #[cfg(feature = "tools")]
+                let known = known.chain([plan::phase_complete()]);
                 let tools = known.filter(offered).collect();
                 let question = Question { prompt, tools, key: errand.to_string() };
                 self.0.executors.ask(&errand, question, &self.0.model, shown)
@@ -272,6 +318,7 @@ impl Perform for Host {
     fn ended(&self, agent: &AgentDecl, run: &RunId, how: Disposition) -> Farewell {
         self.0.pauses.forget(run);
         self.0.rules.forget(run);
+        #[cfg(feature = "tools")]
         self.0.records.forget(run);
         self.0.executors.ended(agent.name, run, how)
     }

@@ -5,6 +5,11 @@
 //! of their own, `pointsman-webdriver`. It takes orders from `pointsman-kernel`, and
 //! only orders whose journal entry is on disk.
 //!
+//! Its features are on unless a library user turns them off; each brings its own dependencies:
+//! `sqlite` (journals in a file), `models` (those that are reached over the network), `tools` (those
+//! that ship, with their sandbox), `mcp`, and `agents` (what the shipped agents need of a host;
+//! `tools` needs it).
+//!
 //! - [`store`]: what keeps journals: the contract, a store in one SQLite file, one in memory.
 //! - [`driver`]: the loop around a run.
 //! - [`engine`]: runs for programs that await.
@@ -27,6 +32,7 @@
 
 pub mod attached;
 pub mod clock;
+#[cfg(all(feature = "models", feature = "tools"))]
 pub mod config;
 pub mod driver;
 pub mod engine;
@@ -35,10 +41,12 @@ pub mod executor;
 pub mod host;
 mod journal;
 mod mail;
+#[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod model;
 pub mod observe;
 pub mod perform;
+#[cfg(feature = "agents")]
 pub mod plan;
 mod platform;
 pub mod plural;

@@ -5,20 +5,30 @@
 //! - [`encode`] and [`decode`] are pure: a question to JSON, bytes to a reply.
 //! - [`quote`] answers without a model; a script answers from a file.
 
+#[cfg(feature = "models")]
 mod answer;
+#[cfg(feature = "models")]
 pub mod decode;
+#[cfg(feature = "models")]
 pub mod encode;
+#[cfg(feature = "models")]
 mod endpoint;
 mod error;
+#[cfg(feature = "tools")]
 pub mod quote;
+#[cfg(feature = "models")]
 mod reading;
 mod script;
 mod secret;
 mod settings;
 mod spec;
+#[cfg(feature = "models")]
 mod tape;
+#[cfg(feature = "models")]
 mod trust;
+#[cfg(feature = "models")]
 mod wait;
+#[cfg(feature = "models")]
 mod wire;
 
 use std::{fmt, path::Path, str::FromStr, sync::Arc};
@@ -31,6 +41,7 @@ pub use error::ModelError;
 pub use secret::Secret;
 pub use settings::{Prices, Proposals, Settings};
 pub use spec::{Provider, Spec};
+#[cfg(feature = "models")]
 pub use wait::{Headers, hint_ms};
 
 use crate::{
@@ -38,6 +49,7 @@ use crate::{
     tool::ToolSpec,
 };
 use script::Script;
+#[cfg(feature = "models")]
 use wire::Wire;
 
 /// What a model is asked.
@@ -62,6 +74,7 @@ pub struct Model {
 
 #[derive(Clone, Debug)]
 enum Kind {
+    #[cfg(feature = "models")]
     Wire(Arc<Wire>),
     Script(Arc<Script>),
     Quote,
@@ -78,7 +91,12 @@ impl Model {
             _ => settings.spec.to_string(),
         };
         let kind = match (provider, provider.protocol()) {
+            #[cfg(feature = "models")]
             (_, Some(protocol)) => Kind::Wire(Arc::new(Wire::new(settings, protocol)?)),
+            #[cfg(not(feature = "models"))]
+            (provider, Some(_)) => {
+                return Err(ModelError::NoFeature { provider });
+            }
             (Provider::Script, None) => {
                 Kind::Script(Script::open(Path::new(settings.spec.name()), settings.prices)?)
             }
@@ -101,6 +119,7 @@ impl Model {
     /// Dropping the future closes the connection.
     pub fn ask(&self, question: Question, shown: Shown) -> Doing {
         match &self.kind {
+            #[cfg(feature = "models")]
             Kind::Wire(wire) => {
                 let wire = Arc::clone(wire);
                 Box::pin(async move { wire.ask(&question, &shown).await })
@@ -109,6 +128,12 @@ impl Model {
                 let script = Arc::clone(script);
                 Box::pin(async move { script.answer(&question.prompt, &shown).await })
             }
+            #[cfg(not(feature = "tools"))]
+            Kind::Quote => Box::pin(async move {
+                let why = "`quote` needs the feature `tools` of this library, which is off";
+                Done::fault(FaultClass::Contract, false, why)
+            }),
+            #[cfg(feature = "tools")]
             Kind::Quote => Box::pin(async move {
                 match quote::reply(&question.prompt) {
                     Ok(reply) => {
@@ -123,8 +148,15 @@ impl Model {
 }
 
 /// Returns whether a text is the address of a model's server: none that holds a secret is.
+#[cfg(feature = "models")]
 pub(crate) fn is_address(provider: Provider, text: &str) -> bool {
     endpoint::base(provider, text).is_ok()
+}
+
+/// Without the feature `models` no server is asked.
+#[cfg(not(feature = "models"))]
+pub(crate) const fn is_address(_: Provider, _: &str) -> bool {
+    false
 }
 
 /// A wire protocol that model providers speak.

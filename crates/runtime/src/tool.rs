@@ -6,73 +6,102 @@
 
 mod contract;
 mod describe;
+#[cfg(feature = "tools")]
 mod edit;
+#[cfg(feature = "tools")]
 mod files;
 pub mod folder;
+#[cfg(feature = "tools")]
 pub mod fts;
+#[cfg(feature = "tools")]
 mod fts_search;
+#[cfg(feature = "tools")]
 mod git;
 mod grant;
+#[cfg(feature = "tools")]
 mod http;
+#[cfg(feature = "tools")]
 mod ignored;
 mod limits;
+#[cfg(feature = "tools")]
 mod list;
+#[cfg(feature = "tools")]
 mod own;
+#[cfg(feature = "tools")]
 pub(crate) mod plan;
 mod precheck;
+#[cfg(feature = "tools")]
 mod process;
+#[cfg(feature = "tools")]
 mod read;
+#[cfg(feature = "tools")]
 mod repositories;
+#[cfg(feature = "tools")]
 pub mod sandbox;
 mod schema;
+#[cfg(feature = "tools")]
 mod search;
 mod shared;
+#[cfg(feature = "tools")]
 mod shell;
+#[cfg(feature = "tools")]
+mod stream;
+#[cfg(feature = "tools")]
 mod text;
+#[cfg(feature = "tools")]
 mod toolchains;
+#[cfg(feature = "tools")]
 mod veil;
+#[cfg(feature = "tools")]
 mod watched;
+#[cfg(feature = "tools")]
+mod work;
+#[cfg(feature = "tools")]
 mod write;
 
+#[cfg(feature = "tools")]
+use std::sync::{Mutex, OnceLock};
 use std::{
-    fmt::Display,
     io,
-    path::PathBuf,
-    sync::{
-        Arc, Mutex, OnceLock,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
+    path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use pointsman_kernel::{
-    agent::{Answer, FaultClass, ToolCall, ToolResult},
+    agent::{Answer, ToolCall, ToolResult},
     governor::Permissions,
     tool::ToolDecl,
 };
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use thiserror::Error;
 
 pub use contract::{Answering, Arguments, Calling, FileChange, Tool, ToolKind, Toolbox};
 pub use describe::{Now, View};
+#[cfg(feature = "tools")]
 pub use git::Author;
+#[cfg(feature = "tools")]
 pub(crate) use git::{TRAILER, unfiltered};
 pub use limits::Limits;
-pub(crate) use repositories::NOTICE;
+#[cfg(feature = "tools")]
 pub use repositories::Recorded;
+#[cfg(feature = "tools")]
 pub use sandbox::SandboxPolicy;
+#[cfg(feature = "tools")]
 pub use toolchains::ToolchainTrial;
 
 use crate::perform::{Done, Errand, Shown};
+#[cfg(feature = "tools")]
 pub(crate) use files::digest;
-use folder::{Folder, FolderError};
+use folder::Folder;
+#[cfg(feature = "tools")]
 use repositories::Repositories;
 use schema::Offer;
-use shared::{Shared, Stop};
+use shared::Shared;
+#[cfg(feature = "tools")]
+use work::{Said, done, fitting};
 
-/// Bytes of the lines below a file's own: where to go on, and its digest.
-const SLACK: usize = 200;
+/// How a line of a command's output begins that is ours, and meant for the person too.
+pub(crate) const NOTICE: &str = "[notice] ";
 
 /// A tool as models are told of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,14 +120,18 @@ pub struct Settings {
     /// The workspace.
     pub root: PathBuf,
     /// The file of the search index; it may be deleted.
+    #[cfg(feature = "tools")]
     pub index: PathBuf,
     /// How much a call may take and say.
     pub limits: Limits,
     /// What commands may reach.
+    #[cfg(feature = "tools")]
     pub sandbox: SandboxPolicy,
     /// Whether `http_get` may ask this machine and its own network.
+    #[cfg(feature = "tools")]
     pub http_private: bool,
     /// Who commits where the repository does not say.
+    #[cfg(feature = "tools")]
     pub author: Author,
     /// The tools: those that ship, and more.
     pub toolbox: Toolbox,
@@ -106,13 +139,23 @@ pub struct Settings {
 
 impl Settings {
     /// Returns the usual settings over a folder.
+    #[cfg(feature = "tools")]
     pub fn over(root: impl Into<PathBuf>, index: impl Into<PathBuf>) -> Self {
+        Self { index: index.into(), ..Self::within(root) }
+    }
+
+    /// Returns the usual settings over a folder, with a search index in memory.
+    pub fn within(root: impl Into<PathBuf>) -> Self {
         Self {
             root: root.into(),
-            index: index.into(),
+            #[cfg(feature = "tools")]
+            index: ":memory:".into(),
             limits: Limits::default(),
+            #[cfg(feature = "tools")]
             sandbox: SandboxPolicy::default(),
+            #[cfg(feature = "tools")]
             http_private: false,
+            #[cfg(feature = "tools")]
             author: Author::default(),
             toolbox: Toolbox::default(),
         }
@@ -132,6 +175,7 @@ pub enum ToolError {
         source: io::Error,
     },
     /// The search index cannot be used.
+    #[cfg(feature = "tools")]
     #[error(transparent)]
     Index(#[from] fts::IndexError),
     /// A tool's own schema is wrong.
@@ -143,38 +187,6 @@ pub enum ToolError {
 #[derive(Clone, Debug)]
 pub struct Tools(Arc<Shared>, Arc<Permissions>, Arc<Offer>);
 
-/// What a tool says.
-#[derive(Debug)]
-struct Said {
-    ok: bool,
-    output: String,
-    mutated: bool,
-    /// Whether the machine is short of something: no model can do anything about that.
-    short: bool,
-}
-
-impl Said {
-    /// It looked.
-    fn yes(output: impl Into<String>) -> Self {
-        Self { ok: true, output: output.into(), mutated: false, short: false }
-    }
-
-    /// It changed something.
-    fn changed(output: impl Into<String>) -> Self {
-        Self { ok: true, output: output.into(), mutated: true, short: false }
-    }
-
-    /// It could not write.
-    fn unwritten(error: &FolderError) -> Self {
-        Self { short: error.is_shortage(), ..Self::no(error) }
-    }
-
-    /// It did not do it.
-    fn no(why: impl Display) -> Self {
-        Self { ok: false, output: why.to_string(), mutated: false, short: false }
-    }
-}
-
 impl Tools {
     /// Opens the tools over a workspace.
     pub fn open(settings: Settings) -> Result<Self, ToolError> {
@@ -182,14 +194,25 @@ impl Tools {
             .map_err(|source| ToolError::Root { root: settings.root.clone(), source })?;
         let offer = Offer::of(settings.toolbox.clone(), &settings.limits);
         let offer = Arc::new(offer.map_err(ToolError::Schema)?);
-        let index = Mutex::new(fts::Index::open(&settings.index)?);
-        let (sandbox, policy, http) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        let repositories = Repositories::default();
-        let shared = Shared { settings, folder, index, sandbox, policy, repositories, http };
+        let shared = Shared {
+            #[cfg(feature = "tools")]
+            index: Mutex::new(fts::Index::open(&settings.index)?),
+            #[cfg(feature = "tools")]
+            sandbox: OnceLock::new(),
+            #[cfg(feature = "tools")]
+            policy: OnceLock::new(),
+            #[cfg(feature = "tools")]
+            repositories: Repositories::default(),
+            #[cfg(feature = "tools")]
+            http: OnceLock::new(),
+            settings,
+            folder,
+        };
         Ok(Self(Arc::new(shared), Arc::new(Permissions::allow_all()), offer))
     }
 
     /// Returns the same with more tools; one of a known name takes its place.
+    #[cfg(feature = "mcp")]
     pub(crate) fn with(
         &self,
         more: impl IntoIterator<Item = Arc<dyn Tool>>,
@@ -205,6 +228,11 @@ impl Tools {
     #[must_use]
     pub fn under(&self, permissions: Arc<Permissions>) -> Self {
         Self(Arc::clone(&self.0), permissions, Arc::clone(&self.2))
+    }
+
+    /// Returns what the run may do whose calls these are.
+    pub fn permissions(&self) -> &Permissions {
+        &self.1
     }
 
     /// Returns the tools.
@@ -233,8 +261,14 @@ impl Tools {
         self.toolbox().iter().map(|tool| tool.decl()).filter(told).collect()
     }
 
+    /// Returns where the workspace is.
+    pub(crate) fn root(&self) -> &Path {
+        self.0.folder.root()
+    }
+
     /// Returns the name of the sandbox in use: `bubblewrap`, `landlock` or `none`. The
     /// first time it is asked, it is tried.
+    #[cfg(feature = "tools")]
     pub fn tool_sandbox(&self) -> &str {
         self.0.sandbox().name()
     }
@@ -244,7 +278,7 @@ impl Tools {
     pub async fn call(&self, call: &ToolCall, errand: &Errand, shown: &Shown) -> Done {
         let (tool, arguments) = match self.2.check(call) {
             Ok(checked) => checked,
-            Err(why) => return done(Said::no(why)),
+            Err(why) => return Done::tool(false, &why),
         };
         if errand.again
             && let Some(done) = self.probe(call).await
@@ -263,113 +297,4 @@ impl Tools {
         let probed = tokio::task::spawn_blocking(move || tool.probe(&tools, &arguments));
         tokio::time::timeout(self.limits().look(), probed).await.ok()?.ok()?
     }
-
-    /// Runs a command in the sandbox.
-    async fn command(
-        &self,
-        limit: Duration,
-        shown: &Shown,
-        ready: impl FnOnce(&Shared) -> Result<sandbox::Confined, Said> + Send + 'static,
-    ) -> Said {
-        match self.ready(ready).await {
-            Ok(confined) => {
-                let bytes = self.0.settings.limits.output_bytes;
-                shell::run(confined, limit, bytes, shown).await
-            }
-            Err(said) => said,
-        }
-    }
-
-    /// Makes a command ready. The sandbox may have to be tried first, and the workspace
-    /// is looked at: both wait, and neither for ever.
-    async fn ready(
-        &self,
-        ready: impl FnOnce(&Shared) -> Result<sandbox::Confined, Said> + Send + 'static,
-    ) -> Result<sandbox::Confined, Said> {
-        let (on, limits) = (Arc::clone(&self.0), &self.0.settings.limits);
-        let limit = limits.look().saturating_add(Duration::from_millis(limits.sandbox_ms));
-        let made = tokio::task::spawn_blocking(move || ready(&on));
-        match tokio::time::timeout(limit, made).await {
-            Ok(Ok(made)) => made,
-            Ok(Err(error)) => Err(Said::no(format!("the sandbox cannot be set up: {error}"))),
-            Err(_) => {
-                let ms = limit.as_millis();
-                Err(Said::no(format!("the sandbox was not set up in {ms} ms; nothing was run")))
-            }
-        }
-    }
-}
-
-impl<'a> Calling<'a> {
-    /// Works on the one file that the call names, unless rules over paths cannot tell which file
-    /// that is. What changes files may have done so even where it took too long.
-    fn on_file<A: DeserializeOwned + Send + 'static>(
-        self,
-        arguments: Value,
-        mutated: bool,
-        work: impl FnOnce(&Tools, A, &dyn Fn() -> bool) -> Said + Send + 'static,
-    ) -> Answering<'a> {
-        let Self { tools, call, .. } = self;
-        let decl = tools.toolbox().find(&call.tool).map(|tool| tool.decl());
-        let why =
-            arguments.get("path").and_then(Value::as_str).zip(decl).and_then(|(path, decl)| {
-                veil::another_name(call, &decl, path, tools.folder(), &tools.1)
-            });
-        match why {
-            Some(why) => Box::pin(std::future::ready(done(Said::no(why)))),
-            None => self.blocking(arguments, mutated, work),
-        }
-    }
-
-    /// Does what blocks, on a thread for it, until it is done or has taken too long.
-    fn blocking<A: DeserializeOwned + Send + 'static>(
-        self,
-        arguments: Value,
-        mutated: bool,
-        work: impl FnOnce(&Tools, A, &dyn Fn() -> bool) -> Said + Send + 'static,
-    ) -> Answering<'a> {
-        Box::pin(async move {
-            let arguments: A = match fitting(arguments) {
-                Ok(arguments) => arguments,
-                Err(done) => return done,
-            };
-            let tools = self.tools.clone();
-            let stop = Stop(Arc::new(AtomicBool::new(false)));
-            let stopped = Arc::clone(&stop.0);
-            let working = tokio::task::spawn_blocking(move || {
-                work(&tools, arguments, &|| !stopped.load(Ordering::Relaxed))
-            });
-            let limits = self.tools.limits();
-            match tokio::time::timeout(limits.look(), working).await {
-                Ok(Ok(mut said)) => {
-                    // `read` cuts by lines, and says where to go on below them.
-                    let slack = limits.output_bytes.saturating_add(SLACK);
-                    if said.output.len() > slack {
-                        said.output = limits::cut(&said.output, limits.output_bytes);
-                    }
-                    done(said)
-                }
-                Ok(Err(error)) => Done::fault(FaultClass::Other, true, &error.to_string()),
-                Err(_) => {
-                    let ms = limits.look_ms;
-                    let output =
-                        format!("it took longer than {ms} ms and was stopped; ask for less");
-                    done(Said { mutated, ..Said::no(output) })
-                }
-            }
-        })
-    }
-}
-
-/// Reads arguments that fit the schema; numbers that no machine holds do not.
-fn fitting<A: DeserializeOwned>(arguments: Value) -> Result<A, Done> {
-    serde_json::from_value(arguments)
-        .map_err(|error| done(Said::no(format!("the arguments do not fit: {error}"))))
-}
-
-fn done(Said { ok, output, mutated, short }: Said) -> Done {
-    if short {
-        return Done::fault(FaultClass::Resource, false, &output);
-    }
-    Done::result(ToolResult { ok, output, mutated })
 }

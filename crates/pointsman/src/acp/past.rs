@@ -13,7 +13,6 @@ use agent_client_protocol::{
         SessionUpdate,
     },
 };
-use chrono::{DateTime, SecondsFormat};
 use pointsman_kernel::{
     agent::{Answer, Order},
     body::Body,
@@ -25,6 +24,7 @@ use pointsman_kernel::{
     journal::Entry,
 };
 use pointsman_runtime::{
+    clock::written,
     driver::{fold_each, is_aside, listens, question, words},
     entry::event,
     observe::Notice,
@@ -226,10 +226,4 @@ pub(super) fn sessions(
     }
     let more = found.next().is_some();
     Ok(ListSessionsResponse::new(listed).next_cursor(more.then(|| (after + page).to_string())))
-}
-
-/// Returns the second in which a moment lies, in universal time.
-fn written(ms: u64) -> Option<String> {
-    let moment = DateTime::from_timestamp_millis(i64::try_from(ms).ok()?)?;
-    Some(moment.to_rfc3339_opts(SecondsFormat::Secs, true))
 }

@@ -1,4 +1,4 @@
-//! The house rules that a test can keep: file sizes, module docs, the kernel's tree.
+//! The house rules that a test can keep: file sizes, module docs, how many crates are needed.
 
 use std::{
     collections::BTreeSet,
@@ -36,18 +36,34 @@ fn no_source_file_is_over_600_lines_and_each_says_what_belongs_there() {
     }
 }
 
-#[test]
-fn the_kernel_needs_few_crates() {
+/// Returns what a package and all that it needs are, with these features.
+fn tree(package: &str, more: &[&str]) -> BTreeSet<String> {
     let output = Command::new(env!("CARGO"))
-        .args(["tree", "--package", "pointsman-kernel", "--edges", "normal,build", "--locked"])
-        .args(["--prefix", "none", "--format", "{p}"])
+        .args(["tree", "--package", package, "--locked", "--prefix", "none", "--format", "{p}"])
+        .args(more)
         .current_dir(root())
         .output()
         .expect("cargo starts");
     let text = String::from_utf8(output.stdout).expect("output is text");
-    let crates: BTreeSet<&str> = text.lines().map(|line| line.trim_end_matches(" (*)")).collect();
+    let crates = text.lines().map(|line| line.trim_end_matches(" (*)").to_owned());
+    let crates: BTreeSet<String> = crates.collect();
     assert!(crates.len() > 5, "the tree was not read: {text}");
+    crates
+}
+
+#[test]
+fn the_kernel_needs_few_crates() {
+    let crates = tree("pointsman-kernel", &["--edges", "normal,build"]);
     assert!(crates.len() <= 30, "{} crates: {crates:#?}", crates.len());
+}
+
+/// Whoever uses the runtime as a library pays only for the features that they turn on.
+#[test]
+fn a_library_user_needs_few_crates() {
+    let only = ["--edges", "normal", "--no-default-features", "--features", "sqlite"];
+    let crates = tree("pointsman-runtime", &only);
+    assert!(crates.len() <= 75, "{} crates: {crates:#?}", crates.len());
+    assert!(!crates.iter().any(|it| it.starts_with("pointsman-agents")), "{crates:#?}");
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! Days of the calendar: between what people write and milliseconds since 1970, in
-//! universal time.
+//! Days of the calendar as people write them, in milliseconds since 1970.
 
 use toml::value::{Date, Datetime, Offset, Time};
 
@@ -36,26 +35,10 @@ fn days(date: Date) -> i64 {
     year * 365 + year / 4 - year / 100 + year / 400 + of_year - 719_468
 }
 
-/// Returns the second in which a moment lies, as people write it.
-pub(crate) fn written(ms: u64) -> String {
-    let seconds = i64::try_from(ms / 1000).unwrap_or(i64::MAX / 1000);
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Days since the first of March of the year 0, in spans of 400 years.
-    let days = days + 719_468;
-    let (span, of_span) = (days / 146_097, days % 146_097);
-    let year = (of_span - of_span / 1460 + of_span / 36_524 - of_span / 146_096) / 365;
-    let of_year = of_span - (365 * year + year / 4 - year / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = span * 400 + year + i64::from(month <= 2);
-    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::written;
 
     #[test]
     fn days_come_and_go() {

@@ -14,7 +14,8 @@ use pointsman_kernel::{
 };
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
-use super::{Config, ConfigError, Dated, Origin, day::written};
+use super::{Config, ConfigError, Dated, Origin};
+use crate::clock::written;
 use crate::clock::{entropy, now_ms};
 
 /// How often to begin again where somebody else changes the file at the same time.

@@ -172,7 +172,7 @@ fn name(task: &Body) -> String {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "agents"))]
 mod tests {
     use pointsman_agents::chat;
 

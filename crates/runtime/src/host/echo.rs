@@ -1,6 +1,8 @@
 //! The research agent's own tasks, which need nothing of the world: each is answered with the
-//! text that it holds.
+//! text that it holds. Where there are no hooks, nothing happens after the tools of a chat.
 
+#[cfg(not(feature = "tools"))]
+use pointsman_agents::chat::{self, Chat};
 use pointsman_agents::research::{Report, Research, Task};
 
 use crate::{
@@ -17,6 +19,14 @@ impl Executor<Research> for Echo {
             Task::Summarise { draft } => Report::Summarised { text: draft },
             Task::Assemble { text, .. } => Report::Assembled { text },
         };
+        Box::pin(std::future::ready(Ok(report.into())))
+    }
+}
+
+#[cfg(not(feature = "tools"))]
+impl Executor<Chat> for Echo {
+    fn perform(&self, _: Errand, _: chat::Task) -> Executing<chat::Report> {
+        let report = chat::Report::PostTools { action_taken: false, actions: Vec::new() };
         Box::pin(std::future::ready(Ok(report.into())))
     }
 }

@@ -2,11 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use pointsman_kernel::job::AgentDecl;
 use serde::{Deserialize, Serialize};
 
+use super::Host;
+#[cfg(feature = "tools")]
+use crate::tool::Recorded;
 use crate::{
     model::{self, Provider, Spec},
-    tool::Recorded,
+    store::RunId,
 };
 
 /// Where a run works, and with what. No key is ever part of it.
@@ -21,6 +25,7 @@ pub struct Place {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<Box<str>>,
     /// The git repositories that were there when the run began, where commands may run.
+    #[cfg(feature = "tools")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<Recorded>,
 }
@@ -37,8 +42,26 @@ impl Place {
             dir: Some(whole(dir)).filter(|dir| dir.to_str().is_some()),
             model: written(spec).into(),
             base_url: base_url.map(Into::into),
+            #[cfg(feature = "tools")]
             git: None,
         }
+    }
+}
+
+impl Host {
+    /// Returns where a run works that begins now, with what it finds there. An agent that runs
+    /// no commands need not look.
+    #[cfg(feature = "tools")]
+    pub(crate) fn place_of(&self, run: &RunId, agent: &AgentDecl) -> Place {
+        let git = agent.commands.then(|| self.0.tools.record());
+        self.0.records.is_new(run);
+        Place { git, ..self.place().clone() }
+    }
+
+    /// Returns where a run works that begins now.
+    #[cfg(not(feature = "tools"))]
+    pub(crate) fn place_of(&self, _: &RunId, _: &AgentDecl) -> Place {
+        self.place().clone()
     }
 }
 

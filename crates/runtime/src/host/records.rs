@@ -6,7 +6,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use pointsman_kernel::job::AgentDecl;
+use pointsman_kernel::{agent::ToolCall, tool::ToolEffect};
 use serde::Deserialize;
 
 use super::{Host, Place};
@@ -18,7 +18,7 @@ pub(super) struct Records(Mutex<BTreeSet<RunId>>);
 
 impl Records {
     /// Returns whether a run was not known, and knows it from now on.
-    fn is_new(&self, run: &RunId) -> bool {
+    pub(super) fn is_new(&self, run: &RunId) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(run.clone())
     }
 
@@ -29,12 +29,12 @@ impl Records {
 }
 
 impl Host {
-    /// Returns where a run works that begins now, with what it finds there. An agent that runs
-    /// no commands need not look.
-    pub(crate) fn place_of(&self, run: &RunId, agent: &AgentDecl) -> Place {
-        let git = agent.commands.then(|| self.0.tools.record());
-        self.0.records.is_new(run);
-        Place { git, ..self.place().clone() }
+    /// Has the tools know what a run found, before a call that runs a command.
+    pub(super) async fn heed_record_before(&self, run: &RunId, call: &ToolCall) {
+        let tool = self.0.tools.toolbox().find(&call.tool);
+        if tool.is_some_and(|tool| tool.decl().effect == ToolEffect::Command) {
+            self.heed_record(run).await;
+        }
     }
 
     /// Has the tools know what a run found that was begun earlier. Runs of older versions have

@@ -20,6 +20,12 @@ pub enum ModelError {
         /// What was probably meant, or what there is.
         hint: String,
     },
+    /// This build cannot ask it.
+    #[error("`{provider}` needs the feature `models` of this library, which is off")]
+    NoFeature {
+        /// The provider.
+        provider: Provider,
+    },
     /// The model's name is missing or is not one word.
     #[error("`{provider}` is given without the name of a model")]
     NameMissing {
@@ -104,6 +110,7 @@ impl ModelError {
     pub fn hint(&self) -> String {
         match self {
             Self::NoSuchProvider { hint, .. } => hint.clone(),
+            Self::NoFeature { .. } => "add `models` to the features of `pointsman-runtime`".into(),
             Self::NameMissing { provider: Provider::Script } => "write `script:FILE`".into(),
             Self::NameMissing { provider } => format!("write `{provider}:NAME`"),
             Self::NameNotTaken { .. } => "write `quote` alone".into(),

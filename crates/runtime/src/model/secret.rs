@@ -20,6 +20,7 @@ impl Secret {
     }
 
     /// Returns the key itself, to be sent.
+    #[cfg(feature = "models")]
     pub(super) fn reveal(&self) -> &str {
         &self.0
     }
@@ -43,6 +44,7 @@ impl fmt::Display for Secret {
 }
 
 /// Takes a key out of bytes that arrive in chunks, wherever they were cut.
+#[cfg(feature = "models")]
 #[derive(Debug)]
 pub(super) struct Redactor {
     secret: Option<Secret>,
@@ -50,6 +52,7 @@ pub(super) struct Redactor {
     held: Vec<u8>,
 }
 
+#[cfg(feature = "models")]
 impl Redactor {
     pub(super) fn new(secret: Option<Secret>) -> Self {
         let secret = secret.filter(|secret| secret.0.len() >= SHORTEST);

@@ -2,7 +2,9 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use super::{ModelError, Secret, endpoint, spec::Provider, spec::Spec};
+use super::{ModelError, Secret, spec::Spec};
+#[cfg(feature = "models")]
+use super::{endpoint, spec::Provider};
 
 /// How a model proposes, where the prompt allows both.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -90,6 +92,7 @@ impl Settings {
     /// A key is sent only where it is meant to go: to the server that the environment
     /// names beside the key, or else to the provider's own. A `base_url` from elsewhere,
     /// such as a file in a folder that somebody else wrote, gets no key.
+    #[cfg(feature = "models")]
     pub fn from_env(
         spec: Spec,
         base_url: Option<&str>,

@@ -8,7 +8,7 @@ use std::{error::Error, io};
 use pointsman_kernel::agent::FaultClass;
 use rustls::{AlertDescription, CertificateError, InvalidMessage};
 
-use crate::config::day;
+use crate::clock::written;
 
 /// Names of a certificate that are told.
 const NAMES: usize = 5;
@@ -67,12 +67,12 @@ fn bad(why: &CertificateError, host: &str) -> String {
     let renew = "renew it on the server, or check the clock of this machine";
     match why {
         CertificateError::ExpiredContext { not_after, .. } => {
-            let day = day::written(not_after.as_secs().saturating_mul(1_000));
+            let day = written(not_after.as_secs().saturating_mul(1_000));
             format!("expired at {day}; {renew}")
         }
         CertificateError::Expired => format!("has expired; {renew}"),
         CertificateError::NotValidYetContext { not_before, .. } => {
-            let day = day::written(not_before.as_secs().saturating_mul(1_000));
+            let day = written(not_before.as_secs().saturating_mul(1_000));
             format!("is not valid before {day}; check the clock of this machine")
         }
         CertificateError::NotValidYet => "is not valid yet; check the clock of this machine".into(),

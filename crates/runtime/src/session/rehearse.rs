@@ -32,7 +32,10 @@ pub fn rehearse(
     start: Start,
 ) -> Result<Rehearsed, SessionError> {
     let scratch = Scratch::new()?;
-    settings.mcp = None;
+    #[cfg(feature = "mcp")]
+    {
+        settings.mcp = None;
+    }
     settings.model.record = None;
     let session = Session::open(agents, &scratch.0.join("journal.db"), &scratch.0)?;
     let host = session.host(settings)?;

@@ -1,9 +1,11 @@
 //! What was said in a run, for whoever comes back to it.
 
+#[cfg(feature = "agents")]
 use pointsman_agents::{
     code::Plan,
     transcript::{Message, Transcript},
 };
+#[cfg(feature = "agents")]
 use serde::Deserialize;
 
 use super::{
@@ -19,11 +21,13 @@ use crate::{
 };
 
 /// What conversations of all agents have in common.
+#[cfg(feature = "agents")]
 #[derive(Default, Deserialize)]
 struct Kept {
     data: Data,
 }
 
+#[cfg(feature = "agents")]
 #[derive(Default, Deserialize)]
 struct Data {
     #[serde(default)]
@@ -33,6 +37,7 @@ struct Data {
 }
 
 impl Recalled {
+    #[cfg(feature = "agents")]
     fn kept(&self) -> Kept {
         let snapshot = self.loaded.run.snapshot().ok();
         // An agent that holds no conversation has said nothing.
@@ -40,11 +45,13 @@ impl Recalled {
     }
 
     /// Returns the conversation, the oldest message first; empty for agents that hold none.
+    #[cfg(feature = "agents")]
     pub fn messages(&self) -> Vec<Message> {
         self.kept().data.transcript.messages().to_vec()
     }
 
     /// Returns the plan and how far it came, for agents that have one.
+    #[cfg(feature = "agents")]
     pub fn plan(&self) -> Option<Plan> {
         self.kept().data.plan.filter(|plan| !plan.phases.is_empty())
     }

@@ -9,14 +9,16 @@ use pointsman_kernel::{
 };
 use serde_json::{Map, Value};
 
+use super::{Now, ToolSpec, Tools, View, limits::Limits};
+#[cfg(feature = "tools")]
 use super::{
-    Now, ToolSpec, Tools, View, edit::EditTool, fts_search::FtsSearchTool, git::GitTool,
-    http::HttpGetTool, limits::Limits, list::ListTool, plan::PlanTool, read::ReadTool,
-    search::SearchTool, shell::ShellTool, write::WriteTool,
+    edit::EditTool, fts_search::FtsSearchTool, git::GitTool, http::HttpGetTool, list::ListTool,
+    plan::PlanTool, read::ReadTool, search::SearchTool, shell::ShellTool, write::WriteTool,
 };
 use crate::perform::{Done, Errand, Shown};
 
 /// Returns the tools that ship, by name: one line for each.
+#[cfg(feature = "tools")]
 fn shipped() -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(FtsSearchTool),
@@ -32,6 +34,12 @@ fn shipped() -> Vec<Arc<dyn Tool>> {
     ]
 }
 
+/// Without the feature `tools` none ships.
+#[cfg(not(feature = "tools"))]
+const fn shipped() -> Vec<Arc<dyn Tool>> {
+    Vec::new()
+}
+
 /// A tool. Each has a file of its own, and nothing else knows it by its name.
 pub trait Tool: Send + Sync {
     /// Returns its name, as models call it.
@@ -41,14 +49,18 @@ pub trait Tool: Send + Sync {
     /// in `agents`, where agents are tested against them, and are not repeated; of any other name
     /// nothing is known, which is taken to be the most dangerous.
     fn decl(&self) -> ToolDecl {
-        let shipped = pointsman_agents::tools().into_iter();
-        let known = shipped.into_iter().find(|decl| *decl.name == *self.name());
-        known.unwrap_or_else(|| ToolDecl::unknown(self.name()))
+        #[cfg(feature = "agents")]
+        if let Some(known) =
+            pointsman_agents::tools().into_iter().find(|it| *it.name == *self.name())
+        {
+            return known;
+        }
+        ToolDecl::unknown(self.name())
     }
 
     /// Returns its specification for models; nothing for a tool that only an agent's own code
     /// calls. Arguments are checked against this schema before anything runs, unless the tool is
-    /// declared to be foreign.
+    /// declared to be foreign; without the feature `tools` the tool must check them itself.
     fn spec(&self, limits: &Limits) -> Option<ToolSpec>;
 
     /// Calls it. A refusal is a result that a model can read. Dropping the future must stop the

@@ -125,7 +125,7 @@ impl View<'_> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "tools"))]
 mod tests {
     use serde_json::{json, value::to_raw_value};
 

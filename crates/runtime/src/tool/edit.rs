@@ -99,7 +99,9 @@ impl Tool for EditTool {
 /// refused elsewhere.
 fn may_show(tools: &Tools, arguments: &Edit) -> bool {
     let path = tools.folder().inside(&arguments.path);
-    path.is_ok_and(|path| path.to_str().is_some_and(|path| reads_unasked(&tools.1, path)))
+    path.is_ok_and(|path| {
+        path.to_str().is_some_and(|path| reads_unasked(tools.permissions(), path))
+    })
 }
 
 /// The arguments of `edit`.

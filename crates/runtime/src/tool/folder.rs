@@ -50,6 +50,7 @@ impl Folder {
     }
 
     /// Returns what it is opened by.
+    #[cfg(feature = "tools")]
     pub(super) fn descriptor(&self) -> &OwnedFd {
         &self.descriptor
     }

@@ -31,7 +31,7 @@ impl Tool for FtsSearchTool {
     }
 
     fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
-        let veil = Veil::of(calling.call, &self.decl(), &calling.tools.1);
+        let veil = Veil::of(calling.call, &self.decl(), calling.tools.permissions());
         calling.blocking(arguments, false, move |tools, Query { query }, going| {
             passages((tools, &veil), &query, going)
         })

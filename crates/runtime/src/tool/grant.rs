@@ -45,6 +45,7 @@ impl Toolbox {
 }
 
 /// Returns the rules over one argument with these patterns.
+#[cfg(feature = "tools")]
 pub(super) fn rules(
     tool: &str,
     argument: &str,
@@ -55,6 +56,7 @@ pub(super) fn rules(
 }
 
 /// Returns the rules over the file that a call names, and over its folder, and over the tool.
+#[cfg(feature = "tools")]
 pub(super) fn over_file(tool: &str, arguments: &Arguments) -> Vec<Grant> {
     let path = arguments.text("path").unwrap_or_default();
     let folder = path.rsplit_once('/').map(|(folder, _)| format!("{folder}/"));
@@ -65,18 +67,20 @@ pub(super) fn over_file(tool: &str, arguments: &Arguments) -> Vec<Grant> {
 }
 
 /// Returns a text as a pattern that fits it and nothing else, if there is one.
+#[cfg(feature = "tools")]
 pub(super) fn exactly(text: &str) -> Option<String> {
     is_exact(text).then(|| text.to_owned())
 }
 
 /// Returns whether a rule with this text fits the text and nothing else. What JSON writes
 /// with escapes is never let through by a rule.
+#[cfg(feature = "tools")]
 pub(super) fn is_exact(text: &str) -> bool {
     let plain = |it: char| !it.is_control() && !matches!(it, '*' | '"' | '\\');
     !text.trim().is_empty() && text.chars().all(&plain)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "tools"))]
 mod tests {
     use pointsman_kernel::governor::Level;
     use serde_json::{Value, json, value::to_raw_value};

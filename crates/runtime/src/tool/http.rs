@@ -24,8 +24,9 @@ use super::{
     contract::every,
     done, fitting,
     grant::{exactly, rules},
-    limits::{Limits, cut},
+    limits::Limits,
     schema::{spec, words},
+    stream::cut,
 };
 use crate::perform::Shown;
 

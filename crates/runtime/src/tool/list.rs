@@ -38,7 +38,7 @@ impl Tool for ListTool {
     }
 
     fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
-        let veil = Veil::of(calling.call, &self.decl(), &calling.tools.1);
+        let veil = Veil::of(calling.call, &self.decl(), calling.tools.permissions());
         calling.blocking(arguments, false, move |tools, arguments, going| {
             list((tools.folder(), &veil), tools.limits(), &arguments, going)
         })

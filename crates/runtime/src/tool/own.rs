@@ -7,11 +7,11 @@ use super::{
     Said, Tools,
     files::digest,
     git::{Git, unfiltered},
-    limits::Kept,
     process::{self, End, Ran},
     sandbox::Confined,
     shared::Shared,
     shell::{Shell, ended},
+    stream::Kept,
 };
 use crate::perform::Shown;
 
@@ -95,11 +95,6 @@ impl Tools {
     /// Returns how large a file may be.
     pub(crate) fn file_limit(&self) -> u64 {
         self.0.settings.limits.file_bytes
-    }
-
-    /// Returns where the workspace is.
-    pub(crate) fn root(&self) -> &Path {
-        self.0.folder.root()
     }
 
     pub(super) async fn own_run(

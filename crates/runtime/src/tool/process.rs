@@ -26,11 +26,11 @@ use tokio::{
 };
 
 use super::{
-    limits::{Kept, Pieces},
     sandbox::{
         Confined, Scratch,
         wire::{self, GO, OVER, READY, REFUSED},
     },
+    stream::{Kept, Pieces},
 };
 use crate::perform::Shown;
 use watch::Watch;

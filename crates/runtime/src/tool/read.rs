@@ -134,7 +134,7 @@ fn foot(text: &Text, digest: &str) -> String {
 /// Says where to go on; a line that is too long by itself is shown cut.
 fn unfinished(mut output: String, row: &str, (at, lines): (usize, usize), limits: &Limits) -> Said {
     let next = if output.is_empty() {
-        output = super::limits::cut(row.trim_end(), limits.output_bytes);
+        output = super::stream::cut(row.trim_end(), limits.output_bytes);
         output.push('\n');
         at.saturating_add(1)
     } else {

@@ -22,8 +22,6 @@ use serde::{Deserialize, Serialize};
 use super::{folder::Folder, limits::Limits};
 use survey::{Budget, Survey, again, bare, key, survey};
 
-/// How a line of a command's output begins that is ours, and meant for the person too.
-pub(crate) const NOTICE: &str = "[notice] ";
 /// What a person can do about a repository.
 const REMEDY: &str = "look at it before you use git there, and delete it if you do not want it";
 

@@ -1,39 +1,50 @@
 //! What the tools are to a model, and whether a call's arguments fit.
 
-use std::{collections::BTreeMap, sync::Arc};
+#[cfg(feature = "tools")]
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
+#[cfg(feature = "tools")]
 use jsonschema::Validator;
 use pointsman_kernel::agent::ToolCall;
-use serde_json::{Value, json};
+use serde_json::Value;
+#[cfg(feature = "tools")]
+use serde_json::json;
 
 use super::{Tool, ToolSpec, Toolbox, limits::Limits};
 
 /// Returns the schema of a text that is not empty.
+#[cfg(feature = "tools")]
 pub(super) fn words(about: &str) -> Value {
     json!({ "type": "string", "minLength": 1, "description": about })
 }
 
 /// Returns the schema of a text.
+#[cfg(feature = "tools")]
 pub(super) fn text(about: &str) -> Value {
     json!({ "type": "string", "description": about })
 }
 
 /// Returns the schema of a yes or no.
+#[cfg(feature = "tools")]
 pub(super) fn flag(about: &str) -> Value {
     json!({ "type": "boolean", "description": about })
 }
 
 /// Returns the schema of a number.
+#[cfg(feature = "tools")]
 pub(super) fn number(least: u64, about: &str) -> Value {
     json!({ "type": "integer", "minimum": least, "description": about })
 }
 
 /// Returns the schema of the digest that a file must still have.
+#[cfg(feature = "tools")]
 pub(super) fn known_digest() -> Value {
     text("The digest that was given last as the file's content, if it must not have changed since.")
 }
 
 /// Returns a tool that takes these arguments and no others.
+#[cfg(feature = "tools")]
 pub(super) fn spec(name: &str, about: &str, properties: Value, required: &[&str]) -> ToolSpec {
     let parameters = json!({
         "type": "object",
@@ -49,9 +60,11 @@ pub(super) fn spec(name: &str, about: &str, properties: Value, required: &[&str]
 pub(super) struct Offer {
     pub(super) toolbox: Toolbox,
     pub(super) specs: Vec<ToolSpec>,
+    #[cfg(feature = "tools")]
     schemas: BTreeMap<Box<str>, Schema>,
 }
 
+#[cfg(feature = "tools")]
 #[derive(Debug)]
 struct Schema {
     validator: Validator,
@@ -60,6 +73,7 @@ struct Schema {
 
 impl Offer {
     /// Compiles the schemas of the tools. Foreign tools check their arguments themselves.
+    #[cfg(feature = "tools")]
     pub(super) fn of(toolbox: Toolbox, limits: &Limits) -> Result<Self, String> {
         let (mut specs, mut schemas) = (Vec::new(), BTreeMap::new());
         for tool in toolbox.iter() {
@@ -75,20 +89,39 @@ impl Offer {
         Ok(Self { toolbox, specs, schemas })
     }
 
+    /// Lists the tools. No schema is compiled: each tool checks its arguments itself.
+    #[cfg(not(feature = "tools"))]
+    #[expect(clippy::unnecessary_wraps, reason = "with the feature `tools` a schema can be wrong")]
+    pub(super) fn of(toolbox: Toolbox, limits: &Limits) -> Result<Self, String> {
+        let specs = toolbox.iter().filter_map(|tool| tool.spec(limits)).collect();
+        Ok(Self { toolbox, specs })
+    }
+
     /// Returns the tool that a call is of, and the arguments if they fit, or else what a model
     /// should know.
     pub(super) fn check(&self, call: &ToolCall) -> Result<(&Arc<dyn Tool>, Value), String> {
         let tool = &call.tool;
         let Some(known) = self.toolbox.find(tool) else {
-            let names: Vec<&str> = self.schemas.keys().map(AsRef::as_ref).collect();
+            let is_own = |name: &&str| self.toolbox.find(name).is_some_and(|it| !it.decl().foreign);
+            let mut names: Vec<&str> =
+                self.specs.iter().map(|spec| &*spec.name).filter(is_own).collect();
+            names.sort_unstable();
             return Err(format!("there is no tool `{tool}` here; there are {}", names.join(", ")));
         };
         let value: Value = serde_json::from_str(call.arguments.get())
             .map_err(|error| format!("the arguments of `{tool}` are no JSON: {error}"))?;
-        let Some(schema) = self.schemas.get(tool.as_str()) else { return Ok((known, value)) };
+        #[cfg(feature = "tools")]
+        self.fits(tool, &value)?;
+        Ok((known, value))
+    }
+
+    /// Checks arguments against the schema of their tool.
+    #[cfg(feature = "tools")]
+    fn fits(&self, tool: &str, value: &Value) -> Result<(), String> {
+        let Some(schema) = self.schemas.get(tool) else { return Ok(()) };
         let wrong: Vec<String> = schema
             .validator
-            .iter_errors(&value)
+            .iter_errors(value)
             .take(5)
             .map(|error| {
                 let at = error.instance_path().to_string();
@@ -101,7 +134,7 @@ impl Offer {
             })
             .collect();
         if wrong.is_empty() {
-            return Ok((known, value));
+            return Ok(());
         }
         let (wrong, takes) = (wrong.join("; "), &schema.takes);
         Err(format!("the arguments of `{tool}` do not fit: {wrong}\n`{tool}` takes {takes}"))
@@ -109,6 +142,7 @@ impl Offer {
 }
 
 /// Returns what a schema takes, in a line.
+#[cfg(feature = "tools")]
 fn takes(parameters: &Value) -> String {
     let required = parameters.get("required").and_then(Value::as_array);
     let must = |name: &str| {

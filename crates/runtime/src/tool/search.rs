@@ -50,7 +50,7 @@ impl Tool for SearchTool {
     }
 
     fn call<'a>(&'a self, calling: Calling<'a>, arguments: Value) -> Answering<'a> {
-        let veil = Veil::of(calling.call, &self.decl(), &calling.tools.1);
+        let veil = Veil::of(calling.call, &self.decl(), calling.tools.permissions());
         calling.blocking(arguments, false, move |tools, arguments, going| {
             search((tools.folder(), &veil), tools.limits(), &arguments, going)
         })

@@ -1,15 +1,15 @@
 //! What the tools have in common.
 
+#[cfg(feature = "tools")]
 use std::sync::{
     Arc, Mutex, OnceLock,
     atomic::{AtomicBool, Ordering},
 };
 
+use super::{Settings, folder::Folder, limits::Limits};
+#[cfg(feature = "tools")]
 use super::{
-    Settings,
-    folder::Folder,
     fts, http,
-    limits::Limits,
     repositories::Repositories,
     sandbox::{Sandbox, SandboxPolicy},
     toolchains,
@@ -20,11 +20,16 @@ use super::{
 pub(super) struct Shared {
     pub(super) settings: Settings,
     pub(super) folder: Folder,
+    #[cfg(feature = "tools")]
     pub(super) index: Mutex<fts::Index>,
+    #[cfg(feature = "tools")]
     pub(super) sandbox: OnceLock<Sandbox>,
     /// What commands may reach, with the person's toolchains.
+    #[cfg(feature = "tools")]
     pub(super) policy: OnceLock<SandboxPolicy>,
+    #[cfg(feature = "tools")]
     pub(super) repositories: Repositories,
+    #[cfg(feature = "tools")]
     pub(super) http: OnceLock<Result<http::Http, String>>,
 }
 
@@ -33,12 +38,14 @@ impl Shared {
         &self.settings.limits
     }
 
+    #[cfg(feature = "tools")]
     pub(super) fn sandbox(&self) -> &Sandbox {
         let limit = std::time::Duration::from_millis(self.settings.limits.sandbox_ms);
         self.sandbox.get_or_init(|| Sandbox::find(&self.settings.sandbox, limit))
     }
 
     /// Returns what commands may reach. The person's toolchains are looked for once.
+    #[cfg(feature = "tools")]
     pub(super) fn policy(&self) -> &SandboxPolicy {
         let root = self.folder.root();
         self.policy.get_or_init(|| toolchains::joined(&self.settings.sandbox, root))
@@ -46,8 +53,10 @@ impl Shared {
 }
 
 /// Tells the thread that does the work to give up, once nobody waits for it.
+#[cfg(feature = "tools")]
 pub(super) struct Stop(pub(super) Arc<AtomicBool>);
 
+#[cfg(feature = "tools")]
 impl Drop for Stop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);

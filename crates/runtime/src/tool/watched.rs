@@ -2,11 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{
-    Said, Tools,
-    repositories::{NOTICE, Recorded},
-    shared::Shared,
-};
+use super::{NOTICE, Said, Tools, repositories::Recorded, shared::Shared};
 
 /// A running command; it counts as over once this is dropped.
 struct Running(Arc<Shared>);

@@ -1,0 +1,170 @@
+//! How the tools that ship do their work: on a thread that may block, or by a command in the
+//! sandbox, and never for ever.
+
+use std::{
+    fmt::Display,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use pointsman_kernel::agent::{FaultClass, ToolResult};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{
+    Answering, Calling, Tools,
+    folder::FolderError,
+    sandbox,
+    shared::{Shared, Stop},
+    shell, stream, veil,
+};
+use crate::perform::{Done, Shown};
+
+/// Bytes of the lines below a file's own: where to go on, and its digest.
+const SLACK: usize = 200;
+
+/// What a tool says.
+#[derive(Debug)]
+pub(super) struct Said {
+    pub(super) ok: bool,
+    pub(super) output: String,
+    pub(super) mutated: bool,
+    /// Whether the machine is short of something: no model can do anything about that.
+    pub(super) short: bool,
+}
+
+impl Said {
+    /// It looked.
+    pub(super) fn yes(output: impl Into<String>) -> Self {
+        Self { ok: true, output: output.into(), mutated: false, short: false }
+    }
+
+    /// It changed something.
+    pub(super) fn changed(output: impl Into<String>) -> Self {
+        Self { ok: true, output: output.into(), mutated: true, short: false }
+    }
+
+    /// It could not write.
+    pub(super) fn unwritten(error: &FolderError) -> Self {
+        Self { short: error.is_shortage(), ..Self::no(error) }
+    }
+
+    /// It did not do it.
+    pub(super) fn no(why: impl Display) -> Self {
+        Self { ok: false, output: why.to_string(), mutated: false, short: false }
+    }
+}
+
+impl Tools {
+    /// Runs a command in the sandbox.
+    pub(super) async fn command(
+        &self,
+        limit: Duration,
+        shown: &Shown,
+        ready: impl FnOnce(&Shared) -> Result<sandbox::Confined, Said> + Send + 'static,
+    ) -> Said {
+        match self.ready(ready).await {
+            Ok(confined) => {
+                let bytes = self.0.settings.limits.output_bytes;
+                shell::run(confined, limit, bytes, shown).await
+            }
+            Err(said) => said,
+        }
+    }
+
+    /// Makes a command ready. The sandbox may have to be tried first, and the workspace
+    /// is looked at: both wait, and neither for ever.
+    pub(super) async fn ready(
+        &self,
+        ready: impl FnOnce(&Shared) -> Result<sandbox::Confined, Said> + Send + 'static,
+    ) -> Result<sandbox::Confined, Said> {
+        let (on, limits) = (Arc::clone(&self.0), &self.0.settings.limits);
+        let limit = limits.look().saturating_add(Duration::from_millis(limits.sandbox_ms));
+        let made = tokio::task::spawn_blocking(move || ready(&on));
+        match tokio::time::timeout(limit, made).await {
+            Ok(Ok(made)) => made,
+            Ok(Err(error)) => Err(Said::no(format!("the sandbox cannot be set up: {error}"))),
+            Err(_) => {
+                let ms = limit.as_millis();
+                Err(Said::no(format!("the sandbox was not set up in {ms} ms; nothing was run")))
+            }
+        }
+    }
+}
+
+impl<'a> Calling<'a> {
+    /// Works on the one file that the call names, unless rules over paths cannot tell which file
+    /// that is. What changes files may have done so even where it took too long.
+    pub(super) fn on_file<A: DeserializeOwned + Send + 'static>(
+        self,
+        arguments: Value,
+        mutated: bool,
+        work: impl FnOnce(&Tools, A, &dyn Fn() -> bool) -> Said + Send + 'static,
+    ) -> Answering<'a> {
+        let Self { tools, call, .. } = self;
+        let decl = tools.toolbox().find(&call.tool).map(|tool| tool.decl());
+        let why =
+            arguments.get("path").and_then(Value::as_str).zip(decl).and_then(|(path, decl)| {
+                veil::another_name(call, &decl, path, tools.folder(), tools.permissions())
+            });
+        match why {
+            Some(why) => Box::pin(std::future::ready(done(Said::no(why)))),
+            None => self.blocking(arguments, mutated, work),
+        }
+    }
+
+    /// Does what blocks, on a thread for it, until it is done or has taken too long.
+    pub(super) fn blocking<A: DeserializeOwned + Send + 'static>(
+        self,
+        arguments: Value,
+        mutated: bool,
+        work: impl FnOnce(&Tools, A, &dyn Fn() -> bool) -> Said + Send + 'static,
+    ) -> Answering<'a> {
+        Box::pin(async move {
+            let arguments: A = match fitting(arguments) {
+                Ok(arguments) => arguments,
+                Err(done) => return done,
+            };
+            let tools = self.tools.clone();
+            let stop = Stop(Arc::new(AtomicBool::new(false)));
+            let stopped = Arc::clone(&stop.0);
+            let working = tokio::task::spawn_blocking(move || {
+                work(&tools, arguments, &|| !stopped.load(Ordering::Relaxed))
+            });
+            let limits = self.tools.limits();
+            match tokio::time::timeout(limits.look(), working).await {
+                Ok(Ok(mut said)) => {
+                    // `read` cuts by lines, and says where to go on below them.
+                    let slack = limits.output_bytes.saturating_add(SLACK);
+                    if said.output.len() > slack {
+                        said.output = stream::cut(&said.output, limits.output_bytes);
+                    }
+                    done(said)
+                }
+                Ok(Err(error)) => Done::fault(FaultClass::Other, true, &error.to_string()),
+                Err(_) => {
+                    let ms = limits.look_ms;
+                    let output =
+                        format!("it took longer than {ms} ms and was stopped; ask for less");
+                    done(Said { mutated, ..Said::no(output) })
+                }
+            }
+        })
+    }
+}
+
+/// Reads arguments that fit the schema; numbers that no machine holds do not.
+pub(super) fn fitting<A: DeserializeOwned>(arguments: Value) -> Result<A, Done> {
+    serde_json::from_value(arguments)
+        .map_err(|error| done(Said::no(format!("the arguments do not fit: {error}"))))
+}
+
+pub(super) fn done(Said { ok, output, mutated, short }: Said) -> Done {
+    if short {
+        return Done::fault(FaultClass::Resource, false, &output);
+    }
+    Done::result(ToolResult { ok, output, mutated })
+}
