@@ -33,6 +33,15 @@ const BUILD: [&str; 4] = ["test", "--workspace", "--locked", "--no-run"];
 /// The arguments that select the kernel's properties.
 const SORTED: [&str; 8] =
     ["test", "--package", "pointsman-agents", "--locked", "--test", "it", "--", "journals"];
+/// Builds, and then runs, a program outside this workspace: it sees what a stranger would.
+const STRANGER: [&str; 6] = [
+    "--locked",
+    "--quiet",
+    "--manifest-path",
+    "examples/sixth-agent/Cargo.toml",
+    "--target-dir",
+    "target/stranger",
+];
 const PROPERTIES: [&str; 6] = ["test", "--workspace", "--locked", "--test", "it", "properties::"];
 
 /// A group of tests that runs as one child process.
@@ -42,6 +51,8 @@ pub(crate) enum Tier {
     Unit,
     /// Journals in a build that sorts JSON objects.
     Sorted,
+    /// A stranger's agent in a program of its own, stopped and resumed.
+    Stranger,
     /// The kernel's properties, 10,000 cases each.
     Properties,
     /// The shipped charts against the real `XState`.
@@ -69,9 +80,10 @@ pub(crate) enum Tier {
 }
 
 impl Tier {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 15] = [
         Self::Unit,
         Self::Sorted,
+        Self::Stranger,
         Self::Properties,
         Self::Xstate,
         Self::Model,
@@ -90,6 +102,7 @@ impl Tier {
         match self {
             Self::Unit => "unit",
             Self::Sorted => "sorted",
+            Self::Stranger => "stranger",
             Self::Properties => "properties",
             Self::Xstate => "xstate",
             Self::Model => "model",
@@ -109,6 +122,7 @@ impl Tier {
         match self {
             Self::Unit => "every test of the workspace; needs nothing from outside",
             Self::Sorted => "every kept journal, replayed by a build that sorts JSON objects",
+            Self::Stranger => "an agent in a program of its own, stopped and resumed",
             Self::Properties => "the kernel's properties, 10,000 cases each",
             Self::Xstate => "the shipped charts against the real XState",
             Self::Model => "every run of the shipped charts, reduced, within caps",
@@ -130,6 +144,7 @@ impl Tier {
         Duration::from_secs(match self {
             Self::Live | Self::Browser | Self::Sandbox | Self::Appium => 1_800,
             Self::Unit => 900,
+            Self::Stranger => 240,
             Self::Sorted
             | Self::Properties
             | Self::Xstate
@@ -145,7 +160,7 @@ impl Tier {
     /// Returns what it needs from outside.
     const fn needs(self) -> &'static [Need] {
         match self {
-            Self::Unit | Self::Sorted | Self::Properties | Self::Model => &[],
+            Self::Unit | Self::Sorted | Self::Stranger | Self::Properties | Self::Model => &[],
             Self::Xstate | Self::Aimock | Self::Mcp | Self::Acp => &[Need::Npm],
             Self::Sandbox | Self::Kill | Self::Code => &[Need::Sandbox],
             Self::Live => &[Need::Models, Need::Sandbox],
@@ -171,6 +186,11 @@ impl Tier {
                 let mut tests = process::cargo(SORTED);
                 tests.env("POINTSMAN_SORTED", "1");
                 tests
+            }
+            Self::Stranger => {
+                let mut program = process::cargo(["run"]);
+                program.args(STRANGER);
+                program
             }
             Self::Properties => {
                 let mut tests = process::cargo(PROPERTIES);
@@ -213,7 +233,7 @@ pub(crate) fn inner(tier: Tier) -> Result<bool> {
         Tier::Code => code::tier(),
         Tier::Browser => ignored::browser(),
         Tier::Appium => ignored::appium(),
-        Tier::Unit | Tier::Sorted | Tier::Properties | Tier::Model => {
+        Tier::Unit | Tier::Sorted | Tier::Stranger | Tier::Properties | Tier::Model => {
             bail!("cargo or another build runs it")
         }
     }
@@ -237,7 +257,7 @@ pub(crate) fn test(only: &[Tier]) -> Result<bool> {
     let started = Instant::now();
     let needs = chosen.iter().flat_map(|tier| tier.needs().iter().copied());
     let installing = Installing::start(needs);
-    let built = if chosen.iter().any(|tier| tier.is_built()) { build() } else { Ok(()) };
+    let built = if chosen.iter().any(|tier| tier.is_built()) { build(&chosen) } else { Ok(()) };
     let installed = installing.join();
     println!("built and installed in {:.1} s", started.elapsed().as_secs_f64());
     let mut rows = Vec::new();
@@ -257,9 +277,16 @@ pub(crate) fn test(only: &[Tier]) -> Result<bool> {
 }
 
 /// Builds what the tiers run, so that their caps are for the tests alone.
-fn build() -> Result<()> {
+fn build(chosen: &[Tier]) -> Result<()> {
     if !process::run(process::cargo(BUILD), BUILD_CAP).context("starting cargo")?.well() {
         bail!("the tests do not build");
+    }
+    if chosen.contains(&Tier::Stranger) {
+        let mut program = process::cargo(["build"]);
+        program.args(STRANGER);
+        if !process::run(program, BUILD_CAP).context("starting cargo")?.well() {
+            bail!("examples/sixth-agent does not build");
+        }
     }
     Ok(())
 }

@@ -3,11 +3,12 @@
 
 use pointsman_kernel::{
     agent::{
-        Agent, Answer, BadBody, Fault, FaultClass, Forgone, Order, Outcome, Settled, Summary,
-        ToolCall, Visit,
+        Agent, Answer, BadBody, Fault, FaultClass, Forgone, Order, Settled, Summary, ToolCall,
+        Visit,
     },
     body::Body,
-    job::{AgentDecl, Charges, Governed, Influence, JobDecl, JobId, job_id},
+    id::{JobId, Outcome},
+    job::{AgentDecl, Charges, Governed, Influence, JobDecl, job_id},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{json, value::RawValue};
@@ -143,9 +144,7 @@ impl Agent for Beekeeper {
     fn describe_report(report: &Report) -> Option<Summary> {
         Some(match report {
             Report::Frames(frames) => Summary::line(true, format!("{frames} frames are full")),
-            Report::Weather { fine } => {
-                Summary::line(*fine, if *fine { "dry" } else { "rain" })
-            }
+            Report::Weather { fine } => Summary::line(*fine, if *fine { "dry" } else { "rain" }),
         })
     }
 }

@@ -18,7 +18,7 @@ use std::{
 };
 
 use pointsman_kernel::{
-    agents::Agents, chart::Disposition, erased::AgentRow, governor::Permissions,
+    agents::Agents, chart::Disposition, erased::AgentRow, governor::Permissions, job::ToolShape,
 };
 use pointsman_runtime::{
     driver::Standing,
@@ -33,7 +33,7 @@ use serde_json::json;
 
 use agent::Beekeeper;
 use executor::Apiary;
-use tool::{FILE, Label};
+use tool::{FILE, LABEL, Label};
 
 const CHART: &str = include_str!("chart.toml");
 
@@ -64,8 +64,10 @@ async fn engine(
     apiary: &Apiary,
     folder: &Path,
 ) -> Result<Engine, Box<dyn Error>> {
-    let agents =
-        Agents::new().with(&[AgentRow::of::<Beekeeper>()]).with_charts(&[("harvest", CHART)]);
+    let agents = Agents::new()
+        .with(&[AgentRow::of::<Beekeeper>()])
+        .with_charts(&[("harvest", CHART)])
+        .with_tools(&[ToolShape::named(LABEL)]);
     let engine = Engine::builder(store)
         .agents(agents)
         .executor::<Beekeeper>(apiary.clone())
@@ -115,10 +117,7 @@ async fn in_memory(folder: &Path) -> Outcome {
 
 /// Kills the process that drives a run, and resumes the run.
 async fn in_a_file(folder: &Path) -> Outcome {
-    let mut child = Command::new(env::current_exe()?)
-        .arg(folder)
-        .stdout(Stdio::piped())
-        .spawn()?;
+    let mut child = Command::new(env::current_exe()?).arg(folder).stdout(Stdio::piped()).spawn()?;
     let output = child.stdout.take().ok_or("its output is piped")?;
     let id = BufReader::new(output).lines().next().ok_or("it says which run it drives")??;
     child.kill()?;
@@ -153,11 +152,12 @@ async fn finish(engine: &Engine, id: &RunId) -> Outcome {
     let labels = outcome.result.ok_or("it has a result")?;
     let lines = engine.store().lines(id, pointsman_kernel::id::Seq(0)).await?;
     let program = engine.agents().verify(CHART).map_err(|refused| refused.to_string())?;
-    for (step, said) in story(&program, id, &lines)?.said.into_iter().enumerate() {
-        match said {
-            Some(said) => println!("  {:>2}  {}: {}", step + 1, said.did, said.came),
-            None => println!("  {:>2}", step + 1),
-        }
+    let told = story(&program, id, &lines)?;
+    for (step, said) in told.steps.iter().zip(told.said) {
+        let way = step.hops.iter().filter_map(|hop| hop.to.as_deref());
+        let way = way.map(|state| format!(" → {state}")).collect::<String>();
+        let said = said.map_or_else(String::new, |said| format!("  {}: {}", said.did, said.came));
+        println!("  {}  {}{way}{said}", step.seq.0, step.event);
     }
     println!("  {labels}; {FILE} says so");
     Ok(())
