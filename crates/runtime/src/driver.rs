@@ -44,7 +44,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     clock::{Clock, now_ms},
-    journal::{Errand, Journal},
+    journal::{Journal, Permit},
     observe::{Notice, Observer},
     perform::Perform,
     store::{Append, LetterId, Opening, RunId, Store, StoreError},
@@ -318,7 +318,7 @@ impl Driver {
         event: Event<Body>,
         opening: Option<Opening>,
         again: &[EffectId],
-    ) -> Result<Result<Vec<Errand>, NotStepped>, DriveError> {
+    ) -> Result<Result<Vec<Permit>, NotStepped>, DriveError> {
         let raw = match to_raw_value(&event) {
             Ok(raw) => raw,
             Err(error) => return Ok(Err(NotStepped::Unreadable(error.to_string()))),

@@ -14,7 +14,7 @@ use pointsman_kernel::{
 
 use crate::{
     model::{Model, Question},
-    perform::{Doing, Done, Errand, Farewell, Shown},
+    perform::{Doing, Done, Farewell, Permit, Shown},
     store::RunId,
 };
 
@@ -42,15 +42,15 @@ pub type Executing<R> = Pin<Box<dyn Future<Output = Result<Reported<R>, Fault>> 
 /// A task that only asks a person for yes or no does not come here: front ends put it.
 pub trait Executor<A: Agent>: Send + Sync + 'static {
     /// Carries a task out whose order is on disk. One that was started before, and of which
-    /// nobody knows how far it came, has `errand.again`.
-    fn perform(&self, errand: Errand, task: A::Task) -> Executing<A::Report>;
+    /// nobody knows how far it came, has `permit.again`.
+    fn perform(&self, permit: Permit, task: A::Task) -> Executing<A::Report>;
 
     /// Asks a model for a run of the agent. An agent whose prompts have [private] parts adds
     /// them here: no journal and no kept prompt has them.
     ///
     /// [private]: pointsman_kernel::prompt::Prompt::private
-    fn ask(&self, errand: &Errand, question: Question, model: &Model, shown: Shown) -> Doing {
-        let _ = errand;
+    fn ask(&self, permit: &Permit, question: Question, model: &Model, shown: Shown) -> Doing {
+        let _ = permit;
         ask(question, model, shown)
     }
 
@@ -83,23 +83,23 @@ impl Executors {
 
     /// Carries a task out. A task that nobody takes is a fault: it would otherwise be waited
     /// for until its timeout.
-    pub(crate) fn perform(&self, errand: Errand, task: &Body) -> Doing {
-        match self.0.get(errand.agent) {
-            Some(executor) => executor.perform(errand, task),
-            None => refused(&format!("no executor is registered for the agent `{}`", errand.agent)),
+    pub(crate) fn perform(&self, permit: Permit, task: &Body) -> Doing {
+        match self.0.get(permit.agent) {
+            Some(executor) => executor.perform(permit, task),
+            None => refused(&format!("no executor is registered for the agent `{}`", permit.agent)),
         }
     }
 
     /// Asks a model for a run.
     pub(crate) fn ask(
         &self,
-        errand: &Errand,
+        permit: &Permit,
         question: Question,
         model: &Model,
         shown: Shown,
     ) -> Doing {
-        match self.0.get(errand.agent) {
-            Some(executor) => executor.ask(errand, question, model, shown),
+        match self.0.get(permit.agent) {
+            Some(executor) => executor.ask(permit, question, model, shown),
             None => ask(question, model, shown),
         }
     }
@@ -121,8 +121,8 @@ impl fmt::Debug for Executors {
 
 /// The executor of some agent.
 trait AnyExecutor: Send + Sync {
-    fn perform(&self, errand: Errand, task: &Body) -> Doing;
-    fn ask(&self, errand: &Errand, question: Question, model: &Model, shown: Shown) -> Doing;
+    fn perform(&self, permit: Permit, task: &Body) -> Doing;
+    fn ask(&self, permit: &Permit, question: Question, model: &Model, shown: Shown) -> Doing;
     fn ended(&self, run: &RunId, how: Disposition) -> Farewell;
 }
 
@@ -132,12 +132,12 @@ struct Typed<A, E> {
 }
 
 impl<A: Agent, E: Executor<A>> AnyExecutor for Typed<A, E> {
-    fn perform(&self, errand: Errand, task: &Body) -> Doing {
+    fn perform(&self, permit: Permit, task: &Body) -> Doing {
         let task = match task.read() {
             Ok(task) => task,
             Err(error) => return refused(&format!("the task cannot be read: {error}")),
         };
-        let executing = self.executor.perform(errand, task);
+        let executing = self.executor.perform(permit, task);
         Box::pin(async move {
             match executing.await {
                 Ok(Reported { report, usage }) => Done::own(&report).costing(usage),
@@ -146,8 +146,8 @@ impl<A: Agent, E: Executor<A>> AnyExecutor for Typed<A, E> {
         })
     }
 
-    fn ask(&self, errand: &Errand, question: Question, model: &Model, shown: Shown) -> Doing {
-        self.executor.ask(errand, question, model, shown)
+    fn ask(&self, permit: &Permit, question: Question, model: &Model, shown: Shown) -> Doing {
+        self.executor.ask(permit, question, model, shown)
     }
 
     fn ended(&self, run: &RunId, how: Disposition) -> Farewell {
@@ -183,11 +183,11 @@ mod tests {
         let model = Model::new(Settings::new(Spec::quote())).expect("it needs nothing");
         let effect = EffectId { seq: Seq(1), index: 0 };
         let run = "r1".parse().expect("a name");
-        let errand = Errand::unwritten(run, "stranger", effect, false);
+        let permit = Permit::unwritten(run, "stranger", effect, false);
         let asked = |private: Option<Private>| {
             let prompt = Prompt { private, ..Prompt::default() };
             let question = Question { prompt, tools: Vec::new(), key: String::new() };
-            Executors::default().ask(&errand, question, &model, Shown::nobody())
+            Executors::default().ask(&permit, question, &model, Shown::nobody())
         };
         let refused = |answer: Answer<Body>| match answer {
             Answer::Fault(fault) => {

@@ -53,7 +53,7 @@ use crate::tool::plan;
 use crate::{
     executor::Executors,
     model::{self, Model, ModelError, Question},
-    perform::{Checking, Doing, Done, Errand, Farewell, Perform, Shown, Task},
+    perform::{Checking, Doing, Done, Farewell, Perform, Permit, Shown, Task},
     store::{RunId, Store},
     tool::{self, ToolError, ToolSpec, Tools},
     watch::{self, Watch},
@@ -252,14 +252,14 @@ impl Host {
     }
 
     /// Calls a tool.
-    async fn call(&self, errand: &Errand, call: &ToolCall, shown: &Shown) -> Done {
+    async fn call(&self, permit: &Permit, call: &ToolCall, shown: &Shown) -> Done {
         #[cfg(feature = "tools")]
-        self.heed_record_before(&errand.run, call).await;
-        let permissions = match self.0.rules.of(&*self.0.store, &errand.run).await {
+        self.heed_record_before(&permit.run, call).await;
+        let permissions = match self.0.rules.of(&*self.0.store, &permit.run).await {
             Ok(permissions) => permissions,
             Err(error) => return Done::fault(FaultClass::Other, false, &error.to_string()),
         };
-        self.0.tools.under(permissions).call(call, errand, shown).await
+        self.0.tools.under(permissions).call(call, permit, shown).await
     }
 }
 
@@ -286,7 +286,7 @@ impl Perform for Host {
         self.0.model.name()
     }
 
-    fn perform(&self, errand: Errand, task: Task, shown: Shown) -> Doing {
+    fn perform(&self, permit: Permit, task: Task, shown: Shown) -> Doing {
         match task {
             Task::Model(prompt) => {
                 let offered = |spec: &ToolSpec| prompt.tools.contains(&spec.name);
@@ -294,15 +294,15 @@ impl Perform for Host {
                 #[cfg(feature = "tools")]
                 let known = known.chain([plan::phase_complete()]);
                 let tools = known.filter(offered).collect();
-                let question = Question { prompt, tools, key: errand.to_string() };
-                self.0.executors.ask(&errand, question, &self.0.model, shown)
+                let question = Question { prompt, tools, key: permit.to_string() };
+                self.0.executors.ask(&permit, question, &self.0.model, shown)
             }
             Task::Tool(call) => {
                 let host = self.clone();
-                Box::pin(async move { host.call(&errand, &call, &shown).await })
+                Box::pin(async move { host.call(&permit, &call, &shown).await })
             }
-            Task::Child(child) => Box::pin(child::run(self.clone(), errand, child)),
-            Task::Own(task) => self.0.executors.perform(errand, &task),
+            Task::Child(child) => Box::pin(child::run(self.clone(), permit, child)),
+            Task::Own(task) => self.0.executors.perform(permit, &task),
         }
     }
 

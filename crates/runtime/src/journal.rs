@@ -66,7 +66,7 @@ impl Journal {
             (pause, tries) = (pause.saturating_mul(2), tries + 1);
         };
         let (run, agent) = (&append.run, self.agent);
-        let permit = |(effect, again)| Errand { run: run.clone(), agent, effect, again, epoch };
+        let permit = |(effect, again)| Permit { run: run.clone(), agent, effect, again, epoch };
         Ok(Committed { seq, link, permits: starts.into_iter().map(permit).collect() })
     }
 
@@ -113,7 +113,7 @@ impl Journal {
 pub(crate) struct Committed {
     seq: Seq,
     link: Digest,
-    permits: Vec<Errand>,
+    permits: Vec<Permit>,
 }
 
 impl Committed {
@@ -128,7 +128,7 @@ impl Committed {
     }
 
     /// Returns the permits: one for each effect.
-    pub(crate) fn into_permits(self) -> Vec<Errand> {
+    pub(crate) fn into_permits(self) -> Vec<Permit> {
         self.permits
     }
 }
@@ -138,7 +138,7 @@ impl Committed {
 /// As text it is the key by which a provider can tell a repetition: the same before and after a
 /// crash, another one in every fork.
 #[derive(Debug)]
-pub struct Errand {
+pub struct Permit {
     /// The run.
     pub run: RunId,
     /// The agent that it is of.
@@ -150,7 +150,7 @@ pub struct Errand {
     epoch: u64,
 }
 
-impl Errand {
+impl Permit {
     /// Returns the epoch of the lease under which it was written: a provider that knows a later
     /// one refuses it.
     pub const fn epoch(&self) -> u64 {
@@ -164,7 +164,7 @@ impl Errand {
     }
 }
 
-impl fmt::Display for Errand {
+impl fmt::Display for Permit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}-{}", self.run, self.effect.seq.0, self.effect.index)
     }

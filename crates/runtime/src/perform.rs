@@ -13,7 +13,7 @@ use pointsman_kernel::{
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-pub use crate::journal::Errand;
+pub use crate::journal::Permit;
 use crate::store::RunId;
 
 /// An order that is on disk, with what is needed to carry it out.
@@ -135,7 +135,7 @@ pub trait Perform: Send + Sync {
     fn model(&self) -> &str;
 
     /// Starts a task.
-    fn perform(&self, errand: Errand, task: Task, shown: Shown) -> Doing;
+    fn perform(&self, permit: Permit, task: Task, shown: Shown) -> Doing;
 
     /// Looks whether a call could run at all, before a person is asked for it. Must change
     /// nothing, and tell nothing that the run may not read unasked: the reason goes to the

@@ -89,7 +89,7 @@ pub use sandbox::SandboxPolicy;
 #[cfg(feature = "tools")]
 pub use toolchains::ToolchainTrial;
 
-use crate::perform::{Done, Errand, Shown};
+use crate::perform::{Done, Permit, Shown};
 #[cfg(feature = "tools")]
 pub(crate) use files::digest;
 use folder::Folder;
@@ -275,18 +275,18 @@ impl Tools {
 
     /// Calls a tool. What it cannot do is a result that a model can read; dropping the
     /// future stops it. A call that may have been done already is looked for first.
-    pub async fn call(&self, call: &ToolCall, errand: &Errand, shown: &Shown) -> Done {
+    pub async fn call(&self, call: &ToolCall, permit: &Permit, shown: &Shown) -> Done {
         let (tool, arguments) = match self.2.check(call) {
             Ok(checked) => checked,
             Err(why) => return Done::tool(false, &why),
         };
-        if errand.again
+        if permit.again
             && let Some(done) = self.probe(call).await
             && matches!(done.answer, Answer::Tool(ToolResult { ok: true, .. }))
         {
             return done;
         }
-        tool.call(Calling { tools: self, call, errand, shown }, arguments).await
+        tool.call(Calling { tools: self, call, permit, shown }, arguments).await
     }
 
     /// Says what became of a call that was begun and never answered, where the world

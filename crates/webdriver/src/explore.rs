@@ -18,7 +18,7 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     entry::begun,
     executor::{Executing, Executor, Reported},
-    perform::{Errand, Farewell},
+    perform::{Farewell, Permit},
     store::{RunId, Store},
 };
 
@@ -58,10 +58,10 @@ impl Devices {
 }
 
 impl Executor<Explore> for Devices {
-    fn perform(&self, errand: Errand, task: Task) -> Executing<Report> {
+    fn perform(&self, permit: Permit, task: Task) -> Executing<Report> {
         let devices = self.clone();
         Box::pin(async move {
-            let (report, usage) = devices.hand(&errand.run).await?.perform(task, &errand).await?;
+            let (report, usage) = devices.hand(&permit.run).await?.perform(task, &permit).await?;
             Ok(Reported { report, usage })
         })
     }

@@ -29,7 +29,7 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     executor::{Executing, Executor},
     model::{Model, Question},
-    perform::{Doing, Done, Errand, Farewell, Shown},
+    perform::{Doing, Done, Farewell, Permit, Shown},
     store::{RunId, Store},
 };
 
@@ -62,12 +62,12 @@ impl Forms {
     }
 
     /// Sends the form: the agent's own call, which a person or a rule has let through.
-    async fn submit(&self, errand: &Errand, call: &ToolCall) -> Done {
-        let room = match self.room(&errand.run).await {
+    async fn submit(&self, permit: &Permit, call: &ToolCall) -> Done {
+        let room = match self.room(&permit.run).await {
             Ok(room) => room,
             Err(trouble) => return failed(&trouble),
         };
-        match room.submit(call.arguments.get(), errand).await {
+        match room.submit(call.arguments.get(), permit).await {
             Ok((ok, says)) => Done::tool(ok, &says),
             Err(trouble) => Done::failed(room.tell(trouble).await),
         }
@@ -91,19 +91,19 @@ impl Forms {
 }
 
 impl Executor<Form> for Forms {
-    fn perform(&self, errand: Errand, task: Task) -> Executing<Report> {
+    fn perform(&self, permit: Permit, task: Task) -> Executing<Report> {
         let forms = self.clone();
         Box::pin(async move {
-            let room = forms.room(&errand.run).await.map_err(|trouble| Fault::from(&trouble))?;
-            match room.perform(task, &errand).await {
+            let room = forms.room(&permit.run).await.map_err(|trouble| Fault::from(&trouble))?;
+            match room.perform(task, &permit).await {
                 Ok(report) => Ok(report.into()),
                 Err(trouble) => Err(room.tell(trouble).await),
             }
         })
     }
 
-    fn ask(&self, errand: &Errand, question: Question, model: &Model, shown: Shown) -> Doing {
-        let vault = vault::Vault::new(&self.0.folder, &errand.run);
+    fn ask(&self, permit: &Permit, question: Question, model: &Model, shown: Shown) -> Doing {
+        let vault = vault::Vault::new(&self.0.folder, &permit.run);
         Box::pin(ask(model.clone(), vault, question, shown))
     }
 

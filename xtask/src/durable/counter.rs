@@ -19,7 +19,7 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     clock::new_run_id,
     driver::{Beginning, Driver, Site},
-    perform::{Doing, Done, Errand, Perform, Shown, Task},
+    perform::{Doing, Done, Perform, Permit, Shown, Task},
     store::SqliteStore,
 };
 use serde_json::json;
@@ -33,7 +33,7 @@ impl Perform for AtOnce {
         "nobody"
     }
 
-    fn perform(&self, _: Errand, task: Task, _: Shown) -> Doing {
+    fn perform(&self, _: Permit, task: Task, _: Shown) -> Doing {
         Box::pin(async move {
             match task {
                 Task::Child(_) => {

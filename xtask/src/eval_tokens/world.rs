@@ -13,7 +13,7 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     clock::new_run_id,
     driver::{Beginning, Driver, Site, Standing},
-    perform::{Doing, Done, Errand, Perform, Shown, Task},
+    perform::{Doing, Done, Perform, Permit, Shown, Task},
     store::{SqliteStore, Store},
     tool::{self, Tools},
 };
@@ -106,7 +106,7 @@ impl Perform for Played {
         self.persona.name()
     }
 
-    fn perform(&self, errand: Errand, task: Task, shown: Shown) -> Doing {
+    fn perform(&self, permit: Permit, task: Task, shown: Shown) -> Doing {
         match task {
             Task::Model(prompt) => {
                 let reply = self.persona.reply(self.case, &prompt);
@@ -116,7 +116,7 @@ impl Perform for Played {
             }
             Task::Tool(call) => {
                 let tools = self.tools.clone();
-                Box::pin(async move { tools.call(&call, &errand, &shown).await })
+                Box::pin(async move { tools.call(&call, &permit, &shown).await })
             }
             Task::Own(task) => {
                 let done = match task.read() {

@@ -23,7 +23,7 @@ use tokio::sync::mpsc;
 
 use super::{Driver, say};
 use crate::{
-    journal::Errand,
+    journal::Permit,
     observe::{Asked, Notice, Question},
     perform::{Checking, Doing, Done, Shown, Task},
     store::KeptPrompt,
@@ -193,7 +193,7 @@ pub(super) fn orders(chart: &Chart, run: &dyn AnyRun, stepped: &Stepped) -> Vec<
 
 impl Driver {
     /// Starts, asks or stops: the entry that orders it is on disk.
-    pub(super) fn start(&mut self, permit: Option<Errand>, ordered: Ordered) {
+    pub(super) fn start(&mut self, permit: Option<Permit>, ordered: Ordered) {
         let Ordered { id, order, prompt } = ordered;
         match order {
             EffectKind::Stop(effect) if self.open.remove(&effect).is_some() => {
@@ -267,7 +267,7 @@ impl Driver {
     }
 
     /// Starts a task of which the entry is on disk, or starts it again.
-    pub(super) fn work(&mut self, permit: Errand, order: Order<Body>, prompt: Option<Prompt>) {
+    pub(super) fn work(&mut self, permit: Permit, order: Order<Body>, prompt: Option<Prompt>) {
         let Some(task) = task(&order, prompt) else { return };
         let id = permit.effect;
         self.tell_attempt(id, &order);

@@ -19,7 +19,7 @@ use super::{Host, rules::RulesError};
 use crate::{
     clock::now_ms,
     driver::{Beginning, DriveError, Driver, Site},
-    perform::{Done, Errand},
+    perform::{Done, Permit},
     stats::{Spent, story},
     store::{NoRunId, RunId, StoreError},
     task::{Rest, RunTask, Until},
@@ -49,8 +49,8 @@ enum ChildError {
 }
 
 /// Runs a child to its end and reports how it ended and what it cost.
-pub(super) async fn run(host: Host, errand: Errand, child: ChildRun) -> Done {
-    match to_its_end(&host, &errand, &child).await {
+pub(super) async fn run(host: Host, permit: Permit, child: ChildRun) -> Done {
+    match to_its_end(&host, &permit, &child).await {
         Ok((end, usage)) => Done::child(end).costing(usage),
         Err(error) => Done::fault(FaultClass::Other, false, &error.to_string()),
     }
@@ -58,10 +58,10 @@ pub(super) async fn run(host: Host, errand: Errand, child: ChildRun) -> Done {
 
 async fn to_its_end(
     host: &Host,
-    errand: &Errand,
+    permit: &Permit,
     child: &ChildRun,
 ) -> Result<(ChildEnd, Usage), ChildError> {
-    let id: RunId = errand.to_string().parse()?;
+    let id: RunId = permit.to_string().parse()?;
     let store = Arc::clone(&host.0.store);
     let agents = &host.0.agents;
     let site = Site {
@@ -87,7 +87,7 @@ async fn to_its_end(
                 digest: program.digest(),
                 // Derived, as the name is: the same child has the same waiting times.
                 seed: u64::from_le_bytes(seed(&id)),
-                permissions: permissions(host, &errand.run).await?,
+                permissions: permissions(host, &permit.run).await?,
                 tools: host.decls_for(program.agent()),
                 checks: true,
                 config: body(&json!({ "goal": child.goal }))?,
@@ -103,7 +103,7 @@ async fn to_its_end(
         Err(error) => return Err(error.into()),
     };
     // It is paused while its parent is, and takes letters as other runs do.
-    let task = RunTask::new(driver, Until::Waits).with_parent(host.0.pauses.of(&errand.run));
+    let task = RunTask::new(driver, Until::Waits).with_parent(host.0.pauses.of(&permit.run));
     let mut task = task.with_letters().await?;
     let rest = task.run().await?;
     if let Rest::Ended(ended) = rest {

@@ -22,7 +22,7 @@ use pointsman_kernel::{
 use super::{Host, Inner};
 use crate::{
     executor::{Executing, Executor, Reported},
-    perform::Errand,
+    perform::Permit,
 };
 pub(super) use ledger::Accounts;
 
@@ -80,11 +80,11 @@ impl AfterTools {
 pub(super) struct AfterBatch(pub(super) Weak<Inner>);
 
 impl Executor<Chat> for AfterBatch {
-    fn perform(&self, errand: Errand, task: Task) -> Executing<Report> {
+    fn perform(&self, permit: Permit, task: Task) -> Executing<Report> {
         let (host, Task::PostTools { completed_tools }) = (self.0.upgrade().map(Host), task);
         Box::pin(async move {
             match host {
-                Some(host) => Ok(after_tools(host, errand, completed_tools).await),
+                Some(host) => Ok(after_tools(host, permit, completed_tools).await),
                 None => Err(Fault {
                     class: FaultClass::Other,
                     repeatable: false,
@@ -99,17 +99,17 @@ impl Executor<Chat> for AfterBatch {
 /// Runs the hooks after a batch, and reports what they did.
 async fn after_tools(
     host: Host,
-    errand: Errand,
+    permit: Permit,
     completed: Vec<CompletedTool>,
 ) -> Reported<Report> {
     let hooks = &host.0.hooks;
     if hooks.commit || !hooks.after_tools.is_empty() {
-        host.heed_record(&errand.run).await;
+        host.heed_record(&permit.run).await;
     }
     let (mut acted, mut actions) = (false, Vec::new());
     // Before the commands: what they change is theirs, and goes into the commit.
     let changes =
-        if hooks.commit { commit::changes(&host, &errand.run).await } else { Ok(Vec::new()) };
+        if hooks.commit { commit::changes(&host, &permit.run).await } else { Ok(Vec::new()) };
     let changes = changes.unwrap_or_else(|why| {
         actions.push(failed(LOOKING, &why));
         Vec::new()
@@ -132,7 +132,7 @@ async fn after_tools(
     }
     let mut usage = Usage::default();
     if !changes.is_empty() {
-        let committed = commit::commit(&host, &errand, &changes, commanded).await;
+        let committed = commit::commit(&host, &permit, &changes, commanded).await;
         usage = committed.usage;
         acted |= committed.made;
         actions.extend(committed.actions);

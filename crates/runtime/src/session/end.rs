@@ -11,7 +11,7 @@ use pointsman_kernel::{
 use super::{SessionError, program};
 use crate::{
     driver::{Driver, Site},
-    perform::{Doing, Errand, Perform, Shown, Task},
+    perform::{Doing, Perform, Permit, Shown, Task},
     store::{Lease, RunId, Store},
 };
 
@@ -80,7 +80,7 @@ impl Perform for Idle {
         "nobody"
     }
 
-    fn perform(&self, _: Errand, _: Task, _: Shown) -> Doing {
+    fn perform(&self, _: Permit, _: Task, _: Shown) -> Doing {
         Box::pin(std::future::pending())
     }
 }

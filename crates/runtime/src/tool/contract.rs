@@ -15,7 +15,7 @@ use super::{
     edit::EditTool, fts_search::FtsSearchTool, git::GitTool, http::HttpGetTool, list::ListTool,
     plan::PlanTool, read::ReadTool, search::SearchTool, shell::ShellTool, write::WriteTool,
 };
-use crate::perform::{Done, Errand, Shown};
+use crate::perform::{Done, Permit, Shown};
 
 /// Returns the tools that ship, by name: one line for each.
 #[cfg(feature = "tools")]
@@ -129,7 +129,7 @@ pub struct Calling<'a> {
     pub call: &'a ToolCall,
     /// Which order it is; as text, the same when the call is made again, so that a server which
     /// takes such keys can tell.
-    pub errand: &'a Errand,
+    pub permit: &'a Permit,
     /// Shows progress.
     pub shown: &'a Shown,
 }

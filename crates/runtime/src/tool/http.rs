@@ -58,10 +58,10 @@ impl Tool for HttpGetTool {
                 Ok(arguments) => arguments,
                 Err(done) => return done,
             };
-            let Calling { tools, errand, shown, .. } = calling;
+            let Calling { tools, permit, shown, .. } = calling;
             let http = tools.0.http.get_or_init(|| Http::new(tools.0.settings.http_private));
             done(match http {
-                Ok(http) => http.call(tools.limits(), &arguments, &errand.to_string(), shown).await,
+                Ok(http) => http.call(tools.limits(), &arguments, &permit.to_string(), shown).await,
                 Err(why) => Said::no(format!("pages cannot be fetched here: {why}")),
             })
         })

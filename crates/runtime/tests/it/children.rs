@@ -12,7 +12,7 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     driver::{Beginning, Driver, Site, Standing},
     observe::Notice,
-    perform::{Doing, Errand, Perform, Shown, Task},
+    perform::{Doing, Perform, Permit, Shown, Task},
     session::{Nobody, Posted, Start},
     store::{RunId, SqliteStore, Store as _},
 };
@@ -234,7 +234,7 @@ impl Perform for Mute {
         "nobody"
     }
 
-    fn perform(&self, _: Errand, _: Task, _: Shown) -> Doing {
+    fn perform(&self, _: Permit, _: Task, _: Shown) -> Doing {
         Box::pin(std::future::pending())
     }
 }

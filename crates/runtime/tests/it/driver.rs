@@ -25,7 +25,7 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     clock::new_run_id,
     driver::{Beginning, Driver, Site, Standing, fold},
-    perform::{Doing, Done, Errand, Perform, Shown, Task},
+    perform::{Doing, Done, Perform, Permit, Shown, Task},
     store::{RunId, SqliteStore, Store as _, StoreError},
 };
 use serde_json::json;
@@ -51,7 +51,7 @@ impl Perform for World {
         "a script"
     }
 
-    fn perform(&self, _: Errand, task: Task, _: Shown) -> Doing {
+    fn perform(&self, _: Permit, task: Task, _: Shown) -> Doing {
         let at = self.started.fetch_add(1, Ordering::SeqCst) + 1;
         if at == self.hangs_at {
             return Box::pin(std::future::pending());

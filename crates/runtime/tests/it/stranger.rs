@@ -23,7 +23,7 @@ use pointsman_runtime::{
     host::Host,
     model::{self, Spec},
     observe::Asked,
-    perform::{Errand, Farewell},
+    perform::{Farewell, Permit},
     session::{Decision, Nobody, Outcome as Ran, Posted, Start, replay},
     stats::story,
     store::RunId,
@@ -191,8 +191,8 @@ struct Dog {
 }
 
 impl Executor<Shepherd> for Dog {
-    fn perform(&self, errand: Errand, task: Task) -> Executing<Report> {
-        assert_eq!(errand.agent, "shepherd");
+    fn perform(&self, permit: Permit, task: Task) -> Executing<Report> {
+        assert_eq!(permit.agent, "shepherd");
         self.performed.fetch_add(1, Ordering::Relaxed);
         let report = match task {
             Task::Extract => Ok(Report::Sheep(7).into()),

@@ -22,7 +22,7 @@ use pointsman_kernel::{
     id::{EffectId, Seq},
 };
 use pointsman_runtime::{
-    perform::{Done, Errand, Shown},
+    perform::{Done, Permit, Shown},
     tool::{Settings, Tools},
 };
 use serde_json::{Value, value::to_raw_value};
@@ -65,7 +65,7 @@ impl Desk {
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> ToolResult {
-        result(self.tools.call(&call(tool, arguments), &errand(), &Shown::nobody()).await)
+        result(self.tools.call(&call(tool, arguments), &permit(), &Shown::nobody()).await)
     }
 
     /// Calls a tool that must do what it is asked.
@@ -87,9 +87,9 @@ impl Desk {
 }
 
 /// The order that a call belongs to.
-fn errand() -> Errand {
+fn permit() -> Permit {
     let effect = EffectId { seq: Seq(1), index: 0 };
-    Errand::unwritten("run".parse().expect("it is an id"), "test", effect, false)
+    Permit::unwritten("run".parse().expect("it is an id"), "test", effect, false)
 }
 
 fn call(tool: &str, arguments: Value) -> ToolCall {

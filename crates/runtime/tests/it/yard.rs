@@ -14,7 +14,7 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     clock::new_run_id,
     driver::{Beginning, Driver, Site},
-    perform::{Doing, Done, Errand, Perform, Shown, Task},
+    perform::{Doing, Done, Perform, Permit, Shown, Task},
     store::{RunId, SqliteStore, Store as _},
     yard::{Left, Yard, YardError},
 };
@@ -85,7 +85,7 @@ impl Perform for World {
         "a script"
     }
 
-    fn perform(&self, _: Errand, _: Task, _: Shown) -> Doing {
+    fn perform(&self, _: Permit, _: Task, _: Shown) -> Doing {
         Box::pin(async { Done::text("well said") })
     }
 }
@@ -243,7 +243,7 @@ impl Perform for Mute {
         "nobody"
     }
 
-    fn perform(&self, _: Errand, _: Task, _: Shown) -> Doing {
+    fn perform(&self, _: Permit, _: Task, _: Shown) -> Doing {
         Box::pin(std::future::pending())
     }
 }

@@ -14,7 +14,7 @@ use pointsman_kernel::{
     event::Usage,
     id::Digest,
 };
-use pointsman_runtime::{perform::Errand, private};
+use pointsman_runtime::{perform::Permit, private};
 
 use crate::device::{
     self, AppState, Appium, AppiumSettings, Device, DeviceClass, DeviceError, Gesture, Look,
@@ -59,9 +59,9 @@ impl Hand {
     pub(super) async fn perform(
         &self,
         task: Task,
-        errand: &Errand,
+        permit: &Permit,
     ) -> Result<(Report, Usage), DeviceError> {
-        let key = errand.to_string();
+        let key = permit.to_string();
         let report = match task {
             Task::Session => {
                 self.device.open().await?;
@@ -101,9 +101,9 @@ impl Hand {
                 let ordinal = target.and_then(|it| usize::try_from(it.ordinal).ok());
                 let bounds = target.and_then(|it| it.bounds);
                 let gesture = Gesture { act, target: ordinal, bounds, direction, text };
-                self.act(&gesture, errand).await?
+                self.act(&gesture, permit).await?
             }
-            Task::Wait => self.wait(errand).await?,
+            Task::Wait => self.wait(permit).await?,
             Task::Check => self.check().await?,
             _ => {
                 let message = "this host cannot do that task";
@@ -170,22 +170,22 @@ impl Hand {
         Ok(Report::Captured { screen, running })
     }
 
-    async fn act(&self, gesture: &Gesture, errand: &Errand) -> Result<Report, DeviceError> {
-        if errand.again && !self.device.remembers() {
+    async fn act(&self, gesture: &Gesture, permit: &Permit) -> Result<Report, DeviceError> {
+        if permit.again && !self.device.remembers() {
             let message = "the program stopped while this was performed: nobody knows whether it \
                            was done";
             return Err(DeviceError::new(DeviceClass::Interrupted, message));
         }
-        let step = self.device.act(gesture, &errand.to_string()).await?;
+        let step = self.device.act(gesture, &permit.to_string()).await?;
         Ok(Report::Performed { step })
     }
 
-    async fn wait(&self, errand: &Errand) -> Result<Report, DeviceError> {
+    async fn wait(&self, permit: &Permit) -> Result<Report, DeviceError> {
         if !self.device.stands_still() {
             tokio::time::sleep(self.settings.wait).await;
             return Ok(Report::Performed { step: None });
         }
-        self.act(&Gesture { act: Act::Wait, ..Gesture::default() }, errand).await
+        self.act(&Gesture { act: Act::Wait, ..Gesture::default() }, permit).await
     }
 
     async fn check(&self) -> Result<Report, DeviceError> {

@@ -3,7 +3,7 @@
 use std::sync::{PoisonError, atomic::Ordering::Relaxed};
 
 use pointsman_agents::form::{Control, Report};
-use pointsman_runtime::perform::Errand;
+use pointsman_runtime::perform::Permit;
 use serde::Deserialize;
 
 use super::{
@@ -69,13 +69,13 @@ impl Room {
         control: &Control,
         page: &str,
         origin: &str,
-        errand: &Errand,
+        permit: &Permit,
     ) -> Result<Report, Trouble> {
         let mut browser = self.here().await?;
         let browser = browser.as_mut().ok_or_else(super::room::gone)?;
         browser.stay_on(origin);
         let wanted = Wanted { selector: &control.selector, label: &control.label };
-        let (pressed, before) = match self.pressed(browser, wanted, page, errand, false).await? {
+        let (pressed, before) = match self.pressed(browser, wanted, page, permit, false).await? {
             Done::Now(pressed, before) => (pressed, before),
             Done::Before(_, stand) => {
                 let document = super::room::known(&stand);
@@ -106,14 +106,14 @@ impl Room {
     pub(super) async fn submit(
         &self,
         arguments: &str,
-        errand: &Errand,
+        permit: &Permit,
     ) -> Result<(bool, String), Trouble> {
         let wrong =
             |error| Trouble::Call(format!("the call that sends the form is wrong: {error}"));
         let Submit { selector, label, page, origin, target } =
             serde_json::from_str(arguments).map_err(wrong)?;
         let mut guard = match self.here().await {
-            Err(Trouble::Browser(error)) if errand.again => {
+            Err(Trouble::Browser(error)) if permit.again => {
                 return Err(BrowserError::Unsure(Box::new(error)).into());
             }
             here => here?,
@@ -123,7 +123,7 @@ impl Room {
             browser.stay_on(origin);
         }
         let wanted = Wanted { selector: &selector, label: &label };
-        let done = self.pressed(browser, wanted, &page, errand, true).await?;
+        let done = self.pressed(browser, wanted, &page, permit, true).await?;
         let ((taken, whole, mut says), now) = match &done {
             Done::Now(pressed, _) => (judged(pressed), &pressed.stand),
             Done::Before(before, stand) => (judged_later(before, stand)?, &**stand),
@@ -152,12 +152,12 @@ impl Room {
         browser: &mut Browser,
         wanted: Wanted<'_>,
         page: &str,
-        errand: &Errand,
+        permit: &Permit,
         confirmed: bool,
     ) -> Result<Done, Trouble> {
         let now = browser.settle(self.settings().settle).await?;
-        if errand.again
-            && let Some(before) = self.was_pressed(browser, &now, page, errand, confirmed).await?
+        if permit.again
+            && let Some(before) = self.was_pressed(browser, &now, page, permit, confirmed).await?
         {
             return Ok(Done::Before(Box::new(before), Box::new(now)));
         }
@@ -169,7 +169,7 @@ impl Room {
         if let Some(what) = differs {
             return Err(BrowserError::NotAgreed { what }.into());
         }
-        let pressing = browser.about_to_press(&errand.to_string(), &now)?;
+        let pressing = browser.about_to_press(&permit.to_string(), &now)?;
         *self.pressing.lock().unwrap_or_else(PoisonError::into_inner) = Some(pressing);
         self.document.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let pressed = browser.press(wanted.selector, &now, confirmed).await?;
@@ -183,11 +183,11 @@ impl Room {
         browser: &Browser,
         now: &Stand,
         page: &str,
-        errand: &Errand,
+        permit: &Permit,
         confirmed: bool,
     ) -> Result<Option<Pressing>, Trouble> {
         let written = self.pressing.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match written.filter(|before| before.errand == errand.to_string()) {
+        match written.filter(|before| before.errand == permit.to_string()) {
             // Words that change by themselves say nothing: whether the click has arrived is
             // known as long as the document is the same.
             Some(before) => {
@@ -202,7 +202,7 @@ impl Room {
             }
             None if now.fingerprint == page => Ok(None),
             None => Ok(Some(Pressing {
-                errand: errand.to_string(),
+                errand: permit.to_string(),
                 fingerprint: page.into(),
                 url: now.url.clone(),
                 document: now.document,

@@ -14,7 +14,7 @@ use pointsman_kernel::agent::{Fault, FaultClass};
 use pointsman_runtime::{
     clock::Stopwatch,
     entry::begun,
-    perform::Errand,
+    perform::Permit,
     store::{RunId, Store},
 };
 use tokio::sync::{Mutex, MutexGuard};
@@ -93,7 +93,7 @@ impl Room {
         &self.settings
     }
 
-    pub(super) async fn perform(&self, task: Task, errand: &Errand) -> Result<Report, Trouble> {
+    pub(super) async fn perform(&self, task: Task, permit: &Permit) -> Result<Report, Trouble> {
         match task {
             Task::Settle { url } => self.settle(url.as_deref()).await,
             Task::Extract => {
@@ -105,12 +105,12 @@ impl Room {
                 Ok(Report::Fields(fields))
             }
             Task::Insert { field, from, origin } => {
-                self.insert(field, &from, &origin, errand.again).await
+                self.insert(field, &from, &origin, permit.again).await
             }
             Task::Verify { field, from, origin } => self.verify(field, &from, &origin).await,
             Task::Survey => self.survey().await,
             Task::Press { control, page, origin } => {
-                self.press(&control, &page, &origin, errand).await
+                self.press(&control, &page, &origin, permit).await
             }
             _ => Err(Trouble::Call("this host cannot do that task".into())),
         }

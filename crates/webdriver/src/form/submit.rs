@@ -35,7 +35,7 @@ impl Tool for SubmitTool {
     fn call<'a>(&'a self, calling: Calling<'a>, _: Value) -> Answering<'a> {
         Box::pin(async move {
             match &self.0 {
-                Some(forms) => forms.submit(calling.errand, calling.call).await,
+                Some(forms) => forms.submit(calling.permit, calling.call).await,
                 None => Done::fault(
                     FaultClass::Contract,
                     false,

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     model::{Question, Shown},
-    perform::Errand,
+    perform::Permit,
     store::RunId,
     tool::{TRAILER, unfiltered},
 };
@@ -110,7 +110,7 @@ async fn pending(host: &Host, paths: &[&str]) -> Result<Vec<(String, bool)>, Str
 /// were found, those may have changed them.
 pub(super) async fn commit(
     host: &Host,
-    errand: &Errand,
+    permit: &Permit,
     changed: &[Changed],
     commanded: bool,
 ) -> Committed {
@@ -123,7 +123,7 @@ pub(super) async fn commit(
     if own.is_empty() {
         return committed;
     }
-    match make(host, errand, &own, commanded, &mut committed.usage).await {
+    match make(host, permit, &own, commanded, &mut committed.usage).await {
         Ok(Some(action)) => {
             committed.made = true;
             committed.actions.push(action);
@@ -141,7 +141,7 @@ pub(super) async fn commit(
 /// Commits files by way of the index, so that nothing gets in which was written since.
 async fn make(
     host: &Host,
-    errand: &Errand,
+    permit: &Permit,
     own: &[&Changed],
     commanded: bool,
     usage: &mut Usage,
@@ -172,9 +172,9 @@ async fn make(
                 return Err(format!("somebody else has changed {path}, so nothing is committed"));
             }
         }
-        let message = message(host, errand, &names, usage).await;
+        let message = message(host, permit, &names, usage).await;
         staged.check(host).await?;
-        let trailer = format!("{TRAILER}\nPointsman-Run: {}", errand.run);
+        let trailer = format!("{TRAILER}\nPointsman-Run: {}", permit.run);
         git(host, &["commit", "--quiet", "-m", &message, "-m", &trailer]).await?;
         Ok(message)
     };
@@ -192,7 +192,7 @@ async fn make(
 }
 
 /// Returns a line that says what is committed: a model's, or a plain one.
-async fn message(host: &Host, errand: &Errand, own: &[&str], usage: &mut Usage) -> String {
+async fn message(host: &Host, permit: &Permit, own: &[&str], usage: &mut Usage) -> String {
     let plain = match own {
         [path] => tidy(&format!("Change {path}")).unwrap_or_else(|| "Change a file".into()),
         _ => format!("Change {} files", own.len()),
@@ -207,7 +207,7 @@ async fn message(host: &Host, errand: &Errand, own: &[&str], usage: &mut Usage) 
     let asked = format!("Files:\n{list}\n\nDifference:\n{text}");
     let prompt =
         Prompt { system: SYSTEM.into(), messages: vec![Message::User(asked)], ..Prompt::default() };
-    let question = Question { prompt, tools: Vec::new(), key: format!("{errand}-message") };
+    let question = Question { prompt, tools: Vec::new(), key: format!("{permit}-message") };
     let limit = Duration::from_millis(hooks.message_ms);
     let asking = tokio::time::timeout(limit, host.0.model.ask(question, Shown::nobody()));
     let Ok(done) = asking.await else {

@@ -28,7 +28,7 @@ use pointsman_runtime::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{call, errand, result, wait};
+use super::{call, permit, result, wait};
 use crate::store::Folder;
 
 /// Returns arguments that fit a schema, one text for each that must be there.
@@ -248,7 +248,7 @@ fn a_strangers_tool_is_offered_checked_asked_for_described_and_called() {
     assert_eq!(stamp.0.load(Ordering::Relaxed), 1, "called once");
 
     // After a crash it is looked for before it is done again.
-    let mut again = errand();
+    let mut again = permit();
     again.again = true;
     for (word, calls) in [("hello", 1), ("other", 2)] {
         let call = call("stamp", json!({ "path": "a.txt", "word": word }));

@@ -17,7 +17,7 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     host::{self, AfterTools, Hooks, Host},
     model::{self, Spec},
-    perform::{Errand, Perform, Shown, Task},
+    perform::{Perform, Permit, Shown, Task},
     session::{Nobody, Session, Start},
     store::RunId,
     tool,
@@ -122,9 +122,9 @@ impl Desk {
         let task = json!({ "post_tools": { "completed_tools": completed } });
         let task = Task::Own(Body::canonical(&task));
         let effect = EffectId { seq: Seq(1), index: 0 };
-        let errand = Errand::unwritten(run.clone(), Chat::DECL.name, effect, false);
+        let permit = Permit::unwritten(run.clone(), Chat::DECL.name, effect, false);
         let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        let doing = host.perform(errand, task, Shown::nobody());
+        let doing = host.perform(permit, task, Shown::nobody());
         let done = threads.expect("it is made").block_on(doing);
         let Answer::Own(report) = &done.answer else { panic!("no report: {done:?}") };
         let Ok(Report::PostTools { action_taken, actions }) = report.read() else {

@@ -16,7 +16,7 @@ use std::{
 use serde_json::json;
 
 use super::{
-    super::{errand, wait},
+    super::{permit, wait},
     KINDS, desk, helper, policy, works,
 };
 use crate::store::Folder;
@@ -121,7 +121,7 @@ fn starts(root: PathBuf) {
         std::process::id()
     );
     let call = super::super::call("shell", json!({ "command": command }));
-    wait(tools.call(&call, &errand(), &pointsman_runtime::perform::Shown::nobody()));
+    wait(tools.call(&call, &permit(), &pointsman_runtime::perform::Shown::nobody()));
 }
 
 /// Returns whether a process has this in its command line.

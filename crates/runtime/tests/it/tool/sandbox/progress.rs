@@ -4,7 +4,7 @@ use pointsman_runtime::perform::Shown;
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::super::{call, errand, result, wait};
+use super::super::{call, permit, result, wait};
 
 #[test]
 #[ignore = "needs bubblewrap: cargo xtask test --only sandbox"]
@@ -17,7 +17,7 @@ fn a_command_shows_its_output_before_it_ends() {
         let shell = call("shell", json!({ "command": command, "timeout_ms": 20_000 }));
         let shown = Shown::to(sender);
         let running = async {
-            let done = desk.tools.call(&shell, &errand(), &shown).await;
+            let done = desk.tools.call(&shell, &permit(), &shown).await;
             drop(shown);
             done
         };
