@@ -14,7 +14,7 @@ mod precheck;
 #[cfg(feature = "tools")]
 mod records;
 mod rules;
-#[cfg(all(test, feature = "mcp", feature = "models", feature = "tools"))]
+#[cfg(all(test, feature = "mcp", feature = "models", feature = "sqlite", feature = "tools"))]
 mod tests;
 
 use std::{

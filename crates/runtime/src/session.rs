@@ -12,13 +12,15 @@ use pointsman_kernel::{
 };
 use tokio::sync::mpsc;
 
+#[cfg(feature = "sqlite")]
+use crate::store::{Options, SqliteStore};
 use crate::{
     driver::{Beginning, Loaded, Site, Standing, fold},
     engine::{self, Engine},
     entry::begun,
     host::{self, Host, Place},
     observe::{Observer, Question},
-    store::{Options, Prune, Pruned, Removed, RunId, SqliteStore, Store},
+    store::{Prune, Pruned, Removed, RunId, Store},
 };
 
 mod answers;
@@ -28,6 +30,7 @@ mod drive;
 mod end;
 mod error;
 mod message;
+#[cfg(feature = "sqlite")]
 mod rehearse;
 mod replay;
 mod signals;
@@ -45,6 +48,7 @@ pub use message::Posted;
 use drive::Pressed;
 pub(crate) use drive::outcome;
 pub(crate) use end::end_children;
+#[cfg(feature = "sqlite")]
 pub use rehearse::{Rehearsed, rehearse};
 pub use replay::{Replayed, replay};
 use threads::Threads;
@@ -117,11 +121,13 @@ pub struct Session {
 impl Session {
     /// Opens the journals in one file, with a folder for what can be made anew. Runs can be of
     /// these agents.
+    #[cfg(feature = "sqlite")]
     pub fn open(agents: Agents, journal: &Path, cache: &Path) -> Result<Self, SessionError> {
         Self::open_with(agents, journal, cache, &Options::default())
     }
 
     /// Opens the journals in one file with settings, with a folder for what can be made anew.
+    #[cfg(feature = "sqlite")]
     pub fn open_with(
         agents: Agents,
         journal: &Path,
@@ -306,6 +312,7 @@ pub(crate) async fn program(
 }
 
 /// Returns the version of the library that keeps the journals.
+#[cfg(feature = "sqlite")]
 pub fn sqlite_version() -> &'static str {
     rusqlite::version()
 }

@@ -16,6 +16,7 @@ mod link;
 pub mod memory;
 mod prune;
 mod row;
+#[cfg(feature = "sqlite")]
 pub mod sqlite;
 
 use std::{fmt, sync::Arc};
@@ -35,6 +36,7 @@ pub use letter::Letter;
 pub use memory::MemoryStore;
 pub use prune::{Prune, Pruned, Removed};
 pub use row::{Beside, Kept, Listed, PromptRow, RunRow, Whole};
+#[cfg(feature = "sqlite")]
 pub use sqlite::{Options, SqliteStore};
 
 /// One step to be kept: the line, and what is derived from it.

@@ -18,6 +18,10 @@ pub(super) struct Threads {
 
 impl Threads {
     /// Starts them.
+    #[cfg_attr(
+        not(feature = "sqlite"),
+        expect(dead_code, reason = "a session is opened over a file of journals")
+    )]
     pub(super) fn start() -> io::Result<Self> {
         let runtime = Builder::new_multi_thread().enable_all().build()?;
         Ok(Self { handle: runtime.handle().clone(), runtime: Some(runtime) })

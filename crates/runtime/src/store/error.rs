@@ -355,6 +355,7 @@ impl StoreError {
         }
     }
 
+    #[cfg(feature = "sqlite")]
     pub(super) const fn damaged(run: Option<RunId>, seq: Option<Seq>, damage: Damage) -> Self {
         Self::Damaged { run, seq, damage }
     }

@@ -15,6 +15,7 @@ impl RunId {
     }
 
     /// Takes an id as a row holds it; the row's seal covers it.
+    #[cfg(feature = "sqlite")]
     pub(super) fn from_row(text: String) -> Self {
         Self(text.into())
     }
