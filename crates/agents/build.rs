@@ -35,7 +35,7 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
         let entry = entry?;
         let (kind, path) = (entry.file_type()?, entry.path());
         // What tests and editors leave there decides nothing.
-        let counts = path.extension().is_some_and(|it| it == "rs" || it == "toml");
+        let counts = path.extension().is_some_and(|it| it == "rs" || it == "toml" || it == "bin");
         if kind.is_dir() {
             found.extend(files(&path)?);
         } else if kind.is_file() && counts {

@@ -3,11 +3,11 @@
 mod govuk;
 mod labels;
 mod miniwob;
-mod pages;
+pub(crate) mod pages;
 
-use std::path::Path;
+use std::path::PathBuf;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 
 use self::pages::Pages;
 use crate::program;
@@ -23,28 +23,46 @@ pub(crate) enum Part {
     Miniwob,
 }
 
-/// Judges every part, or those that are named, with so many problems of each task, and
-/// returns whether all of them passed.
-pub(crate) fn forms(data: &Path, only: &[Part], seeds: u64) -> Result<bool> {
+/// How the parts are judged.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Where the pages are, with their `index.json`.
+    #[arg(long, value_name = "DIR")]
+    data: PathBuf,
+    /// Judge this part alone; may be given more than once.
+    #[arg(long, value_name = "PART")]
+    only: Vec<Part>,
+    /// Problems of each task with a reward.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+    seeds: u64,
+    /// Judge the labelled pages alone, each by a model trained without its fold of the sites.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=100), conflicts_with = "only")]
+    folds: Option<u16>,
+    /// Keep what the browser saw in this file, and take it from there the next time.
+    #[arg(long, value_name = "FILE")]
+    sightings: Option<PathBuf>,
+}
+
+/// Judges every part, or those that are named, and returns whether all of them passed.
+pub(crate) fn forms(options: &Options) -> Result<bool> {
+    let Options { data, only, seeds, folds, sightings } = options;
+    if let Some(folds) = folds {
+        return labels::run(data, sightings.as_deref(), Some(usize::from(*folds)));
+    }
     let wanted = |part: Part| only.is_empty() || only.contains(&part);
     if wanted(Part::Miniwob) {
         // The tasks start the program itself, which is to be the one that is written here.
         program::build(false)?;
     }
     let mut passed = true;
-    if wanted(Part::Labels) || wanted(Part::Govuk) {
-        let pages = Pages::open(data)?;
-        let unknown = labels::unknown(&pages.index);
-        ensure!(unknown.is_empty(), "the index has labels without a kind: {}", unknown.join(", "));
-        if wanted(Part::Labels) {
-            passed &= labels::run(&pages)?;
-        }
-        if wanted(Part::Govuk) {
-            passed &= govuk::run(&pages)?;
-        }
+    if wanted(Part::Labels) {
+        passed &= labels::run(data, sightings.as_deref(), None)?;
+    }
+    if wanted(Part::Govuk) {
+        passed &= govuk::run(&Pages::open(data)?)?;
     }
     if wanted(Part::Miniwob) {
-        passed &= miniwob::run(data, seeds)?;
+        passed &= miniwob::run(data, *seeds)?;
     }
     Ok(passed)
 }

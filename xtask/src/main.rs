@@ -29,6 +29,7 @@ mod server;
 mod site;
 mod soak;
 mod tiers;
+mod train;
 mod webdriver;
 mod xstate;
 
@@ -69,6 +70,9 @@ enum Command {
     /// Judges what is recorded: trajectories of agents, answers of providers.
     #[command(subcommand)]
     Eval(Eval),
+    /// Learns from data.
+    #[command(subcommand)]
+    Train(Train),
     /// Makes a picture of a conversation on a terminal, or of a form in a browser.
     Record {
         /// What it shows.
@@ -137,6 +141,22 @@ enum Bench {
 }
 
 #[derive(Subcommand)]
+enum Train {
+    /// What form fields ask for.
+    Fields {
+        /// Where the labelled pages are, with their `index.json`.
+        #[arg(long, value_name = "DIR")]
+        data: PathBuf,
+        /// Keep what the browser saw in this file, and take it from there the next time.
+        #[arg(long, value_name = "FILE")]
+        sightings: Option<PathBuf>,
+        /// Write the model to this file, and not to where it ships from.
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+}
+
+#[derive(Subcommand)]
 enum Eval {
     /// The governor over runs of other agents: whom it flags, and when.
     Stuck {
@@ -154,17 +174,7 @@ enum Eval {
         splits: usize,
     },
     /// The form agent over pages of others: fields, components, and tasks with a reward.
-    Forms {
-        /// Where the pages are, with their `index.json`.
-        #[arg(long, value_name = "DIR")]
-        data: PathBuf,
-        /// Judge this part alone; may be given more than once.
-        #[arg(long, value_name = "PART")]
-        only: Vec<eval_forms::Part>,
-        /// Problems of each task with a reward.
-        #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
-        seeds: u64,
-    },
+    Forms(eval_forms::Options),
     /// The explore agent over recorded and synthetic apps: how many screens it reaches.
     Explore {
         /// Where the graphs are: `*.jsonl.gz`, and more in `synthetic`.
@@ -220,7 +230,7 @@ fn main() -> ExitCode {
         Command::CheckModel(options) => xtask_model::check(&options),
         Command::Eval(Eval::Stuck { data }) => eval::stuck(&data),
         Command::Eval(Eval::Decode { data, splits }) => eval_decode::decode(&data, splits),
-        Command::Eval(Eval::Forms { data, only, seeds }) => eval_forms::forms(&data, &only, seeds),
+        Command::Eval(Eval::Forms(options)) => eval_forms::forms(&options),
         Command::Eval(Eval::Explore { data, seeds, verbose }) => {
             eval_explore::explore(&data, seeds, verbose)
         }
@@ -229,6 +239,9 @@ fn main() -> ExitCode {
         }
         Command::Eval(Eval::Screens { data }) => eval_screens::screens(&data),
         Command::Eval(Eval::Tokens) => eval_tokens::tokens(),
+        Command::Train(Train::Fields { data, sightings, out }) => {
+            train::fields(&data, sightings.as_deref(), out.as_deref())
+        }
         Command::Record { what } => record::record(what),
         Command::RunTier { tier } => tiers::inner(tier),
         Command::CountServer { port, file } => kill::counter::serve(port, &file),

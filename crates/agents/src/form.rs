@@ -43,6 +43,7 @@ use pointsman_kernel::{
 use serde_json::value::RawValue;
 
 pub use chart::{CHART, chart_with};
+pub use classify::learnt;
 pub use config::{Config, OnOptional};
 pub use data::Data;
 pub use ending::Ending;
@@ -53,7 +54,8 @@ pub use kind::{Class, Kind, Secret};
 pub use plan::Why;
 pub use profile::{ANSWERS, Holds, Profile};
 pub use read::{
-    Alone, Aside, Complaint, Reading, alone, aside, document, pressable, read, said_by,
+    Alone, Aside, Complaint, Reading, alone, aside, document, examples, pressable, read, read_with,
+    said_by,
 };
 pub use report::{Origin, Row, Sent, Status};
 pub use sight::{

@@ -39,6 +39,9 @@ pub(crate) enum Error {
     /// What is named is neither a page nor a file.
     #[error(transparent)]
     Page(AddressError),
+    /// A page has no field at a selector.
+    #[error("the page has no field at `{0}`")]
+    NoField(String),
     /// A file cannot be written.
     #[error("cannot write {path}: {source}")]
     Write {

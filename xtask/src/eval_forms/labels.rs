@@ -1,163 +1,136 @@
-//! Saved pages with labels by hand: how many fields get the right kind, and on how many
-//! pages the control is found that sends the form.
+//! Saved pages with labels by hand: how many fields get the right kind, how many would be
+//! filled with the wrong thing, and on how many pages the control is found that sends.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
-use anyhow::{Context, Result};
-use pointsman_agents::form::{Field, Fill, Kind};
-use serde_json::Value;
+use anyhow::Result;
+use pointsman_agents::form::learnt::{Model, WEIGHTS};
+use xtask_fields::{
+    Settings,
+    data::Page,
+    judge::{Judged, Outcome, Verdict, by_folds},
+    train::lessons,
+};
 
-use super::pages::Pages;
+use crate::train;
 
 /// The share that must be right, of fields and of pages.
 const ENOUGH: f64 = 95.0;
-/// The share of fields that is aimed at.
+/// The shares that are aimed at: of fields on the first set, and of those wrongly filled.
 const AIM: f64 = 97.0;
+const AIM_WRONG: f64 = 2.0;
 
-/// What a label of the data is in the vocabulary of HTML.
-const LABELS: [(&str, &[Kind]); 28] = [
-    ("emailAddress", &[Kind::Email]),
-    ("username", &[Kind::Username]),
-    ("password", &[Kind::CurrentPassword, Kind::NewPassword]),
-    ("password.current", &[Kind::CurrentPassword]),
-    ("password.new", &[Kind::NewPassword]),
-    ("firstName", &[Kind::GivenName]),
-    ("lastName", &[Kind::FamilyName]),
-    ("middleName", &[Kind::AdditionalName]),
-    ("fullName", &[Kind::Name]),
-    ("phone", &[Kind::Tel, Kind::TelNational]),
-    ("addressStreet", &[Kind::StreetAddress, Kind::AddressLine1]),
-    ("addressStreet2", &[Kind::AddressLine2]),
-    ("addressCity", &[Kind::AddressLevel2]),
-    ("addressProvince", &[Kind::AddressLevel1]),
-    ("addressPostalCode", &[Kind::PostalCode]),
-    ("addressCountryCode", &[Kind::Country, Kind::CountryName]),
-    ("cardNumber", &[Kind::CcNumber]),
-    ("cardSecurityCode", &[Kind::CcCsc]),
-    ("expirationMonth", &[Kind::CcExpMonth]),
-    ("expirationYear", &[Kind::CcExpYear]),
-    ("expiration", &[Kind::CcExp]),
-    ("cardName", &[Kind::CcName]),
-    ("birthdayDay", &[Kind::BdayDay]),
-    ("birthdayMonth", &[Kind::BdayMonth]),
-    ("birthdayYear", &[Kind::BdayYear]),
-    ("totp", &[Kind::OneTimeCode]),
-    // Nothing that may be filled: `fits` looks at whether it would be.
-    ("unknown", &[Kind::None]),
-    ("submit", &[]),
-];
-
-#[derive(Default)]
-struct Tally {
-    right: usize,
-    total: usize,
-}
-
-impl Tally {
-    fn count(&mut self, right: bool) {
-        self.total += 1;
-        self.right += usize::from(right);
+/// Judges every labelled page, prints how it went, and returns whether enough was right.
+pub(super) fn run(data: &Path, sightings: Option<&Path>, folds: Option<usize>) -> Result<bool> {
+    let pages = train::pages(data, sightings)?;
+    let lessons = folds.map(|_| lessons(&pages)).unwrap_or_default();
+    let judged = match folds {
+        Some(folds) => by_folds(&lessons, folds, &Settings::default()),
+        None => shipped(&pages),
+    };
+    match folds {
+        Some(folds) => println!("{folds} folds by site, each judged by a model without it"),
+        None => println!("the model that ships, which may have learnt from these very pages"),
     }
-
-    fn share(&self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "these are counts of fields")]
-        let (right, total) = (self.right as f64, self.total.max(1) as f64);
-        100.0 * right / total
+    println!("\nfields of the wrong kind, and submit controls not found");
+    for verdict in judged.fields.iter().filter(|verdict| !verdict.model.right) {
+        print_wrong(verdict);
     }
-}
-
-/// Opens every labelled page, prints how it went, and returns whether enough was right.
-pub(super) fn run(pages: &Pages<'_>) -> Result<bool> {
-    let listed = pages.part("ddg")?;
-    let mut fields = Tally::default();
-    let mut submits = Tally::default();
-    let mut by_label: BTreeMap<String, Tally> = BTreeMap::new();
-    let mut confused: BTreeMap<(String, String), usize> = BTreeMap::new();
-    println!("labelled pages: fields of the wrong kind, and submit controls not found");
-    for page in listed {
-        let file = page["file"].as_str().context("a page has no file")?;
-        let reading = pages.read(file)?;
-        let mut wanted: Vec<String> = Vec::new();
-        for labelled in page["fields"].as_array().into_iter().flatten() {
-            let expected = labelled["expected"].as_str().context("a field has no label")?;
-            let mark = labelled["fid"].to_string();
-            if expected == "submit" {
-                wanted.push(mark);
-                continue;
-            }
-            let found = reading.all().find(|field| field.attributes.get("data-fid") == Some(&mark));
-            let right = found.is_some_and(|field| fits(expected, field));
-            fields.count(right);
-            by_label.entry(expected.into()).or_default().count(right);
-            if !right {
-                let got = found.map_or_else(|| "not found".into(), |field| field.kind.to_string());
-                println!("  {}#{mark}: {expected}, taken for {got}", name(file));
-                *confused.entry((expected.into(), got)).or_default() += 1;
-            }
-        }
-        if !wanted.is_empty() {
-            let found = reading.submit.as_ref().and_then(|it| it.attributes.get("data-fid"));
-            let right = found.is_some_and(|mark| wanted.contains(mark));
-            submits.count(right);
-            if !right {
-                let got = reading.submit.map(|it| it.label);
-                println!("  {}: sent by {}, taken for {got:?}", name(file), wanted.join(" or "));
-            }
-        }
+    for (page, _) in judged.submits.iter().filter(|(_, found)| !found) {
+        println!("  {}: sent by {}", page.file, page.submits.join(" or "));
     }
-    print(&fields, &submits, &by_label, &confused);
-    let word = |holds: bool| if holds { "pass" } else { "FAIL" };
-    let (kinds, sent) = (fields.share() >= ENOUGH, submits.share() >= ENOUGH);
-    println!("{}  fields >= {ENOUGH:.0} %: {:.2} %", word(kinds), fields.share());
-    println!("{}  submit >= {ENOUGH:.0} %: {:.2} %", word(sent), submits.share());
-    let aimed = if fields.share() > AIM { "reached" } else { "not reached" };
-    println!("aim   fields > {AIM:.0} %, {aimed}: {:.2} %\n", fields.share());
-    Ok(kinds && sent)
-}
-
-/// Returns whether a field has a kind that its label permits. What must not be filled may
-/// also be of a kind that never is.
-fn fits(expected: &str, field: &Field) -> bool {
-    expected.split(" OR ").any(|one| {
-        let kinds = LABELS.iter().find(|(label, _)| *label == one).map_or(&[][..], |(_, it)| *it);
-        kinds.contains(&field.kind) || (one == "unknown" && field.fill != Fill::Yes)
-    })
-}
-
-fn name(file: &str) -> &str {
-    file.rsplit('/').next().unwrap_or(file)
-}
-
-fn print(
-    fields: &Tally,
-    submits: &Tally,
-    by_label: &BTreeMap<String, Tally>,
-    confused: &BTreeMap<(String, String), usize>,
-) {
-    println!("\nby label");
-    for (label, tally) in by_label {
-        println!("  {label:26} {:>4} of {:>4}  {:6.2} %", tally.right, tally.total, tally.share());
+    table("source", &judged, |it| it.page.source.clone());
+    table("language", &judged, |it| match it.page.language.as_str() {
+        "" => "not given".into(),
+        other => other.into(),
+    });
+    table("kind", &judged, |it| it.label.first().to_string());
+    let set = |it: &Verdict<'_>| if it.page.source == "ddg" { "DuckDuckGo" } else { "more" };
+    table("set", &judged, |it| set(it).into());
+    let found = judged.submits.iter().filter(|(_, found)| *found).count();
+    let sent = share(found, judged.submits.len());
+    let first: Vec<&Verdict<'_>> =
+        judged.fields.iter().filter(|it| set(it) == "DuckDuckGo").collect();
+    let more: Vec<&Verdict<'_>> = judged.fields.iter().filter(|it| set(it) == "more").collect();
+    let right = |of: &[&Verdict<'_>]| share(of.iter().filter(|it| it.model.right).count(), of.len());
+    let wrong = |of: &[&Verdict<'_>]| {
+        share(of.iter().filter(|it| it.model.wrongly_filled).count(), of.len())
+    };
+    println!("submit: {found} of {} pages = {sent:.2} %\n", judged.submits.len());
+    let mut passed = true;
+    let mut line = |must: bool, holds: bool, what: String| {
+        let word = match (holds, must) {
+            (true, _) => "pass",
+            (false, true) => "FAIL",
+            (false, false) => "aim not reached",
+        };
+        passed &= holds || !must;
+        println!("{word}  {what}");
+    };
+    let (kinds, others, filled) = (right(&first), right(&more), wrong(&more));
+    line(true, kinds >= ENOUGH, format!("DuckDuckGo fields >= {ENOUGH:.0} %: {kinds:.2} %"));
+    line(true, sent >= ENOUGH, format!("submit >= {ENOUGH:.0} %: {sent:.2} %"));
+    line(false, kinds >= AIM, format!("DuckDuckGo fields >= {AIM:.0} %: {kinds:.2} %"));
+    if !more.is_empty() {
+        line(false, others >= ENOUGH, format!("more fields >= {ENOUGH:.0} %: {others:.2} %"));
+        let aimed = filled <= AIM_WRONG;
+        line(false, aimed, format!("more wrongly filled <= {AIM_WRONG:.0} %: {filled:.2} %"));
     }
-    println!("\ntaken for something else");
-    for ((expected, got), count) in confused {
-        println!("  {expected:26} {got:20} {count:>3}");
-    }
-    println!("\nfields: {} of {} = {:.2} %", fields.right, fields.total, fields.share());
-    println!("submit: {} of {} pages = {:.2} %\n", submits.right, submits.total, submits.share());
+    println!();
+    Ok(passed)
 }
 
-/// Returns the labels of an index that this file has no kind for.
-pub(super) fn unknown(index: &Value) -> Vec<String> {
-    let pages = index["ddg"]["pages"].as_array().into_iter().flatten();
-    let fields = pages.flat_map(|page| page["fields"].as_array().into_iter().flatten());
-    let labels = fields.filter_map(|field| field["expected"].as_str());
-    let known = |one: &str| LABELS.iter().any(|(label, _)| *label == one);
-    let mut missing: Vec<String> = labels
-        .flat_map(|label| label.split(" OR "))
-        .filter(|one| !known(one))
-        .map(Into::into)
-        .collect();
-    missing.sort();
-    missing.dedup();
-    missing
+fn shipped(pages: &[Page]) -> Judged<'_> {
+    let model = Model::new(WEIGHTS);
+    let mut judged = Judged::default();
+    for page in pages {
+        judged.page(page, model.as_ref());
+    }
+    judged
+}
+
+fn print_wrong(verdict: &Verdict<'_>) {
+    let named = |outcome: &Outcome| {
+        outcome.kind.map_or_else(|| "not found".into(), |kind| kind.to_string())
+    };
+    let filled = if verdict.model.wrongly_filled { ", and filled" } else { "" };
+    println!(
+        "  {}#{}: {}, taken for {} ({} %){filled}; by the rules {}",
+        verdict.page.file,
+        verdict.label.mark,
+        verdict.label.written,
+        named(&verdict.model),
+        verdict.confidence,
+        named(&verdict.rules),
+    );
+}
+
+#[expect(clippy::cast_precision_loss, reason = "these are counts of fields")]
+fn share(part: usize, all: usize) -> f64 {
+    100.0 * part as f64 / all.max(1) as f64
+}
+
+/// Prints a table with a row for each group of fields.
+fn table(title: &str, judged: &Judged<'_>, group: impl Fn(&Verdict<'_>) -> String) {
+    let mut rows: BTreeMap<String, Vec<&Verdict<'_>>> = BTreeMap::new();
+    for verdict in &judged.fields {
+        rows.entry(group(verdict)).or_default().push(verdict);
+    }
+    println!("\nright, and wrongly filled, in percent");
+    println!("{title:20} fields   model        rules alone  trivial");
+    for (name, verdicts) in rows {
+        let both = |of: fn(&Verdict<'_>) -> Outcome| {
+            let right = verdicts.iter().filter(|it| of(it).right).count();
+            let wrong = verdicts.iter().filter(|it| of(it).wrongly_filled).count();
+            let all = verdicts.len();
+            format!("{:5.1} {:5.1}", share(right, all), share(wrong, all))
+        };
+        println!(
+            "{name:20} {:>6}   {}  {}  {}",
+            verdicts.len(),
+            both(|it| it.model),
+            both(|it| it.rules),
+            both(|it| it.trivial),
+        );
+    }
 }

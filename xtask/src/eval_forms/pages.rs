@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use anyhow::{Context, Result};
-use pointsman_agents::form::{Field, Kind, Reading, fit};
+use pointsman_agents::form::{Field, Kind, Reading, Sighting, fit};
 use pointsman_webdriver::browser::{Browser, BrowserError, Found, Settings, address};
 use serde_json::Value;
 use tokio::runtime::Runtime;
@@ -26,7 +26,7 @@ pub(super) struct Filled {
 }
 
 /// A folder of pages with its index, and a browser to open them in.
-pub(super) struct Pages<'a> {
+pub(crate) struct Pages<'a> {
     data: &'a Path,
     pub(super) index: Value,
     browser: Option<Browser>,
@@ -36,7 +36,7 @@ pub(super) struct Pages<'a> {
 
 impl<'a> Pages<'a> {
     /// Reads the index, and starts a browser that reaches nothing outside.
-    pub(super) fn open(data: &'a Path) -> Result<Self> {
+    pub(crate) fn open(data: &'a Path) -> Result<Self> {
         let file = data.join("index.json");
         let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
         let index = serde_json::from_str(&text).with_context(|| file.display().to_string())?;
@@ -52,6 +52,18 @@ impl<'a> Pages<'a> {
         self.index[name]["pages"]
             .as_array()
             .with_context(|| format!("the index has no part {name}"))
+    }
+
+    /// Opens a page that stands still by itself, and looks at it.
+    pub(crate) fn look(&self, file: &str) -> Result<Sighting> {
+        let path = self.data.join(file);
+        let url = address(&path.to_string_lossy()).with_context(|| path.display().to_string())?;
+        let browser = self.browser.as_ref().context("the browser was closed")?;
+        let seen = self.threads.block_on(async {
+            browser.goto(&url).await?;
+            browser.look().await
+        });
+        seen.with_context(|| file.to_owned())
     }
 
     /// Opens a page and reads it when it stands still.

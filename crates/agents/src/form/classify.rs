@@ -6,6 +6,7 @@
 
 mod autocomplete;
 mod context;
+pub mod learnt;
 mod options;
 mod parts;
 mod phrase;
@@ -32,6 +33,7 @@ use super::{
     kind::Kind,
     sight::{Seen, Sighting},
 };
+use learnt::{Example, Model, Scene, Typing};
 pub(super) use votes::Judge;
 use votes::Votes;
 
@@ -54,12 +56,57 @@ pub(super) struct Draft<'a> {
     pub(super) seen_by_people: bool,
 }
 
-/// Types every field, in the order in which they came.
+/// What was found out of the fields of a page.
+pub(super) struct Typed {
+    /// What each field asks for and why, in the order in which they came.
+    pub(super) typings: Vec<Typing>,
+    /// What each form is for.
+    pub(super) purposes: Vec<Purpose>,
+}
+
+/// What the rules find out of the fields of a page.
+struct Ruled {
+    votes: Vec<Votes>,
+    kinds: Vec<Kind>,
+    purposes: Vec<Purpose>,
+    aims: BTreeMap<Option<usize>, Option<Aim>>,
+}
+
+/// Types every field, with a model or by the rules alone.
 pub(super) fn kinds(
     judge: &Judge,
     sighting: &Sighting,
     drafts: &[Draft<'_>],
-) -> (Vec<Kind>, Vec<Purpose>) {
+    model: Option<&Model<'_>>,
+) -> Typed {
+    let ruled = rule(judge, sighting, drafts);
+    let typings = match model {
+        Some(model) => learnt::settle(&scene(sighting, drafts, &ruled), model),
+        None => ruled.kinds.iter().map(|kind| Typing::by_rule(*kind)).collect(),
+    };
+    Typed { typings, purposes: ruled.purposes }
+}
+
+/// Returns every field as a model is trained on it.
+pub(super) fn examples(
+    judge: &Judge,
+    sighting: &Sighting,
+    drafts: &[Draft<'_>],
+) -> Vec<Example> {
+    let ruled = rule(judge, sighting, drafts);
+    learnt::examples(&scene(sighting, drafts, &ruled))
+}
+
+fn scene<'a, 'b>(
+    sighting: &'a Sighting,
+    drafts: &'a [Draft<'b>],
+    ruled: &'a Ruled,
+) -> Scene<'a, 'b> {
+    Scene { sighting, drafts, votes: &ruled.votes, kinds: &ruled.kinds, aims: &ruled.aims }
+}
+
+/// Types every field by the rules.
+fn rule(judge: &Judge, sighting: &Sighting, drafts: &[Draft<'_>]) -> Ruled {
     let votes: Vec<Votes> = drafts.iter().map(|draft| judge.votes(sighting, draft)).collect();
     let mut kinds: Vec<Kind> =
         drafts.iter().zip(&votes).map(|(draft, votes)| votes.pick(draft)).collect();
@@ -68,7 +115,7 @@ pub(super) fn kinds(
     let aims: BTreeMap<Option<usize>, Option<Aim>> =
         purposes.iter().map(|purpose| (purpose.form, purpose.aim)).collect();
     context::settle(drafts, &votes, &aims, &mut kinds);
-    (kinds, purposes)
+    Ruled { votes, kinds, purposes, aims }
 }
 
 /// Returns the purpose of the form that matters, as a word.

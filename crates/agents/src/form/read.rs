@@ -33,7 +33,10 @@ pub use aside::{Aside, aside, pressable};
 pub use complaint::Complaint;
 
 use super::{
-    classify::{self, Draft},
+    classify::{
+        self, Draft, Typed,
+        learnt::{self, Example, Model, Typing},
+    },
     field::{Field, Fill, Shape},
     forward::Control,
     sight::{Captcha, Seen, Sighting},
@@ -58,27 +61,47 @@ pub struct Reading {
     pub signature: String,
     /// What the form is for, as a word.
     pub purpose: String,
+    /// How each field came to its kind, by the field's id.
+    pub typings: BTreeMap<String, Typing>,
 }
 
 /// Reads a sighting.
 pub fn read(sighting: &Sighting) -> Reading {
+    read_with(sighting, Model::new(learnt::WEIGHTS).as_ref())
+}
+
+/// Returns the fields of a sighting as a model is trained on them.
+pub fn examples(sighting: &Sighting) -> Vec<Example> {
+    let lexicons = Lexicons::new();
+    let logicals = draft::logicals(sighting, &lexicons);
+    classify::examples(
+        &classify::Judge::new(),
+        sighting,
+        &drafts(sighting, &logicals, &lexicons),
+    )
+}
+
+/// Reads a sighting with another model than the one that ships, or by the rules alone.
+pub fn read_with(sighting: &Sighting, model: Option<&Model<'_>>) -> Reading {
     let lexicons = Lexicons::new();
     let logicals = draft::logicals(sighting, &lexicons);
     let container = container::choose(sighting, &logicals, &lexicons);
     let drafts = drafts(sighting, &logicals, &lexicons);
     let judge = classify::Judge::new();
-    let (kinds, purposes) = classify::kinds(&judge, sighting, &drafts);
+    let Typed { typings, purposes } = classify::kinds(&judge, sighting, &drafts, model);
     let secrets = classify::secrets(&judge, &drafts);
 
     let mut reading = Reading::default();
     let mut ids = Ids::default();
-    let settled = kinds.into_iter().zip(secrets);
-    for ((logical, draft), (kind, secret)) in logicals.iter().zip(&drafts).zip(settled) {
+    let settled = typings.into_iter().zip(secrets);
+    for ((logical, draft), (typing, secret)) in logicals.iter().zip(&drafts).zip(settled) {
         let mut field = field(sighting, logical, draft, &lexicons);
+        let kind = typing.kind;
         field.kind = kind;
         // What its kind says already need not be said twice.
         field.secret = secret.filter(|it| it.class().is_none() || it.class() != kind.class());
         field.id = ids.take(&field.selector);
+        reading.typings.insert(field.id.clone(), typing);
         field.fill = fill(logical, &field);
         complaint::of_field(logical, &field, &mut reading.complaints);
         if container.holds(sighting, logical.place()) {

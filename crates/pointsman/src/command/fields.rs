@@ -3,7 +3,10 @@
 use std::{env, fmt::Write as _, process::ExitCode, time::Duration};
 
 use clap::Args;
-use pointsman_agents::form::{Choice, Control, Field, Fill, Limits, Reading};
+use pointsman_agents::form::{
+    Choice, Control, Field, Fill, Kind, Limits, Reading,
+    learnt::{Candidate, Typing},
+};
 use pointsman_webdriver::{
     browser::{self, Settings, Stand},
     settings,
@@ -28,11 +31,13 @@ The page is opened in a browser of its own and looked at when it stands still. N
 filled, pressed or sent. Each field is typed with the words of HTML's `autocomplete`
 attribute, or `none`. `fill` says whether the form agent would fill it: `yes`; `never` for
 passwords, one-time codes, card data, files and captchas; `hidden` for what nobody can see
-and for traps. Fields beside the form are listed after it and marked `outside`.
+and for traps. `confidence` is from 0 to 1, `best` has the three kinds that fit best with the
+words that speak for them; a kind that is too unsure is `none`. Fields beside the form are listed after it and marked `outside`.
 
 Examples:
   pointsman fields https://example.org/contact
   pointsman fields saved-page.html --json
+  pointsman fields saved-page.html --explain '#city'
   pointsman fields file:///tmp/page.html --json | jq '.fields[] | select(.required) | .label'
 
 Exit codes: 0 also where the page has no field, 1 the page cannot be opened or does not
@@ -49,13 +54,20 @@ pub(crate) struct Fields {
     /// Print JSON.
     #[arg(long)]
     json: bool,
+    /// Explain why the field at this selector has its kind. `--json` prints selectors.
+    #[arg(long, value_name = "SELECTOR", conflicts_with = "json")]
+    explain: Option<String>,
 }
 
 impl Fields {
     pub(crate) fn run(self) -> Result<ExitCode, Error> {
         let url = browser::address(&self.page).map_err(Error::Page)?;
         let stand = browser::visit(&self.settings()?, &url).map_err(Error::Browser)?;
-        let text = if self.json { format!("{}\n", object(&stand)) } else { table(&stand) };
+        let text = match &self.explain {
+            Some(selector) => explained(&stand.reading, selector)?,
+            None if self.json => format!("{}\n", object(&stand)),
+            None => table(&stand),
+        };
         report::data(&text)?;
         Ok(ExitCode::SUCCESS)
     }
@@ -74,8 +86,8 @@ impl Fields {
 /// The page as JSON: every key is always there.
 fn object(stand: &Stand) -> Value {
     let reading = &stand.reading;
-    let inside = reading.fields.iter().map(|it| field(it, false));
-    let outside = reading.outside.iter().map(|it| field(it, true));
+    let inside = reading.fields.iter().map(|it| field(reading, it, false));
+    let outside = reading.outside.iter().map(|it| field(reading, it, true));
     json!({
         "url": stand.url,
         "title": stand.title,
@@ -86,12 +98,16 @@ fn object(stand: &Stand) -> Value {
     })
 }
 
-fn field(field: &Field, outside: bool) -> Value {
+fn field(reading: &Reading, field: &Field, outside: bool) -> Value {
+    let typing = typing(reading, field);
     json!({
         "id": field.id,
         "selector": field.selector,
         "type": field.shape,
         "kind": field.kind,
+        "confidence": f64::from(typing.confidence) / 100.0,
+        "by": if typing.by_rule { "rule" } else { "model" },
+        "best": typing.best.iter().map(candidate).collect::<Vec<_>>(),
         "label": field.label,
         "context": field.context,
         "placeholder": field.placeholder,
@@ -104,6 +120,49 @@ fn field(field: &Field, outside: bool) -> Value {
         "outside": outside,
         "attributes": field.attributes,
     })
+}
+
+/// How a field came to its kind. A captcha has none.
+fn typing(reading: &Reading, field: &Field) -> Typing {
+    let known = reading.typings.get(&field.id).cloned();
+    let typing = known.unwrap_or_else(|| Typing::by_rule(field.kind));
+    if !typing.best.is_empty() {
+        return typing;
+    }
+    let best = Candidate { kind: typing.kind, confidence: typing.confidence, words: Vec::new() };
+    Typing { best: vec![best], ..typing }
+}
+
+fn candidate(candidate: &Candidate) -> Value {
+    json!({
+        "kind": candidate.kind,
+        "confidence": f64::from(candidate.confidence) / 100.0,
+        "words": candidate.words,
+    })
+}
+
+/// Why the field at a selector has its kind.
+fn explained(reading: &Reading, selector: &str) -> Result<String, Error> {
+    let Some(field) = reading.all().find(|field| field.selector == selector) else {
+        return Err(Error::NoField(selector.into()));
+    };
+    let typing = typing(reading, field);
+    let mut lines = vec![format!("{}  {}", cut(&field.label), visible(&field.selector))];
+    if typing.by_rule {
+        lines.push(format!("kind: {}, settled by a rule", field.kind));
+    } else {
+        let sure = typing.confidence;
+        let unsure = typing.best.first().is_some_and(|best| best.kind != Kind::None)
+            && field.kind == Kind::None;
+        let why = if unsure { "; too unsure, so it is left as none" } else { "" };
+        lines.push(format!("kind: {}, by the model ({sure} %){why}", field.kind));
+        lines.push(format!("the rules alone: {}", typing.rule));
+        for best in &typing.best {
+            let words = visible(&best.words.join(", "));
+            lines.push(format!("  {:>3} %  {:18} {words}", best.confidence, best.kind).trim_end().into());
+        }
+    }
+    Ok(format!("{}\n", lines.join("\n")))
 }
 
 fn choice(choice: &Choice) -> Value {

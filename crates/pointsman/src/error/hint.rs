@@ -108,6 +108,7 @@ impl Error {
             }
             Self::ForeignChart { .. } => "replay it with the build that wrote it".into(),
             Self::Page(error) => error.hint(),
+            Self::NoField(_) => "`pointsman fields PAGE --json` prints the selectors".into(),
             Self::Browser(error) => return error.hint().map(Into::into),
             Self::Tools(ToolError::Root { .. }) => FOLDER.into(),
             Self::Model(error) => error.hint(),

@@ -33,6 +33,7 @@ pub(super) fn settle(
         group.account();
         group.streets();
         group.telephone();
+        group.telephone_parts();
     }
 }
 
@@ -217,6 +218,39 @@ impl Group<'_, '_> {
         }
     }
 
+    /// A telephone number in short lines, one after the other: the code of the area, then what
+    /// is dialled there. At least one of them must speak of a telephone.
+    fn telephone_parts(&mut self) {
+        let mut run: Vec<usize> = Vec::new();
+        for at in self.at.clone().into_iter().map(Some).chain([None]) {
+            if let Some(at) = at.filter(|at| self.is_short_number(*at)) {
+                run.push(at);
+                continue;
+            }
+            for part in parts_of_number(&run, |at| self.length(at)) {
+                let speaks = part.iter().any(|at| speaks_of_telephone(self.kind(*at)));
+                let told = part.iter().any(|at| self.told(*at).is_some());
+                if speaks && !told {
+                    for (nth, at) in part.iter().enumerate() {
+                        self.put(*at, if nth == 0 { Kind::TelAreaCode } else { Kind::TelLocal });
+                    }
+                }
+            }
+            run.clear();
+        }
+    }
+
+    /// Returns whether a line takes a few digits of a telephone number, as far as is known.
+    fn is_short_number(&self, at: usize) -> bool {
+        let open = speaks_of_telephone(self.kind(at)) || self.kind(at) == Kind::None;
+        let line = matches!(self.shape(at), Shape::Text | Shape::Number);
+        open && line && self.is_seen(at) && self.length(at).is_some_and(|most| most <= 5)
+    }
+
+    fn length(&self, at: usize) -> Option<u32> {
+        self.drafts.get(at)?.seen.attribute("maxlength").trim().parse().ok()
+    }
+
     /// A telephone number after its own country code is the national one.
     #[expect(clippy::wildcard_enum_match_arm, reason = "most kinds have no telephone")]
     fn telephone(&mut self) {
@@ -232,6 +266,27 @@ impl Group<'_, '_> {
             }
         }
     }
+}
+
+fn speaks_of_telephone(kind: Kind) -> bool {
+    matches!(kind, Kind::Tel | Kind::TelNational | Kind::TelAreaCode | Kind::TelLocal)
+}
+
+/// Cuts a row of short lines into numbers of three lines, as they are written in North
+/// America, each of which ends with its longest line.
+fn parts_of_number(run: &[usize], length: impl Fn(usize) -> Option<u32>) -> Vec<[usize; 3]> {
+    let mut found = Vec::new();
+    let mut rest = run;
+    while let Some((part, after)) = rest.split_first_chunk::<3>() {
+        let [first, second, third] = part.map(&length);
+        if first == second && third >= second && third >= Some(4) && first >= Some(3) {
+            found.push(*part);
+            rest = after;
+        } else {
+            rest = rest.split_first().map_or(&[], |(_, rest)| rest);
+        }
+    }
+    found
 }
 
 /// Returns whether a field could hold the name of an account.

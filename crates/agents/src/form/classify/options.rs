@@ -142,8 +142,12 @@ fn names_state(label: &str) -> bool {
     is_one(STATES, Text::new(label).solid()) || (code.len() <= 3 && is_one(STATES, rest.solid()))
 }
 
-/// Returns whether a label holds a number to dial: `Germany (+49)`.
+/// Returns whether a label holds a number to dial: `Germany (+49)`. The hours by which a time
+/// zone differs are none: `(GMT+01:00)`.
 fn dials(label: &str) -> bool {
-    let after = label.split('+').nth(1).unwrap_or_default();
-    after.trim_start().starts_with(|c: char| c.is_ascii_digit())
+    let mut pieces = label.split('+');
+    let before = pieces.next().unwrap_or_default().trim_end();
+    let after = pieces.next().unwrap_or_default().trim_start();
+    let zone = before.ends_with("GMT") || before.ends_with("UTC");
+    !zone && after.starts_with(|c: char| c.is_ascii_digit())
 }

@@ -65,11 +65,20 @@ impl Text {
         &self.solid
     }
 
+    /// Returns its words in order.
+    pub(in crate::form) fn each(&self) -> impl Iterator<Item = &str> {
+        let ends = self.bounds.iter().skip(1);
+        self.bounds
+            .iter()
+            .zip(ends)
+            .map(|(from, to)| self.solid.get(*from..*to).unwrap_or_default())
+    }
+
     /// Returns its words with one gap around each.
     pub(in crate::form) fn spaced(&self) -> String {
         let mut spaced = String::from(" ");
-        for (from, to) in self.bounds.iter().zip(self.bounds.iter().skip(1)) {
-            spaced.push_str(self.solid.get(*from..*to).unwrap_or_default());
+        for word in self.each() {
+            spaced.push_str(word);
             spaced.push(' ');
         }
         spaced

@@ -78,6 +78,21 @@ pub(super) struct Votes {
     pub(super) says_which: bool,
     /// Whether an attribute says what the field asks for.
     pub(super) told: Option<Kind>,
+    /// What each text speaks for.
+    pub(super) heard: Vec<Heard>,
+}
+
+/// What one text speaks for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Heard {
+    /// How much the text weighs, by which it is known.
+    pub(super) weight: i32,
+    /// The kind of its strongest phrase.
+    pub(super) kind: Kind,
+    /// How strong that phrase is.
+    pub(super) strength: i32,
+    /// Whether the text says nothing else.
+    pub(super) whole: bool,
 }
 
 /// Holds the phrases while a page is judged.
@@ -153,12 +168,22 @@ impl Judge {
         if raw.is_empty() || weight == 0 {
             return;
         }
-        if let Some((kind, strength)) = self.best(&Text::new(raw), voice) {
+        let text = Text::new(raw);
+        if let Some((kind, strength)) = self.best(&text, voice) {
+            let whole = self.is_whole(&text, kind);
             let explicit =
                 matches!(kind, Kind::NewPassword | Kind::CurrentPassword) && strength > 8;
             votes.says_which |= explicit;
+            votes.heard.push(Heard { weight, kind, strength, whole });
             votes.add(kind, weight.saturating_mul(strength));
         }
+    }
+
+    /// Returns whether a text is one phrase for a kind, and nothing more.
+    fn is_whole(&self, text: &Text, kind: Kind) -> bool {
+        let length = text.solid().trim_end_matches('#').len();
+        let found = self.lexicon.find(text);
+        found.iter().any(|it| it.meaning.0 == kind && it.start == 0 && it.end >= length)
     }
 
     /// Returns what a text speaks for most, and how strongly.
@@ -218,6 +243,20 @@ impl Votes {
     /// Returns how much speaks for a kind.
     pub(super) fn of(&self, kind: Kind) -> i32 {
         self.by_kind.get(&kind).copied().unwrap_or_default()
+    }
+
+    /// Returns the two kinds for which most speaks, with how much does.
+    pub(super) fn first_two(&self) -> [Option<(Kind, i32)>; 2] {
+        let mut two = [None, None];
+        for (kind, weight) in &self.by_kind {
+            let more = |other: Option<(Kind, i32)>| other.is_none_or(|(_, most)| *weight > most);
+            if more(two[0]) {
+                two = [Some((*kind, *weight)), two[0]];
+            } else if more(two[1]) {
+                two[1] = Some((*kind, *weight));
+            }
+        }
+        two
     }
 
     /// Returns the kind for which most speaks, of those that the field can be.

@@ -1,0 +1,359 @@
+//! The learnt layer: what the rules leave in doubt is scored by a small linear model, and
+//! the best sequence over the form's fields is taken.
+//!
+//! What is certain stays as the rules have it: see `is_settled`. Scores are sums of small
+//! integers, so every machine says the same. `xtask/fields` trains the model.
+
+mod model;
+mod traits;
+
+use alloc::{
+    collections::BTreeMap,
+    string::{String, ToString as _},
+    vec::Vec,
+};
+use core::cmp::Reverse;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Aim, options,
+    votes::can_be,
+};
+use crate::form::{
+    field::Shape,
+    kind::{Class, Kind},
+};
+pub use model::{MOST_KINDS, Model, SHARES};
+use model::Scores;
+pub use traits::Origin;
+pub(super) use traits::Scene;
+use traits::Sink;
+
+/// The model that ships.
+pub const WEIGHTS: &[u8] = include_bytes!("learnt/weights.bin");
+
+/// Kinds that are listed as the best.
+const LISTED: usize = 3;
+/// Words that are listed for a kind.
+const EVIDENCE: usize = 5;
+/// What a kind scores that a field of its shape cannot ask for.
+const NEVER: i32 = -1_000_000;
+
+/// How a field came to its kind.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Typing {
+    /// The field's kind.
+    pub kind: Kind,
+    /// How sure that is, in hundredths.
+    pub confidence: u8,
+    /// Whether a rule settled it; else the model did.
+    pub by_rule: bool,
+    /// The kind that the rules alone give.
+    pub rule: Kind,
+    /// The kinds that fit best, the best first.
+    pub best: Vec<Candidate>,
+}
+
+impl Typing {
+    /// Returns what the rules alone say.
+    pub const fn by_rule(kind: Kind) -> Self {
+        Self { kind, confidence: 100, by_rule: true, rule: kind, best: Vec::new() }
+    }
+}
+
+/// A kind that a field may have.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Candidate {
+    /// The kind.
+    pub kind: Kind,
+    /// How much speaks for it, in hundredths.
+    pub confidence: u8,
+    /// The words that speak for it most.
+    pub words: Vec<String>,
+}
+
+/// A field, as a model is trained on it.
+#[derive(Clone, Debug, Default)]
+pub struct Example {
+    /// The field's `data-fid`.
+    pub mark: String,
+    /// Its traits.
+    pub traits: Vec<(u32, Origin)>,
+    /// The kind that the rules give.
+    pub rule: Kind,
+    /// Whether the rules have the last word.
+    pub settled: bool,
+    /// Whether people see it.
+    pub visible: bool,
+    /// Fields of one form have the same.
+    pub form: Option<usize>,
+}
+
+/// Returns the kind that stands for kinds which differ in their writing alone.
+#[expect(clippy::wildcard_enum_match_arm, reason = "most kinds stand for themselves")]
+pub const fn canonical(kind: Kind) -> Kind {
+    match kind {
+        Kind::TelNational => Kind::Tel,
+        Kind::AddressLine1 => Kind::StreetAddress,
+        Kind::CountryName => Kind::Country,
+        other => other,
+    }
+}
+
+/// Returns whether the rules have the last word on a field: it is not one that words decide,
+/// it is a one-time code, the name of an account, a part of a date or of a telephone number,
+/// or its attribute or its list says what it asks for.
+fn is_settled(scene: &Scene<'_, '_>, at: usize) -> bool {
+    let (Some(draft), Some(votes)) = (scene.drafts.get(at), scene.votes.get(at)) else {
+        return true;
+    };
+    let kind = scene.kinds.get(at).copied().unwrap_or_default();
+    let typed = matches!(
+        draft.shape,
+        Shape::Text
+            | Shape::Textarea
+            | Shape::Number
+            | Shape::Combobox
+            | Shape::Select
+            | Shape::Listbox
+            | Shape::Password
+    );
+    let aim = scene.aims.get(&draft.form).copied().flatten();
+    let account = kind == Kind::Username && aim == Some(Aim::LogIn);
+    let bare = draft.shape == Shape::Password && kind == Kind::None;
+    !draft.seen_by_people
+        || !typed
+        || bare
+        || account
+        || draft.seen.masked
+        || kind.class() == Some(Class::OneTimeCode)
+        || matches!(
+            kind,
+            Kind::TelAreaCode
+                | Kind::TelLocal
+                | Kind::Bday
+                | Kind::BdayDay
+                | Kind::BdayMonth
+                | Kind::BdayYear
+        )
+        || votes.told == Some(kind)
+        || options::kind(&draft.options) == Some(kind)
+        || (options::part(&draft.options).is_some() && kind != Kind::None)
+}
+
+struct Numbers(Vec<(u32, Origin)>);
+
+impl Sink for Numbers {
+    fn take(&mut self, number: u32, origin: Origin, _: &str, _: &str) {
+        self.0.push((number, origin));
+    }
+}
+
+struct Summed<'a, 'm> {
+    model: &'a Model<'m>,
+    scores: Scores,
+}
+
+impl Sink for Summed<'_, '_> {
+    fn take(&mut self, number: u32, _: Origin, _: &str, _: &str) {
+        self.model.add(&mut self.scores, number);
+    }
+}
+
+/// Collects the words that speak for each of a few kinds.
+struct Evidence<'a, 'm> {
+    model: &'a Model<'m>,
+    places: Vec<usize>,
+    words: Vec<Vec<(i32, String)>>,
+}
+
+impl Sink for Evidence<'_, '_> {
+    fn take(&mut self, number: u32, origin: Origin, space: &str, text: &str) {
+        let pieces = space.ends_with("piece") || text.is_empty();
+        if matches!(origin, Origin::Make) || pieces {
+            return;
+        }
+        let Some(weights) = self.model.weights(number) else { return };
+        for (place, words) in self.places.iter().zip(&mut self.words) {
+            let weight = weights.get(*place).map_or(0, |it| i32::from(it.cast_signed()));
+            if weight <= 0 {
+                continue;
+            }
+            let word = match origin {
+                Origin::Word => text.to_string(),
+                Origin::Beside | Origin::Make | Origin::Rule => alloc::format!("{space}: {text}"),
+            };
+            match words.iter_mut().find(|(_, other)| *other == word) {
+                Some((sum, _)) => *sum = sum.saturating_add(weight),
+                None => words.push((weight, word)),
+            }
+        }
+    }
+}
+
+/// Returns every field as a model is trained on it.
+pub(super) fn examples(scene: &Scene<'_, '_>) -> Vec<Example> {
+    let mut examples = Vec::new();
+    for (at, draft) in scene.drafts.iter().enumerate() {
+        let mut numbers = Numbers(Vec::new());
+        scene.traits(at, &mut numbers);
+        numbers.0.sort_by_key(|(number, _)| *number);
+        numbers.0.dedup_by_key(|(number, _)| *number);
+        let rule = scene.kinds.get(at).copied().unwrap_or_default();
+        examples.push(Example {
+            mark: draft.seen.attribute("data-fid").to_string(),
+            traits: numbers.0,
+            rule,
+            settled: is_settled(scene, at),
+            visible: draft.seen_by_people,
+            form: draft.form,
+        });
+    }
+    examples
+}
+
+/// Types the fields that the rules leave in doubt, and says of each how it came to its kind.
+pub(super) fn settle(scene: &Scene<'_, '_>, model: &Model<'_>) -> Vec<Typing> {
+    let mut typings: Vec<Typing> =
+        scene.kinds.iter().map(|kind| Typing::by_rule(*kind)).collect();
+    let mut forms: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
+    for (at, draft) in scene.drafts.iter().enumerate() {
+        if draft.seen_by_people {
+            forms.entry(draft.form).or_default().push(at);
+        }
+    }
+    for fields in forms.values() {
+        let scores: Vec<Scores> =
+            fields.iter().map(|at| field_scores(scene, model, *at)).collect();
+        let path = best_path(model, &scores);
+        for (nth, at) in fields.iter().enumerate() {
+            if is_settled(scene, *at) {
+                continue;
+            }
+            let typing = typing(scene, model, *at, nth, &scores, &path);
+            if let Some(place) = typings.get_mut(*at) {
+                *place = typing;
+            }
+        }
+    }
+    typings
+}
+
+/// Returns how much speaks for each kind of a field by itself.
+fn field_scores(scene: &Scene<'_, '_>, model: &Model<'_>, at: usize) -> Scores {
+    let mut scores: Scores = [NEVER; MOST_KINDS];
+    let Some(draft) = scene.drafts.get(at) else { return scores };
+    let rule = scene.kinds.get(at).copied().unwrap_or_default();
+    if is_settled(scene, at) {
+        let place = model.place(canonical(rule)).or_else(|| model.place(Kind::None));
+        if let Some(score) = place.and_then(|place| scores.get_mut(place)) {
+            *score = 0;
+        }
+        return scores;
+    }
+    let mut summed = Summed { model, scores: [0; MOST_KINDS] };
+    scene.traits(at, &mut summed);
+    for (place, score) in scores.iter_mut().enumerate().take(model.count()) {
+        let kind = model.kind(place);
+        // What the rules take for a secret may be another of its class, and nothing else.
+        let safe = rule.class().is_none() || kind.class() == rule.class();
+        if safe && can_be(draft, kind) {
+            *score = summed.scores.get(place).copied().unwrap_or_default();
+        }
+    }
+    scores
+}
+
+/// Returns the best sequence of kinds over the fields of a form.
+fn best_path(model: &Model<'_>, scores: &[Scores]) -> Vec<usize> {
+    let count = model.count();
+    let mut back: Vec<[u8; MOST_KINDS]> = Vec::new();
+    let mut best: Option<Scores> = None;
+    for own in scores {
+        let mut next: Scores = [NEVER; MOST_KINDS];
+        let mut from = [0_u8; MOST_KINDS];
+        for (at, score) in own.iter().enumerate().take(count) {
+            if *score <= NEVER {
+                continue;
+            }
+            let (before, gain) = match &best {
+                None => (0, model.follow(None, at)),
+                Some(best) => {
+                    let ways = best.iter().take(count).enumerate().filter(|(_, it)| **it > NEVER);
+                    let ways =
+                        ways.map(|(it, sum)| (it, sum.saturating_add(model.follow(Some(it), at))));
+                    // Of equals the first counts.
+                    ways.min_by_key(|(_, sum)| Reverse(*sum)).unwrap_or((0, NEVER))
+                }
+            };
+            if let (Some(next), Some(from)) = (next.get_mut(at), from.get_mut(at)) {
+                *next = gain.saturating_add(*score);
+                *from = u8::try_from(before).unwrap_or_default();
+            }
+        }
+        back.push(from);
+        best = Some(next);
+    }
+    let Some(last) = best else { return Vec::new() };
+    let ends = last.iter().take(count).enumerate();
+    let mut at = ends.min_by_key(|(_, sum)| Reverse(**sum)).map_or(0, |(at, _)| at);
+    let mut path = Vec::with_capacity(scores.len());
+    for from in back.iter().rev() {
+        path.push(at);
+        at = from.get(at).copied().map_or(0, usize::from);
+    }
+    path.reverse();
+    path
+}
+
+/// Says how a field in doubt comes to its kind, with the fields beside it as they are on the
+/// best path.
+fn typing(
+    scene: &Scene<'_, '_>,
+    model: &Model<'_>,
+    at: usize,
+    nth: usize,
+    scores: &[Scores],
+    path: &[usize],
+) -> Typing {
+    let mut all: Scores = scores.get(nth).copied().unwrap_or([NEVER; MOST_KINDS]);
+    let before = nth.checked_sub(1).and_then(|before| path.get(before)).copied();
+    let after = path.get(nth.saturating_add(1)).copied();
+    for (place, score) in all.iter_mut().enumerate().take(model.count()) {
+        if *score > NEVER {
+            let then = after.map_or(0, |after| model.follow(Some(place), after));
+            *score = score.saturating_add(model.follow(before, place)).saturating_add(then);
+        }
+    }
+    let shares = model.shares(&all);
+    let mut order: Vec<usize> = (0..model.count()).collect();
+    order.sort_by_key(|place| Reverse(shares.get(*place).copied().unwrap_or_default()));
+    order.truncate(LISTED);
+    let share = |place: usize| {
+        let share = shares.get(place).copied().unwrap_or_default();
+        u8::try_from(share.saturating_add(50).saturating_div(100)).unwrap_or(100)
+    };
+    let words = order.iter().map(|_| Vec::new()).collect();
+    let mut evidence = Evidence { model, places: order.clone(), words };
+    scene.traits(at, &mut evidence);
+    let best: Vec<Candidate> = order
+        .iter()
+        .zip(evidence.words)
+        .map(|(place, mut words)| {
+            words.sort_by_key(|(weight, _)| Reverse(*weight));
+            let words = words.into_iter().take(EVIDENCE).map(|(_, word)| word).collect();
+            Candidate { kind: model.kind(*place), confidence: share(*place), words }
+        })
+        .collect();
+    let rule = scene.kinds.get(at).copied().unwrap_or_default();
+    let first = best.first().cloned().unwrap_or_default();
+    let agreed = canonical(rule) == first.kind;
+    let sure = first.kind == Kind::None || first.confidence >= model.margin(agreed);
+    // Of kinds that differ in their writing alone, the rules know which it is.
+    let meant = if agreed { rule } else { first.kind };
+    let kind = if sure { meant } else { Kind::None };
+    Typing { kind, confidence: first.confidence, by_rule: false, rule, best }
+}

@@ -1,0 +1,117 @@
+//! How many fields get a kind that their label permits, and how many would be filled with
+//! the wrong thing: by the model, by the rules alone, and by a trivial classifier.
+
+use pointsman_agents::form::{Field, Fill, Kind, Reading, learnt::Model, read_with};
+
+use crate::{
+    data::{Label, Page},
+    train::{Lesson, Settings, learn},
+    trivial,
+};
+
+/// What one classifier made of a field.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Outcome {
+    /// The kind that it gave; nothing if the field was not found.
+    pub kind: Option<Kind>,
+    /// Whether the label permits that.
+    pub right: bool,
+    /// Whether the field would be filled with the wrong thing.
+    pub wrongly_filled: bool,
+}
+
+/// What became of a labelled field.
+#[derive(Clone, Debug)]
+pub struct Verdict<'a> {
+    /// Its page.
+    pub page: &'a Page,
+    /// Its label.
+    pub label: &'a Label,
+    /// By the model and the rules.
+    pub model: Outcome,
+    /// By the rules alone.
+    pub rules: Outcome,
+    /// By a classifier of twenty lines.
+    pub trivial: Outcome,
+    /// How sure the model is, in hundredths.
+    pub confidence: u8,
+}
+
+/// What became of many pages.
+#[derive(Debug, Default)]
+pub struct Judged<'a> {
+    /// Their visible fields.
+    pub fields: Vec<Verdict<'a>>,
+    /// The pages that have a control which sends, and whether it was found.
+    pub submits: Vec<(&'a Page, bool)>,
+}
+
+/// Returns the fold that a page is in; pages of one site are in the same.
+pub fn fold(page: &Page, folds: usize) -> usize {
+    let mixed = page.site.wrapping_mul(2_654_435_761) >> 9;
+    mixed % folds.max(1)
+}
+
+/// Judges every page with a model that was trained without its site.
+pub fn by_folds<'a>(lessons: &[Lesson<'a>], folds: usize, settings: &Settings) -> Judged<'a> {
+    let mut judged = Judged::default();
+    for nth in 0..folds {
+        let (held, seen): (Vec<_>, Vec<_>) =
+            lessons.iter().partition(|lesson| fold(lesson.page, folds) == nth);
+        let bytes = learn(&seen, settings).bytes(settings);
+        let model = Model::new(&bytes);
+        for lesson in held {
+            judged.page(lesson.page, model.as_ref());
+        }
+    }
+    judged
+}
+
+impl<'a> Judged<'a> {
+    /// Judges the visible fields of a page.
+    pub fn page(&mut self, page: &'a Page, model: Option<&Model<'_>>) {
+        let learnt = read_with(&page.sighting, model);
+        let ruled = read_with(&page.sighting, None);
+        for label in page.labels.iter().filter(|label| label.visible) {
+            let field = find(&learnt, label);
+            let typing = field.and_then(|field| learnt.typings.get(&field.id));
+            let rules = find(&ruled, label);
+            let mut seen = page.sighting.controls.iter();
+            let seen = seen.find(|seen| seen.attribute("data-fid") == label.mark);
+            let kind = seen.map(trivial::kind);
+            let right = kind.is_some_and(|kind| permits(label, kind));
+            let filled = kind.is_some_and(|kind| kind != Kind::None && kind.class().is_none());
+            self.fields.push(Verdict {
+                page,
+                label,
+                model: outcome(label, field),
+                rules: outcome(label, rules),
+                trivial: Outcome { kind, right, wrongly_filled: filled && !right },
+                confidence: typing.map_or(100, |typing| typing.confidence),
+            });
+        }
+        if !page.submits.is_empty() {
+            let sent = learnt.submit.as_ref().and_then(|it| it.attributes.get("data-fid"));
+            let found = sent.is_some_and(|mark| page.submits.contains(mark));
+            self.submits.push((page, found));
+        }
+    }
+}
+
+fn find<'r>(reading: &'r Reading, label: &Label) -> Option<&'r Field> {
+    reading.all().find(|field| field.attributes.get("data-fid") == Some(&label.mark))
+}
+
+fn outcome(label: &Label, field: Option<&Field>) -> Outcome {
+    let Some(field) = field else { return Outcome::default() };
+    // What must not be filled may also be of a kind that never is.
+    let right = label.kinds.contains(&field.kind)
+        || (label.kinds.contains(&Kind::None) && field.fill != Fill::Yes);
+    let filled = field.kind != Kind::None && field.fill == Fill::Yes;
+    Outcome { kind: Some(field.kind), right, wrongly_filled: filled && !right }
+}
+
+fn permits(label: &Label, kind: Kind) -> bool {
+    let none = label.kinds.contains(&Kind::None) && kind.class().is_some();
+    label.kinds.contains(&kind) || none
+}

@@ -1,0 +1,102 @@
+//! A small world of forms, learnt from and judged.
+
+use pointsman_agents::form::{Kind, Names, Place, Seen, Sighting, learnt::Model};
+
+use crate::{
+    Settings,
+    data::{Label, Page},
+    judge::by_folds,
+    surprise::surprises,
+    train::{learn, lessons},
+};
+
+const ASKED: [(&str, Kind); 6] = [
+    ("Trading style", Kind::Organization),
+    ("Given name", Kind::GivenName),
+    ("Surname", Kind::FamilyName),
+    ("Postcode", Kind::PostalCode),
+    ("Favourite colour", Kind::None),
+    ("Telephone", Kind::Tel),
+];
+
+fn page(site: usize) -> Page {
+    let mut sighting = Sighting { language: "en".into(), ..Sighting::default() };
+    sighting.places.push(Place { tag: "form".into(), ..Place::default() });
+    let mut labels = Vec::new();
+    for (nth, (asked, kind)) in ASKED.iter().enumerate() {
+        let mark = nth.to_string();
+        let mut seen = Seen {
+            selector: format!("#field{nth}"),
+            tag: "input".into(),
+            type_: "text".into(),
+            order: u32::try_from(nth).unwrap_or_default(),
+            place: Some(0),
+            form: Some(0),
+            names: Names { associated: (*asked).into(), ..Names::default() },
+            ..Seen::default()
+        };
+        seen.area.width = 200.0;
+        seen.area.height = 20.0;
+        seen.attributes.insert("data-fid".into(), mark.clone());
+        sighting.controls.push(seen);
+        let written = kind.to_string();
+        labels.push(Label { mark, written, kinds: vec![*kind], visible: true });
+    }
+    Page {
+        source: "ddg".into(),
+        file: format!("{site}.html"),
+        language: "en".into(),
+        site,
+        labels,
+        submits: Vec::new(),
+        sighting,
+    }
+}
+
+fn world() -> Vec<Page> {
+    (0..20).map(page).collect()
+}
+
+#[test]
+fn the_same_pages_give_the_same_bytes() {
+    let settings = Settings::default();
+    let bytes = || {
+        let pages = world();
+        let lessons = lessons(&pages);
+        learn(&lessons.iter().collect::<Vec<_>>(), &settings).bytes(&settings)
+    };
+    let first = bytes();
+    assert!(Model::new(&first).is_some());
+    assert_eq!(first, bytes());
+}
+
+#[test]
+fn words_that_no_rule_knows_are_learnt_from_other_sites() {
+    let pages = world();
+    let judged = by_folds(&lessons(&pages), 5, &Settings::default());
+    let odd: Vec<_> = judged.fields.iter().filter(|it| it.label.mark == "0").collect();
+    assert_eq!(odd.len(), 20);
+    assert!(odd.iter().all(|it| !it.rules.right), "the rules know the words");
+    assert!(odd.iter().all(|it| it.model.right), "{odd:?}");
+}
+
+#[test]
+fn a_planted_label_error_is_the_greatest_surprise() {
+    let mut pages = world();
+    let planted = &mut pages[7].labels[3];
+    planted.kinds = vec![Kind::FamilyName];
+    planted.written = "family-name".into();
+    let found = surprises(&lessons(&pages), &Settings::default());
+    assert_eq!(found.first().map(|it| it.field.as_str()), Some("7.html#3"), "{found:?}");
+}
+
+#[test]
+fn a_model_that_is_cut_or_foreign_is_none() {
+    let settings = Settings::default();
+    let pages = world();
+    let lessons = lessons(&pages);
+    let bytes = learn(&lessons.iter().collect::<Vec<_>>(), &settings).bytes(&settings);
+    assert!(Model::new(&bytes[..bytes.len() - 1]).is_none());
+    assert!(Model::new(b"something else").is_none());
+    assert!(Model::new(&[]).is_none());
+}
