@@ -54,7 +54,7 @@ impl Default for Settings {
             sites: 2,
             traits: 17_000,
             follow: 100,
-            margins: [45, 60],
+            margins: [50, 70],
             heat: 250,
             seed: 19,
         }
@@ -63,8 +63,8 @@ impl Default for Settings {
 
 /// Units of a score for one natural logarithm.
 const UNITS: f64 = 20.0;
-/// A kind with fewer labelled fields is not learnt.
-const FEWEST: usize = 3;
+/// A kind with fewer labelled fields is not learnt, but left to the rules.
+const FEWEST: usize = 25;
 
 /// A page with its fields as they are learnt from.
 #[derive(Debug)]

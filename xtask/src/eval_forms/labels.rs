@@ -52,7 +52,8 @@ pub(super) fn run(data: &Path, sightings: Option<&Path>, folds: Option<usize>) -
     let first: Vec<&Verdict<'_>> =
         judged.fields.iter().filter(|it| set(it) == "DuckDuckGo").collect();
     let more: Vec<&Verdict<'_>> = judged.fields.iter().filter(|it| set(it) == "more").collect();
-    let right = |of: &[&Verdict<'_>]| share(of.iter().filter(|it| it.model.right).count(), of.len());
+    let right =
+        |of: &[&Verdict<'_>]| share(of.iter().filter(|it| it.model.right).count(), of.len());
     let wrong = |of: &[&Verdict<'_>]| {
         share(of.iter().filter(|it| it.model.wrongly_filled).count(), of.len())
     };

@@ -88,11 +88,7 @@ pub(super) fn kinds(
 }
 
 /// Returns every field as a model is trained on it.
-pub(super) fn examples(
-    judge: &Judge,
-    sighting: &Sighting,
-    drafts: &[Draft<'_>],
-) -> Vec<Example> {
+pub(super) fn examples(judge: &Judge, sighting: &Sighting, drafts: &[Draft<'_>]) -> Vec<Example> {
     let ruled = rule(judge, sighting, drafts);
     learnt::examples(&scene(sighting, drafts, &ruled))
 }

@@ -74,11 +74,7 @@ pub fn read(sighting: &Sighting) -> Reading {
 pub fn examples(sighting: &Sighting) -> Vec<Example> {
     let lexicons = Lexicons::new();
     let logicals = draft::logicals(sighting, &lexicons);
-    classify::examples(
-        &classify::Judge::new(),
-        sighting,
-        &drafts(sighting, &logicals, &lexicons),
-    )
+    classify::examples(&classify::Judge::new(), sighting, &drafts(sighting, &logicals, &lexicons))
 }
 
 /// Reads a sighting with another model than the one that ships, or by the rules alone.

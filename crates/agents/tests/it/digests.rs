@@ -1,6 +1,7 @@
 //! A shipped chart does not change unnoticed.
 
-use pointsman_agents::CHILDREN;
+use pointsman_agents::{CHILDREN, form::learnt};
+use pointsman_kernel::id::Digest;
 
 use crate::charts;
 
@@ -28,6 +29,17 @@ fn charts_are_immutable_without_a_new_version() {
         found, pinned,
         "raise the version, pin the digest, and say why in docs/decisions.md"
     );
+}
+
+/// The weights of the model that types form fields; `cargo xtask train fields` prints theirs.
+const WEIGHTS: &str = "c0af6a30f17d573ac56d370a174cfd6e95a19c8c0865fe439e6f20154179999d";
+
+#[test]
+fn weights_are_those_that_were_judged() {
+    let found = Digest::of(learnt::WEIGHTS).to_string();
+    assert_eq!(found, WEIGHTS, "judge the new model, pin its digest, and renew docs/form.md");
+    assert!(learnt::WEIGHTS.len() <= 1_000_000, "the model is larger than 1 MB");
+    assert!(learnt::Model::new(learnt::WEIGHTS).is_some(), "the model cannot be read");
 }
 
 #[test]

@@ -159,7 +159,9 @@ fn explained(reading: &Reading, selector: &str) -> Result<String, Error> {
         lines.push(format!("the rules alone: {}", typing.rule));
         for best in &typing.best {
             let words = visible(&best.words.join(", "));
-            lines.push(format!("  {:>3} %  {:18} {words}", best.confidence, best.kind).trim_end().into());
+            lines.push(
+                format!("  {:>3} %  {:18} {words}", best.confidence, best.kind).trim_end().into(),
+            );
         }
     }
     Ok(format!("{}\n", lines.join("\n")))

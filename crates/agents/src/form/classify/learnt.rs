@@ -16,16 +16,13 @@ use core::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Aim, options,
-    votes::can_be,
-};
+use super::{Aim, options, votes::can_be};
 use crate::form::{
     field::Shape,
     kind::{Class, Kind},
 };
-pub use model::{MOST_KINDS, Model, SHARES};
 use model::Scores;
+pub use model::{MOST_KINDS, Model, SHARES};
 pub use traits::Origin;
 pub(super) use traits::Scene;
 use traits::Sink;
@@ -37,6 +34,8 @@ pub const WEIGHTS: &[u8] = include_bytes!("learnt/weights.bin");
 const LISTED: usize = 3;
 /// Words that are listed for a kind.
 const EVIDENCE: usize = 5;
+/// A phrase of this strength leaves little doubt.
+const PLAIN: i32 = 8;
 /// What a kind scores that a field of its shape cannot ask for.
 const NEVER: i32 = -1_000_000;
 
@@ -105,7 +104,7 @@ pub const fn canonical(kind: Kind) -> Kind {
 
 /// Returns whether the rules have the last word on a field: it is not one that words decide,
 /// it is a one-time code, the name of an account, a part of a date or of a telephone number,
-/// or its attribute or its list says what it asks for.
+/// or its attribute, its list or a plain label says what it asks for.
 fn is_settled(scene: &Scene<'_, '_>, at: usize) -> bool {
     let (Some(draft), Some(votes)) = (scene.drafts.get(at), scene.votes.get(at)) else {
         return true;
@@ -124,7 +123,12 @@ fn is_settled(scene: &Scene<'_, '_>, at: usize) -> bool {
     let aim = scene.aims.get(&draft.form).copied().flatten();
     let account = kind == Kind::Username && aim == Some(Aim::LogIn);
     let bare = draft.shape == Shape::Password && kind == Kind::None;
+    // A label that is a phrase for one kind and nothing more, where nothing says otherwise.
+    let plain = kind != Kind::None
+        && votes.heard.iter().any(|heard| heard.whole && heard.strength >= PLAIN)
+        && votes.heard.iter().all(|heard| heard.kind == kind);
     !draft.seen_by_people
+        || plain
         || !typed
         || bare
         || account
@@ -138,6 +142,8 @@ fn is_settled(scene: &Scene<'_, '_>, at: usize) -> bool {
                 | Kind::BdayDay
                 | Kind::BdayMonth
                 | Kind::BdayYear
+                | Kind::CcExpMonth
+                | Kind::CcExpYear
         )
         || votes.told == Some(kind)
         || options::kind(&draft.options) == Some(kind)
@@ -217,8 +223,7 @@ pub(super) fn examples(scene: &Scene<'_, '_>) -> Vec<Example> {
 
 /// Types the fields that the rules leave in doubt, and says of each how it came to its kind.
 pub(super) fn settle(scene: &Scene<'_, '_>, model: &Model<'_>) -> Vec<Typing> {
-    let mut typings: Vec<Typing> =
-        scene.kinds.iter().map(|kind| Typing::by_rule(*kind)).collect();
+    let mut typings: Vec<Typing> = scene.kinds.iter().map(|kind| Typing::by_rule(*kind)).collect();
     let mut forms: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
     for (at, draft) in scene.drafts.iter().enumerate() {
         if draft.seen_by_people {
@@ -226,11 +231,10 @@ pub(super) fn settle(scene: &Scene<'_, '_>, model: &Model<'_>) -> Vec<Typing> {
         }
     }
     for fields in forms.values() {
-        let scores: Vec<Scores> =
-            fields.iter().map(|at| field_scores(scene, model, *at)).collect();
+        let scores: Vec<Scores> = fields.iter().map(|at| field_scores(scene, model, *at)).collect();
         let path = best_path(model, &scores);
         for (nth, at) in fields.iter().enumerate() {
-            if is_settled(scene, *at) {
+            if keeps_rule(scene, model, *at) {
                 continue;
             }
             let typing = typing(scene, model, *at, nth, &scores, &path);
@@ -242,12 +246,19 @@ pub(super) fn settle(scene: &Scene<'_, '_>, model: &Model<'_>) -> Vec<Typing> {
     typings
 }
 
+/// Returns whether a field keeps the kind that the rules give: they have the last word, or the
+/// model has seen too little of that kind to know it.
+fn keeps_rule(scene: &Scene<'_, '_>, model: &Model<'_>, at: usize) -> bool {
+    let kind = scene.kinds.get(at).copied().unwrap_or_default();
+    is_settled(scene, at) || model.place(canonical(kind)).is_none()
+}
+
 /// Returns how much speaks for each kind of a field by itself.
 fn field_scores(scene: &Scene<'_, '_>, model: &Model<'_>, at: usize) -> Scores {
     let mut scores: Scores = [NEVER; MOST_KINDS];
     let Some(draft) = scene.drafts.get(at) else { return scores };
     let rule = scene.kinds.get(at).copied().unwrap_or_default();
-    if is_settled(scene, at) {
+    if keeps_rule(scene, model, at) {
         let place = model.place(canonical(rule)).or_else(|| model.place(Kind::None));
         if let Some(score) = place.and_then(|place| scores.get_mut(place)) {
             *score = 0;

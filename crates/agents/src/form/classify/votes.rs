@@ -51,6 +51,8 @@ const ENOUGH: i32 = 120;
 pub(super) const FAR: usize = 60;
 /// What an identifier's word for nothing in particular is worth at most.
 const QUIET: i32 = 5;
+/// Letters that a word may have after the phrase that it begins with.
+const ENDING: usize = 2;
 /// A text so long explains rather than names.
 pub(super) const LONG: usize = 90;
 
@@ -179,11 +181,13 @@ impl Judge {
         }
     }
 
-    /// Returns whether a text is one phrase for a kind, and nothing more.
+    /// Returns whether a text is one phrase for a kind, and nothing more than an ending.
     fn is_whole(&self, text: &Text, kind: Kind) -> bool {
-        let length = text.solid().trim_end_matches('#').len();
+        let solid = text.solid().trim_end_matches('#');
+        let rest = |end: usize| solid.get(end..).unwrap_or_default().chars().count();
+        let most = if text.words() == 1 { ENDING } else { 0 };
         let found = self.lexicon.find(text);
-        found.iter().any(|it| it.meaning.0 == kind && it.start == 0 && it.end >= length)
+        found.iter().any(|it| it.meaning.0 == kind && it.start == 0 && rest(it.end) <= most)
     }
 
     /// Returns what a text speaks for most, and how strongly.
