@@ -54,7 +54,7 @@ fn page(site: usize) -> Page {
 }
 
 fn world() -> Vec<Page> {
-    (0..20).map(page).collect()
+    (0..60).map(page).collect()
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn words_that_no_rule_knows_are_learnt_from_other_sites() {
     let pages = world();
     let judged = by_folds(&lessons(&pages), 5, &Settings::default());
     let odd: Vec<_> = judged.fields.iter().filter(|it| it.label.mark == "0").collect();
-    assert_eq!(odd.len(), 20);
+    assert_eq!(odd.len(), 60);
     assert!(odd.iter().all(|it| !it.rules.right), "the rules know the words");
     assert!(odd.iter().all(|it| it.model.right), "{odd:?}");
 }

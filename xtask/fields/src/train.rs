@@ -269,7 +269,7 @@ fn follows(lessons: &[&Lesson<'_>], kinds: &[Kind]) -> Vec<f64> {
         }
     }
     let all: f64 = single.iter().sum();
-    for row in pairs.chunks_exact_mut(count) {
+    for row in pairs.chunks_exact_mut(count.max(1)) {
         let sum: f64 = row.iter().sum();
         for (pair, single) in row.iter_mut().zip(&single) {
             let alone = single / all;
@@ -294,7 +294,7 @@ impl Learnt {
             })
             .collect();
         let mut traits = Vec::new();
-        for (number, weights) in self.numbers.iter().zip(self.weights.chunks_exact(count)) {
+        for (number, weights) in self.numbers.iter().zip(self.weights.chunks_exact(count.max(1))) {
             let weights: Vec<i8> = weights.iter().map(|weight| rounded(*weight)).collect();
             if weights.iter().any(|weight| *weight != 0) {
                 traits.push((*number, weights));
