@@ -116,7 +116,7 @@ impl<'a> Model<'a> {
 
     /// Returns what speaks for a kind after another, or as the first of a form.
     pub(super) fn follow(&self, before: Option<usize>, at: usize) -> i32 {
-        let row = before.unwrap_or(self.count());
+        let row = before.unwrap_or_else(|| self.count());
         let place = row.checked_mul(self.count()).and_then(|row| row.checked_add(at));
         let weight = place.and_then(|place| self.follows.get(place)).copied().unwrap_or_default();
         i32::from(weight.cast_signed())
