@@ -71,14 +71,14 @@ impl<'a> Judged<'a> {
     /// Judges the visible fields of a page.
     pub fn page(&mut self, page: &'a Page, model: Option<&Model<'_>>) {
         let learnt = read_with(&page.sighting, model);
-        let ruled = read_with(&page.sighting, None);
+        let by_rules = read_with(&page.sighting, None);
         for label in page.labels.iter().filter(|label| label.visible) {
             let field = find(&learnt, label);
             let typing = field.and_then(|field| learnt.typings.get(&field.id));
-            let rules = find(&ruled, label);
-            let mut seen = page.sighting.controls.iter();
-            let seen = seen.find(|seen| seen.attribute("data-fid") == label.mark);
-            let kind = seen.map(trivial::kind);
+            let rules = find(&by_rules, label);
+            let mut controls = page.sighting.controls.iter();
+            let control = controls.find(|it| it.attribute("data-fid") == label.mark);
+            let kind = control.map(trivial::kind);
             let right = kind.is_some_and(|kind| permits(label, kind));
             let filled = kind.is_some_and(|kind| kind != Kind::None && kind.class().is_none());
             self.fields.push(Verdict {

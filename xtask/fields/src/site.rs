@@ -32,8 +32,8 @@ pub(crate) fn number(pages: &mut [Page], hosts: &[String]) {
             }
         }
     }
-    for at in 0..pages.len() {
-        pages[at].site = root(&joined, at);
+    for (at, page) in pages.iter_mut().enumerate() {
+        page.site = root(&joined, at);
     }
 }
 

@@ -221,7 +221,9 @@ fn regress(rows: &[Row], kinds: usize, traits: usize, settings: &Settings) -> Ve
     }
     #[expect(clippy::cast_precision_loss, reason = "a few passes")]
     let passes = (settings.epochs - half) as f64;
-    mean.iter_mut().for_each(|mean| *mean /= passes);
+    for mean in &mut mean {
+        *mean /= passes;
+    }
     mean
 }
 
@@ -241,7 +243,9 @@ fn softmax(scores: &mut [f64]) {
         *score = exp(*score - most);
         sum += *score;
     }
-    scores.iter_mut().for_each(|score| *score /= sum);
+    for score in scores {
+        *score /= sum;
+    }
 }
 
 /// Returns how much likelier each kind is after each other than by itself, as a logarithm.
@@ -311,7 +315,9 @@ impl Learnt {
         for (number, _) in &field.traits {
             let Ok(at) = self.numbers.binary_search(number) else { continue };
             let own = &self.weights[at * count..(at + 1) * count];
-            scores.iter_mut().zip(own).for_each(|(score, weight)| *score += weight);
+            for (score, weight) in scores.iter_mut().zip(own) {
+                *score += weight;
+            }
         }
         softmax(&mut scores);
         let mut best = 0;
