@@ -47,7 +47,7 @@ pub(crate) fn fields(data: &Path, sightings: Option<&Path>, out: Option<&Path>) 
     let bytes = learn(&all, &settings).bytes(&settings);
     ensure!(bytes.len() <= MOST, "the model has {} bytes, more than {MOST}", bytes.len());
     ensure!(Model::new(&bytes).is_some(), "the model cannot be read back");
-    let out = out.unwrap_or(Path::new(WEIGHTS));
+    let out = out.unwrap_or_else(|| Path::new(WEIGHTS));
     fs::write(out, &bytes).with_context(|| out.display().to_string())?;
     println!("{} pages, {} bytes, digest {}", pages.len(), bytes.len(), digest(&bytes));
     println!("\nthe labels that a model without their sites finds least likely");

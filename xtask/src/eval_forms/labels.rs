@@ -45,19 +45,19 @@ pub(super) fn run(data: &Path, sightings: Option<&Path>, folds: Option<usize>) -
         other => other.into(),
     });
     table("kind", &judged, |it| it.label.first().to_string());
-    let set = |it: &Verdict<'_>| if it.page.source == "ddg" { "DuckDuckGo" } else { "more" };
-    table("set", &judged, |it| set(it).into());
+    let part = |it: &Verdict<'_>| if it.page.source == "ddg" { "DuckDuckGo" } else { "more" };
+    table("set", &judged, |it| part(it).into());
     let found = judged.submits.iter().filter(|(_, found)| *found).count();
-    let sent = share(found, judged.submits.len());
+    let pressed = share(found, judged.submits.len());
     let first: Vec<&Verdict<'_>> =
-        judged.fields.iter().filter(|it| set(it) == "DuckDuckGo").collect();
-    let more: Vec<&Verdict<'_>> = judged.fields.iter().filter(|it| set(it) == "more").collect();
+        judged.fields.iter().filter(|it| part(it) == "DuckDuckGo").collect();
+    let more: Vec<&Verdict<'_>> = judged.fields.iter().filter(|it| part(it) == "more").collect();
     let right =
         |of: &[&Verdict<'_>]| share(of.iter().filter(|it| it.model.right).count(), of.len());
     let wrong = |of: &[&Verdict<'_>]| {
         share(of.iter().filter(|it| it.model.wrongly_filled).count(), of.len())
     };
-    println!("submit: {found} of {} pages = {sent:.2} %\n", judged.submits.len());
+    println!("submit: {found} of {} pages = {pressed:.2} %\n", judged.submits.len());
     let mut passed = true;
     let mut line = |must: bool, holds: bool, what: String| {
         let word = match (holds, must) {
@@ -70,7 +70,7 @@ pub(super) fn run(data: &Path, sightings: Option<&Path>, folds: Option<usize>) -
     };
     let (kinds, others, filled) = (right(&first), right(&more), wrong(&more));
     line(true, kinds >= ENOUGH, format!("DuckDuckGo fields >= {ENOUGH:.0} %: {kinds:.2} %"));
-    line(true, sent >= ENOUGH, format!("submit >= {ENOUGH:.0} %: {sent:.2} %"));
+    line(true, pressed >= ENOUGH, format!("submit >= {ENOUGH:.0} %: {pressed:.2} %"));
     line(false, kinds >= AIM, format!("DuckDuckGo fields >= {AIM:.0} %: {kinds:.2} %"));
     if !more.is_empty() {
         line(false, others >= ENOUGH, format!("more fields >= {ENOUGH:.0} %: {others:.2} %"));
