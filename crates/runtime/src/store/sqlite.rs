@@ -307,8 +307,10 @@ fn gone() -> StoreError {
 impl Drop for SqliteStore {
     /// Lets the writer finish what it was given.
     fn drop(&mut self) {
-        // The writer closes last, because only it can write the log back.
-        self.reader.clear();
+        // The writer closes last, because only it can write the log back. Callers may have dropped
+        // the futures of reads that are still in progress.
+        self.reader.close();
+        self.polled.close();
         drop(self.jobs.take());
         if let Some(thread) = self.thread.take() {
             drop(thread.join());

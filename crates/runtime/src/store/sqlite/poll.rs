@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::Duration,
 };
 
@@ -26,9 +26,38 @@ impl Drop for Poller {
     }
 }
 
-/// Where the poller is, if somebody waits.
+/// Where the poller is, if somebody waits, and where it reads.
 #[derive(Debug, Default)]
-pub(super) struct Polled(Mutex<Weak<Poller>>);
+pub(super) struct Polled {
+    poller: Mutex<Weak<Poller>>,
+    place: Arc<Place>,
+}
+
+/// The poller's own connection. It is here and not with the poller, so that the store can close it
+/// in time.
+#[derive(Debug, Default)]
+struct Place(Mutex<Option<Cursor>>);
+
+impl Place {
+    fn lock(&self) -> MutexGuard<'_, Option<Cursor>> {
+        // A look that broke off has at worst seen too little: the next one begins anew.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks, and returns the changes. A journal that cannot be read now is looked at again.
+    fn look(&self, reader: &Reader) -> Vec<Change> {
+        let mut place = self.lock();
+        if let Some(cursor) = &mut *place {
+            match cursor.look() {
+                Ok(changes) => return changes,
+                Err(_) => *place = None,
+            }
+        }
+        // Nobody knows the writes of a time in which nothing could be read.
+        *place = Cursor::open(reader).ok();
+        vec![Change::Lagged]
+    }
+}
 
 impl Polled {
     /// Returns the poller, or starts one. It finds every entry and letter from now on.
@@ -41,43 +70,47 @@ impl Polled {
         if let Some(poller) = self.found() {
             return Ok(poller);
         }
-        let opened = Arc::clone(reader);
-        let cursor = super::background(move || Cursor::open(&opened)).await?;
-        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (place, opened) = (Arc::clone(&self.place), Arc::clone(reader));
+        let open = move || {
+            *place.lock() = Some(Cursor::open(&opened)?);
+            Ok(())
+        };
+        super::background(open).await?;
+        let mut slot = self.poller.lock().unwrap_or_else(PoisonError::into_inner);
         // Somebody else may have started one meanwhile: one is enough, two do no harm.
-        let looking = tokio::spawn(look(cursor, Arc::clone(reader), feed.clone(), every));
+        let looking =
+            tokio::spawn(look(Arc::clone(&self.place), Arc::clone(reader), feed.clone(), every));
         let poller = Arc::new(Poller(looking.abort_handle()));
         *slot = Arc::downgrade(&poller);
         Ok(poller)
     }
 
+    /// Closes the poller's connection, after a look that is in progress.
+    pub(super) fn close(&self) {
+        *self.place.lock() = None;
+    }
+
     fn found(&self) -> Option<Arc<Poller>> {
-        let slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = self.poller.lock().unwrap_or_else(PoisonError::into_inner);
         // It may have gone with the threads that it was started on.
         slot.upgrade().filter(|poller| !poller.0.is_finished())
     }
 }
 
-/// Looks again and again, and gives hints. A journal that cannot be read now is looked at again.
-async fn look(cursor: Cursor, reader: Arc<Reader>, feed: Feed, every: Duration) {
-    let mut cursor = Some(cursor);
+/// Looks again and again, and gives hints.
+async fn look(place: Arc<Place>, reader: Arc<Reader>, feed: Feed, every: Duration) {
     loop {
         tokio::time::sleep(every).await;
-        let (looking, reader) = (cursor.take(), Arc::clone(&reader));
-        let looked = spawn_blocking(move || match looking {
-            Some(mut cursor) => cursor.look().ok().map(|changes| (cursor, changes)),
-            // Nobody knows the writes of a time in which nothing could be read.
-            None => Some((Cursor::open(&reader).ok()?, vec![Change::Lagged])),
-        });
-        let Ok(Some((found, changes))) = looked.await else { continue };
-        cursor = Some(found);
-        for change in changes {
+        let (place, reader) = (Arc::clone(&place), Arc::clone(&reader));
+        let changes = spawn_blocking(move || place.look(&reader)).await;
+        for change in changes.unwrap_or_default() {
             feed.send(change);
         }
     }
 }
 
 /// How far the journal was looked at.
+#[derive(Debug)]
 struct Cursor {
     connection: Connection,
     /// SQLite's count of what others have committed.
@@ -91,7 +124,7 @@ struct Cursor {
 impl Cursor {
     /// Begins at the journal's end.
     fn open(reader: &Reader) -> Result<Self, StoreError> {
-        let connection = reader.open()?;
+        let connection = reader.open_own()?;
         let mut cursor = Self { connection, version: 0, last: None, letters: 0, runs: 0 };
         cursor.look()?;
         Ok(cursor)

@@ -3,7 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     sync::{
-        Mutex, PoisonError,
+        Mutex, PoisonError, RwLock,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
@@ -23,14 +23,16 @@ pub struct Reader {
     /// Whether the file cannot be written to, and nothing beside it is looked at.
     frozen: bool,
     idle: Mutex<Vec<Connection>>,
+    /// Whether it is closed; held by each read while it lasts.
+    closed: RwLock<bool>,
     reads: AtomicU64,
 }
 
 impl Reader {
     pub(super) fn new(path: &Path, options: &Options) -> Self {
         let (busy, most) = (options.busy, options.readers);
-        let (idle, reads) = (Mutex::default(), AtomicU64::new(0));
-        Self { path: path.into(), busy, most, frozen: false, idle, reads }
+        let (idle, closed, reads) = (Mutex::default(), RwLock::default(), AtomicU64::new(0));
+        Self { path: path.into(), busy, most, frozen: false, idle, closed, reads }
     }
 
     /// Reads from a file that cannot be written to.
@@ -38,8 +40,13 @@ impl Reader {
         Self { frozen: true, ..Self::new(path, options) }
     }
 
-    /// Opens a connection that is not shared.
-    pub(super) fn open(&self) -> Result<Connection, StoreError> {
+    /// Opens a connection of the caller's own, unless the reader is closed.
+    pub(super) fn open_own(&self) -> Result<Connection, StoreError> {
+        let closed = self.closed.read().unwrap_or_else(PoisonError::into_inner);
+        if *closed { Err(over()) } else { self.open() }
+    }
+
+    fn open(&self) -> Result<Connection, StoreError> {
         if self.frozen {
             return schema::open_frozen(&self.path);
         }
@@ -52,6 +59,10 @@ impl Reader {
         read: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.reads.fetch_add(1, Relaxed);
+        let closed = self.closed.read().unwrap_or_else(PoisonError::into_inner);
+        if *closed {
+            return Err(over());
+        }
         let idle = self.lock().pop();
         let connection = match idle {
             Some(connection) => connection,
@@ -78,8 +89,9 @@ impl Reader {
         self.reads.load(Relaxed)
     }
 
-    /// Closes what is idle.
-    pub(super) fn clear(&self) {
+    /// Closes all connections, after the reads that are in progress. No read begins after that.
+    pub(super) fn close(&self) {
+        *self.closed.write().unwrap_or_else(PoisonError::into_inner) = true;
         self.lock().clear();
     }
 
@@ -87,4 +99,9 @@ impl Reader {
         // A list of connections is whole at every moment.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What a read gets that was dropped by its caller and begins after the end.
+fn over() -> StoreError {
+    StoreError::Other { run: None, seq: None, source: "the store is closed".into() }
 }

@@ -5,9 +5,12 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
 };
 
-use pointsman_runtime::store::{SqliteStore, Store as _, StoreError};
+use pointsman_kernel::id::Seq;
+use pointsman_runtime::store::{Options, SqliteStore, Store as _, StoreError};
 
 use super::{Folder, Plain as _, Script, names};
 
@@ -123,4 +126,31 @@ async fn everything_beside_a_journal_is_its_owners_alone() {
     // The folder, the journal, its log and index, the mark, the holds and one of them.
     assert_eq!(seen, 7);
     drop(hold);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_that_is_closed_leaves_no_log_whatever_was_being_read() {
+    let folder = Folder::new("closed");
+    let log = folder.0.join("deep/journal.db-wal");
+    let options = Options { poll: Duration::from_millis(1), ..Options::default() };
+    let open = || SqliteStore::open_with(&folder.journal(), &options).expect("it opens");
+    let mut script = Script::begin("one", &open(), 1).await;
+    script.until(&open(), 40).await;
+    for round in 0..60 {
+        let store = Arc::new(open());
+        let changes = store.changes().await.expect("it is watched");
+        script.until(&*store, script.seq.0 + 1).await;
+        // Reads whose futures are dropped go on in the background.
+        for _ in 0..4 {
+            let (store, run) = (Arc::clone(&store), script.run.clone());
+            let read = tokio::spawn(async move { store.lines(&run, Seq(0)).await.map(drop) });
+            tokio::task::yield_now().await;
+            read.abort();
+            drop(read.await);
+        }
+        tokio::time::sleep(Duration::from_micros(300 * (round % 7))).await;
+        drop(changes);
+        drop(Arc::into_inner(store).expect("nobody else has it"));
+        assert!(!log.exists(), "round {round}");
+    }
 }
