@@ -57,7 +57,7 @@ fn the_kernel_needs_few_crates() {
     assert!(crates.len() <= 30, "{} crates: {crates:#?}", crates.len());
 }
 
-/// Whoever uses the runtime as a library pays only for the features that they turn on.
+/// A library user of the runtime pays only for the features that are turned on.
 #[test]
 fn a_library_user_needs_few_crates() {
     let only = ["--edges", "normal", "--no-default-features", "--features", "sqlite"];

@@ -93,7 +93,9 @@ impl RunHandle {
     /// Then its task is over.
     pub async fn wait(self) -> Result<Outcome, EngineError> {
         self.speaker.send(Command::Wait);
-        let Self { run, speaker, driving, stops, .. } = self;
+        let Self { run, speaker, notices, driving, stops } = self;
+        // Nobody reads them from here on, so none are kept.
+        drop(notices);
         let outcome = driving.await;
         drop((speaker, stops));
         outcome.unwrap_or_else(|broken| Err(EngineError::Broke { run, why: broken.to_string() }))
