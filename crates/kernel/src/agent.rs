@@ -250,7 +250,8 @@ impl<T> Order<T> {
         Self::Own { task, interactions, actions: 0 }
     }
 
-    pub(crate) const fn kind(&self) -> OrderKind {
+    /// Returns which answer it takes.
+    pub const fn kind(&self) -> OrderKind {
         match self {
             Self::Model(_) => OrderKind::Model,
             Self::Tool(_) => OrderKind::Tool,

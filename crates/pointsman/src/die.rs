@@ -4,8 +4,9 @@
 //! entry 3 is on disk, `attempted:3` when an effect of entry 3 is about to be started.
 
 use pointsman_runtime::{
-    observe::{Notice, Observer},
+    observe::{LiveNotice, Notice, Observer},
     store::RunId,
+    timeline::TimelineKind,
 };
 use rustix::process::{Signal, getpid, kill_process};
 
@@ -32,9 +33,16 @@ impl Die {
 impl Observer for Die {
     fn notice(&self, _: &RunId, notice: &Notice) {
         let now = match notice {
-            Notice::Persisted { seq, .. } => !self.attempted && seq.0 == self.entry,
-            Notice::Attempted { effect, .. } => self.attempted && effect.seq.0 == self.entry,
-            _ => false,
+            Notice::Live(LiveNotice::Persisted { seq, .. }) => {
+                !self.attempted && seq.0 == self.entry
+            }
+            Notice::Item(item) => match item.kind {
+                TimelineKind::Started { effect, .. } => {
+                    self.attempted && effect.seq.0 == self.entry
+                }
+                _ => false,
+            },
+            Notice::Live(_) => false,
         };
         // Nothing runs after it: no destructor, no flush.
         if now && kill_process(getpid(), Signal::KILL).is_err() {

@@ -1,8 +1,9 @@
 //! What happens to a run, as JSON: an object per line on standard output.
 
 use pointsman_runtime::{
-    observe::{Asked, Notice, Observer, Question},
+    observe::{Asked, LiveNotice, Notice, Observer, Question},
     store::RunId,
+    timeline::{TimelineItem, TimelineKind, is_stuck},
     tool::Toolbox,
 };
 use serde_json::{Value, json};
@@ -27,26 +28,47 @@ impl Observer for Lines {
 }
 
 fn object(notice: &Notice) -> Option<(&'static str, Value)> {
-    Some(match notice {
-        Notice::StateChanged { step, at, from, to, reason, ms } => {
+    match notice {
+        Notice::Item(item) => happened(item),
+        Notice::Live(live) => live_object(live),
+    }
+}
+
+fn happened(item: &TimelineItem) -> Option<(&'static str, Value)> {
+    Some(match &item.kind {
+        TimelineKind::Transition { from, to, reason, ms, .. } => {
+            let (step, at) = (item.seq, item.at);
             let fields = json!({
                 "step": step, "at": at, "from": from, "to": to, "reason": reason, "ms": ms,
             });
             ("state", fields)
         }
-        Notice::Attempted { effect, attempt, what, .. } => {
+        TimelineKind::Started { effect, attempt, what, .. } => {
             ("attempt", json!({ "effect": effect.to_string(), "attempt": attempt, "what": what }))
         }
-        Notice::Answered { effect, ok, what, .. } => {
+        TimelineKind::Answered { effect, ok, what, .. } => {
             ("answer", json!({ "effect": effect.to_string(), "ok": ok, "what": what }))
         }
-        Notice::Retrying { attempt, wait_ms } => {
+        TimelineKind::Retrying { attempt, wait_ms } => {
             ("retry", json!({ "attempt": attempt, "wait_ms": wait_ms }))
         }
-        Notice::Listens { error } => ("listens", json!({ "error": error })),
-        Notice::Warned(verdict) => ("warning", plain(verdict)),
-        Notice::Stuck(verdict) => ("stuck", plain(verdict)),
-        Notice::Progressed(progress) => (
+        TimelineKind::Listens { error } => ("listens", json!({ "error": error })),
+        TimelineKind::Verdict(verdict) if is_stuck(verdict) => ("stuck", plain(verdict)),
+        TimelineKind::Verdict(verdict) => ("warning", plain(verdict)),
+        TimelineKind::Stage { text: Some(stage) } => ("stage", json!({ "stage": stage })),
+        TimelineKind::Paused { why } => ("paused", json!({ "why": why })),
+        TimelineKind::Resumed => ("resumed", json!({})),
+        TimelineKind::Failed { why } => ("failed", json!({ "why": why })),
+        TimelineKind::Ended { disposition } => {
+            ("ended", json!({ "disposition": disposition.name() }))
+        }
+        _ => return None,
+    })
+}
+
+fn live_object(live: &LiveNotice) -> Option<(&'static str, Value)> {
+    Some(match live {
+        LiveNotice::Progressed(progress) => (
             "progress",
             json!({
                 "calls": progress.calls,
@@ -55,17 +77,13 @@ fn object(notice: &Notice) -> Option<(&'static str, Value)> {
                 "recent_failures": progress.recent_failures,
             }),
         ),
-        Notice::Persisted { seq, link, view } => {
+        LiveNotice::Persisted { seq, link, view } => {
             ("persisted", json!({ "seq": seq, "link": link, "view": view }))
         }
-        Notice::Stage(stage) => ("stage", json!({ "stage": stage })),
-        Notice::Asked(question) => ("asked", asked(question)),
-        Notice::Paused(why) => ("paused", json!({ "why": why })),
-        Notice::Resumed => ("resumed", json!({})),
-        Notice::Failed(why) => ("failed", json!({ "why": why })),
-        Notice::Refused(why) => ("refused", json!({ "why": why })),
-        Notice::Delayed(why) => ("delayed", json!({ "why": why })),
-        Notice::Ended(ended) => ("ended", json!({ "disposition": ended.name() })),
+        LiveNotice::Ask(question) => ("asked", asked(question)),
+        LiveNotice::Listens => ("listens", json!({ "error": null })),
+        LiveNotice::Refused(why) => ("refused", json!({ "why": why })),
+        LiveNotice::Delayed(why) => ("delayed", json!({ "why": why })),
         // Text that is being written is for eyes, and so is taking it back.
         _ => return None,
     })

@@ -19,8 +19,9 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     clock::Stopwatch,
-    observe::{Notice, Observer},
+    observe::{LiveNotice, Notice, Observer},
     store::RunId,
+    timeline::TimelineKind,
 };
 
 use crate::{
@@ -62,6 +63,13 @@ struct Seen {
     moves: bool,
     /// Whose text is being written, and its end so far.
     said: Option<(EffectId, String)>,
+}
+
+impl Seen {
+    /// Shows no more of what was written for an effect.
+    fn discard(&mut self, effect: EffectId) {
+        self.said.take_if(|(whose, _)| *whose == effect);
+    }
 }
 
 impl Live {
@@ -209,17 +217,24 @@ pub(crate) fn budget_used(budget: &BudgetView, passed: Duration) -> String {
 impl Observer for Live {
     fn notice(&self, _: &RunId, notice: &Notice) {
         match notice {
-            Notice::StateChanged { to, .. } => {
-                self.bar.set_prefix(to.as_deref().unwrap_or("the end").to_owned());
-                self.bar.reset_elapsed();
-            }
-            Notice::Persisted { view, .. } => {
+            Notice::Item(item) => match &item.kind {
+                TimelineKind::Transition { to, .. } => {
+                    self.bar.set_prefix(to.as_deref().unwrap_or("the end").to_owned());
+                    self.bar.reset_elapsed();
+                }
+                TimelineKind::Answered { effect, .. } | TimelineKind::Stopped { effect } => {
+                    self.seen().discard(*effect);
+                }
+                TimelineKind::Ended { .. } => self.close(),
+                _ => {}
+            },
+            Notice::Live(LiveNotice::Persisted { view, .. }) => {
                 let mut seen = self.seen();
                 seen.budgets.clone_from(&view.budgets);
                 seen.at = Stopwatch::start();
                 seen.moves = view.items.iter().any(|item| item.doing != "asking") && !view.paused;
             }
-            Notice::Said { effect, text } => {
+            Notice::Live(LiveNotice::Delta { effect, text }) => {
                 let mut seen = self.seen();
                 let before = seen.said.take().filter(|(whose, _)| whose == effect);
                 let mut tail = before.map_or_else(String::new, |(_, tail)| tail);
@@ -227,14 +242,8 @@ impl Observer for Live {
                 let over = tail.chars().count().saturating_sub(TAIL);
                 seen.said = Some((*effect, tail.chars().skip(over).collect()));
             }
-            Notice::Answered { effect, .. } | Notice::Unsaid(effect) => {
-                let mut seen = self.seen();
-                if seen.said.as_ref().is_some_and(|(whose, _)| whose == effect) {
-                    seen.said = None;
-                }
-            }
-            Notice::Ended(_) => self.close(),
-            _ => {}
+            Notice::Live(LiveNotice::Discard(effect)) => self.seen().discard(*effect),
+            Notice::Live(_) => {}
         }
         if let Some((tone, line)) = self.teller.told(notice) {
             self.bar.println(painted(tone, &line));

@@ -8,9 +8,10 @@ use std::{
 use pointsman_kernel::{agent::ToolCall, governor::Level};
 use pointsman_runtime::{
     clock::now_ms,
-    observe::{AGAIN, Asked, Notice, Observer, Question},
+    observe::{AGAIN, Asked, LiveNotice, Notice, Observer, Question},
     session::due,
     store::{RunId, RunRow},
+    timeline::{TimelineKind, is_stuck},
 };
 
 use crate::{calls, line::Ink, words};
@@ -50,37 +51,58 @@ impl Tone {
 
 /// Tells a notice in a line; some are not worth one.
 pub(crate) fn told(notice: &Notice) -> Option<(Tone, String)> {
+    match notice {
+        Notice::Item(item) => told_item(&item.kind),
+        Notice::Live(live) => told_live(live),
+    }
+}
+
+fn told_item(kind: &TimelineKind) -> Option<(Tone, String)> {
     let line = |text: &str| words::line(text, MOST);
     let wrong = |text: &str| words::line(text, WRONG);
-    Some(match notice {
-        Notice::StateChanged { from, to, reason, .. } => {
+    Some(match kind {
+        TimelineKind::Transition { from, to, reason, .. } => {
             let to = to.as_deref().unwrap_or("the end");
             let by = if from.is_some() { format!(" ({reason})") } else { String::new() };
             (Tone::Step, format!("→ {to}{by}"))
         }
-        Notice::Attempted { attempt, what, .. } => {
+        TimelineKind::Started { attempt, what, .. } => {
             let again = if *attempt > 1 { format!(" (attempt {attempt})") } else { String::new() };
             (Tone::Aside, format!("  {}{again}", line(what)))
         }
-        Notice::Answered { ok: true, what, .. } if !what.is_empty() => {
+        TimelineKind::Answered { ok: true, what, .. } if !what.is_empty() => {
             (Tone::Good, format!("  ✓ {}", line(what)))
         }
-        Notice::Answered { ok: false, what, .. } => (Tone::Bad, format!("  ✗ {}", wrong(what))),
-        Notice::Failed(why) => (Tone::Warning, format!("  ✗ {}", wrong(why))),
-        Notice::Retrying { attempt, wait_ms } => {
+        TimelineKind::Answered { ok: false, what, .. } => {
+            (Tone::Bad, format!("  ✗ {}", wrong(what)))
+        }
+        TimelineKind::Failed { why } => (Tone::Warning, format!("  ✗ {}", wrong(why))),
+        TimelineKind::Retrying { attempt, wait_ms } => {
             let wait = words::duration(*wait_ms);
             (Tone::Warning, format!("  tries again in {wait} (attempt {attempt})"))
         }
-        Notice::Listens { error: Some(error) } => {
+        TimelineKind::Listens { error: Some(error) } => {
             (Tone::Bad, format!("  no answer: {}", wrong(&error.message)))
         }
         // What needs a yes is told when it is asked for: a call that cannot run never is.
-        Notice::Warned(verdict) if verdict.level == Level::Ask => return None,
-        Notice::Warned(verdict) => {
+        TimelineKind::Verdict(verdict) if verdict.level == Level::Ask => return None,
+        TimelineKind::Verdict(verdict) if is_stuck(verdict) => {
+            (Tone::Bad, format!("  stuck: {}", line(&verdict.reason)))
+        }
+        TimelineKind::Verdict(verdict) => {
             (Tone::Warning, format!("  governor: {} ({})", line(&verdict.reason), verdict.advice))
         }
-        Notice::Stuck(verdict) => (Tone::Bad, format!("  stuck: {}", line(&verdict.reason))),
-        Notice::Progressed(progress) => (
+        TimelineKind::Stage { text: Some(stage) } => (Tone::Step, format!("● {}", line(stage))),
+        TimelineKind::Paused { why } => (Tone::Warning, format!("  paused: {}", wrong(why))),
+        TimelineKind::Resumed => (Tone::Aside, "  goes on".into()),
+        _ => return None,
+    })
+}
+
+fn told_live(live: &LiveNotice) -> Option<(Tone, String)> {
+    let wrong = |text: &str| words::line(text, WRONG);
+    Some(match live {
+        LiveNotice::Progressed(progress) => (
             Tone::Aside,
             format!(
                 "  {}, {} changed, {} of the last {} went well",
@@ -90,7 +112,7 @@ pub(crate) fn told(notice: &Notice) -> Option<(Tone, String)> {
                 progress.recent_successes + progress.recent_failures
             ),
         ),
-        Notice::Asked(question) => {
+        LiveNotice::Ask(question) => {
             let asks = match question.call() {
                 Some(_) if question.is_again() => "asks whether it may do this again:",
                 Some(_) => "asks for",
@@ -98,11 +120,8 @@ pub(crate) fn told(notice: &Notice) -> Option<(Tone, String)> {
             };
             (Tone::Warning, format!("  {asks} {}", asked(question)))
         }
-        Notice::Stage(stage) => (Tone::Step, format!("● {}", line(stage))),
-        Notice::Paused(why) => (Tone::Warning, format!("  paused: {}", wrong(why))),
-        Notice::Resumed => (Tone::Aside, "  goes on".into()),
-        Notice::Refused(why) => (Tone::Warning, format!("  refused: {}", wrong(why))),
-        Notice::Delayed(why) => (Tone::Warning, format!("  delayed: {}", wrong(why))),
+        LiveNotice::Refused(why) => (Tone::Warning, format!("  refused: {}", wrong(why))),
+        LiveNotice::Delayed(why) => (Tone::Warning, format!("  delayed: {}", wrong(why))),
         _ => return None,
     })
 }
@@ -172,21 +191,25 @@ impl Teller {
     /// Takes a notice, and returns whether it only repeats what went wrong.
     pub(crate) fn repeats(&self, notice: &Notice) -> bool {
         let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        match notice {
-            Notice::Answered { ok: false, what, .. } | Notice::Failed(what) => {
+        match notice.kind() {
+            Some(
+                TimelineKind::Answered { ok: false, what, .. } | TimelineKind::Failed { why: what },
+            ) => {
                 *failed = Some(what.clone());
                 false
             }
-            Notice::Answered { .. } => {
+            Some(TimelineKind::Answered { .. }) => {
                 *failed = None;
                 false
             }
-            Notice::Listens { error: Some(error) } => failed.take().is_some_and(|told| {
-                // Either may have been cut where the other goes on.
-                let (told, message) = (told.trim_end_matches('…'), error.message.as_str());
-                let same = message.starts_with(told) || told.starts_with(message);
-                !told.is_empty() && !message.is_empty() && same
-            }),
+            Some(TimelineKind::Listens { error: Some(error) }) => {
+                failed.take().is_some_and(|told| {
+                    // Either may have been cut where the other goes on.
+                    let (told, message) = (told.trim_end_matches('…'), error.message.as_str());
+                    let same = message.starts_with(told) || told.starts_with(message);
+                    !told.is_empty() && !message.is_empty() && same
+                })
+            }
             _ => false,
         }
     }
@@ -206,11 +229,11 @@ impl Blame {
 impl Observer for Blame {
     fn notice(&self, _: &RunId, notice: &Notice) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match notice {
-            Notice::Answered { ok: false, what, .. } | Notice::Failed(what) => {
-                *kept = Some(what.clone()).filter(|what| !what.is_empty());
-            }
-            Notice::Answered { .. } => *kept = None,
+        match notice.kind() {
+            Some(
+                TimelineKind::Answered { ok: false, what, .. } | TimelineKind::Failed { why: what },
+            ) => *kept = Some(what.clone()).filter(|what| !what.is_empty()),
+            Some(TimelineKind::Answered { .. }) => *kept = None,
             _ => {}
         }
     }

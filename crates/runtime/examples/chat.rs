@@ -21,9 +21,10 @@ use pointsman_kernel::governor::Permissions;
 use pointsman_runtime::{
     host::{self, Host},
     model::{self, Spec},
-    observe::{Notice, Question},
+    observe::{LiveNotice, Notice, Question},
     session::{Decision, Session, Speaker, Start},
     store::RunId,
+    timeline::TimelineKind,
     tool,
 };
 use serde_json::json;
@@ -86,15 +87,23 @@ fn host(session: &Session, folder: PathBuf) -> Result<Host, Box<dyn Error>> {
 }
 
 fn show(notice: &Notice, speaker: &Speaker) -> io::Result<()> {
-    match notice {
-        Notice::Attempted { call: Some(call), .. } => {
+    let kind = match notice {
+        Notice::Item(item) => &item.kind,
+        Notice::Live(LiveNotice::Ask(question)) => return ask(question, speaker),
+        Notice::Live(_) => return Ok(()),
+    };
+    match kind {
+        TimelineKind::Started { call: Some(call), .. } => {
             println!("[calls {} {}]", call.tool, call.arguments.get());
         }
-        Notice::Answered { ok, output: Some(output), .. } => {
-            println!("{}{output}", if *ok { "" } else { "[failed] " });
+        TimelineKind::Answered { ok, .. } => {
+            if let Some(output) = kind.output() {
+                println!("{}{output}", if *ok { "" } else { "[failed] " });
+            }
         }
-        Notice::Listens { error: Some(error) } => println!("[no answer: {}]", error.message),
-        Notice::Asked(question) => ask(question, speaker)?,
+        TimelineKind::Listens { error: Some(error) } => {
+            println!("[no answer: {}]", error.message);
+        }
         _ => {}
     }
     Ok(())

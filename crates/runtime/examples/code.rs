@@ -21,6 +21,7 @@ use pointsman_runtime::{
     observe::Notice,
     session::{Nobody, Session, Start},
     store::RunId,
+    timeline::{TimelineKind, is_stuck},
     tool,
 };
 use serde_json::{Value, json};
@@ -65,10 +66,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // It hears the goal and that there is no more, and goes on until it has ended. Killed
     // half-way it can be gone on with: `pointsman resume RUN --journal …`.
-    let observer = |_: &RunId, notice: &Notice| match notice {
-        Notice::StateChanged { to: Some(to), reason, .. } => println!("[{to}: {reason}]"),
-        Notice::Attempted { call: Some(call), .. } => println!("[calls {}]", call.tool),
-        Notice::Stuck(verdict) => println!("[stuck: {}]", verdict.reason),
+    let observer = |_: &RunId, notice: &Notice| match notice.kind() {
+        Some(TimelineKind::Transition { to: Some(to), reason, .. }) => println!("[{to}: {reason}]"),
+        Some(TimelineKind::Started { call: Some(call), .. }) => println!("[calls {}]", call.tool),
+        Some(TimelineKind::Verdict(verdict)) if is_stuck(verdict) => {
+            println!("[stuck: {}]", verdict.reason);
+        }
         _ => {}
     };
     let outcome = session.run(&host, start, vec![Arc::new(observer)], &mut Nobody)?;

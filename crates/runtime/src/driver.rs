@@ -8,18 +8,14 @@ mod derive;
 mod letter;
 mod load;
 mod pause;
-pub(crate) mod say;
 mod stand;
 mod tell;
 mod work;
 mod write;
 
 pub(crate) use derive::Derived;
-#[cfg(feature = "tools")]
-pub(crate) use load::go_on;
 pub use load::{Loaded, fold, fold_each};
-pub(crate) use load::{rests, unread};
-pub use say::{SUMMARISED, Said, words};
+pub(crate) use load::{cached, questions, rests, unread, waits_for};
 pub use stand::Standing;
 pub use stand::listens;
 pub(crate) use work::answered;
@@ -45,9 +41,10 @@ use tokio::sync::mpsc;
 use crate::{
     clock::{Clock, now_ms},
     journal::{Journal, Permit},
-    observe::{Notice, Observer},
+    observe::{LiveNotice, Observer},
     perform::Perform,
     store::{Append, LetterId, Opening, RunId, Store, StoreError},
+    timeline::Before,
 };
 use tell::Tally;
 use work::{Moved, Ordered, Working};
@@ -233,7 +230,7 @@ impl Driver {
     }
 
     /// Returns its chart, bound to its agent.
-    pub fn program(&self) -> &Program {
+    pub const fn program(&self) -> &Arc<Program> {
         &self.program
     }
 
@@ -282,7 +279,7 @@ impl Driver {
             match moved {
                 Moved::Answered(event) => return event.into(),
                 Moved::Said { effect, text } => {
-                    self.tell(&Notice::Said { effect, text: text.into() });
+                    self.tell(LiveNotice::Delta { effect, text: text.into() });
                 }
                 Moved::Checked(effect) => {
                     self.put(effect);
@@ -298,7 +295,7 @@ impl Driver {
     pub async fn give(&mut self, event: Event<Body>) -> Result<(), DriveError> {
         self.hold_or_release(&event);
         if let Err(refused) = self.apply(event, None).await? {
-            self.tell(&Notice::Refused(refused.to_string().into()));
+            self.tell(LiveNotice::Refused(refused.to_string().into()));
         }
         Ok(())
     }
@@ -325,7 +322,8 @@ impl Driver {
         };
         // 2. Step. 3. A late event changes nothing, and a refused one is told.
         let (seq, at) = (self.run.core().next, self.clock.now());
-        let (before, paused) = (self.run.core().entered, self.run.core().paused);
+        let paused = self.run.core().paused;
+        let before = self.is_watched().then(|| Before::of(&*self.run));
         let stepped = match self.run.step(&self.program, seq, at, event.clone()) {
             Ok(Stepped { took: Took::Ignored(_), .. }) => return Ok(Ok(Vec::new())),
             Ok(stepped) => stepped,
@@ -350,7 +348,9 @@ impl Driver {
         self.prev = committed.link();
         // 5. Start what was ordered. 6. Tell those who watch; of the transition first, so
         // that they see a state before what is started in it.
-        self.tell_step(&committed, &event, &stepped, before);
+        if let Some(before) = before {
+            self.tell_step(&committed, &event, &stepped, &before);
+        }
         let mut permits = committed.into_permits();
         for ordered in orders {
             let permit = permits.extract_if(.., |it| !it.again && it.effect == ordered.id).next();

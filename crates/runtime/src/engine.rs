@@ -41,6 +41,7 @@ use crate::{
     observe::Observer,
     session::{Start, program},
     store::{Changes, Lease, LetterId, Listed, RunId, Store},
+    timeline::Timeline,
     tool::{self, Tool},
     watch,
 };
@@ -113,6 +114,12 @@ impl Engine {
     /// Lists the runs, the newest first.
     pub async fn list(&self) -> Result<Listed, EngineError> {
         Ok(self.store.list().await?)
+    }
+
+    /// Reads the timeline of a run after an entry: 0 for all of it. It can be read on while the run
+    /// goes on, here or in another process.
+    pub async fn timeline(&self, run: &RunId, after: Seq) -> Result<Timeline, EngineError> {
+        Timeline::open(&self.agents, Arc::clone(&self.store), run, after).await
     }
 
     /// Returns hints of what changes from now on, in this process and in others.

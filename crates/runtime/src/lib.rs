@@ -15,6 +15,7 @@
 //! - [`engine`]: runs for programs that await.
 //! - [`session`]: runs on this machine, for callers that do not await.
 //! - [`yard`]: thousands of runs in one process; those that wait take next to nothing.
+//! - [`timeline`]: a run's journal as typed items, for everything that shows a run.
 //! - [`observe`]: what those who watch are told.
 //! - [`perform`], [`host`]: what carries orders out, and where.
 //! - [`executor`]: what carries out the tasks of an agent's own.
@@ -55,6 +56,7 @@ pub mod session;
 pub mod stats;
 pub mod store;
 mod task;
+pub mod timeline;
 pub mod tool;
 pub mod visible;
 pub mod watch;

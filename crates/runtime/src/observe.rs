@@ -2,75 +2,71 @@
 
 use pointsman_kernel::{
     agent::ToolCall,
-    chart::Disposition,
-    governor::{Level, Verdict},
+    governor::Level,
     id::{At, Digest, EffectId, Seq},
-    turn::TurnError,
     view::RunView,
 };
+use serde::{Serialize, Serializer, ser::SerializeMap};
 
-use crate::store::RunId;
+use crate::{
+    store::RunId,
+    timeline::{TimelineItem, TimelineKind, is_stuck},
+};
 
-/// Something that happened to a run. All of it can be read from the journal again, but
-/// for text that is still being written.
+/// What those who watch a run are told.
+#[derive(Clone, Debug)]
+pub enum Notice {
+    /// Something happened to it: its journal tells the same.
+    Item(TimelineItem),
+    /// Something that only those learn who watch.
+    Live(LiveNotice),
+}
+
+impl Notice {
+    /// Returns what happened, if that is what it tells.
+    pub const fn kind(&self) -> Option<&TimelineKind> {
+        match self {
+            Self::Item(item) => Some(&item.kind),
+            Self::Live(_) => None,
+        }
+    }
+
+    /// Returns whether a transition was taken.
+    pub const fn is_transition(&self) -> bool {
+        matches!(self.kind(), Some(TimelineKind::Transition { .. }))
+    }
+
+    /// Returns whether the run waits for a word.
+    pub const fn listens(&self) -> bool {
+        matches!(
+            self,
+            Self::Live(LiveNotice::Listens)
+                | Self::Item(TimelineItem { kind: TimelineKind::Listens { .. }, .. })
+        )
+    }
+
+    /// Returns whether the run has ended.
+    pub const fn is_end(&self) -> bool {
+        matches!(self.kind(), Some(TimelineKind::Ended { .. }))
+    }
+}
+
+impl From<TimelineItem> for Notice {
+    fn from(item: TimelineItem) -> Self {
+        Self::Item(item)
+    }
+}
+
+impl From<LiveNotice> for Notice {
+    fn from(live: LiveNotice) -> Self {
+        Self::Live(live)
+    }
+}
+
+/// What only those learn who watch a run while it is driven. No timeline has it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Notice {
-    /// A transition was taken.
-    StateChanged {
-        /// The entry.
-        step: Seq,
-        /// When.
-        at: At,
-        /// The state that was left; none at the very start.
-        from: Option<Box<str>>,
-        /// The state that was entered; none where the run ended where it was.
-        to: Option<Box<str>>,
-        /// Why.
-        reason: Box<str>,
-        /// Milliseconds that were spent in the state that was left.
-        ms: u64,
-    },
-    /// An effect was started.
-    Attempted {
-        /// The effect.
-        effect: EffectId,
-        /// The attempt; the first is 1.
-        attempt: u16,
-        /// What it does, in a few words.
-        what: Box<str>,
-        /// The call, where it is a tool's.
-        call: Option<Box<ToolCall>>,
-    },
-    /// An effect was answered.
-    Answered {
-        /// The effect.
-        effect: EffectId,
-        /// Whether it went well.
-        ok: bool,
-        /// What came back, in a few words.
-        what: Box<str>,
-        /// All of it, where it is a tool's result or a model's reply. What the agent asks a
-        /// model for its own use, such as a summary, is no reply.
-        output: Option<Box<str>>,
-    },
-    /// An attempt failed though nothing answered with a fault: its answer would not do, or
-    /// its time was up.
-    Failed(Box<str>),
-    /// What failed is tried again after a while.
-    Retrying {
-        /// The attempt that comes next.
-        attempt: u16,
-        /// Milliseconds until then.
-        wait_ms: u64,
-    },
-    /// The governor ruled something short of the end.
-    Warned(Verdict),
-    /// The governor found that nothing new is learnt, and stopped the job.
-    Stuck(Verdict),
-    /// More calls of tools were answered: ten, or as many as the chart's
-    /// `progress_check_interval` says.
-    Progressed(Progress),
+pub enum LiveNotice {
     /// An entry is on disk.
     Persisted {
         /// The entry.
@@ -80,36 +76,28 @@ pub enum Notice {
         /// The run after it.
         view: Box<RunView>,
     },
-    /// The run is at something new, in a line: the phase of a plan.
-    Stage(Box<str>),
-    /// A person is asked.
-    Asked(Question),
-    /// The run waits for a word: a turn is over, or none has begun.
-    Listens {
-        /// Why the turn has no answer, where it has none.
-        error: Option<TurnError>,
-    },
+    /// A person is to be asked now.
+    Ask(Question),
+    /// The run waits for a word, and somebody joins it.
+    Listens,
     /// A model or a tool has written a piece of text. It is not kept before the answer is
     /// there.
-    Said {
+    Delta {
         /// The effect.
         effect: EffectId,
         /// The piece.
         text: Box<str>,
     },
-    /// What was said for an effect came to nothing: discard it. Of a question: it was
+    /// What was written for an effect came to nothing: discard it. Of a question: it was
     /// answered, here or elsewhere, or is no longer asked.
-    Unsaid(EffectId),
-    /// Starts were stopped.
-    Paused(Box<str>),
-    /// Starts go on.
-    Resumed,
+    Discard(EffectId),
+    /// More calls of tools were answered: ten, or as many as the chart's
+    /// `progress_check_interval` says.
+    Progressed(Progress),
     /// An event was refused. Nothing changed.
     Refused(Box<str>),
     /// An entry is not on disk after a while: what the run does next waits for it.
     Delayed(Box<str>),
-    /// The run ended.
-    Ended(Disposition),
 }
 
 /// What a person is asked.
@@ -135,6 +123,23 @@ impl Question {
     /// Returns whether it is about a call that may have been made already.
     pub const fn is_again(&self) -> bool {
         matches!(self.asks, Asked::Call { again: true, .. })
+    }
+}
+
+impl Serialize for Question {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("effect", &self.effect.to_string())?;
+        match &self.asks {
+            Asked::Call { call, identity, again } => {
+                map.serialize_entry("call", call)?;
+                map.serialize_entry("identity", identity)?;
+                map.serialize_entry("again", again)?;
+            }
+            Asked::Plain(text) => map.serialize_entry("text", text)?,
+        }
+        map.serialize_entry("expires", &self.expires)?;
+        map.end()
     }
 }
 
@@ -190,32 +195,41 @@ pub struct Log;
 impl Observer for Log {
     fn notice(&self, run: &RunId, notice: &Notice) {
         match notice {
-            Notice::StateChanged { step, from, to, reason, ms, .. } => tracing::info!(
-                %run,
-                step = step.0,
-                from = from.as_deref().unwrap_or(""),
-                to = to.as_deref().unwrap_or(""),
-                %reason,
-                ms,
-                "state_transition"
-            ),
-            Notice::Stuck(verdict) => tracing::info!(
-                %run,
-                rule = ?verdict.rule,
-                reason = %verdict.reason,
-                "stuck_detection"
-            ),
-            Notice::Warned(verdict) if verdict.level == Level::Warn => tracing::info!(
-                %run,
-                rule = ?verdict.rule,
-                reason = %verdict.reason,
-                "stuck_warning"
-            ),
-            Notice::Failed(why) => tracing::info!(%run, %why, "attempt_failed"),
-            Notice::Refused(why) => tracing::warn!(%run, %why, "event_refused"),
-            Notice::Delayed(why) => tracing::warn!(%run, %why, "entry_delayed"),
-            Notice::Ended(ended) => tracing::info!(%run, ?ended, "run_ended"),
-            _ => {}
+            Notice::Item(item) => log(run, item),
+            Notice::Live(LiveNotice::Refused(why)) => tracing::warn!(%run, %why, "event_refused"),
+            Notice::Live(LiveNotice::Delayed(why)) => tracing::warn!(%run, %why, "entry_delayed"),
+            Notice::Live(_) => {}
         }
+    }
+}
+
+fn log(run: &RunId, item: &TimelineItem) {
+    match &item.kind {
+        TimelineKind::Transition { from, to, reason, ms, .. } => tracing::info!(
+            %run,
+            step = item.seq.0,
+            from = from.as_deref().unwrap_or(""),
+            to = to.as_deref().unwrap_or(""),
+            %reason,
+            ms,
+            "state_transition"
+        ),
+        TimelineKind::Verdict(verdict) if is_stuck(verdict) => tracing::info!(
+            %run,
+            rule = ?verdict.rule,
+            reason = %verdict.reason,
+            "stuck_detection"
+        ),
+        TimelineKind::Verdict(verdict) if verdict.level == Level::Warn => tracing::info!(
+            %run,
+            rule = ?verdict.rule,
+            reason = %verdict.reason,
+            "stuck_warning"
+        ),
+        TimelineKind::Failed { why } => tracing::info!(%run, %why, "attempt_failed"),
+        TimelineKind::Ended { disposition } => {
+            tracing::info!(%run, ended = ?disposition, "run_ended");
+        }
+        _ => {}
     }
 }

@@ -1,170 +1,21 @@
-//! What journals tell when they are read once: the story of one run, figures over many.
+//! Figures over many runs, from their timelines.
 
-use std::collections::{BTreeMap, btree_map::Entry};
+use std::{
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
+    sync::Arc,
+};
 
 use pointsman_kernel::{
-    agent::{Answer, Order, OrderKind},
     agents::{Agents, Program},
-    body::Body,
-    effect::{Effect, EffectKind},
-    event::{Event, Usage},
     governor::Level,
     id::{At, Digest, Seq},
-    run::{Core, Doing},
-    view::{Why, why},
 };
 use serde::Serialize;
 
 use crate::{
-    driver::{DriveError, Loaded, Said, fold_each, say},
-    entry,
-    observe::Question,
     store::{RunId, Store, StoreError},
+    timeline::{Projector, Spent, TimelineItem, TimelineKind},
 };
-
-/// One transition, as it was taken.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Transition {
-    /// The entry.
-    pub step: Seq,
-    /// The state that was left; none at the very start.
-    pub from: Option<Box<str>>,
-    /// The state that was entered; none where the run ended where it was.
-    pub to: Option<Box<str>>,
-    /// Why.
-    pub reason: String,
-    /// Milliseconds that were spent in the state that was left.
-    pub ms: u64,
-    /// Milliseconds since the run began.
-    pub at: At,
-}
-
-/// What was called, and what it cost.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
-pub struct Spent {
-    /// Calls of a model that were started.
-    pub model_calls: u64,
-    /// Calls of a tool that were started.
-    pub tool_calls: u64,
-    /// Tokens, read and written.
-    pub tokens: u64,
-    /// Millionths of a currency unit.
-    pub money: u64,
-}
-
-/// What one journal tells.
-pub struct Story {
-    /// Why each step went where it went.
-    pub steps: Vec<Why>,
-    /// What each step was about, where there is more to say than its event.
-    pub said: Vec<Option<Said>>,
-    /// Every transition, in order.
-    pub history: Vec<Transition>,
-    /// What was called, and what it cost.
-    pub spent: Spent,
-    /// What a person must answer.
-    pub questions: Vec<Question>,
-    /// The run after its last entry.
-    pub loaded: Loaded,
-}
-
-/// Reads a journal and checks every byte of it.
-pub fn story(program: &Program, id: &RunId, lines: &[String]) -> Result<Story, DriveError> {
-    story_after(program, id, lines, Seq(0))
-}
-
-/// Reads a journal and checks every byte of it; what was called and what was passed through
-/// is told of the entries after one.
-fn story_after(
-    program: &Program,
-    id: &RunId,
-    lines: &[String],
-    after: Seq,
-) -> Result<Story, DriveError> {
-    let (mut steps, mut history, mut spent) = (Vec::new(), Vec::new(), Spent::default());
-    let (mut said, mut stage, mut open) = (Vec::new(), None, BTreeMap::new());
-    let (mut entered, mut began) = (At(0), true);
-    let loaded = fold_each(program, id, lines, |line, run, stepped| {
-        let core = run.core();
-        let event = entry::event(line);
-        let why = why(program, core, event.as_ref().map_or("", Event::name), stepped);
-        let own = why.seq > after;
-        for hop in &why.hops {
-            let transition = Transition {
-                step: why.seq,
-                from: Some(hop.from.clone()).filter(|_| !began),
-                to: hop.to.clone(),
-                reason: hop.because.clone(),
-                ms: why.at.since(entered),
-                at: why.at,
-            };
-            history.extend(Some(transition).filter(|_| own));
-            (entered, began) = (why.at, false);
-        }
-        if why.seq == after {
-            // What came before is somebody else's time.
-            entered = why.at;
-        }
-        let about = event.as_ref().and_then(|event| say::event(event, &open, run, program));
-        // What the agent did itself, it did at some stage.
-        let own_report = matches!(&event, Some(Event::Answered { answer: Answer::Own(_), .. }));
-        let at = stage.as_ref().filter(|_| own_report);
-        said.push(about.map(|said| match at {
-            Some(stage) if !said.came.is_empty() => {
-                Said { came: format!("{} ({stage})", said.came), ..said }
-            }
-            _ => said,
-        }));
-        stage = run.stage();
-        for Effect { id, order } in &stepped.effects {
-            let started = |model: bool| match order {
-                EffectKind::Start(Order::Model(_)) => own && model,
-                EffectKind::Start(Order::Tool(_)) => own && !model,
-                _ => false,
-            };
-            spent.model_calls += u64::from(started(true));
-            spent.tool_calls += u64::from(started(false));
-            open.insert(*id, order.clone());
-        }
-        let (models, tools) = event.as_ref().map_or((0, 0), |event| repeated(event, core));
-        spent.model_calls += if own { models } else { 0 };
-        spent.tool_calls += if own { tools } else { 0 };
-        let usage = match &event {
-            Some(Event::Answered { usage, .. }) if own => *usage,
-            _ => Usage::default(),
-        };
-        spent.tokens = spent.tokens.saturating_add(usage.tokens);
-        spent.money = spent.money.saturating_add(usage.money);
-        steps.push(why);
-    })?;
-    let questions = loaded.questions();
-    Ok(Story { steps, said, history, spent, questions, loaded })
-}
-
-/// Returns how many calls of models and of tools an interruption had made again: what is still
-/// under way after it.
-fn repeated(event: &Event<Body>, core: &Core) -> (u64, u64) {
-    let Event::Interrupted { under_way, .. } = event else { return (0, 0) };
-    let again = under_way.iter().filter_map(|unsure| {
-        let waited = unsure.effect;
-        core.items.iter().find_map(|item| match item.doing {
-            Doing::Working { effect, kind, .. } if effect == waited => Some(kind),
-            _ => None,
-        })
-    });
-    again.fold((0, 0), |(models, tools), kind| match kind {
-        OrderKind::Model => (models + 1, tools),
-        OrderKind::Tool => (models, tools + 1),
-        _ => (models, tools),
-    })
-}
-
-/// Returns the state that a verdict had a run leave: a step may have come to it from
-/// another one. Where none was left, a call was judged where the step has led.
-fn stopped(step: &Why) -> Option<&str> {
-    let hop = step.hops.iter().find(|hop| matches!(&*hop.because, "stuck" | "denied"));
-    hop.map(|hop| &*hop.from)
-}
 
 /// Figures over many runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -243,6 +94,11 @@ type Way = (Name, Option<Name>, Option<Name>, Name);
 /// A chart, a state and a rule.
 type Spot = (Name, Name, Name);
 
+/// Returns whether this is why a run leaves a state that a verdict stops.
+fn is_stop(reason: &str) -> bool {
+    matches!(reason, "stuck" | "denied")
+}
+
 /// What is counted before it is put in order.
 #[derive(Default)]
 struct Tally {
@@ -261,7 +117,7 @@ impl Stats {
     ) -> Result<Self, StoreError> {
         let (mut stats, mut tally) = (Self::default(), Tally::default());
         // Runs of one agent mostly share a chart, and proving it takes longer than reading.
-        let mut programs: BTreeMap<Digest, Option<Program>> = BTreeMap::new();
+        let mut programs: BTreeMap<Digest, Option<Arc<Program>>> = BTreeMap::new();
         let listed = store.list().await?;
         for error in &listed.damaged {
             let run = error.run().map_or("(unknown)", RunId::as_str);
@@ -277,7 +133,7 @@ impl Stats {
             let program = match programs.entry(row.source) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => match store.chart_source(&row.id).await {
-                    Ok(source) => new.insert(agents.verify(&source).ok()),
+                    Ok(source) => new.insert(agents.verify(&source).ok().map(Arc::new)),
                     Err(error) => {
                         stats.unreadable.push(unread(&error));
                         continue;
@@ -292,17 +148,19 @@ impl Stats {
             let shared = row.forked.as_ref().map_or(Seq(0), |(_, at)| *at);
             let told = store.journal(&row.id).await.map_err(|error| error.to_string());
             let told = told.and_then(|(row, lines)| {
-                let told = story_after(program, &row.id, &lines, shared);
-                told.map(|told| (row, told)).map_err(|error| error.to_string())
+                let mut projector = Projector::new(Arc::clone(program), row.id.clone());
+                let items = projector.fold_all(&lines).map_err(|error| error.to_string())?;
+                Ok((row, items))
             });
             match told {
                 // It may have gone on since it was listed.
-                Ok((row, told)) => {
+                Ok((row, items)) => {
                     let ended = row.ended.unwrap_or_else(|| "open".into());
                     *stats.dispositions.entry(ended).or_default() += 1;
                     stats.runs += 1;
-                    stats.add(&told.spent);
-                    tally.add(program.name(), &told, shared);
+                    let own = items.iter().filter(|item| item.seq > shared);
+                    own.for_each(|item| stats.spent.add(item));
+                    tally.add(program.name(), &items, shared);
                 }
                 Err(error) => stats.unreadable.push(unread(&error)),
             }
@@ -313,46 +171,52 @@ impl Stats {
         tally.sort_into(&mut stats);
         Ok(stats)
     }
-
-    fn add(&mut self, spent: &Spent) {
-        let sum = &mut self.spent;
-        sum.model_calls = sum.model_calls.saturating_add(spent.model_calls);
-        sum.tool_calls = sum.tool_calls.saturating_add(spent.tool_calls);
-        sum.tokens = sum.tokens.saturating_add(spent.tokens);
-        sum.money = sum.money.saturating_add(spent.money);
-    }
 }
 
 impl Tally {
-    /// Adds what a run did after an entry.
-    fn add(&mut self, chart: &str, story: &Story, after: Seq) {
+    /// Adds what a run did after an entry. What came before is somebody else's, and so is the
+    /// time until then.
+    fn add(&mut self, chart: &str, items: &[TimelineItem], after: Seq) {
         let chart: Box<str> = chart.into();
-        for hop in &story.history {
-            let reason: Box<str> = hop.reason.as_str().into();
-            let edge = (chart.clone(), hop.from.clone(), hop.to.clone(), reason);
-            *self.edges.entry(edge).or_default() += 1;
-            if let Some(from) = &hop.from {
-                self.stays.entry((chart.clone(), from.clone())).or_default().push(hop.ms);
-            }
-        }
-        let mut state: Box<str> = "".into();
-        let mut seen = std::collections::BTreeSet::new();
-        for step in &story.steps {
-            if let Some(to) = step.hops.iter().rev().find_map(|hop| hop.to.clone()) {
-                state = to;
-            }
-            if step.seq <= after {
-                continue;
-            }
-            for verdict in step.verdicts.iter().filter(|it| !it.rule.is_permission()) {
-                let rule = serde_json::to_value(verdict.rule).unwrap_or_default();
-                let rule: Box<str> = rule.as_str().unwrap_or_default().into();
-                let stops = verdict.level >= Level::Refuse;
-                let place = stopped(step).filter(|_| stops).unwrap_or(&state);
-                let key = (chart.clone(), place.into(), rule);
-                let (warned, stopped, runs) = self.findings.entry(key.clone()).or_default();
-                *if stops { stopped } else { warned } += 1;
-                *runs += u64::from(seen.insert(key));
+        let shared = items.iter().rev().find(|item| item.seq <= after).map_or(At(0), |it| it.at);
+        let (mut state, mut left): (Name, Option<(Seq, Name)>) = (Name::default(), None);
+        let mut seen = BTreeSet::new();
+        for item in items {
+            match &item.kind {
+                TimelineKind::Transition { from, to, reason, ms, .. } => {
+                    if let Some(to) = to {
+                        state.clone_from(to);
+                    }
+                    // A verdict has the run leave a state: a step may have come to it from
+                    // another one.
+                    let first = left.as_ref().is_none_or(|(seq, _)| *seq != item.seq);
+                    if let Some(from) = from.as_ref().filter(|_| first && is_stop(reason)) {
+                        left = Some((item.seq, from.clone()));
+                    }
+                    if item.seq <= after {
+                        continue;
+                    }
+                    let edge = (chart.clone(), from.clone(), to.clone(), reason.clone());
+                    *self.edges.entry(edge).or_default() += 1;
+                    if let Some(from) = from {
+                        let stays = self.stays.entry((chart.clone(), from.clone())).or_default();
+                        stays.push(item.at.since(shared).min(*ms));
+                    }
+                }
+                TimelineKind::Verdict(verdict)
+                    if item.seq > after && !verdict.rule.is_permission() =>
+                {
+                    let rule = serde_json::to_value(verdict.rule).unwrap_or_default();
+                    let rule: Box<str> = rule.as_str().unwrap_or_default().into();
+                    let stops = verdict.level >= Level::Refuse;
+                    let left = left.as_ref().filter(|(seq, _)| stops && *seq == item.seq);
+                    let place = left.map_or(&state, |(_, from)| from);
+                    let key = (chart.clone(), place.clone(), rule);
+                    let (warned, stopped, runs) = self.findings.entry(key.clone()).or_default();
+                    *if stops { stopped } else { warned } += 1;
+                    *runs += u64::from(seen.insert(key));
+                }
+                _ => {}
             }
         }
     }

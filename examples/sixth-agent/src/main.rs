@@ -18,15 +18,15 @@ use std::{
 };
 
 use pointsman_kernel::{
-    agents::Agents, chart::Disposition, erased::AgentRow, governor::Permissions, job::ToolShape,
+    agents::Agents, chart::Disposition, erased::AgentRow, governor::Permissions, id::Seq,
+    job::ToolShape,
 };
 use pointsman_runtime::{
     driver::Standing,
     engine::{Engine, RunHandle},
-    observe::Notice,
     session::Start,
-    stats::story,
     store::{MemoryStore, RunId, SqliteStore, Store},
+    timeline::TimelineKind,
     tool::Settings,
 };
 use serde_json::json;
@@ -93,7 +93,9 @@ async fn start(engine: &Engine) -> Result<RunHandle, Box<dyn Error>> {
 /// Waits until the executor is asked about the weather.
 async fn until_asked(run: &mut RunHandle) -> Outcome {
     while let Some(notice) = run.next().await {
-        if matches!(&notice, Notice::Attempted { what, .. } if what.starts_with("asks the sky")) {
+        if let Some(TimelineKind::Started { what, .. }) = notice.kind()
+            && what.starts_with("asks the sky")
+        {
             return Ok(());
         }
     }
@@ -150,14 +152,23 @@ async fn finish(engine: &Engine, id: &RunId) -> Outcome {
     let outcome = engine.resume(id).await?.wait().await?;
     assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
     let labels = outcome.result.ok_or("it has a result")?;
-    let lines = engine.store().lines(id, pointsman_kernel::id::Seq(0)).await?;
-    let program = engine.agents().verify(CHART).map_err(|refused| refused.to_string())?;
-    let told = story(&program, id, &lines)?;
-    for (step, said) in told.steps.iter().zip(told.said) {
-        let way = step.hops.iter().filter_map(|hop| hop.to.as_deref());
-        let way = way.map(|state| format!(" → {state}")).collect::<String>();
-        let said = said.map_or_else(String::new, |said| format!("  {}: {}", said.did, said.came));
-        println!("  {}  {}{way}{said}", step.seq.0, step.event);
+    let mut timeline = engine.timeline(id, Seq(0)).await?;
+    for item in timeline.next(usize::MAX).await? {
+        match &item.kind {
+            TimelineKind::Transition { to: Some(to), reason, .. } => {
+                println!("  {:>2}  → {to} ({reason})", item.seq.0);
+            }
+            TimelineKind::Started { what, again, .. } => {
+                let again = if *again { ", again" } else { "" };
+                println!("  {:>2}    {what}{again}", item.seq.0);
+            }
+            TimelineKind::Answered { what, .. } => println!("  {:>2}    {what}", item.seq.0),
+            kind => {
+                if let Some(event) = kind.event() {
+                    println!("  {:>2}  {event}", item.seq.0);
+                }
+            }
+        }
     }
     println!("  {labels}; {FILE} says so");
     Ok(())

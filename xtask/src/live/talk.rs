@@ -20,6 +20,7 @@ use pointsman_runtime::{
     observe::{Notice, Observer},
     session::{Session, Start},
     store::RunId,
+    timeline::TimelineKind,
     tool,
 };
 use serde_json::json;
@@ -86,7 +87,7 @@ impl Talk {
             }
         }
         speaker.close();
-        until(&told, |notice| matches!(notice, Notice::Ended(_)).then_some(()))
+        until(&told, |notice| notice.is_end().then_some(()))
             .context("after everything was said")?;
         drop(speaker);
         let outcome = conversation.wait()?;
@@ -160,18 +161,18 @@ fn start() -> Result<Start> {
 fn turn(told: &mpsc::Receiver<Notice>) -> Result<Result<String, String>> {
     let mut said = String::new();
     let mut asked = None;
-    until(told, |notice| match notice {
-        Notice::Attempted { effect, call: None, .. } => {
+    until(told, |notice| match notice.kind()? {
+        TimelineKind::Started { effect, call: None, .. } => {
             asked = Some(*effect);
             None
         }
-        Notice::Answered { effect, ok: true, output: Some(output), .. }
-            if asked == Some(*effect) =>
-        {
-            said = output.to_string();
+        kind @ TimelineKind::Answered { effect, ok: true, .. } if asked == Some(*effect) => {
+            if let Some(output) = kind.output() {
+                output.clone_into(&mut said);
+            }
             None
         }
-        Notice::Listens { error } => Some(error.clone()),
+        TimelineKind::Listens { error } => Some(error.clone()),
         _ => None,
     })
     .map(|error| {

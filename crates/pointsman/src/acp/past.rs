@@ -2,8 +2,8 @@
 //! waits for, and which sessions there are.
 
 use std::{
-    collections::BTreeSet,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use agent_client_protocol::{
@@ -13,23 +13,14 @@ use agent_client_protocol::{
         SessionUpdate,
     },
 };
-use pointsman_kernel::{
-    agent::{Answer, Order},
-    body::Body,
-    effect::{Effect, EffectKind},
-    erased::{AnyRun, Stepped},
-    event::Event,
-    id::{EffectId, Seq},
-    job::AgentDecl,
-    journal::Entry,
-};
+use pointsman_kernel::{erased::AnyRun, id::Seq, job::AgentDecl, journal::Entry};
 use pointsman_runtime::{
     clock::written,
-    driver::{fold_each, is_aside, listens, question, words},
+    driver::listens,
     entry::event,
-    observe::Notice,
     session::{Session, SessionError},
     store::{RunId, RunRow},
+    timeline::{Projector, TimelineKind, words},
     visible::line,
 };
 use serde_json::Value;
@@ -65,22 +56,21 @@ pub(super) fn recount(
     id: &RunId,
     mut teller: Teller,
 ) -> Result<Past, SessionError> {
-    let recalled = session.recall(id, None)?;
-    let (program, mut updates, mut asides) = (&recalled.program, Vec::new(), BTreeSet::new());
-    let mut lines = recalled.lines.iter();
-    fold_each(program, id, &recalled.lines, |_, run, stepped| {
-        if let Some(event) = lines.next().and_then(|line| event(line)) {
-            happened(&event, run, &mut teller, &asides, &mut updates);
+    let lines = session.block_on(session.store().lines(id, Seq(0)))?;
+    let mut projector = Projector::new(Arc::new(session.program(id)?), id.clone());
+    let mut updates = Vec::new();
+    for item in projector.fold_all(&lines)? {
+        match &item.kind {
+            TimelineKind::Given { text: Some(said), .. } => updates.push(heard(said)),
+            // Rulings, waits and pauses were told when they mattered.
+            TimelineKind::Verdict(_)
+            | TimelineKind::Retrying { .. }
+            | TimelineKind::Paused { .. }
+            | TimelineKind::Resumed => {}
+            kind => updates.extend(teller.happened(kind)),
         }
-        updates.extend(ordered((program.agent(), run), stepped, &mut teller, &mut asides));
-        if let Some(ended) = run.core().ended {
-            updates.extend(teller.tell(&Notice::Ended(ended)));
-        } else if !stepped.hops.is_empty() && listens(program, run.core()) {
-            let error = run.turn_error().cloned();
-            updates.extend(teller.tell(&Notice::Listens { error }));
-        }
-    })?;
-    let run = &*recalled.loaded.run;
+    }
+    let (run, program) = (&*projector.loaded().run, projector.program());
     let under_way = run.core().ended.is_none() && !listens(program, run.core());
     let words = session.waiting(id)?;
     Ok(Past {
@@ -90,69 +80,6 @@ pub(super) fn recount(
         agent: *program.agent(),
         plan: plan(run),
     })
-}
-
-/// Tells what an event says that an editor shows.
-fn happened(
-    event: &Event<Body>,
-    run: &dyn AnyRun,
-    teller: &mut Teller,
-    asides: &BTreeSet<EffectId>,
-    updates: &mut Vec<SessionUpdate>,
-) {
-    match event {
-        Event::Given { event: 0, .. } => updates.extend(words(event).map(|said| heard(&said))),
-        Event::Answered { effect, answer, .. } => {
-            let (effect, aside) = (*effect, asides.contains(effect));
-            let (ok, output) = match answer {
-                Answer::Fault(fault) => (false, Some(fault.message.as_str())),
-                Answer::Tool(result) => (result.ok, Some(result.output.as_str())),
-                Answer::Model(reply) => (true, Some(reply.text.as_str()).filter(|_| !aside)),
-                _ => (true, None),
-            };
-            let output = output.map(Into::into);
-            let summary = match answer {
-                Answer::Own(report) => run.describe_report(report),
-                _ => None,
-            };
-            let ok = ok && summary.as_ref().is_none_or(|it| it.ok);
-            let what = summary.map_or_else(Box::default, |it| it.text.into());
-            updates.extend(teller.tell(&Notice::Answered { effect, ok, what, output }));
-        }
-        Event::ApprovalAnswered { effect, granted, reason, .. } => {
-            updates.extend(teller.decided(*effect, *granted, reason));
-        }
-        _ => {}
-    }
-}
-
-/// Tells which calls a step started, asked for or stopped, and notes which questions to
-/// the model serve the agent alone.
-fn ordered(
-    (agent, run): (&AgentDecl, &dyn AnyRun),
-    stepped: &Stepped,
-    teller: &mut Teller,
-    asides: &mut BTreeSet<EffectId>,
-) -> Vec<SessionUpdate> {
-    let mut updates = Vec::new();
-    for Effect { id, order: kind } in &stepped.effects {
-        let effect = *id;
-        match kind {
-            EffectKind::Start(order) if is_aside(order, agent) => drop(asides.insert(effect)),
-            EffectKind::Start(Order::Tool(call)) => {
-                let call = Some(Box::new(call.clone()));
-                let (attempt, what) = (1, Box::default());
-                updates.extend(teller.tell(&Notice::Attempted { effect, attempt, what, call }));
-            }
-            EffectKind::Start(_) => {
-                updates.extend(question(run, kind).map(|text| teller.asks(effect, &text)));
-            }
-            EffectKind::AskPerson(call) => updates.push(teller.asks_for(effect, call)),
-            EffectKind::Stop(gone) => updates.extend(teller.tell(&Notice::Unsaid(*gone))),
-            _ => {}
-        }
-    }
-    updates
 }
 
 /// Returns the phases of a run that works by a plan.

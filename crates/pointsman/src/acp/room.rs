@@ -20,9 +20,10 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     driver::Standing,
-    observe::{Notice, Observer, Question},
+    observe::{LiveNotice, Notice, Observer, Question},
     session::{Conversation, Session, Speaker},
     store::RunId,
+    timeline::{TimelineItem, TimelineKind},
     tool::ToolKind,
 };
 use tokio::{
@@ -92,7 +93,11 @@ pub(super) struct Opening {
 pub(super) fn listening() -> (Arc<dyn Observer>, mpsc::UnboundedReceiver<Notice>) {
     let (sender, notices) = mpsc::unbounded_channel();
     let observer = move |_: &RunId, notice: &Notice| {
-        if !matches!(notice, Notice::Persisted { .. } | Notice::Progressed(_)) {
+        let unseen = matches!(
+            notice,
+            Notice::Live(LiveNotice::Persisted { .. } | LiveNotice::Progressed(_))
+        );
+        if !unseen {
             // Nobody is told who has left.
             drop(sender.send(notice.clone()));
         }
@@ -294,12 +299,28 @@ impl Desk {
         let updates = self.teller.tell(&notice);
         self.tell(updates);
         match notice {
-            Notice::Asked(question) => self.ask(question),
-            Notice::Unsaid(effect) => self.withdraw(effect),
-            Notice::Attempted { call: Some(call), .. } => {
+            Notice::Item(item) => self.happened(item).await,
+            Notice::Live(LiveNotice::Ask(question)) => self.ask(question),
+            Notice::Live(LiveNotice::Discard(effect)) => self.withdraw(effect),
+            // A word was refused: one that waited from before, or else the one of this turn.
+            Notice::Live(LiveNotice::Refused(why)) => {
+                let last = self.due.refused();
+                if last && self.turn.as_ref().is_some_and(|turn| !turn.begun) {
+                    let why = format!("the run refused this: {why}");
+                    self.answer(Err(error::bad_params(&why)));
+                }
+            }
+            Notice::Live(LiveNotice::Listens) => self.listens(None),
+            Notice::Live(_) => {}
+        }
+    }
+
+    async fn happened(&mut self, item: TimelineItem) {
+        match item.kind {
+            TimelineKind::Started { call: Some(call), .. } => {
                 self.planning |= self.teller.tools().kind(&call.tool) == ToolKind::Plan;
             }
-            Notice::StateChanged { step, from, .. } => {
+            TimelineKind::Transition { from, .. } => {
                 self.due.moved();
                 if let Some(turn) = &mut self.turn {
                     turn.begun = true;
@@ -310,27 +331,20 @@ impl Desk {
                     from => matches!(from, Some("phase_transition" | "idle")),
                 };
                 if planned {
-                    self.tell_plan(Some(step)).await;
+                    self.tell_plan(Some(item.seq)).await;
                 }
             }
-            // A word was refused: one that waited from before, or else the one of this turn.
-            Notice::Refused(why) => {
-                let last = self.due.refused();
-                if last && self.turn.as_ref().is_some_and(|turn| !turn.begun) {
-                    let why = format!("the run refused this: {why}");
-                    self.answer(Err(error::bad_params(&why)));
-                }
-            }
-            Notice::Listens { error } => {
-                let last = self.due.listens();
-                if last {
-                    self.withdraw_all();
-                    let stopped = self.stopped(error.as_ref());
-                    self.answer(Ok(stopped));
-                }
-            }
-            Notice::Ended(how) => self.ended = Some(how),
+            TimelineKind::Listens { error } => self.listens(error.as_ref()),
+            TimelineKind::Ended { disposition } => self.ended = Some(disposition),
             _ => {}
+        }
+    }
+
+    fn listens(&mut self, error: Option<&TurnError>) {
+        if self.due.listens() {
+            self.withdraw_all();
+            let stopped = self.stopped(error);
+            self.answer(Ok(stopped));
         }
     }
 

@@ -15,8 +15,8 @@ use pointsman_kernel::{
     turn::{TurnError, TurnErrorKind},
 };
 use pointsman_runtime::{
-    driver::SUMMARISED,
-    observe::{Asked, Notice, Question},
+    observe::{Asked, LiveNotice, Notice, Question},
+    timeline::{SUMMARISED, TimelineKind, is_stuck},
     tool::Toolbox,
 };
 
@@ -81,41 +81,64 @@ impl Teller {
     /// Returns what an editor is told of a notice; most say nothing that it shows.
     pub(super) fn tell(&mut self, notice: &Notice) -> Vec<SessionUpdate> {
         match notice {
-            Notice::Attempted { effect, call: Some(call), .. } => vec![self.started(*effect, call)],
-            Notice::Attempted { call: None, .. } => self.cut_off().into_iter().collect(),
-            Notice::Answered { effect, ok, what, output } => {
-                self.answered(*effect, *ok, what, output.as_deref()).into_iter().collect()
-            }
-            Notice::Said { effect, text } => {
+            Notice::Item(item) => self.happened(&item.kind),
+            Notice::Live(LiveNotice::Delta { effect, text }) => {
                 let told = self.progress(*effect, text).or_else(|| self.piece(*effect, text));
                 told.into_iter().collect()
             }
-            Notice::Unsaid(effect) => self.unsaid(*effect).into_iter().collect(),
-            // What was told of long ago, and waits still.
-            Notice::Asked(question) if self.waits_for(question.effect) => Vec::new(),
-            Notice::Asked(Question { effect, asks, .. }) => vec![match asks {
-                Asked::Call { call, .. } => self.asks_for(*effect, call),
-                Asked::Plain(text) => self.asks(*effect, text),
-            }],
-            Notice::Retrying { attempt, wait_ms } => {
+            Notice::Live(LiveNotice::Discard(effect)) => self.unsaid(*effect).into_iter().collect(),
+            Notice::Live(LiveNotice::Ask(question)) => self.asked(question),
+            Notice::Live(LiveNotice::Delayed(why)) => vec![thought(&format!("Delayed: {why}"))],
+            Notice::Live(LiveNotice::Listens) => self.over(None),
+            Notice::Live(_) => Vec::new(),
+        }
+    }
+
+    /// Returns what an editor is told of something that happened, now or long ago.
+    pub(super) fn happened(&mut self, kind: &TimelineKind) -> Vec<SessionUpdate> {
+        match kind {
+            TimelineKind::Started { effect, call: Some(call), .. } => {
+                vec![self.started(*effect, call)]
+            }
+            TimelineKind::Started { call: None, .. } => self.cut_off().into_iter().collect(),
+            TimelineKind::Answered { effect, ok, what, .. } => {
+                self.answered(*effect, *ok, what, kind.output()).into_iter().collect()
+            }
+            TimelineKind::ApprovalAnswered { effect, granted, reason, .. } => {
+                self.decided(*effect, *granted, reason).into_iter().collect()
+            }
+            TimelineKind::Stopped { effect } => self.unsaid(*effect).into_iter().collect(),
+            TimelineKind::Asked(question) => self.asked(question),
+            TimelineKind::Retrying { attempt, wait_ms } => {
                 let seconds = wait_ms.div_ceil(1000);
                 let told = format!("Tries again in {seconds} s (attempt {attempt}).");
                 self.cut_off().into_iter().chain([thought(&told)]).collect()
             }
             // Whoever is asked need not be told that they are.
-            Notice::Warned(verdict) if verdict.level != Level::Ask => {
-                vec![thought(&format!("Governor: {} ({})", verdict.reason, verdict.advice))]
-            }
-            Notice::Stuck(verdict) => {
+            TimelineKind::Verdict(verdict) if is_stuck(verdict) => {
                 vec![thought(&format!("Governor: no progress: {}", verdict.reason))]
             }
-            Notice::Paused(why) => vec![thought(&format!("Paused: {why}"))],
-            Notice::Resumed => vec![thought("Goes on.")],
-            Notice::Delayed(why) => vec![thought(&format!("Delayed: {why}"))],
-            Notice::Listens { error } => self.over(error.as_ref()),
-            Notice::Ended(_) => self.over(None),
+            TimelineKind::Verdict(verdict) if verdict.level != Level::Ask => {
+                vec![thought(&format!("Governor: {} ({})", verdict.reason, verdict.advice))]
+            }
+            TimelineKind::Paused { why } => vec![thought(&format!("Paused: {why}"))],
+            TimelineKind::Resumed => vec![thought("Goes on.")],
+            TimelineKind::Listens { error } => self.over(error.as_ref()),
+            TimelineKind::Ended { .. } => self.over(None),
             _ => Vec::new(),
         }
+    }
+
+    /// Shows a question, unless it was told of before and waits still.
+    fn asked(&mut self, question: &Question) -> Vec<SessionUpdate> {
+        let effect = question.effect;
+        if self.waits_for(effect) {
+            return Vec::new();
+        }
+        vec![match &question.asks {
+            Asked::Call { call, .. } => self.asks_for(effect, call),
+            Asked::Plain(text) => self.asks(effect, text),
+        }]
     }
 
     fn started(&mut self, effect: EffectId, call: &ToolCall) -> SessionUpdate {
@@ -220,13 +243,13 @@ impl Teller {
     }
 
     /// Shows a call that a person is asked about.
-    pub(super) fn asks_for(&mut self, effect: EffectId, call: &ToolCall) -> SessionUpdate {
+    fn asks_for(&mut self, effect: EffectId, call: &ToolCall) -> SessionUpdate {
         let id = self.waits(effect, Some(call.clone()));
         SessionUpdate::ToolCall(self.workspace.call(id, call))
     }
 
     /// Shows a question of the chart's own.
-    pub(super) fn asks(&mut self, effect: EffectId, question: &str) -> SessionUpdate {
+    fn asks(&mut self, effect: EffectId, question: &str) -> SessionUpdate {
         let id = self.waits(effect, None);
         let shown = Shown::new(id, self.workspace.line(question));
         let shown = shown.status(ToolCallStatus::Pending).content(vec![said(question)]);

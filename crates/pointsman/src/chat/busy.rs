@@ -10,7 +10,7 @@ use std::{
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use pointsman_runtime::{
     clock,
-    observe::{Notice, Question},
+    observe::{LiveNotice, Notice, Question},
 };
 
 use super::{
@@ -98,7 +98,7 @@ impl<'a> Busy<'a> {
                 Err(TryRecvError::Empty) => return Ok(None),
                 Err(TryRecvError::Disconnected) => return Ok(Some(self.over())),
             };
-            if matches!(notice, Notice::StateChanged { .. }) && self.talk.listens {
+            if notice.is_transition() && self.talk.listens {
                 self.talk.listens = false;
                 self.heard()?;
             }
@@ -108,18 +108,18 @@ impl<'a> Busy<'a> {
             }
             self.screen.say(&shown.lines)?;
             match notice {
-                Notice::Asked(question) => self.questions.push_back(question),
+                Notice::Live(LiveNotice::Ask(question)) => self.questions.push_back(question),
                 // Who is asked no longer needs to answer.
-                Notice::Unsaid(effect) => {
+                Notice::Live(LiveNotice::Discard(effect)) => {
                     let was_put = self.withdraw(|it| it.effect == effect);
                     if was_put {
                         self.screen.say(&[Line::of(Ink::Dim, person::ELSEWHERE)])?;
                     }
                 }
                 // What a run refuses while it listens is a word.
-                Notice::Refused(_) if self.talk.listens => self.heard()?,
-                Notice::Ended(_) => return Ok(Some(self.over())),
-                Notice::Listens { .. } => {
+                Notice::Live(LiveNotice::Refused(_)) if self.talk.listens => self.heard()?,
+                notice if notice.is_end() => return Ok(Some(self.over())),
+                notice if notice.listens() => {
                     self.talk.listens = true;
                     self.withdraw(|_| true);
                 }

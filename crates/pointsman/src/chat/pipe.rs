@@ -13,8 +13,9 @@ use pointsman_kernel::id::EffectId;
 use pointsman_runtime::{
     clock,
     driver::Standing,
-    observe::{Notice, Question},
+    observe::{LiveNotice, Notice, Question},
     store::RunRow,
+    timeline::TimelineKind,
 };
 
 use super::{
@@ -230,15 +231,15 @@ impl Pipe<'_> {
 
     /// Prints answers to standard output, and beside them the rest that is worth a line.
     fn print(&mut self, notice: &Notice) -> Result<(), Error> {
-        let line = match notice {
-            Notice::Attempted { effect, call: Some(_), .. } => {
+        let line = match notice.kind() {
+            Some(TimelineKind::Started { effect, call: Some(_), .. }) => {
                 self.calls.insert(*effect);
                 self.teller.told(notice)
             }
-            Notice::Answered { effect, ok: true, output, .. } => {
+            Some(kind @ TimelineKind::Answered { effect, ok: true, .. }) => {
                 if self.calls.remove(effect) {
                     self.teller.told(notice)
-                } else if let Some(output) = output.as_deref() {
+                } else if let Some(output) = kind.output() {
                     let text = Some(output.trim()).filter(|text| !text.is_empty());
                     if self.mode.last {
                         self.answer = text.map(str::to_owned).or_else(|| self.answer.take());
@@ -249,8 +250,8 @@ impl Pipe<'_> {
                     self.teller.told(notice)
                 }
             }
-            Notice::Attempted { .. } | Notice::StateChanged { .. } => None,
-            notice => self.teller.told(notice),
+            Some(TimelineKind::Started { .. } | TimelineKind::Transition { .. }) => None,
+            _ => self.teller.told(notice),
         };
         if let Some((_, line)) = line.filter(|_| !self.mode.last) {
             note(&line);
@@ -262,16 +263,17 @@ impl Pipe<'_> {
         if !self.mode.json {
             self.print(&notice)?;
         }
+        let refused = matches!(notice, Notice::Live(LiveNotice::Refused(_)));
         match notice {
-            Notice::Ended(_) => return Ok(true),
-            Notice::Asked(question) => self.asked(question),
-            Notice::Unsaid(effect) => {
+            notice if notice.is_end() => return Ok(true),
+            Notice::Live(LiveNotice::Ask(question)) => self.asked(question),
+            Notice::Live(LiveNotice::Discard(effect)) => {
                 let gone = self.question.take_if(|it| it.question().effect == effect);
                 if gone.is_some() && self.typed {
                     note(person::ELSEWHERE);
                 }
             }
-            Notice::Listens { .. } => {
+            notice if notice.listens() => {
                 self.question = None;
                 let said = self.held.as_mut().map(|talk| {
                     talk.listens = true;
@@ -281,10 +283,10 @@ impl Pipe<'_> {
                     self.prompt();
                 }
             }
-            Notice::StateChanged { .. } | Notice::Refused(_) => {
+            notice if notice.is_transition() || refused => {
                 // Whatever is heard or refused while the run listens is a word.
                 if let Some(talk) = self.held.as_mut().filter(|talk| talk.listens) {
-                    talk.listens = matches!(notice, Notice::Refused(_));
+                    talk.listens = refused;
                     talk.unheard.drain(..talk.unheard.len().min(1));
                 }
             }

@@ -199,7 +199,7 @@ impl Observer for Tells {
     fn notice(&self, _: &RunId, notice: &Notice) {
         // Whoever has stopped looking need not be told.
         drop(self.sender.send(notice.clone()));
-        if matches!(notice, Notice::StateChanged { .. } | Notice::Ended(_)) {
+        if notice.is_transition() || notice.is_end() {
             self.stirs.stir();
         }
     }

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use pointsman_kernel::{id::EffectId, turn::TurnErrorKind, view::BudgetView};
 use pointsman_runtime::{
     clock::{self, Stopwatch},
-    observe::Notice,
+    observe::{LiveNotice, Notice},
+    timeline::TimelineKind,
 };
 
 use super::{calling::Calling, text::Text};
@@ -78,31 +79,34 @@ impl Turn {
     pub(super) fn take(&mut self, notice: &Notice, columns: usize) -> Shown {
         let mut shown = Shown::default();
         let repeats = self.teller.repeats(notice);
-        match notice {
-            Notice::StateChanged { .. } => {
+        let kind = match notice {
+            Notice::Item(item) => &item.kind,
+            Notice::Live(live) => {
+                self.take_live(live, &mut shown, columns);
+                shown.lines.extend(aside(notice));
+                return shown;
+            }
+        };
+        match kind {
+            TimelineKind::Transition { .. } => {
                 shown.lines = self.calling.over();
                 self.again = None;
             }
-            Notice::Attempted { effect, call: Some(call), .. } => {
+            TimelineKind::Started { effect, call: Some(call), .. } => {
                 self.calling.started(*effect, call);
                 self.does("");
             }
-            Notice::Attempted { effect, what, .. } => {
+            TimelineKind::Started { effect, what, .. } => {
                 (self.writer, self.again) = (Some(*effect), None);
                 self.streamed.clear();
                 self.does(what);
             }
-            Notice::Said { effect, text } => {
-                let is_call = self.calling.said(*effect, text);
-                let text = Some(text).filter(|_| !is_call).map_or("", |text| text);
-                self.streamed.push_str(text);
-                shown.lines = self.text.write(text, columns);
-            }
-            Notice::Answered { effect, ok, what, output } => {
+            TimelineKind::Answered { effect, ok, what, .. } => {
+                let output = kind.output();
                 if self.calling.ended(*effect, *ok, what) {
                     shown.lines = self.calling.finished();
                 } else if *ok {
-                    shown.lines = self.answered(output.as_deref(), columns);
+                    shown.lines = self.answered(output, columns);
                     // What a hook did has no text of its own.
                     if output.is_none() && !what.is_empty() {
                         let line = Line::of(Ink::Good, "  ✓ ").and(Ink::Dim, what);
@@ -115,23 +119,11 @@ impl Turn {
                         .push(Line::of(Ink::Bad, &format!("  ✗ {}", words::line(what, 400))));
                 }
             }
-            Notice::Unsaid(effect) => {
-                if self.calling.stopped(*effect) {
-                    shown.lines = self.calling.finished();
-                } else if self.writer == Some(*effect) {
-                    shown = self.discarded();
-                }
-            }
-            Notice::Retrying { attempt, wait_ms } => {
+            TimelineKind::Stopped { effect } => shown = self.unsaid(*effect),
+            TimelineKind::Retrying { attempt, wait_ms } => {
                 self.again = Some((clock::instant() + Duration::from_millis(*wait_ms), *attempt));
             }
-            Notice::Persisted { view, .. } => self.budgets.clone_from(&view.budgets),
-            Notice::Asked(question) => {
-                if let Some(call) = question.call() {
-                    self.calling.asked(call);
-                }
-            }
-            Notice::Listens { error } => {
+            TimelineKind::Listens { error } => {
                 shown.lines = self.calling.over();
                 shown.lines.extend(self.text.end());
                 if let Some(error) = error {
@@ -144,6 +136,40 @@ impl Turn {
         }
         shown.lines.extend(aside(notice));
         shown
+    }
+
+    fn take_live(&mut self, live: &LiveNotice, shown: &mut Shown, columns: usize) {
+        match live {
+            LiveNotice::Delta { effect, text } => {
+                let is_call = self.calling.said(*effect, text);
+                let text = Some(text).filter(|_| !is_call).map_or("", |text| text);
+                self.streamed.push_str(text);
+                shown.lines = self.text.write(text, columns);
+            }
+            LiveNotice::Discard(effect) => *shown = self.unsaid(*effect),
+            LiveNotice::Persisted { view, .. } => self.budgets.clone_from(&view.budgets),
+            LiveNotice::Ask(question) => {
+                if let Some(call) = question.call() {
+                    self.calling.asked(call);
+                }
+            }
+            LiveNotice::Listens => {
+                shown.lines = self.calling.over();
+                shown.lines.extend(self.text.end());
+            }
+            _ => {}
+        }
+    }
+
+    /// What was started or written for an effect came to nothing.
+    fn unsaid(&mut self, effect: EffectId) -> Shown {
+        if self.calling.stopped(effect) {
+            Shown { lines: self.calling.finished(), ..Shown::default() }
+        } else if self.writer == Some(effect) {
+            self.discarded()
+        } else {
+            Shown::default()
+        }
     }
 
     fn does(&mut self, what: &str) {
@@ -243,16 +269,17 @@ fn trouble(kind: TurnErrorKind, message: Option<&str>) -> Vec<Line> {
 
 /// Returns what is worth a line beside text and calls.
 fn aside(notice: &Notice) -> Option<Line> {
-    let shown = match notice {
-        Notice::Warned(_)
-        | Notice::Stuck(_)
-        | Notice::Stage(_)
-        | Notice::Paused(_)
-        | Notice::Resumed
-        | Notice::Delayed(_)
-        | Notice::Failed(_)
-        | Notice::Refused(_) => tell::told(notice),
-        _ => None,
+    let is_worth = match notice {
+        Notice::Item(item) => matches!(
+            item.kind,
+            TimelineKind::Verdict(_)
+                | TimelineKind::Stage { .. }
+                | TimelineKind::Paused { .. }
+                | TimelineKind::Resumed
+                | TimelineKind::Failed { .. }
+        ),
+        Notice::Live(live) => matches!(live, LiveNotice::Delayed(_) | LiveNotice::Refused(_)),
     };
+    let shown = if is_worth { tell::told(notice) } else { None };
     shown.map(|(tone, line)| Line::of(tone.ink(), &line))
 }

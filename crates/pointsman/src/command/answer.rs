@@ -7,7 +7,6 @@ use pointsman_kernel::governor::Grant;
 use pointsman_runtime::{
     observe::Question,
     session::{Decision, Posted, Session, overdue},
-    stats::story,
     store::RunRow,
 };
 use serde_json::json;
@@ -239,9 +238,7 @@ fn questions(session: &Session, row: &RunRow) -> Result<Vec<Question>, Error> {
     if row.ended.is_some() {
         return Ok(Vec::new());
     }
-    let recalled = session.recall(&row.id, None).map_err(Error::Session)?;
-    let told = story(&recalled.program, &row.id, &recalled.lines);
-    Ok(told.map_err(|error| Error::Session(error.into()))?.questions)
+    Ok(session.recall(&row.id, None).map_err(Error::Session)?.loaded.questions())
 }
 
 /// Returns the questions that can still be answered, unless all of them are too old.

@@ -4,27 +4,21 @@ use std::{
     fmt::Write as _,
     io::{self, IsTerminal as _},
     process::ExitCode,
+    sync::Arc,
 };
 
 use clap::Args;
-use pointsman_kernel::{
-    chart::Disposition,
-    governor::Level,
-    id::Seq,
-    view::{Why, view},
-};
+use pointsman_kernel::{agent::Answer, chart::Disposition, governor::Level, id::Seq, view::view};
 use pointsman_runtime::{
-    driver::Said,
     host::Place,
-    stats::{Story, story},
     store::RunRow,
+    timeline::{Projector, Spent, TIMELINE_VERSION, TimelineItem, TimelineKind},
 };
 use serde_json::{Value, json};
 
 use super::run::json_line;
 use crate::{
     ending::counts,
-    lines,
     place::Globals,
     report::{self, Error},
     tell::open_question,
@@ -76,18 +70,22 @@ impl Show {
                 session.block_on(session.store().prompts(&row.id)).map_err(Error::Store)?;
             return self.print_prompts(&prompts);
         }
-        let recalled = session.recall(&row.id, None).map_err(Error::Session)?;
-        let told = story(&recalled.program, &row.id, &recalled.lines)
-            .map_err(|error| Error::Session(error.into()))?;
-        let view = view(&recalled.program, told.loaded.run.core());
+        let lines = session.block_on(session.store().lines(&row.id, Seq(0)));
+        let lines = lines.map_err(Error::Store)?;
+        let program = Arc::new(session.program(&row.id).map_err(Error::Session)?);
+        let mut projector = Projector::new(program, row.id.clone());
+        let items = projector.fold_all(&lines).map_err(|error| Error::Session(error.into()))?;
+        let run = &*projector.loaded().run;
+        let view = view(projector.program(), run.core());
+        let open_questions = projector.loaded().questions();
         // A letter that is damaged says nothing; whoever takes the letters is told of it.
         let answers = session.answers(&row.id).unwrap_or_default();
         if self.json {
             let entry = |line: &String| serde_json::from_str::<Value>(line).unwrap_or_default();
-            let entries: Vec<Value> = recalled.lines.iter().map(entry).collect();
+            let entries: Vec<Value> = lines.iter().map(entry).collect();
             let seed = entries.first().and_then(|first| first.pointer("/event/begun/seed"));
-            let questions = told.questions.iter().map(|question| {
-                let mut asked = lines::asked(question);
+            let questions = open_questions.iter().map(|question| {
+                let mut asked = crate::lines::asked(question);
                 if let (Some(yes), Some(fields)) =
                     (answers.get(&question.effect), asked.as_object_mut())
                 {
@@ -100,7 +98,7 @@ impl Show {
                 "id": row.id.as_str(),
                 "agent": row.agent,
                 "chart": row.chart,
-                "chart_digest": recalled.program.digest(),
+                "chart_digest": projector.program().digest(),
                 "goal": row.goal,
                 "state": view.state,
                 "disposition": view.ended.map(Disposition::name),
@@ -112,29 +110,29 @@ impl Show {
                 "created_ms": row.made_ms(),
                 "elapsed_ms": view.now,
                 "steps": view.entries,
-                "spent": told.spent,
+                "spent": Spent::of(&items),
                 "questions": questions,
-                "result": told.loaded.run.result(),
-                "state_history": told.history,
+                "result": run.result(),
+                "state_history": items.iter().filter_map(transition).collect::<Vec<_>>(),
                 "entries": entries,
+                "timeline": { "version": TIMELINE_VERSION, "items": items },
             });
-            if let (Some(report), Some(fields)) = (told.loaded.run.report(), shown.as_object_mut())
-            {
+            if let (Some(report), Some(fields)) = (run.report(), shown.as_object_mut()) {
                 fields.insert("report".into(), report.read().unwrap_or_default());
             }
             json_line(&shown)?;
             return Ok(ExitCode::SUCCESS);
         }
         let place = session.place(&row.id).map_err(Error::Session)?;
-        let mut text = timeline(&row, place.as_ref(), &told);
+        let mut text = timeline(&row, place.as_ref(), &items);
         let open = if view.paused { "paused" } else { "not ended" };
         // As the exit code of the run counted it.
         let unasked = session.unasked(&row.id).is_ok_and(|unasked| !unasked.is_empty());
-        let error = told.loaded.run.turn_error();
+        let error = run.turn_error();
         let how = view.ended.map_or(open, |ended| counts(ended, error, unasked).1);
         // Writing to a string cannot fail.
         let _: std::fmt::Result = writeln!(text, "{how}, in `{}`", view.seen_as);
-        for question in &told.questions {
+        for question in &open_questions {
             let _: std::fmt::Result = writeln!(text, "{}", open_question(&row, question));
             if let Some(yes) = answers.get(&question.effect) {
                 let (said, run) = (if *yes { "yes" } else { "no" }, &row.id);
@@ -142,7 +140,7 @@ impl Show {
                     writeln!(text, "  answered with {said}; next: pointsman resume {run}");
             }
         }
-        if let Some(result) = told.loaded.run.result() {
+        if let Some(result) = run.result() {
             let _: std::fmt::Result = writeln!(text, "\n{}", words::prose(&result));
         }
         report::data(&text)?;
@@ -154,7 +152,7 @@ impl Show {
         prompts: &[pointsman_runtime::store::PromptRow],
     ) -> Result<ExitCode, Error> {
         for prompt in prompts {
-            let part = |part: &std::sync::Arc<str>| {
+            let part = |part: &Arc<str>| {
                 serde_json::from_str::<Value>(part).unwrap_or_else(|_| part.to_string().into())
             };
             let parts: Vec<Value> = prompt.parts.iter().map(part).collect();
@@ -182,7 +180,49 @@ fn forked(row: &RunRow) -> Option<Value> {
     row.forked.as_ref().map(|(run, at)| json!({ "run": run.as_str(), "at": at }))
 }
 
-fn timeline(row: &RunRow, place: Option<&Place>, told: &Story) -> String {
+/// Returns a transition with the names that `state_history` has for its parts.
+fn transition(item: &TimelineItem) -> Option<Value> {
+    let TimelineKind::Transition { from, to, reason, ms, .. } = &item.kind else { return None };
+    let (step, at) = (item.seq, item.at);
+    Some(json!({ "step": step, "from": from, "to": to, "reason": reason, "ms": ms, "at": at }))
+}
+
+/// What an entry's event is about, in words.
+struct About {
+    /// What was done, or said from outside.
+    did: String,
+    /// Whether it went well.
+    ok: bool,
+    /// What came of it, in a line; empty where there is no more to say.
+    came: String,
+}
+
+/// Returns what an event is about, where there is more to say than its name.
+fn about(kind: &TimelineKind) -> Option<About> {
+    let plain = |did: &str| About { did: did.into(), ok: true, came: String::new() };
+    Some(match kind {
+        TimelineKind::Answered { did, ok, what, .. } => {
+            About { did: did.to_string(), ok: *ok, came: what.to_string() }
+        }
+        TimelineKind::ApprovalAnswered { granted, reason, call, .. } => {
+            let said = if *granted { "a person allows" } else { "a person denies" };
+            let call = call.as_ref().map_or_else(
+                || "a call".into(),
+                |call| format!("{} {}", call.tool, call.arguments.get()),
+            );
+            About { did: format!("{said} {call}"), ok: *granted, came: reason.to_string() }
+        }
+        TimelineKind::Given { text: Some(text), .. } => plain(text),
+        TimelineKind::Granted { charge, amount } => {
+            let charge = charge.name().replace('_', " ");
+            plain(&format!("a person grants {amount} more: {charge}"))
+        }
+        TimelineKind::Paused { why } => plain(why),
+        _ => return None,
+    })
+}
+
+fn timeline(row: &RunRow, place: Option<&Place>, items: &[TimelineItem]) -> String {
     let mut text = format!("{} of {}: {}\n", row.id, row.chart, words::line(&row.goal, 200));
     if let Some((parent, at)) = &row.forked {
         // Writing to a string cannot fail.
@@ -193,32 +233,15 @@ fn timeline(row: &RunRow, place: Option<&Place>, told: &Story) -> String {
         let place = words::line(&format!("works{dir} with {model}"), 400);
         let _: std::fmt::Result = writeln!(text, "{place}");
     }
-    for (step, said) in told.steps.iter().zip(&told.said) {
-        let at = words::duration(step.at.0);
-        let _: std::fmt::Result = write!(text, "{:>4} {at:>12}  {}", step.seq.0, step.event);
-        if let Some(said) = said.as_ref().filter(|said| !said.did.is_empty()) {
-            let _: std::fmt::Result = write!(text, ": {}", words::line(&said.did, 100));
-        }
-        for hop in &step.hops {
-            let to = hop.to.as_deref().unwrap_or("the end");
-            let _: std::fmt::Result = write!(text, "  → {to} ({})", hop.because);
-        }
-        text.push('\n');
-        let mut more = |what: &str, said: &str| {
-            let _: std::fmt::Result = writeln!(text, "{:19}{what} {}", "", words::line(said, 160));
-        };
-        if let Some(Said { ok, came, .. }) = said.as_ref().filter(|it| !it.came.is_empty()) {
-            more(if *ok { "✓" } else { "✗" }, came);
-        }
-        for why in unsaid(step, said.as_ref()) {
-            more("✗", why);
-        }
-        // A question is told as one, and a call that cannot run was never asked about.
-        for verdict in step.verdicts.iter().filter(|verdict| verdict.level != Level::Ask) {
-            more("governor:", &verdict.reason);
-        }
+    let mut stage: Option<&str> = None;
+    for entry in items.chunk_by(|one, next| one.seq == next.seq) {
+        write_entry(&mut text, entry, stage);
+        stage = entry.iter().fold(stage, |stage, item| match &item.kind {
+            TimelineKind::Stage { text } => text.as_deref(),
+            _ => stage,
+        });
     }
-    let spent = &told.spent;
+    let spent = Spent::of(items);
     let _: std::fmt::Result = write!(
         text,
         "{}, {}",
@@ -235,10 +258,50 @@ fn timeline(row: &RunRow, place: Option<&Place>, told: &Story) -> String {
     text
 }
 
-/// Returns why attempts failed that did not end with a fault of their own.
-fn unsaid<'a>(step: &'a Why, said: Option<&Said>) -> impl Iterator<Item = &'a String> {
-    let fault = said.filter(|said| !said.ok).map(|said| said.came.clone()).unwrap_or_default();
-    step.failed.iter().filter(move |why| fault.is_empty() || !why.starts_with(&fault))
+/// Writes what the items of one entry tell. `stage` is what the run was at before it.
+fn write_entry(text: &mut String, entry: &[TimelineItem], stage: Option<&str>) {
+    let Some((event, item)) = entry.iter().find_map(|it| Some((it.kind.event()?, it))) else {
+        return;
+    };
+    let said = about(&item.kind);
+    let at = words::duration(item.at.0);
+    // Writing to a string cannot fail.
+    let _: std::fmt::Result = write!(text, "{:>4} {at:>12}  {event}", item.seq.0);
+    if let Some(said) = said.as_ref().filter(|said| !said.did.is_empty()) {
+        let _: std::fmt::Result = write!(text, ": {}", words::line(&said.did, 100));
+    }
+    for item in entry {
+        if let TimelineKind::Transition { to, reason, .. } = &item.kind {
+            let to = to.as_deref().unwrap_or("the end");
+            let _: std::fmt::Result = write!(text, "  → {to} ({reason})");
+        }
+    }
+    text.push('\n');
+    let mut more = |what: &str, said: &str| {
+        let _: std::fmt::Result = writeln!(text, "{:19}{what} {}", "", words::line(said, 160));
+    };
+    if let Some(About { ok, came, .. }) = said.as_ref().filter(|it| !it.came.is_empty()) {
+        let mark = if *ok { "✓" } else { "✗" };
+        // What the agent did itself, it did at some stage.
+        match stage.filter(|_| is_own(&item.kind)) {
+            Some(stage) => more(mark, &format!("{came} ({stage})")),
+            None => more(mark, came),
+        }
+    }
+    for item in entry {
+        match &item.kind {
+            TimelineKind::Failed { why } => more("✗", why),
+            // A question is told as one, and a call that cannot run was never asked about.
+            TimelineKind::Verdict(verdict) if verdict.level != Level::Ask => {
+                more("governor:", &verdict.reason);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_own(kind: &TimelineKind) -> bool {
+    matches!(kind, TimelineKind::Answered { answer, .. } if matches!(**answer, Answer::Own(_)))
 }
 
 impl Explain {
@@ -247,19 +310,21 @@ impl Explain {
         let row = self.run.find(&session)?;
         let until = self.entry.map(Seq);
         let recalled = session.recall(&row.id, until).map_err(Error::Session)?;
-        let told = story(&recalled.program, &row.id, &recalled.lines)
-            .map_err(|error| Error::Session(error.into()))?;
-        let Some(step) = told.steps.last() else { return Ok(ExitCode::SUCCESS) };
+        let mut projector = Projector::new(Arc::new(recalled.program), row.id);
+        let mut last = None;
+        for line in &recalled.lines {
+            last = Some(projector.fold(line).map_err(|error| Error::Session(error.into()))?);
+        }
+        let Some((step, items)) = last else { return Ok(ExitCode::SUCCESS) };
         if self.json {
             // A step is plain data.
-            json_line(&serde_json::to_value(step).unwrap_or_default())?;
+            json_line(&serde_json::to_value(&step).unwrap_or_default())?;
             return Ok(ExitCode::SUCCESS);
         }
         let mut text =
             format!("entry {} at {}: {}\n", step.seq.0, words::duration(step.at.0), step.event);
-        let said = told.said.last().and_then(Option::as_ref);
-        if let Some(Said { did, ok, came }) = said {
-            let mark = if *ok { "✓ " } else { "✗ " };
+        if let Some(About { did, ok, came }) = items.iter().find_map(|item| about(&item.kind)) {
+            let mark = if ok { "✓ " } else { "✗ " };
             for (mark, said) in [("", did), (mark, came)].iter().filter(|it| !it.1.is_empty()) {
                 text.extend(["  ", *mark, &*words::line(said, 400), "\n"]);
             }
@@ -280,8 +345,10 @@ impl Explain {
                 line(format!("      not taken: {outcome} → {to}"));
             }
         }
-        for why in unsaid(step, said) {
-            line(format!("  the attempt failed: {why}"));
+        for item in &items {
+            if let TimelineKind::Failed { why } = &item.kind {
+                line(format!("  the attempt failed: {why}"));
+            }
         }
         for verdict in &step.verdicts {
             let seen: Vec<String> =

@@ -4,7 +4,7 @@ use pointsman_kernel::erased::NotStepped;
 
 use super::{DriveError, Driver};
 use crate::{
-    observe::Notice,
+    observe::LiveNotice,
     store::{Letter, LetterId, StoreError},
 };
 
@@ -17,7 +17,7 @@ impl Driver {
             Ok(event) => self.give(event).await?,
             Err(error) => {
                 let refused = NotStepped::Unreadable(error.to_string());
-                self.tell(&Notice::Refused(refused.to_string().into()));
+                self.tell(LiveNotice::Refused(refused.to_string().into()));
             }
         }
         match self.letter.take() {

@@ -7,7 +7,7 @@ use pointsman_kernel::{
     agents::Program,
     body::Body,
     chart::Charge,
-    effect::EffectKind,
+    effect::{Effect, EffectKind},
     erased::{AnyRun, Stepped},
     event::{Event, UnderWay},
     id::{Digest, EffectId, Seq},
@@ -27,7 +27,7 @@ use crate::{
     clock::Clock,
     journal::Journal,
     observe::{Asked, Question},
-    store::{Lease, RunId, RunRow},
+    store::{Lease, RunId, RunRow, Store, StoreError},
 };
 
 /// Returns what decides over a run, by which its snapshots are distinguished from those of
@@ -50,16 +50,37 @@ pub struct Loaded {
 impl Loaded {
     /// Returns what a person must answer.
     pub fn questions(&self) -> Vec<Question> {
-        questions(&*self.run, |effect| self.order(*effect))
+        questions(&*self.run, |effect| self.order(*effect).cloned())
     }
 
-    fn order(&self, effect: EffectId) -> Option<EffectKind<Body>> {
-        self.open.get(&effect).cloned()
+    /// Returns an order that an item waits for.
+    pub(crate) fn order(&self, effect: EffectId) -> Option<&EffectKind<Body>> {
+        self.open.get(&effect)
+    }
+
+    /// Folds the next line. What the step ordered is to be [kept](Self::keep).
+    pub(crate) fn fold(
+        &mut self,
+        program: &Program,
+        id: &RunId,
+        line: &str,
+    ) -> Result<Stepped, DriveError> {
+        let diverged = |source| DriveError::Diverged { run: id.clone(), source };
+        let (stepped, digest) = self.run.fold(program, self.link, line).map_err(diverged)?;
+        self.link = digest;
+        Ok(stepped)
+    }
+
+    /// Keeps what the last step ordered, as far as an item waits for it.
+    pub(crate) fn keep(&mut self, ordered: Vec<Effect<Body>>) {
+        self.open.extend(ordered.into_iter().map(|effect| (effect.id, effect.order)));
+        let items = &self.run.core().items;
+        self.open.retain(|effect, _| items.iter().any(|item| waits_for(item, *effect)));
     }
 }
 
 /// Returns what is asked, given who knows the orders.
-pub(super) fn questions(
+pub(crate) fn questions(
     run: &dyn AnyRun,
     order_of: impl Fn(&EffectId) -> Option<EffectKind<Body>>,
 ) -> Vec<Question> {
@@ -116,7 +137,7 @@ pub(crate) fn unread(program: &Program) -> Loaded {
 }
 
 /// Folds the lines that come after those which were folded before, and shows each step.
-pub(crate) fn go_on(
+fn go_on(
     program: &Program,
     id: &RunId,
     mut loaded: Loaded,
@@ -124,21 +145,15 @@ pub(crate) fn go_on(
     mut each: impl FnMut(&str, &dyn AnyRun, &Stepped),
 ) -> Result<Loaded, DriveError> {
     for line in lines {
-        let (stepped, link) = loaded
-            .run
-            .fold(program, loaded.link, line)
-            .map_err(|source| DriveError::Diverged { run: id.clone(), source })?;
-        loaded.link = link;
+        let stepped = loaded.fold(program, id, line)?;
         each(line, &*loaded.run, &stepped);
-        loaded.open.extend(stepped.effects.into_iter().map(|effect| (effect.id, effect.order)));
-        let items = &loaded.run.core().items;
-        loaded.open.retain(|effect, _| items.iter().any(|item| waits_for(item, *effect)));
+        loaded.keep(stepped.effects);
     }
     Ok(loaded)
 }
 
 /// Returns whether an item waits for this effect.
-pub(super) fn waits_for(item: &Item, waited: EffectId) -> bool {
+pub(crate) fn waits_for(item: &Item, waited: EffectId) -> bool {
     match item.doing {
         Doing::Working { effect, .. } | Doing::Asking { effect, .. } => effect == waited,
         _ => false,
@@ -308,7 +323,7 @@ impl Driver {
 
 /// Loads a run from its snapshot and the lines after it, or from all its lines.
 async fn load(site: &Site, program: &Program, id: &RunId) -> Result<Loaded, DriveError> {
-    if let Some((seq, loaded)) = cached(site, program, id).await? {
+    if let Some((seq, loaded)) = cached(&*site.store, program, id).await? {
         let lines = site.store.lines(id, seq).await?;
         // A snapshot that the journal does not go on from is no reason to stop.
         if let Ok(loaded) = go_on(program, id, loaded, &lines, |_, _, _| {}) {
@@ -327,9 +342,9 @@ pub(crate) async fn rests(
     id: &RunId,
 ) -> Result<Option<Rest>, DriveError> {
     let last = site.store.run(id).await?.seq;
-    let found = cached(site, program, id).await?.filter(|(seq, _)| *seq == last);
+    let found = cached(&*site.store, program, id).await?.filter(|(seq, _)| *seq == last);
     Ok(found.and_then(|(_, loaded)| {
-        let asks = |effect| loaded.order(effect).is_some_and(|order| asks(&*loaded.run, &order));
+        let asks = |effect| loaded.order(effect).is_some_and(|order| asks(&*loaded.run, order));
         let core = loaded.run.core();
         let rests = !is_under_way(core, asks);
         rests.then(|| Rest { listens: listens(program, core) })
@@ -342,12 +357,13 @@ pub(crate) struct Rest {
     pub(crate) listens: bool,
 }
 
-async fn cached(
-    site: &Site,
+/// Returns the run as its newest snapshot has it, with the entry after which that was made.
+pub(crate) async fn cached(
+    store: &dyn Store,
     program: &Program,
     id: &RunId,
-) -> Result<Option<(Seq, Loaded)>, DriveError> {
-    let Some(kept) = site.store.snapshot(id).await? else { return Ok(None) };
+) -> Result<Option<(Seq, Loaded)>, StoreError> {
+    let Some(kept) = store.snapshot(id).await? else { return Ok(None) };
     let Some(Kept { run, open, .. }) = Kept::read(&kept.body, program.agent()) else {
         return Ok(None);
     };

@@ -1,4 +1,4 @@
-//! Step 6: those who watch are told, in words.
+//! Step 6: those who watch are told.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -6,28 +6,22 @@ use std::{
 };
 
 use pointsman_kernel::{
-    agent::{Answer, Order, ToolCall, ToolResult},
+    agent::{Answer, ToolCall, ToolResult},
     body::Body,
     chart::Stuck,
-    effect::EffectKind,
     erased::Stepped,
     event::Event,
-    governor::Level,
-    id::At,
-    run::{Doing, Item},
-    view::{view, why},
+    id::EffectId,
+    view::view,
 };
 use serde_json::Value;
 
-use super::{
-    Driver,
-    say::{self, Came},
-    work::is_aside,
-};
+use super::Driver;
 use crate::{
     journal::Committed,
-    observe::{Notice, Observer, Progress},
+    observe::{LiveNotice, Notice, Observer, Progress},
     store::RunId,
+    timeline::{Before, Step, TimelineItem, TimelineKind, project},
 };
 
 /// Files that are told apart.
@@ -39,17 +33,6 @@ pub(super) struct Tally {
     calls: u64,
     files: BTreeSet<String>,
     recent: VecDeque<bool>,
-    stage: Option<Box<str>>,
-    /// Attempts that wait for the next one, as they were last told.
-    waits: Vec<(u16, At)>,
-}
-
-/// Returns the attempt after which an item waits, and until when.
-const fn waits(item: &Item) -> Option<(u16, At)> {
-    match item.doing {
-        Doing::BackingOff { until } => Some((item.attempt, until)),
-        _ => None,
-    }
 }
 
 impl Tally {
@@ -78,121 +61,87 @@ impl Tally {
 }
 
 /// Tells those who watch a run.
-pub(super) fn tell(observers: &[Arc<dyn Observer>], run: &RunId, notice: &Notice) {
+pub(super) fn tell(observers: &[Arc<dyn Observer>], run: &RunId, notice: impl Into<Notice>) {
+    let notice = notice.into();
     for observer in observers {
-        observer.notice(run, notice);
+        observer.notice(run, &notice);
     }
 }
 
 impl Driver {
-    pub(super) fn tell(&self, notice: &Notice) {
+    pub(super) fn tell(&self, notice: impl Into<Notice>) {
         tell(&self.site.observers, &self.id, notice);
+    }
+
+    /// Returns whether anybody is told anything.
+    pub(super) fn is_watched(&self) -> bool {
+        !self.site.observers.is_empty()
     }
 
     /// Tells whoever joins what the run waits for: answers, or a word. How the last turn
     /// ended was told when it did.
     pub(super) fn tell_waiting(&self, heard: bool) {
         for question in self.questions() {
-            self.tell(&Notice::Asked(question));
+            self.tell(LiveNotice::Ask(question));
         }
         if self.listens() && heard {
-            self.tell(&Notice::Listens { error: None });
+            self.tell(LiveNotice::Listens);
         }
     }
 
-    /// Tells what a step came to. `entered` is when the first state was entered that it left.
+    /// Tells what a step came to.
     pub(super) fn tell_step(
         &mut self,
         committed: &Committed,
         event: &Event<Body>,
         stepped: &Stepped,
-        mut entered: At,
+        before: &Before,
     ) {
-        let progress = self.tell_answer(event);
-        if self.site.observers.is_empty() {
-            return;
-        }
-        let core = self.run.core();
-        let why = why(&self.program, core, "", stepped);
-        // Why an attempt failed that had an answer; a fault was told as one.
-        let fault = match event {
-            Event::Answered { answer: Answer::Fault(fault), .. } => Some(fault.message.as_str()),
-            _ => None,
-        };
-        for why in why.failed.into_iter().filter(|why| Some(why.as_str()) != fault) {
-            self.tell(&Notice::Failed(why.into()));
-        }
-        for (at, hop) in why.hops.into_iter().enumerate() {
-            let began = at == 0 && core.next.0 == 2;
-            self.tell(&Notice::StateChanged {
-                step: why.seq,
-                at: why.at,
-                from: Some(hop.from).filter(|_| !began),
-                to: hop.to,
-                reason: hop.because.into(),
-                ms: why.at.since(entered),
-            });
-            entered = why.at;
-        }
-        let stage: Option<Box<str>> = self.run.stage().map(Into::into);
-        if stage != self.tally.stage {
-            self.tally.stage.clone_from(&stage);
-            if let Some(stage) = stage {
-                self.tell(&Notice::Stage(stage));
+        let (_, items) = project(&Step {
+            program: &self.program,
+            before,
+            event,
+            run: &*self.run,
+            stepped,
+            open: &|effect| self.open.get(&effect).map(|it| &it.order),
+            model: self.site.performer.model(),
+        });
+        let progress = self.progress(&items);
+        let view = Box::new(view(&self.program, self.run.core()));
+        let persisted =
+            LiveNotice::Persisted { seq: committed.seq(), link: committed.link(), view };
+        // What the event came to is told first, then that it is on disk, then what follows.
+        let (came, follows): (Vec<_>, Vec<_>) = items.into_iter().partition(|it| !follows(it));
+        for item in came {
+            let failed = failed(&item.kind);
+            self.tell(item);
+            if let Some(effect) = failed {
+                self.tell(LiveNotice::Discard(effect));
             }
         }
-        let core = self.run.core();
-        for verdict in why.verdicts {
-            let stuck = !verdict.rule.is_permission() && verdict.level >= Level::Refuse;
-            self.tell(&if stuck { Notice::Stuck(verdict) } else { Notice::Warned(verdict) });
-        }
-        match event {
-            Event::Paused { why } => self.tell(&Notice::Paused(why.as_str().into())),
-            Event::Resumed => self.tell(&Notice::Resumed),
-            _ => {}
-        }
         if let Some(progress) = progress {
-            self.tell(&Notice::Progressed(progress));
+            self.tell(LiveNotice::Progressed(progress));
         }
-        let waits: Vec<(u16, At)> = core.items.iter().filter_map(waits).collect();
-        for (attempt, until) in waits.iter().filter(|wait| !self.tally.waits.contains(wait)) {
-            let (attempt, wait_ms) = (attempt.saturating_add(1), until.since(core.now));
-            self.tell(&Notice::Retrying { attempt, wait_ms });
-        }
-        self.tally.waits = waits;
-        let core = self.run.core();
-        let view = Box::new(view(&self.program, core));
-        self.tell(&Notice::Persisted { seq: committed.seq(), link: committed.link(), view });
-        if let Some(ended) = core.ended {
-            self.tell(&Notice::Ended(ended));
-        } else if !stepped.hops.is_empty() && self.listens() {
-            self.tell(&Notice::Listens { error: self.run.turn_error().cloned() });
+        self.tell(persisted);
+        for item in follows {
+            self.tell(item);
         }
     }
 
-    /// Tells of an answer, and counts it where it is a tool's.
-    fn tell_answer(&mut self, event: &Event<Body>) -> Option<Progress> {
-        let Event::Answered { effect, answer, .. } = event else { return None };
-        let effect = *effect;
-        let aside = match self.open.get(&effect).map(|it| &it.order) {
-            Some(EffectKind::Start(order)) => is_aside(order, self.program.agent()),
-            _ => false,
+    /// Counts a tool's answer; returns how the calls are going as often as the chart wants it.
+    fn progress(&mut self, items: &[TimelineItem]) -> Option<Progress> {
+        let was_checked = |item: &TimelineItem| {
+            matches!(item.kind, TimelineKind::Started { only_checked: true, .. })
         };
-        // Of a call that a person was to be asked for, nobody has heard so far.
-        if let Some(EffectKind::AskPerson(call)) = self.open.get(&effect).map(|it| &it.order) {
-            self.tell_attempt(effect, &Order::Tool(call.clone()));
-        }
-        let Came { ok, what, output } = say::answer(&*self.run, answer, aside);
-        let output = output.map(Into::into);
-        self.tell(&Notice::Answered { effect, ok, what: what.into(), output });
-        if matches!(answer, Answer::Fault(_)) {
-            self.tell(&Notice::Unsaid(effect));
-        }
-        let Some(EffectKind::Start(Order::Tool(call))) = self.open.get(&effect).map(|it| &it.order)
-        else {
+        // A call that turned out to be impossible was not made.
+        if items.iter().any(was_checked) {
             return None;
-        };
-        let changed = matches!(answer, Answer::Tool(ToolResult { mutated: true, .. }));
+        }
+        let (ok, call, answer) = items.iter().find_map(|item| match &item.kind {
+            TimelineKind::Answered { ok, call, answer, .. } => Some((*ok, call.as_ref()?, answer)),
+            _ => None,
+        })?;
+        let changed = matches!(**answer, Answer::Tool(ToolResult { mutated: true, .. }));
         let files = if changed { self.targets(call) } else { Vec::new() };
         self.tally.count(self.program.stuck(), ok, files)
     }
@@ -204,4 +153,26 @@ impl Driver {
         let named = tool.targets.iter().filter_map(|name| arguments.get(&**name)?.as_str());
         named.map(str::to_owned).collect()
     }
+}
+
+/// Returns the effect that was answered with a fault: what was written for it came to nothing.
+fn failed(kind: &TimelineKind) -> Option<EffectId> {
+    match kind {
+        TimelineKind::Answered { effect, answer, .. } => {
+            matches!(**answer, Answer::Fault(_)).then_some(*effect)
+        }
+        _ => None,
+    }
+}
+
+/// Returns whether an item tells what is done once the entry is on disk.
+const fn follows(item: &TimelineItem) -> bool {
+    matches!(
+        item.kind,
+        TimelineKind::Started { only_checked: false, .. }
+            | TimelineKind::Asked(_)
+            | TimelineKind::Stopped { .. }
+            | TimelineKind::Listens { .. }
+            | TimelineKind::Ended { .. }
+    )
 }

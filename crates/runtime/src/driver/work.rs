@@ -21,16 +21,13 @@ use pointsman_kernel::{
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::{Driver, say};
+use super::Driver;
 use crate::{
     journal::Permit,
-    observe::{Asked, Notice, Question},
+    observe::{Asked, LiveNotice, Question},
     perform::{Checking, Doing, Done, Shown, Task},
     store::KeptPrompt,
 };
-
-/// Characters of a call that those who watch are told.
-const SHOWN: usize = 120;
 
 /// Returns the question, where all that is ordered is a person's yes or no.
 pub fn question(run: &dyn AnyRun, order: &EffectKind<Body>) -> Option<String> {
@@ -196,9 +193,7 @@ impl Driver {
     pub(super) fn start(&mut self, permit: Option<Permit>, ordered: Ordered) {
         let Ordered { id, order, prompt } = ordered;
         match order {
-            EffectKind::Stop(effect) if self.open.remove(&effect).is_some() => {
-                self.tell(&Notice::Unsaid(effect));
-            }
+            EffectKind::Stop(effect) => drop(self.open.remove(&effect)),
             // No host can answer a question; the state's timeout says how long a person has.
             order if asks(&*self.run, &order) => self.ask(id, order),
             EffectKind::Start(order) => {
@@ -238,7 +233,7 @@ impl Driver {
         if let Some(question) = self.questions().into_iter().find(|it| it.effect == id)
             && !self.decline(&question)
         {
-            self.tell(&Notice::Asked(question));
+            self.tell(LiveNotice::Ask(question));
         }
     }
 
@@ -270,7 +265,6 @@ impl Driver {
     pub(super) fn work(&mut self, permit: Permit, order: Order<Body>, prompt: Option<Prompt>) {
         let Some(task) = task(&order, prompt) else { return };
         let id = permit.effect;
-        self.tell_attempt(id, &order);
         // Models and tools show how far they have come, and only to those who watch.
         let may_be_seen = match &task {
             // What is kept out of the journal is kept from those who watch.
@@ -279,7 +273,7 @@ impl Driver {
             Task::Child(_) | Task::Own(_) => false,
         };
         let aside = is_aside(&order, self.program.agent());
-        let watched = may_be_seen && !self.site.observers.is_empty() && !aside;
+        let watched = may_be_seen && self.is_watched() && !aside;
         let (shown, pieces) = if watched {
             let (saying, pieces) = mpsc::unbounded_channel();
             (Shown::to(saying), Some(pieces))
@@ -289,22 +283,6 @@ impl Driver {
         let doing = Some(self.site.performer.perform(permit, task, shown));
         let order = EffectKind::Start(order);
         self.open.insert(id, Working { order, doing, pieces, done: None, check: None });
-    }
-
-    /// Tells those who watch what is started.
-    pub(super) fn tell_attempt(&self, effect: EffectId, order: &Order<Body>) {
-        if self.site.observers.is_empty() {
-            return;
-        }
-        let what = say::start(&*self.run, self.program.agent(), order, self.site.performer.model());
-        let waits = |item: &&Item| super::load::waits_for(item, effect);
-        let attempt = self.run.core().items.iter().find(waits).map_or(1, |item| item.attempt);
-        let call = match order {
-            Order::Tool(call) => Some(Box::new(call.clone())),
-            _ => None,
-        };
-        let what = say::shortened(&what, SHOWN);
-        self.tell(&Notice::Attempted { effect, attempt, what: what.into(), call });
     }
 
     /// Puts orders away that no item waits for any more. Whoever puts a question learns that
@@ -320,7 +298,7 @@ impl Driver {
             waits
         });
         for question in closed {
-            self.tell(&Notice::Unsaid(question));
+            self.tell(LiveNotice::Discard(question));
         }
     }
 }

@@ -7,7 +7,7 @@ use pointsman_kernel::id::EffectId;
 use super::{DriveError, Driver, tell::tell};
 use crate::{
     journal::Committed,
-    observe::Notice,
+    observe::LiveNotice,
     store::{Append, Opening},
 };
 
@@ -32,7 +32,7 @@ impl Driver {
             "entry {} is not on disk yet; another process may be writing to the journal",
             seq.0
         );
-        tell(&self.site.observers, &self.id, &Notice::Delayed(why.into()));
+        tell(&self.site.observers, &self.id, LiveNotice::Delayed(why.into()));
         Ok(writing.await?)
     }
 }

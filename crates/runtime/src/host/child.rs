@@ -20,9 +20,9 @@ use crate::{
     clock::now_ms,
     driver::{Beginning, DriveError, Driver, Site},
     perform::{Done, Permit},
-    stats::{Spent, story},
     store::{NoRunId, RunId, StoreError},
     task::{Rest, RunTask, Until},
+    timeline::{Projector, Spent},
 };
 
 /// Why a child run came to nothing.
@@ -156,8 +156,8 @@ fn later(rules: &[Grant], passed: u64) -> Vec<Grant> {
 
 /// Returns what a child has called and what it cost, failed calls included.
 fn usage(driver: &Driver, lines: &[String]) -> Result<Usage, ChildError> {
-    let Spent { model_calls, tool_calls, tokens, money } =
-        story(driver.program(), driver.id(), lines)?.spent;
+    let mut projector = Projector::new(Arc::clone(driver.program()), driver.id().clone());
+    let Spent { model_calls, tool_calls, tokens, money } = Spent::of(&projector.fold_all(lines)?);
     Ok(Usage { tokens, money, model_calls, tool_calls, ..Usage::default() })
 }
 

@@ -14,10 +14,11 @@ use super::{
     end,
 };
 use crate::{
-    driver::{listens, say::words},
+    driver::listens,
     engine::claim,
     mail::given,
     store::{Letter, RunId},
+    timeline::words,
 };
 
 /// What conversations of all agents have in common.

@@ -1,9 +1,15 @@
 //! What was refused because nobody was there to be asked.
 
+use std::sync::Arc;
+
 use pointsman_kernel::{governor::Rule, id::Seq};
 
 use super::{Session, SessionError};
-use crate::{driver::fold_each, entry::begun, store::RunId};
+use crate::{
+    entry::begun,
+    store::RunId,
+    timeline::{Projector, TimelineKind},
+};
 
 impl Session {
     /// Returns why calls of a run were refused that somebody could have been asked for, each
@@ -14,16 +20,16 @@ impl Session {
             return Ok(Vec::new());
         }
         let lines = self.block_on(self.store.lines(run, Seq(0)))?;
-        let program = self.program(run)?;
+        let mut projector = Projector::new(Arc::new(self.program(run)?), run.clone());
         let mut reasons: Vec<String> = Vec::new();
-        fold_each(&program, run, &lines, |_, _, stepped| {
-            let unasked = stepped.verdicts.iter().filter(|it| it.rule == Rule::Unattended);
-            for verdict in unasked {
-                if !reasons.contains(&verdict.reason) {
-                    reasons.push(verdict.reason.clone());
-                }
+        for item in projector.fold_all(&lines)? {
+            if let TimelineKind::Verdict(verdict) = item.kind
+                && verdict.rule == Rule::Unattended
+                && !reasons.contains(&verdict.reason)
+            {
+                reasons.push(verdict.reason);
             }
-        })?;
+        }
         Ok(reasons)
     }
 }

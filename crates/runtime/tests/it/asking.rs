@@ -14,9 +14,10 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     driver::{Standing, fold},
-    observe::{Asked, Notice, Observer, Question},
+    observe::{Asked, LiveNotice, Notice, Observer, Question},
     session::{Attend, Decision, Nobody, Outcome, Posted, Start},
     store::RunId,
+    timeline::TimelineKind,
 };
 use serde_json::json;
 
@@ -151,10 +152,10 @@ fn a_run_that_nobody_attends_is_told_no_at_once() {
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
     let told = Arc::clone(&seen);
     let observer: Arc<dyn Observer> = Arc::new(move |_: &RunId, notice: &Notice| {
-        let word = match notice {
-            Notice::Asked(question) => text(question).to_owned(),
-            Notice::Answered { ok, what, .. } => format!("{what} {ok}"),
-            Notice::Attempted { what, .. } => what.to_string(),
+        let word = match (notice, notice.kind()) {
+            (Notice::Live(LiveNotice::Ask(question)), _) => text(question).to_owned(),
+            (_, Some(TimelineKind::Answered { ok, what, .. })) => format!("{what} {ok}"),
+            (_, Some(TimelineKind::Started { what, .. })) => what.to_string(),
             _ => return,
         };
         told.lock().expect("nobody panicked").push(word);

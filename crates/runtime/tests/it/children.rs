@@ -15,6 +15,7 @@ use pointsman_runtime::{
     perform::{Doing, Perform, Permit, Shown, Task},
     session::{Nobody, Posted, Start},
     store::{RunId, SqliteStore, Store as _},
+    timeline::TimelineKind,
 };
 use serde_json::json;
 
@@ -97,7 +98,7 @@ fn a_child_that_somebody_else_drives_is_left_alone() {
     let held = Arc::new(Mutex::new(None));
     let keeps = Arc::clone(&held);
     let watch = move |run: &RunId, notice: &Notice| {
-        if let Notice::StateChanged { from: None, .. } = notice {
+        if matches!(notice.kind(), Some(TimelineKind::Transition { from: None, .. })) {
             let store = SqliteStore::open(&journal).expect("it opens");
             let (run, child) = (run.clone(), format!("{run}-1-0").parse().expect("an id"));
             let taken = std::thread::spawn(move || {
@@ -137,7 +138,7 @@ fn the_children_of_a_run_end_with_it() {
     let told = Mutex::new(false);
     let watch = move |run: &RunId, notice: &Notice| {
         let mut told = told.lock().expect("nobody panics");
-        if matches!(notice, Notice::Attempted { .. }) && !*told {
+        if matches!(notice.kind(), Some(TimelineKind::Started { .. })) && !*told {
             *told = true;
             post(&journal, run, &json!({ "cancelled": { "scope": "run" } }));
         }
@@ -173,7 +174,7 @@ fn a_child_goes_on_with_the_chart_that_it_began_with() {
     let journal = desk.session.journal().to_owned();
     // Whoever began the child was another build, and was gone before its first answer.
     let began = move |run: &RunId, notice: &Notice| {
-        if let Notice::StateChanged { from: None, .. } = notice {
+        if matches!(notice.kind(), Some(TimelineKind::Transition { from: None, .. })) {
             let child: RunId = format!("{run}-1-0").parse().expect("an id");
             let (journal, older) = (journal.clone(), older.clone());
             std::thread::spawn(move || begin(&journal, child, &older))

@@ -11,15 +11,17 @@ use pointsman_kernel::{
     body::Body,
     chart::Disposition,
     governor::{Level, Permissions},
+    id::EffectId,
     turn::TurnErrorKind,
 };
 use pointsman_runtime::{
     driver::Standing,
     host::{self, Host},
     model::{self, Spec},
-    observe::{Notice, Observer, Progress},
+    observe::{LiveNotice, Notice, Observer, Progress},
     session::{Conversation, Decision, Kept, Nobody, Outcome, Receipt, Session, Start},
     store::{RunId, SqliteStore},
+    timeline::TimelineKind,
     tool,
 };
 use serde_json::json;
@@ -110,17 +112,36 @@ impl Heard {
     /// Waits until the run listens, and returns how its turn failed, if it did.
     fn listens(&self) -> Option<TurnErrorKind> {
         self.until(|notice| match notice {
-            Notice::Listens { error } => Some(error.as_ref().map(|error| error.kind)),
-            _ => None,
+            Notice::Live(LiveNotice::Listens) => Some(None),
+            Notice::Item(item) => match &item.kind {
+                TimelineKind::Listens { error } => Some(error.as_ref().map(|error| error.kind)),
+                _ => None,
+            },
+            Notice::Live(_) => None,
         })
     }
 
     /// Waits for the whole of what a model wrote or a tool gave.
     fn answer(&self) -> String {
-        self.until(|notice| match notice {
-            Notice::Answered { output: Some(output), .. } => Some(output.to_string()),
-            _ => None,
-        })
+        self.until(|notice| Some(notice.kind()?.output()?.to_owned()))
+    }
+}
+
+fn is_start(notice: &Notice) -> Option<()> {
+    matches!(notice.kind(), Some(TimelineKind::Started { .. })).then_some(())
+}
+
+fn asked(notice: &Notice) -> Option<EffectId> {
+    match notice {
+        Notice::Live(LiveNotice::Ask(question)) => Some(question.effect),
+        _ => None,
+    }
+}
+
+fn discarded(notice: &Notice) -> Option<EffectId> {
+    match notice {
+        Notice::Live(LiveNotice::Discard(effect)) => Some(*effect),
+        _ => None,
     }
 }
 
@@ -155,7 +176,7 @@ fn a_word_to_a_busy_run_waits_and_outlives_the_process() {
     let (run, speaker) = (talk.run().clone(), talk.speaker());
     heard.listens();
     speaker.say("first");
-    heard.until(|notice| matches!(notice, Notice::Attempted { .. }).then_some(()));
+    heard.until(is_start);
     speaker.say("second");
     speaker.leave();
     // What is said while it is being let go of is kept too, unless it has gone by then.
@@ -173,7 +194,7 @@ fn a_word_to_a_busy_run_waits_and_outlives_the_process() {
     // Whoever comes back stops the first turn, and the second word is heard.
     let (talk, heard) = room.rejoin(&run);
     let speaker = talk.speaker();
-    heard.until(|notice| matches!(notice, Notice::Attempted { .. }).then_some(()));
+    heard.until(is_start);
     speaker.cancel_turn();
     assert_eq!(heard.listens(), Some(TurnErrorKind::Cancelled));
     assert_eq!(heard.listens(), None, "the second turn went well");
@@ -189,7 +210,7 @@ fn what_is_told_to_be_kept_is_on_disk_and_nobody_hears_what_comes_too_late() {
     let (run, speaker) = (talk.run().clone(), talk.speaker());
     heard.listens();
     speaker.say("first");
-    heard.until(|notice| matches!(notice, Notice::Attempted { .. }).then_some(()));
+    heard.until(is_start);
     let mut receipt = speaker.say("second");
     assert_eq!(became(&mut receipt), Kept::Yes);
     assert_eq!(room.session.unheard(&run).expect("they can be read"), ["second"]);
@@ -230,7 +251,7 @@ fn whoever_answers_nothing_lets_go_of_a_run_that_asks() {
     let effect = question.first().expect("it asks").effect;
     let (granted, reason) = (false, "no".to_owned());
     speaker.decide(effect, Decision { granted, reason, remember: None });
-    heard.until(|notice| matches!(notice, Notice::Unsaid(it) if *it == effect).then_some(()));
+    heard.until(|notice| (discarded(notice)? == effect).then_some(()));
     speaker.leave();
     ended(talk);
 }
@@ -247,10 +268,7 @@ fn a_question_is_answered_by_who_talks() {
     heard.listens();
     for (granted, file) in [(true, "a.txt"), (false, "b.txt")] {
         speaker.say("write it");
-        let effect = heard.until(|notice| match notice {
-            Notice::Asked(question) => Some(question.effect),
-            _ => None,
-        });
+        let effect = heard.until(asked);
         let reason = "because".to_owned();
         speaker.decide(effect, Decision { granted, reason, remember: None });
         assert_eq!(heard.listens(), None);
@@ -268,7 +286,7 @@ fn what_a_run_is_told_first_is_on_disk_with_its_first_entry() {
     let (sender, waiting) = mpsc::channel();
     let (journal, sender) = (room.folder.journal(), std::sync::Mutex::new(sender));
     let observer = move |run: &RunId, notice: &Notice| {
-        if let Notice::Persisted { seq, .. } = notice
+        if let Notice::Live(LiveNotice::Persisted { seq, .. }) = notice
             && seq.0 == 1
         {
             let store = SqliteStore::open(&journal).expect("it opens");
@@ -306,7 +324,7 @@ fn progress_is_told_every_ten_calls() {
     let ran = room.session.run(&room.host(), start, vec![observer], &mut Nobody);
     ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     let told = heard.until(|notice| match notice {
-        Notice::Progressed(progress) => Some(progress.clone()),
+        Notice::Live(LiveNotice::Progressed(progress)) => Some(progress.clone()),
         _ => None,
     });
     let all = Progress { calls: 10, files_modified: 10, recent_successes: 10, recent_failures: 0 };
@@ -323,16 +341,13 @@ fn text_of_an_attempt_that_failed_is_taken_back() {
     let speaker = talk.speaker();
     speaker.say("tell me");
     let half = heard.until(|notice| match notice {
-        Notice::Said { effect, .. } => Some(*effect),
+        Notice::Live(LiveNotice::Delta { effect, .. }) => Some(*effect),
         _ => None,
     });
-    let unsaid = heard.until(|notice| match notice {
-        Notice::Unsaid(effect) => Some(*effect),
-        _ => None,
-    });
+    let unsaid = heard.until(discarded);
     assert_eq!(unsaid, half);
-    let attempt = heard.until(|notice| match notice {
-        Notice::Retrying { attempt, .. } => Some(*attempt),
+    let attempt = heard.until(|notice| match notice.kind()? {
+        TimelineKind::Retrying { attempt, .. } => Some(*attempt),
         _ => None,
     });
     assert_eq!((attempt, heard.answer()), (2, "the whole".to_owned()));
@@ -353,25 +368,18 @@ fn whoever_joins_is_told_what_a_run_waits_for() {
 
     let (talk, heard) = room.rejoin(&run);
     assert_eq!(heard.listens(), None, "it waits for a word");
-    let asked = |heard: &Heard| {
-        heard.until(|notice| match notice {
-            Notice::Asked(question) => Some(question.effect),
-            _ => None,
-        })
-    };
     talk.speaker().say("write it");
-    let effect = asked(&heard);
+    let effect = heard.until(asked);
     talk.speaker().leave();
     ended(talk);
 
     let (talk, heard) = room.rejoin(&run);
-    assert_eq!(asked(&heard), effect, "it waits for an answer");
+    assert_eq!(heard.until(asked), effect, "it waits for an answer");
     let reason = "because".to_owned();
     talk.speaker().decide(effect, Decision { granted: true, reason, remember: None });
     assert_eq!(heard.listens(), None);
     talk.speaker().leave();
     ended(talk);
-    let again =
-        heard.0.try_iter().filter(|it| matches!(it, Notice::Asked(_) | Notice::Listens { .. }));
+    let again = heard.0.try_iter().filter(|it| asked(it).is_some() || it.listens());
     assert_eq!(again.count(), 0, "each is told once");
 }

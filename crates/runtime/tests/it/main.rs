@@ -18,6 +18,7 @@ mod remember;
 mod session;
 mod store;
 mod stranger;
+mod timeline;
 mod tool;
 mod yard;
 

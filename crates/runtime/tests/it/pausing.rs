@@ -10,6 +10,7 @@ use pointsman_runtime::{
     observe::Notice,
     session::{Nobody, Posted, Start},
     store::{RunId, SqliteStore},
+    timeline::TimelineKind,
     watch::Limits,
 };
 use serde_json::{Value, json};
@@ -35,7 +36,7 @@ fn the_watch_does_not_undo_a_persons_pause() {
     let desk = Desk::new("pause-watch");
     let journal = desk.session.journal().to_owned();
     let pauses = move |run: &RunId, notice: &Notice| {
-        if let Notice::StateChanged { from: None, .. } = notice {
+        if matches!(notice.kind(), Some(TimelineKind::Transition { from: None, .. })) {
             post(&journal, run, &json!({ "paused": { "why": "tea" } }));
         }
     };
@@ -108,7 +109,7 @@ fn while_the_child_waits(name: &str, say: impl Fn(&Path, &RunId, &RunId) + Send)
     let host = desk.host_of(Settings::new(Spec::script(&script)), None);
     let (told, hears) = std::sync::mpsc::channel();
     let watch = move |run: &RunId, notice: &Notice| {
-        if matches!(notice, Notice::StateChanged { from: None, .. }) {
+        if matches!(notice.kind(), Some(TimelineKind::Transition { from: None, .. })) {
             told.send(run.clone()).expect("somebody hears");
         }
     };

@@ -15,9 +15,10 @@ use pointsman_runtime::{
     driver::{Standing, fold},
     host::{self, Host},
     model::{self, Spec},
-    observe::{Notice, Observer},
+    observe::{LiveNotice, Notice, Observer},
     session::{Asking, Attend, Decision, Nobody, Outcome, Reply, Session, SessionError, Start},
     store::{RunId, SqliteStore, Store as _},
+    timeline::{TimelineItem, TimelineKind},
     tool, watch,
 };
 use serde::Serialize;
@@ -243,19 +244,28 @@ fn those_who_watch_see_every_transition_question_and_end() {
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
     let told = Arc::clone(&seen);
     let observer: Arc<dyn Observer> = Arc::new(move |_: &RunId, notice: &Notice| {
-        let word = match notice {
-            Notice::StateChanged { from, to, reason, .. } => {
+        let kind = match notice {
+            Notice::Item(item) => &item.kind,
+            Notice::Live(live) => {
+                let word = match live {
+                    LiveNotice::Ask(question) => {
+                        format!("asked {}", question.call().map_or("", |call| &call.tool))
+                    }
+                    LiveNotice::Persisted { seq, .. } => format!("persisted {}", seq.0),
+                    _ => return,
+                };
+                return told.lock().expect("nobody panicked").push(word);
+            }
+        };
+        let word = match kind {
+            TimelineKind::Transition { from, to, reason, .. } => {
                 let name = |it: &Option<Box<str>>| it.as_deref().unwrap_or("-").to_owned();
                 format!("{} -> {} ({reason})", name(from), name(to))
             }
-            Notice::Asked(question) => {
-                format!("asked {}", question.call().map_or("", |call| &call.tool))
-            }
-            Notice::Attempted { what, attempt, .. } => format!("{attempt}: {what}"),
-            Notice::Answered { ok, .. } => format!("answered {ok}"),
-            Notice::Persisted { seq, .. } => format!("persisted {}", seq.0),
-            Notice::Ended(ended) => format!("ended {ended:?}"),
-            Notice::Warned(verdict) => format!("{:?}", verdict.level),
+            TimelineKind::Started { what, attempt, .. } => format!("{attempt}: {what}"),
+            TimelineKind::Answered { ok, .. } => format!("answered {ok}"),
+            TimelineKind::Ended { disposition } => format!("ended {disposition:?}"),
+            TimelineKind::Verdict(verdict) => format!("{:?}", verdict.level),
             _ => return,
         };
         told.lock().expect("nobody panicked").push(word);
@@ -309,13 +319,15 @@ fn a_run_waits_for_another_writer_and_says_so() {
         let mut other = other.lock().expect("nobody panics");
         match notice {
             // The finished call is there, and its entry cannot be written.
-            Notice::Attempted { .. } if other.0 == 0 => {
+            Notice::Item(TimelineItem { kind: TimelineKind::Started { .. }, .. })
+                if other.0 == 0 =>
+            {
                 let writer = rusqlite::Connection::open(&journal).expect("it opens");
                 writer.execute_batch("BEGIN IMMEDIATE").expect("it takes the lock");
                 *other = (1, Some(writer));
             }
             // It lets go only when somebody is told, and then the run goes on.
-            Notice::Delayed(_) => other.1 = None,
+            Notice::Live(LiveNotice::Delayed(_)) => other.1 = None,
             _ => {}
         }
     };

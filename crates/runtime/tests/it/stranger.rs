@@ -25,8 +25,8 @@ use pointsman_runtime::{
     observe::Asked,
     perform::{Farewell, Permit},
     session::{Decision, Nobody, Outcome as Ran, Posted, Start, replay},
-    stats::story,
     store::RunId,
+    timeline::{Projector, TimelineKind},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{json, value::RawValue};
@@ -260,9 +260,13 @@ fn a_strangers_agent_runs_asks_and_is_resumed_like_any_other() {
     let (agents, store) = (desk.session.agents(), &**desk.session.store());
     assert!(desk.session.block_on(replay(agents, store, &asked.run, None)).is_ok());
     let recalled = desk.session.recall(&asked.run, None).expect("it is recalled");
-    let told = story(&recalled.program, &asked.run, &recalled.lines).expect("it is told");
-    let said: Vec<(&str, &str)> =
-        told.said.iter().flatten().map(|said| (&*said.did, &*said.came)).collect();
+    let mut projector = Projector::new(Arc::new(recalled.program), asked.run.clone());
+    let items = projector.fold_all(&recalled.lines).expect("it is told");
+    let answers = items.iter().filter_map(|item| match &item.kind {
+        TimelineKind::Answered { did, what, .. } => Some((&**did, &**what)),
+        _ => None,
+    });
+    let said: Vec<(&str, &str)> = answers.collect();
     assert_eq!(
         said,
         [("counts the sheep", "7 of them"), ("does ask", ""), ("asks: Shear 7 sheep?", "")]

@@ -3,9 +3,13 @@
 use std::path::Path;
 
 use pointsman_kernel::{
+    agent::{Answer, OrderKind, Reply},
+    body::Body,
+    event::Usage,
     governor::{Rule, Verdict},
     id::{At, Digest, Seq},
 };
+use pointsman_runtime::timeline::TimelineItem;
 use serde_json::json;
 
 use super::{super::Limits, *};
@@ -24,19 +28,46 @@ fn call() -> ToolCall {
 }
 
 fn said(effect: EffectId, text: &str) -> Notice {
-    Notice::Said { effect, text: text.into() }
+    LiveNotice::Delta { effect, text: text.into() }.into()
+}
+
+fn item(kind: TimelineKind) -> Notice {
+    TimelineItem { seq: Seq(1), index: 0, at: At(0), kind }.into()
+}
+
+fn answer(effect: EffectId, ok: bool, what: &str, answer: Answer<Body>) -> Notice {
+    item(TimelineKind::Answered {
+        effect,
+        did: Box::default(),
+        ok,
+        what: what.into(),
+        aside: false,
+        call: None,
+        answer: Box::new(answer),
+        usage: Usage::default(),
+    })
 }
 
 fn answered(effect: EffectId, ok: bool, output: &str) -> Notice {
-    Notice::Answered { effect, ok, what: Box::default(), output: Some(output.into()) }
+    let reply = Reply { text: output.into(), calls: Vec::new() };
+    answer(effect, ok, "", Answer::Model(reply))
 }
 
 fn attempted(effect: EffectId, call: Option<ToolCall>) -> Notice {
-    Notice::Attempted { effect, attempt: 1, what: Box::default(), call: call.map(Box::new) }
+    let by = if call.is_some() { OrderKind::Tool } else { OrderKind::Model };
+    item(TimelineKind::Started {
+        effect,
+        attempt: 1,
+        by,
+        what: Box::default(),
+        call: call.map(Box::new),
+        again: false,
+        only_checked: false,
+    })
 }
 
 fn listens(kind: TurnErrorKind) -> Notice {
-    Notice::Listens { error: Some(TurnError { kind, message: "because".into() }) }
+    item(TimelineKind::Listens { error: Some(TurnError { kind, message: "because".into() }) })
 }
 
 /// Tells these and returns what is shown, a line each.
@@ -65,8 +96,11 @@ fn what_was_not_streamed_is_told_at_the_end() {
 
 #[test]
 fn nothing_is_told_twice() {
-    let notices =
-        [said(REPLY, "one"), answered(REPLY, true, "one"), Notice::Listens { error: None }];
+    let notices = [
+        said(REPLY, "one"),
+        answered(REPLY, true, "one"),
+        item(TimelineKind::Listens { error: None }),
+    ];
     assert_eq!(told(&mut teller(), &notices), [r#"agent_message_chunk "one""#]);
 }
 
@@ -75,8 +109,8 @@ fn a_reply_that_is_cut_off_is_marked_once_the_next_begins() {
     let notices = [
         said(REPLY, "half a"),
         answered(REPLY, false, "the line went dead"),
-        Notice::Unsaid(REPLY),
-        Notice::Retrying { attempt: 2, wait_ms: 1001 },
+        LiveNotice::Discard(REPLY).into(),
+        item(TimelineKind::Retrying { attempt: 2, wait_ms: 1001 }),
         attempted(AGAIN, None),
         said(AGAIN, "whole"),
     ];
@@ -100,7 +134,7 @@ fn replies_without_anything_between_them_stand_apart() {
 
 #[test]
 fn a_call_that_was_stopped_has_failed() {
-    let notices = [attempted(CALL, Some(call())), Notice::Unsaid(CALL)];
+    let notices = [attempted(CALL, Some(call())), item(TimelineKind::Stopped { effect: CALL })];
     let told = told(&mut teller(), &notices);
     assert_eq!(told, ["tool_call in_progress", "tool_call_update failed"]);
 }
@@ -118,7 +152,7 @@ fn what_a_tool_puts_out_belongs_to_its_call() {
 #[test]
 fn a_turn_that_is_over_leaves_nothing_under_way() {
     let asks = Asked::Call { call: call(), identity: Digest::default(), again: false };
-    let asked = Notice::Asked(Question { effect: REPLY, asks, expires: At(9) });
+    let asked = item(TimelineKind::Asked(Question { effect: REPLY, asks, expires: At(9) }));
     let under_way = [attempted(CALL, Some(call())), asked, listens(TurnErrorKind::Cancelled)];
     assert_eq!(
         told(&mut teller(), &under_way),
@@ -144,7 +178,7 @@ fn why_there_is_no_answer_is_said_unless_a_person_cancelled() {
 fn a_question_of_the_chart_is_over_when_it_is_answered() {
     let mut teller = teller();
     let question = Question { effect: CALL, asks: Asked::Plain("Ship it?".into()), expires: At(9) };
-    let shown = told(&mut teller, &[Notice::Asked(question.clone())]);
+    let shown = told(&mut teller, &[LiveNotice::Ask(question.clone()).into()]);
     assert_eq!(shown, ["tool_call pending"]);
     assert_eq!(teller.question(&question).fields.title.as_deref(), Some("Ship it?"));
     assert!(teller.decided(CALL, true, "").is_some());
@@ -160,19 +194,15 @@ fn what_the_governor_says_stands_beside_the_answer() {
         advice: "look elsewhere".into(),
         evidence: Vec::new(),
     };
-    let notices = [Notice::Warned(verdict(Level::Warn)), Notice::Warned(verdict(Level::Ask))];
+    let notices = [Level::Warn, Level::Ask].map(|it| item(TimelineKind::Verdict(verdict(it))));
     let told = told(&mut teller(), &notices);
     assert_eq!(told, [r#"agent_thought_chunk "Governor: seen before (look elsewhere)\n""#]);
 }
 
 #[test]
 fn commits_are_shown_and_summaries_are_not() {
-    let answered = |ok: bool, what: &str| Notice::Answered {
-        effect: CALL,
-        ok,
-        what: what.into(),
-        output: None,
-    };
+    let report = || Body::of(&"a report").expect("it is plain data");
+    let answered = |ok: bool, what: &str| answer(CALL, ok, what, Answer::Own(report()));
     let mut teller = teller();
     let updates = teller.tell(&answered(true, "committed 1 file as 1234567: Count to two"));
     let update = serde_json::to_value(&updates).expect("it is plain data");

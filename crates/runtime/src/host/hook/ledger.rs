@@ -1,25 +1,18 @@
 //! What a run's own tools have changed, as its journal tells: every change of a file by a tool
 //! that says so, with what the file held before it and after it.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, PoisonError},
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pointsman_agents::chat::{Report, after::is_command};
 use pointsman_kernel::{
-    agent::{Answer, Order, ToolCall},
-    agents::{Agents, Program},
-    effect::{Effect, EffectKind},
-    event::Event,
-    id::{EffectId, Seq},
+    agent::{Answer, ToolCall},
+    agents::Agents,
     tool::CONTENT,
 };
 
 use crate::{
-    driver::{Loaded, go_on, unread},
-    entry,
     store::{RunId, Store},
+    timeline::{Projector, TimelineKind},
     tool::{Arguments, ToolKind, Tools},
 };
 
@@ -41,10 +34,7 @@ pub(super) struct Ledger(Vec<Deed>);
 
 /// A run's journal, as far as it was read.
 pub(super) struct Account {
-    program: Program,
-    loaded: Loaded,
-    /// Calls that are not answered.
-    calls: BTreeMap<EffectId, ToolCall>,
+    read: Projector,
     ledger: Ledger,
 }
 
@@ -79,32 +69,22 @@ impl Account {
         run: &RunId,
         tools: &Tools,
     ) -> Result<Self, String> {
-        let known = match known {
+        let mut account = match known {
             Some(known) => known,
             None => Self::unread(agents, store, run).await?,
         };
-        let Self { program, loaded, mut calls, ledger: Ledger(mut deeds) } = known;
-        let last = Seq(loaded.run.core().next.0.saturating_sub(1));
-        let lines = store.lines(run, last).await.map_err(|error| error.to_string())?;
-        let mut unseen = lines.iter();
-        let folded = go_on(&program, run, loaded, &lines, |_, _, stepped| {
-            deeds.extend(unseen.next().and_then(|line| deed(line, &mut calls, tools)));
-            for Effect { id, order } in &stepped.effects {
-                if let EffectKind::Start(Order::Tool(call)) = order {
-                    calls.insert(*id, call.clone());
-                }
-            }
-        });
-        let loaded = folded.map_err(|error| error.to_string())?;
-        Ok(Self { program, loaded, calls, ledger: Ledger(deeds) })
+        let lines = store.lines(run, account.read.seq()).await;
+        let lines = lines.map_err(|error| error.to_string())?;
+        let items = account.read.fold_all(&lines).map_err(|error| error.to_string())?;
+        account.ledger.0.extend(items.iter().filter_map(|item| deed(&item.kind, tools)));
+        Ok(account)
     }
 
     async fn unread(agents: &Agents, store: &dyn Store, run: &RunId) -> Result<Self, String> {
         let source = store.chart_source(run).await.map_err(|error| error.to_string())?;
         let refused = |_| "this build refuses the run's chart".to_owned();
-        let program = agents.verify(&source).map_err(refused)?;
-        let loaded = unread(&program);
-        Ok(Self { program, loaded, calls: BTreeMap::new(), ledger: Ledger::default() })
+        let program = Arc::new(agents.verify(&source).map_err(refused)?);
+        Ok(Self { read: Projector::new(program, run.clone()), ledger: Ledger::default() })
     }
 
     /// Returns what the run has done.
@@ -151,19 +131,21 @@ impl Ledger {
 }
 
 /// Returns what an answer says of files.
-fn deed(line: &str, calls: &mut BTreeMap<EffectId, ToolCall>, tools: &Tools) -> Option<Deed> {
-    let Event::Answered { effect, answer, .. } = entry::event(line)? else { return None };
-    if let Answer::Own(report) = &answer {
-        let Ok(Report::PostTools { actions, .. }) = report.read() else { return None };
-        return ran_a_command(&actions).then_some(Deed::Command);
+fn deed(kind: &TimelineKind, tools: &Tools) -> Option<Deed> {
+    let TimelineKind::Answered { answer, call, .. } = kind else { return None };
+    match &**answer {
+        Answer::Own(report) => {
+            let Ok(Report::PostTools { actions, .. }) = report.read() else { return None };
+            ran_a_command(&actions).then_some(Deed::Command)
+        }
+        Answer::Tool(result) if result.mutated => {
+            let call = call.as_ref()?;
+            let edits = result.ok && tools.toolbox().kind(&call.tool) == ToolKind::Edit;
+            let change = edits.then(|| change(call, &result.output, tools)).flatten();
+            Some(change.unwrap_or(Deed::Command))
+        }
+        _ => None,
     }
-    let call = calls.remove(&effect)?;
-    let Answer::Tool(result) = answer else { return None };
-    if !result.mutated {
-        return None;
-    }
-    let edits = result.ok && tools.toolbox().kind(&call.tool) == ToolKind::Edit;
-    Some(edits.then(|| change(&call, &result.output, tools)).flatten().unwrap_or(Deed::Command))
 }
 
 /// Returns the change of which the last line of a result tells.

@@ -6,7 +6,7 @@ use pointsman_kernel::{chart::Disposition, governor::Permissions};
 use pointsman_runtime::{
     driver::Standing,
     engine::{Engine, EngineError, RunHandle},
-    observe::{Notice, Question},
+    observe::{LiveNotice, Notice, Question},
     session::{Decision, Start},
     store::{MemoryStore, Store},
 };
@@ -42,7 +42,8 @@ fn yes() -> Decision {
 async fn asked(run: &mut RunHandle) -> Question {
     let asks = async {
         loop {
-            if let Notice::Asked(question) = run.next().await.expect("it is driven") {
+            let notice = run.next().await.expect("it is driven");
+            if let Notice::Live(LiveNotice::Ask(question)) = notice {
                 return question;
             }
         }

@@ -24,6 +24,7 @@ use pointsman_runtime::{
     perform::{Done, Shown},
     session::{Asking, Attend, Decision, Reply, Session, Start},
     store::RunId,
+    timeline::TimelineKind,
     tool::{Answering, Arguments, Calling, Limits, Settings, Tool, ToolSpec, Toolbox, Tools, View},
 };
 use serde_json::{Map, Value, json};
@@ -230,7 +231,7 @@ fn a_strangers_tool_is_offered_checked_asked_for_described_and_called() {
     let results = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&results);
     let observer = move |_: &RunId, notice: &Notice| {
-        if let Notice::Answered { output: Some(output), .. } = notice {
+        if let Some(output) = notice.kind().and_then(TimelineKind::output) {
             seen.lock().expect("nobody panics").push(output.to_string());
         }
     };

@@ -16,6 +16,7 @@ use pointsman_runtime::{
     observe::{Notice, Observer},
     session::{Nobody, Start},
     store::RunId,
+    timeline::TimelineKind,
 };
 use serde_json::json;
 
@@ -43,8 +44,10 @@ fn talk(desk: &Desk, hooks: Hooks, script: &str, observer: Arc<dyn Observer>) {
 
 /// Says what was done after tools.
 fn after_tools(notice: &Notice) -> Option<&str> {
-    match notice {
-        Notice::Answered { what, output: None, .. } if !what.is_empty() => Some(what),
+    match notice.kind()? {
+        kind @ TimelineKind::Answered { what, .. } if kind.output().is_none() => {
+            Some(&**what).filter(|what| !what.is_empty())
+        }
         _ => None,
     }
 }
@@ -63,7 +66,7 @@ fn what_a_person_changes_before_the_commit_is_not_swept_into_it() {
         let lines = Arc::clone(&told);
         let observer = move |_: &RunId, notice: &Notice| {
             let edited = |what: &str| what.starts_with("replaced 1 place");
-            if matches!(notice, Notice::Answered { what, .. } if edited(what))
+            if matches!(notice.kind(), Some(TimelineKind::Answered { what, .. }) if edited(what))
                 && !changed.swap(true, Ordering::Relaxed)
             {
                 fs::write(&file, "two\nmine\n").expect("it is written");

@@ -1,23 +1,16 @@
-//! Orders, answers and words from outside, in a line each, for those who watch a run or ask
-//! about it later.
-
-use std::collections::BTreeMap;
+//! Orders, answers and words from outside, in a line each.
 
 use pointsman_kernel::{
     agent::{Answer, Order},
-    agents::Program,
     body::Body,
-    effect::EffectKind,
     erased::AnyRun,
     event::Event,
-    id::EffectId,
     job::AgentDecl,
 };
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::work::{is_aside, question};
-use crate::tool::NOTICE;
+use crate::{driver::is_aside, tool::NOTICE};
 
 /// Characters of an answer that are shown.
 const SHOWN: usize = 120;
@@ -27,24 +20,11 @@ const FAILED: usize = 1000;
 /// What is said of an answer that only serves the agent.
 pub const SUMMARISED: &str = "summarised what was said";
 
-/// What an entry of a journal is about.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Said {
-    /// What was done, or said from outside.
-    pub did: String,
-    /// Whether it went well.
-    pub ok: bool,
-    /// What came of it, in a line; empty where there is no more to say.
-    pub came: String,
-}
-
 /// What came back for an order.
-pub(super) struct Came<'a> {
+pub(super) struct Came {
     pub(super) ok: bool,
     /// The first line of it.
     pub(super) what: String,
-    /// All of it, where it is text.
-    pub(super) output: Option<&'a str>,
 }
 
 /// Says what is started.
@@ -69,15 +49,10 @@ pub(super) fn start(
 }
 
 /// Says what came back. What only serves the agent, an `aside`, is no answer to anybody.
-pub(super) fn answer<'a>(run: &dyn AnyRun, answer: &'a Answer<Body>, aside: bool) -> Came<'a> {
+pub(super) fn answer(run: &dyn AnyRun, answer: &Answer<Body>, aside: bool) -> Came {
     let fault = matches!(answer, Answer::Fault(_));
+    let output = output(answer, aside);
     let aside = aside && !fault;
-    let output = match answer {
-        Answer::Fault(fault) => Some(fault.message.as_str()),
-        Answer::Tool(result) => Some(result.output.as_str()),
-        Answer::Model(reply) => Some(reply.text.as_str()).filter(|_| !aside),
-        _ => None,
-    };
     let ok = match answer {
         Answer::Tool(result) => result.ok,
         _ => !fault,
@@ -97,7 +72,17 @@ pub(super) fn answer<'a>(run: &dyn AnyRun, answer: &'a Answer<Body>, aside: bool
     let short = ok && notice.is_none() && summary.as_ref().is_none_or(|it| !it.full);
     let first = notice.map_or_else(|| first.to_owned(), |notice| format!("{first} {notice}"));
     let what = shortened(&first, if short { SHOWN } else { FAILED });
-    Came { ok, what, output }
+    Came { ok, what }
+}
+
+/// Returns all of an answer, where it is text and no `aside`.
+pub(super) fn output(answer: &Answer<Body>, aside: bool) -> Option<&str> {
+    match answer {
+        Answer::Fault(fault) => Some(fault.message.as_str()),
+        Answer::Tool(result) => Some(result.output.as_str()),
+        Answer::Model(reply) => Some(reply.text.as_str()).filter(|_| !aside),
+        _ => None,
+    }
 }
 
 /// Returns the start of a text, with a sign where the rest is left out.
@@ -116,49 +101,6 @@ pub fn words(event: &Event<Body>) -> Option<String> {
     }
     let Event::Given { body, .. } = event else { return None };
     serde_json::from_str::<Words>(body.get()).ok().map(|words| words.text)
-}
-
-/// Says what an event of a journal is about, with the orders that were open before it;
-/// nothing where its name says all.
-pub(crate) fn event(
-    event: &Event<Body>,
-    open: &BTreeMap<EffectId, EffectKind<Body>>,
-    run: &dyn AnyRun,
-    program: &Program,
-) -> Option<Said> {
-    let agent = program.agent();
-    let plain = |did: String| Said { did, ok: true, came: String::new() };
-    Some(match event {
-        Event::Answered { effect, answer: came, .. } => {
-            let order = open.get(effect);
-            let did = match order {
-                Some(kind @ EffectKind::Start(it)) => question(run, kind).map_or_else(
-                    || start(run, agent, it, "the model"),
-                    |asked| format!("asks: {asked}"),
-                ),
-                _ => String::new(),
-            };
-            let aside = matches!(order, Some(EffectKind::Start(order)) if is_aside(order, agent));
-            let Came { ok, what, .. } = answer(run, came, aside);
-            Said { did, ok, came: what }
-        }
-        Event::ApprovalAnswered { effect, granted, reason, .. } => {
-            let said = if *granted { "a person allows" } else { "a person denies" };
-            let call = match open.get(effect) {
-                Some(EffectKind::AskPerson(call)) => {
-                    format!("{} {}", call.tool, call.arguments.get())
-                }
-                _ => "a call".into(),
-            };
-            Said { did: format!("{said} {call}"), ok: *granted, came: reason.clone() }
-        }
-        Event::Given { .. } => plain(words(event)?),
-        Event::Granted { charge, amount } => {
-            plain(format!("a person grants {amount} more: {}", charge.name().replace('_', " ")))
-        }
-        Event::Paused { why } => plain(why.clone()),
-        _ => return None,
-    })
 }
 
 /// Returns the name of a task of the agent's own: its tag.

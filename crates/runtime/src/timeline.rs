@@ -1,0 +1,298 @@
+//! The timeline of a run: its journal as typed items.
+//!
+//! Everything that shows a run reads these items: a driver gives them to those who watch, one
+//! step after the other, and [`Timeline`] reads the same ones from the journal, from any entry on.
+//! As JSON they are described in `docs/timeline.md`.
+
+pub(crate) mod describe;
+mod project;
+mod read;
+
+use pointsman_kernel::{
+    agent::{Answer, OrderKind, ToolCall},
+    body::Body,
+    chart::{Charge, Disposition},
+    effect::Hop,
+    event::{Scope, Usage},
+    governor::{Level, Verdict},
+    id::{At, EffectId, Seq},
+    turn::TurnError,
+};
+use serde::{Serialize, Serializer};
+
+use crate::observe::Question;
+
+pub use describe::{SUMMARISED, words};
+pub(crate) use project::{Before, Step, project};
+pub use read::{Projector, Timeline};
+
+/// The version of the items' JSON. Kinds and fields may be added to it without another number.
+pub const TIMELINE_VERSION: u16 = 1;
+
+/// One fact of a run, as its journal tells it.
+#[derive(Clone, Debug, Serialize)]
+pub struct TimelineItem {
+    /// The entry.
+    pub seq: Seq,
+    /// The item's place among those of its entry. Both together name it.
+    pub index: u16,
+    /// Milliseconds since the run began.
+    pub at: At,
+    /// What it is.
+    #[serde(flatten)]
+    pub kind: TimelineKind,
+}
+
+/// What an item tells. The first group are events, one for each entry, under the journal's own
+/// names; the others are what the step made of it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum TimelineKind {
+    /// The run was started.
+    Begun {
+        /// The chart's name.
+        chart: Box<str>,
+        /// The chart's declared version.
+        version: u32,
+    },
+    /// Something was said to the run.
+    Given {
+        /// The agent's name for it.
+        event: Box<str>,
+        /// The words, where it holds some.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+    },
+    /// An effect was answered.
+    Answered {
+        /// The effect.
+        #[serde(serialize_with = "shown")]
+        effect: EffectId,
+        /// What was done, in a few words; empty where only a person's answer was waited for.
+        did: Box<str>,
+        /// Whether it went well.
+        ok: bool,
+        /// What came back, in a few words.
+        what: Box<str>,
+        /// Whether it only serves the agent, as a summary does: it is no reply to anybody.
+        #[serde(skip_serializing_if = "core::ops::Not::not")]
+        aside: bool,
+        /// The call, where it is a tool's.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        call: Option<Box<ToolCall>>,
+        /// All of what came back.
+        answer: Box<Answer<Body>>,
+        /// What it cost.
+        usage: Usage,
+    },
+    /// A person, or nobody in time, decided over a call.
+    ApprovalAnswered {
+        /// The question.
+        #[serde(serialize_with = "shown")]
+        effect: EffectId,
+        /// Whether the call may run.
+        granted: bool,
+        /// Why.
+        reason: Box<str>,
+        /// The call.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        call: Option<Box<ToolCall>>,
+    },
+    /// The run's wake-up time came.
+    Woke,
+    /// A person asked it to stop.
+    Cancelled {
+        /// How much of it.
+        scope: Scope,
+    },
+    /// Starts were stopped.
+    Paused {
+        /// Why.
+        why: Box<str>,
+    },
+    /// Starts go on.
+    Resumed,
+    /// The process that drove the run was gone, and another one resumed it.
+    Interrupted,
+    /// The run shares the entries before this one with another run.
+    Forked,
+    /// A person permitted more than the chart does.
+    Granted {
+        /// More of what.
+        charge: Charge,
+        /// How much more.
+        amount: u64,
+    },
+    /// An entry of a run whose agent this process does not know: all that can be told of it.
+    Raw {
+        /// The event's name.
+        event: Box<str>,
+        /// The transitions, by the numbers of their states.
+        hops: Vec<Hop>,
+    },
+
+    /// An attempt failed though nothing answered with a fault: its answer would not do, or its
+    /// time was up.
+    Failed {
+        /// Why.
+        why: Box<str>,
+    },
+    /// A transition was taken.
+    Transition {
+        /// The state that was left; none at the very start.
+        from: Option<Box<str>>,
+        /// The state that was entered; none where the run ended where it was.
+        to: Option<Box<str>>,
+        /// Why.
+        reason: Box<str>,
+        /// The budget that was spent.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        spent: Option<Box<str>>,
+        /// Milliseconds that were spent in the state that was left.
+        ms: u64,
+    },
+    /// The run is at something new, such as the phase of a plan; nothing where it is at none.
+    Stage {
+        /// What, in a line.
+        text: Option<Box<str>>,
+    },
+    /// The governor ruled something other than a plain yes.
+    Verdict(Verdict),
+    /// A failed attempt is repeated after a while.
+    Retrying {
+        /// The attempt that comes next.
+        attempt: u16,
+        /// Milliseconds until then.
+        wait_ms: u64,
+    },
+    /// An effect was started.
+    Started {
+        /// The effect.
+        #[serde(serialize_with = "shown")]
+        effect: EffectId,
+        /// The attempt; the first is 1.
+        attempt: u16,
+        /// Who carries it out.
+        by: OrderKind,
+        /// What it does, in a few words.
+        what: Box<str>,
+        /// The call, where it is a tool's.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        call: Option<Box<ToolCall>>,
+        /// Whether it had been started before the run was interrupted.
+        #[serde(skip_serializing_if = "core::ops::Not::not")]
+        again: bool,
+        /// Whether the call turned out to be impossible before a person was asked for it, so
+        /// that in truth nothing was started.
+        #[serde(skip_serializing_if = "core::ops::Not::not")]
+        only_checked: bool,
+    },
+    /// A person is needed. Those who watch learn from [`LiveNotice::Ask`](crate::observe::LiveNotice::Ask)
+    /// when the question is to be put.
+    Asked(Question),
+    /// An effect that nobody waits for any more was stopped.
+    Stopped {
+        /// The effect.
+        #[serde(serialize_with = "shown")]
+        effect: EffectId,
+    },
+    /// The run waits for a word: a turn is over, or none has begun.
+    Listens {
+        /// Why the turn has no answer, where it has none.
+        error: Option<TurnError>,
+    },
+    /// The run ended: always the last item.
+    Ended {
+        /// How.
+        disposition: Disposition,
+    },
+}
+
+impl TimelineKind {
+    /// Returns the event's name, as in the journal, where this is the item of an event.
+    pub fn event(&self) -> Option<&str> {
+        Some(match self {
+            Self::Begun { .. } => "begun",
+            Self::Given { .. } => "given",
+            Self::Answered { .. } => "answered",
+            Self::ApprovalAnswered { .. } => "approval_answered",
+            Self::Woke => "woke",
+            Self::Cancelled { .. } => "cancelled",
+            Self::Paused { .. } => "paused",
+            Self::Resumed => "resumed",
+            Self::Interrupted => "interrupted",
+            Self::Forked => "forked",
+            Self::Granted { .. } => "granted",
+            Self::Raw { event, .. } => event,
+            _ => return None,
+        })
+    }
+
+    /// Returns all of an answer's text, where it is a tool's result, a fault or a model's reply.
+    /// What only serves the agent is none.
+    pub fn output(&self) -> Option<&str> {
+        match self {
+            Self::Answered { answer, aside, .. } => describe::output(answer, *aside),
+            _ => None,
+        }
+    }
+
+    /// Returns the verdict by which the governor stopped a job that learns nothing new.
+    pub fn stuck(&self) -> Option<&Verdict> {
+        match self {
+            Self::Verdict(verdict) if is_stuck(verdict) => Some(verdict),
+            _ => None,
+        }
+    }
+}
+
+/// Returns whether a verdict says that nothing new is learnt, and stops the job.
+pub fn is_stuck(verdict: &Verdict) -> bool {
+    !verdict.rule.is_permission() && verdict.level >= Level::Refuse
+}
+
+/// What was called, and what it cost.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct Spent {
+    /// Calls of a model that were started.
+    pub model_calls: u64,
+    /// Calls of a tool that were started.
+    pub tool_calls: u64,
+    /// Tokens, read and written.
+    pub tokens: u64,
+    /// Millionths of a currency unit.
+    pub money: u64,
+}
+
+impl Spent {
+    /// Counts an item.
+    pub fn add(&mut self, item: &TimelineItem) {
+        match &item.kind {
+            TimelineKind::Started { by, only_checked: false, .. } => match by {
+                OrderKind::Model => self.model_calls += 1,
+                OrderKind::Tool => self.tool_calls += 1,
+                _ => {}
+            },
+            TimelineKind::Answered { usage, .. } => {
+                self.tokens = self.tokens.saturating_add(usage.tokens);
+                self.money = self.money.saturating_add(usage.money);
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns what items cost together.
+    pub fn of(items: &[TimelineItem]) -> Self {
+        let mut spent = Self::default();
+        for item in items {
+            spent.add(item);
+        }
+        spent
+    }
+}
+
+/// Writes an effect as people and commands name it.
+pub(crate) fn shown<S: Serializer>(effect: &EffectId, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(effect)
+}
