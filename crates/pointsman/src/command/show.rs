@@ -15,6 +15,7 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     driver::Said,
+    exit::Exit,
     host::Place,
     stats::{Story, story},
     store::RunRow,
@@ -23,7 +24,6 @@ use serde_json::{Value, json};
 
 use super::run::json_line;
 use crate::{
-    ending::counts,
     lines,
     place::Globals,
     report::{self, Error},
@@ -131,7 +131,7 @@ impl Show {
         // As the exit code of the run counted it.
         let unasked = session.unasked(&row.id).is_ok_and(|unasked| !unasked.is_empty());
         let error = told.loaded.run.turn_error();
-        let how = view.ended.map_or(open, |ended| counts(ended, error, unasked).1);
+        let how = view.ended.map_or(open, |ended| Exit::of(ended, error, unasked).name);
         // Writing to a string cannot fail.
         let _: std::fmt::Result = writeln!(text, "{how}, in `{}`", view.seen_as);
         for question in &told.questions {

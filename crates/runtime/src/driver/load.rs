@@ -9,7 +9,7 @@ use pointsman_kernel::{
     chart::Charge,
     effect::EffectKind,
     erased::{AnyRun, Stepped},
-    event::{Event, UnderWay},
+    event::{Event, Pauser, UnderWay},
     id::{Digest, EffectId, Seq},
     job::AgentDecl,
     run::{Doing, Item},
@@ -223,7 +223,7 @@ impl Driver {
     ) -> Result<Self, DriveError> {
         let mut driver = Self::reopen(site, program, lease).await?;
         driver.leave_under_way().await?;
-        driver.give(Event::Paused { why: why.into() }).await?;
+        driver.give(Event::Paused { why: why.into(), by: Some(Pauser::Person) }).await?;
         Ok(driver)
     }
 
@@ -272,7 +272,7 @@ impl Driver {
         }
         let again: Vec<EffectId> = under_way.iter().map(|it| it.effect).collect();
         let event = Event::Interrupted { under_way, counted: true };
-        let permits = self
+        let (_, permits) = self
             .commit(event, None, &again)
             .await?
             .map_err(|source| DriveError::NotResumed { run: self.id.clone(), source })?;

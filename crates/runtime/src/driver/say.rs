@@ -156,7 +156,7 @@ pub(crate) fn event(
         Event::Granted { charge, amount } => {
             plain(format!("a person grants {amount} more: {}", charge.name().replace('_', " ")))
         }
-        Event::Paused { why } => plain(why.clone()),
+        Event::Paused { why, .. } => plain(why.clone()),
         _ => return None,
     })
 }

@@ -147,8 +147,8 @@ impl Driver {
             self.tell(&if stuck { Notice::Stuck(verdict) } else { Notice::Warned(verdict) });
         }
         match event {
-            Event::Paused { why } => self.tell(&Notice::Paused(why.as_str().into())),
-            Event::Resumed => self.tell(&Notice::Resumed),
+            Event::Paused { why, .. } => self.tell(&Notice::Paused(why.as_str().into())),
+            Event::Resumed | Event::Lifted { .. } if !core.paused => self.tell(&Notice::Resumed),
             _ => {}
         }
         if let Some(progress) = progress {
