@@ -176,7 +176,7 @@ fn what_a_person_has_paused_its_parent_does_not_let_go_on() {
 }
 
 fn is_new(line: &str) -> bool {
-    line.contains(r#","by":""#) || line.contains(r#""lifted""#)
+    line.contains(r#""event":{"paused""#) || line.contains(r#""event":{"lifted""#)
 }
 
 #[test]
