@@ -65,16 +65,15 @@ impl Session {
         event: &Event<Body>,
         sent: At,
     ) -> Result<Posted, SessionError> {
-        let lines = self.store.lines(id, Seq(0)).await?;
         // The run has seen another time of sending, by the store's clock.
         let event = arrived(event.clone(), sent);
         let is_it = |it: Event<Body>| written(&arrived(it, sent)) == written(&event);
-        let new = lines.iter().skip(usize::try_from(after.0).unwrap_or(usize::MAX));
-        if new.filter_map(|line| entry::event(line)).any(is_it) {
+        let new = self.store.lines(id, after).await?;
+        if new.iter().filter_map(|line| entry::event(line)).any(is_it) {
             return Ok(Posted::Taken);
         }
         let program = program(&self.agents, &*self.store, id).await?;
-        let mut run = fold(&program, id, &lines)?.run;
+        let mut run = fold(&program, id, &self.store.lines(id, Seq(0)).await?)?.run;
         let (seq, now) = (run.core().next, run.core().now);
         Ok(Posted::Ignored(match run.step(&program, seq, now, event) {
             Err(refused) => refused.to_string(),
