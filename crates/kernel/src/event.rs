@@ -155,13 +155,20 @@ impl<R> Event<R> {
 
     /// Returns the oldest format of the journal in which it can be written.
     pub const fn format(&self) -> u16 {
-        match self {
-            Self::Answered { sent: Some(_), .. }
-            | Self::ApprovalAnswered { sent: Some(_), .. }
-            | Self::Paused { by: Some(_), .. }
-            | Self::Lifted { .. } => 2,
-            _ => 1,
-        }
+        let is_new = match self {
+            Self::Answered { sent, .. } | Self::ApprovalAnswered { sent, .. } => sent.is_some(),
+            Self::Paused { by, .. } => by.is_some(),
+            Self::Lifted { .. } => true,
+            Self::Begun(_)
+            | Self::Given { .. }
+            | Self::Woke
+            | Self::Cancelled { .. }
+            | Self::Resumed
+            | Self::Interrupted { .. }
+            | Self::Forked
+            | Self::Granted { .. } => false,
+        };
+        if is_new { 2 } else { 1 }
     }
 }
 

@@ -135,8 +135,8 @@ pub(crate) fn conclude(
     }
     unread?;
     // A person who detaches with Ctrl-C wanted it cancelled.
-    let cancelled = Exit::of(Disposition::Cancelled, None, false);
-    let exit = exit.or(let_go.then_some(cancelled));
+    let cancelled = || Exit::of(Disposition::Cancelled, None, false);
+    let exit = exit.or_else(|| let_go.then(cancelled));
     Ok(ExitCode::from(exit.map_or(WAITING, Exit::code)))
 }
 
