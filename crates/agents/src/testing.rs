@@ -157,7 +157,7 @@ where
         usage: Usage,
     ) {
         self.live.retain(|live| live.id != effect);
-        self.apply(Event::Answered { effect, answer, usage });
+        self.apply(Event::Answered { effect, answer, usage, sent: None });
     }
 
     /// Answers the effect that was started last; a wait before it is over first.
@@ -199,8 +199,8 @@ where
         });
         let (effect, call) = asked.expect("a person is asked");
         self.live.retain(|live| live.id != effect);
-        let reason = "the test says so".to_string();
-        self.apply(Event::ApprovalAnswered { effect, call, granted, reason, remember: None });
+        let (reason, remember, sent) = ("the test says so".to_string(), None, None);
+        self.apply(Event::ApprovalAnswered { effect, call, granted, reason, remember, sent });
     }
 
     /// Lets time pass until the run wants to be woken, and wakes it.

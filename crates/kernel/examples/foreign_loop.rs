@@ -137,7 +137,12 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let eyes = u8::try_from((id.seq.0.pow(3) + 2) % 6 + 1)?; // Not much of a die.
                 println!("effect {id}: threw a {eyes}");
                 let answer = Answer::Own(eyes);
-                inbox.push_back(Event::Answered { effect: *id, answer, usage: Usage::default() });
+                inbox.push_back(Event::Answered {
+                    effect: *id,
+                    answer,
+                    usage: Usage::default(),
+                    sent: None,
+                });
             }
         }
     }

@@ -80,18 +80,19 @@ impl Event<Body> {
     /// Reads the report of an agent's own, if the event holds one.
     pub fn read<R: DeserializeOwned>(self) -> Result<Event<R>, serde_json::Error> {
         Ok(match self {
-            Self::Answered { effect, answer, usage } => {
-                Event::Answered { effect, answer: answer.read()?, usage }
+            Self::Answered { effect, answer, usage, sent } => {
+                Event::Answered { effect, answer: answer.read()?, usage, sent }
             }
             Self::Begun(begun) => Event::Begun(begun),
             Self::Given { event, body } => Event::Given { event, body },
-            Self::ApprovalAnswered { effect, call, granted, reason, remember } => {
-                Event::ApprovalAnswered { effect, call, granted, reason, remember }
+            Self::ApprovalAnswered { effect, call, granted, reason, remember, sent } => {
+                Event::ApprovalAnswered { effect, call, granted, reason, remember, sent }
             }
             Self::Woke => Event::Woke,
             Self::Cancelled { scope } => Event::Cancelled { scope },
-            Self::Paused { why } => Event::Paused { why },
+            Self::Paused { why, by } => Event::Paused { why, by },
             Self::Resumed => Event::Resumed,
+            Self::Lifted { by } => Event::Lifted { by },
             Self::Interrupted { under_way, counted } => Event::Interrupted { under_way, counted },
             Self::Forked => Event::Forked,
             Self::Granted { charge, amount } => Event::Granted { charge, amount },

@@ -45,6 +45,10 @@ pub enum Event<R> {
         /// What it cost.
         #[serde(default, skip_serializing_if = "Usage::is_nothing")]
         usage: Usage,
+        /// When it was sent, where it came as a message: one that was sent too late counts for
+        /// nothing, however late it is seen. Without it, it was in time.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sent: Option<At>,
     },
     /// A person decided over a call that was held for them.
     ApprovalAnswered {
@@ -59,6 +63,9 @@ pub enum Event<R> {
         /// What to do with calls like it from now on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remember: Option<Grant>,
+        /// When it was sent, where it came as a message: see [`Answered`](Self::Answered).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sent: Option<At>,
     },
     /// The run's one wake-up time came.
     Woke,
@@ -67,13 +74,21 @@ pub enum Event<R> {
         /// How much of it.
         scope: Scope,
     },
-    /// Starts were stopped, by a person or by the watch over resources.
+    /// Starts were stopped.
     Paused {
         /// Why.
         why: String,
+        /// By whom: nobody else lifts it. Without it, anyone does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Pauser>,
     },
-    /// Starts go on.
+    /// Starts go on, whoever has stopped them: a person resumed the run.
     Resumed,
+    /// Somebody lifted their own pause. Starts go on unless another one stands.
+    Lifted {
+        /// Who.
+        by: Pauser,
+    },
     /// Whoever drove the run stopped without a word, and somebody goes on with it. The
     /// time in between counts for nothing but a person's time to answer.
     Interrupted {
@@ -94,6 +109,19 @@ pub enum Event<R> {
         /// How much more.
         amount: u64,
     },
+}
+
+/// Who can pause a run.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Pauser {
+    /// A person.
+    Person,
+    /// The parent of a child run, which is paused itself.
+    Parent,
+    /// The watch over the machine, which is short of something.
+    Machine,
 }
 
 /// An effect that was started and not answered.
@@ -118,10 +146,29 @@ impl<R> Event<R> {
             Self::Cancelled { .. } => "cancelled",
             Self::Paused { .. } => "paused",
             Self::Resumed => "resumed",
+            Self::Lifted { .. } => "lifted",
             Self::Interrupted { .. } => "interrupted",
             Self::Forked => "forked",
             Self::Granted { .. } => "granted",
         }
+    }
+
+    /// Returns the oldest format of the journal in which it can be written.
+    pub const fn format(&self) -> u16 {
+        let is_new = match self {
+            Self::Answered { sent, .. } | Self::ApprovalAnswered { sent, .. } => sent.is_some(),
+            Self::Paused { by, .. } => by.is_some(),
+            Self::Lifted { .. } => true,
+            Self::Begun(_)
+            | Self::Given { .. }
+            | Self::Woke
+            | Self::Cancelled { .. }
+            | Self::Resumed
+            | Self::Interrupted { .. }
+            | Self::Forked
+            | Self::Granted { .. } => false,
+        };
+        if is_new { 2 } else { 1 }
     }
 }
 

@@ -22,8 +22,9 @@ use crate::{
     step::{Rejected, Took, step},
 };
 
-/// The version of the format that this build writes.
-pub const FORMAT: u16 = 1;
+/// The latest version of the format. A line is written in the oldest that its event has, so that
+/// builds which know no later one read all that they can.
+pub const FORMAT: u16 = 2;
 
 /// One step, as it is written down.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -59,6 +60,14 @@ pub enum Damage {
         /// The format of the entry.
         found: u16,
     },
+    /// Its event is written in another format.
+    #[error("the entry has format {found}, and its event is written in format {wants}")]
+    OtherFormat {
+        /// The format of the entry.
+        found: u16,
+        /// The format of its event.
+        wants: u16,
+    },
 }
 
 impl<'a> Entry<'a> {
@@ -71,7 +80,7 @@ impl<'a> Entry<'a> {
             })
             // A later format may well look like this one and mean something else.
             .and_then(|entry| match entry.v {
-                FORMAT => Ok(entry),
+                1..=FORMAT => Ok(entry),
                 found => Err(Damage::TooNew { found }),
             })
     }
@@ -135,7 +144,7 @@ impl<'c, A: Agent> Recorder<'c, A> {
 
     /// Applies one event and returns its line.
     pub fn record(&mut self, seen: Observed<A::Report>) -> Result<Recorded, Rejected> {
-        let (seq, at) = (self.run.core.next, seen.at);
+        let (seq, at, v) = (self.run.core.next, seen.at, seen.event.format());
         let event =
             serde_json::value::to_raw_value(&seen.event).map_err(crate::agent::BadBody::from)?;
         match step(self.chart, &mut self.run, seq, seen, &mut self.out)? {
@@ -144,7 +153,7 @@ impl<'c, A: Agent> Recorder<'c, A> {
                 let hops = self.out.hops.clone();
                 let effects = digest(&self.out);
                 let prev = self.prev;
-                let entry = Entry { v: FORMAT, seq, at, event: &event, hops, effects, prev };
+                let entry = Entry { v, seq, at, event: &event, hops, effects, prev };
                 let line = entry.line();
                 self.prev = Digest::of(line.as_bytes());
                 Ok(Recorded::Line(line))

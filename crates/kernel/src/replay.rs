@@ -129,6 +129,10 @@ pub fn fold<A: Agent>(
     }
     let event: Event<A::Report> = serde_json::from_str(entry.event.get())
         .map_err(|error| Divergence::Event { seq, why: format!("{error}") })?;
+    if entry.v != event.format() {
+        let source = Damage::OtherFormat { found: entry.v, wants: event.format() };
+        return Err(Divergence::Damaged { seq, source });
+    }
     let seen = Observed { at: entry.at, event };
     match step(chart, run, seq, seen, out) {
         Err(source) => Err(Divergence::Rejected { seq, source }),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     agent::{Agent, Order, OrderKind},
     chart::{Chart, Disposition},
+    event::Pauser,
     governor::{CallKey, Governor},
     id::{At, Digest, EffectId, Seq, StateId},
     job::Charges,
@@ -43,6 +44,9 @@ pub struct Core {
     pub wake: Option<At>,
     /// Whether starts are stopped.
     pub paused: bool,
+    /// Who has stopped them. Where it is nobody in particular, anyone lets them go on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paused_by: Vec<Pauser>,
     /// What is left of each budget, in file order.
     pub purses: Vec<Purse>,
     /// Calls of models so far, in the run or the turn that the certificate holds for.
@@ -190,6 +194,7 @@ impl<A: Agent> Run<A> {
                 visits: 0,
                 wake: None,
                 paused: false,
+                paused_by: Vec::new(),
                 purses: chart.budgets().iter().map(purse).collect(),
                 model_calls: Calls::default(),
                 tool_calls: Calls::default(),
@@ -207,5 +212,22 @@ impl Core {
     /// Returns whether the first event was applied.
     pub const fn has_begun(&self) -> bool {
         self.next.0 > 1
+    }
+
+    /// Returns whether starts are stopped, and this one may lift it: their own pause, or one of
+    /// nobody in particular. Another's may stand beside it.
+    pub fn is_paused_by(&self, by: Pauser) -> bool {
+        self.paused && (self.paused_by.is_empty() || self.paused_by.contains(&by))
+    }
+
+    pub(crate) fn pause(&mut self, by: Option<Pauser>) {
+        self.paused = true;
+        self.paused_by.extend(by);
+    }
+
+    /// Lifts one's pause, or all of them.
+    pub(crate) fn lift(&mut self, by: Option<Pauser>) {
+        self.paused_by.retain(|other| by.is_some_and(|by| by != *other));
+        self.paused = !self.paused_by.is_empty();
     }
 }

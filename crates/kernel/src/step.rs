@@ -73,7 +73,7 @@ pub fn step<A: Agent>(
     let flow = match seen.event {
         Event::Begun(begun) => stepping.begin(*begun),
         Event::Given { event, .. } => stepping.receive(event),
-        Event::Answered { effect, answer, usage } => stepping.answer(effect, answer, usage),
+        Event::Answered { effect, answer, usage, .. } => stepping.answer(effect, answer, usage),
         Event::ApprovalAnswered { effect, granted, reason, remember, .. } => {
             if let Some(grant) = remember {
                 stepping.run.core.governor.remember(grant);
@@ -82,12 +82,16 @@ pub fn step<A: Agent>(
         }
         Event::Woke => stepping.wake(),
         Event::Cancelled { scope } => stepping.cancel(scope),
-        Event::Paused { .. } => {
-            stepping.run.core.paused = true;
+        Event::Paused { by, .. } => {
+            stepping.run.core.pause(by);
             Flow::Wait
         }
         Event::Resumed => {
-            stepping.run.core.paused = false;
+            stepping.run.core.lift(None);
+            Flow::Wait
+        }
+        Event::Lifted { by } => {
+            stepping.run.core.lift(Some(by));
             Flow::Wait
         }
         Event::Interrupted { under_way, counted } => stepping.recover(under_way, counted),

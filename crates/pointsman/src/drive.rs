@@ -15,6 +15,7 @@ use clap::Args;
 use pointsman_kernel::{chart::Disposition, job::AgentDecl};
 use pointsman_runtime::{
     config::{Config, LimitsConfig, ModelConfig},
+    exit::Exit,
     host::{self, Approved, Host},
     mcp::{self, McpError, McpLimits},
     model::{self, Prices, Proposals, Spec},
@@ -307,7 +308,7 @@ impl Drive {
             if shows {
                 drop(write!(io::stderr(), "\r\x1b[J"));
             }
-            std::process::exit(words::exit_code(Some(Disposition::Cancelled)).into());
+            std::process::exit(Exit::of(Disposition::Cancelled, None, false).code().into());
         };
         session.when_pressed(PATIENCE, gone).map_err(Error::Session)?;
         let attendant: Box<dyn Attend> = if person::is_there() && !unattended {

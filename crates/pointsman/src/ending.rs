@@ -6,12 +6,10 @@ use std::{
     process::ExitCode,
 };
 
-use pointsman_kernel::{
-    chart::Disposition,
-    turn::{TurnError, TurnErrorKind},
-};
+use pointsman_kernel::chart::Disposition;
 use pointsman_runtime::{
     driver::Standing,
+    exit::{Exit, WAITING},
     session::{Outcome, Session},
 };
 use pointsman_webdriver::{browser::Left, exploration, form::Forms};
@@ -89,7 +87,7 @@ pub(crate) fn conclude(
         Ok(unasked) => (unasked, Ok(())),
         Err(error) => (Vec::new(), Err(Error::Session(error))),
     };
-    let counted = ended.map(|ended| counts(ended, outcome.error.as_ref(), !unasked.is_empty()));
+    let exit = ended.map(|ended| Exit::of(ended, outcome.error.as_ref(), !unasked.is_empty()));
     if json {
         let questions: Vec<_> = outcome.questions.iter().map(lines::asked).collect();
         let mut said = json!({
@@ -127,7 +125,7 @@ pub(crate) fn conclude(
             let result = if steered { words::prose(result) } else { result.clone() };
             report::data(&format!("{result}\n"))
         });
-        let how = counted.map_or_else(|| open(session, outcome), |(_, how)| how);
+        let how = exit.map_or_else(|| open(session, outcome), |exit| exit.name);
         told(session, outcome, (ended, how));
         for reason in &unasked {
             note(&format!("left for a person: {reason}"));
@@ -137,27 +135,9 @@ pub(crate) fn conclude(
     }
     unread?;
     // A person who detaches with Ctrl-C wanted it cancelled.
-    let let_go = let_go.then_some(Disposition::Cancelled);
-    let code = words::exit_code(counted.map(|(ended, _)| ended).or(let_go));
-    Ok(ExitCode::from(code))
-}
-
-/// Returns how a run counts that has ended, and the words for it. What nobody could be asked
-/// for was denied, and a conversation that owes an answer has not succeeded.
-pub(crate) fn counts(
-    ended: Disposition,
-    error: Option<&TurnError>,
-    unasked: bool,
-) -> (Disposition, &'static str) {
-    match (ended, error.filter(|it| owes(it))) {
-        (Disposition::Succeeded, _) if unasked => (Disposition::Denied, "denied"),
-        (Disposition::Succeeded, Some(error)) => {
-            let over = error.kind == TurnErrorKind::Budget;
-            let counts = if over { Disposition::Budget } else { Disposition::Failed };
-            (counts, "ended without an answer")
-        }
-        (ended, _) => (ended, ended.name()),
-    }
+    let cancelled = || Exit::of(Disposition::Cancelled, None, false);
+    let exit = exit.or_else(|| let_go.then(cancelled));
+    Ok(ExitCode::from(exit.map_or(WAITING, Exit::code)))
 }
 
 /// Returns what a run asks, for somebody who answers later.
@@ -169,14 +149,9 @@ pub(crate) fn asked(session: &Session, outcome: &Outcome) -> Vec<String> {
 
 /// Returns whether a run ended so well that nothing but its answer need be said.
 pub(crate) fn needs_no_word(session: &Session, outcome: &Outcome) -> bool {
-    let succeeded = outcome.standing == Standing::Ended(Disposition::Succeeded);
-    let unasked = session.unasked(&outcome.run).is_ok_and(|unasked| unasked.is_empty());
-    succeeded && unasked && !outcome.error.as_ref().is_some_and(owes)
-}
-
-/// Returns whether a conversation owes an answer after this error, however well it ended.
-fn owes(error: &TurnError) -> bool {
-    error.kind != TurnErrorKind::Cancelled
+    let Standing::Ended(ended) = outcome.standing else { return false };
+    let denied = !session.unasked(&outcome.run).is_ok_and(|unasked| unasked.is_empty());
+    Exit::of(ended, outcome.error.as_ref(), denied).code() == 0
 }
 
 /// Returns how a run stands that has not ended.

@@ -219,6 +219,14 @@ pub(crate) enum Error {
         /// How long ago.
         late: String,
     },
+    /// The process that drives the run has thrown the message away.
+    #[error("run {run} ignored it: {why}")]
+    Ignored {
+        /// The run.
+        run: String,
+        /// Why.
+        why: String,
+    },
     /// The run has no such question.
     #[error("run {run} has no open question `{question}`")]
     NoSuchQuestion {

@@ -56,8 +56,10 @@ fn happened(item: &TimelineItem) -> Option<(&'static str, Value)> {
         TimelineKind::Verdict(verdict) if is_stuck(verdict) => ("stuck", plain(verdict)),
         TimelineKind::Verdict(verdict) => ("warning", plain(verdict)),
         TimelineKind::Stage { text: Some(stage) } => ("stage", json!({ "stage": stage })),
-        TimelineKind::Paused { why } => ("paused", json!({ "why": why })),
-        TimelineKind::Resumed => ("resumed", json!({})),
+        TimelineKind::Paused { why, .. } => ("paused", json!({ "why": why })),
+        TimelineKind::Resumed | TimelineKind::Lifted { still_paused: false, .. } => {
+            ("resumed", json!({}))
+        }
         TimelineKind::Failed { why } => ("failed", json!({ "why": why })),
         TimelineKind::Ended { disposition } => {
             ("ended", json!({ "disposition": disposition.name() }))

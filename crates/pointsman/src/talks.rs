@@ -132,15 +132,14 @@ fn state(row: &RunRow) -> String {
     }
 }
 
-/// Returns conversations as a table, with how those stand that have not ended.
+/// Returns conversations as a table, with how they stand.
 pub(crate) fn table(found: &[Found], now: u64, stands: impl Fn(&RunRow) -> String) -> String {
     const HEAD: [&str; 5] = ["RUN", "AGENT", "STATE", "AGE", "FOLDER"];
     let cells = |it: &Found| {
         let dir = it.dir.as_ref().map_or_else(|| "?".into(), |dir| dir.display().to_string());
         let age = words::age(now, it.row.made_ms());
         let (id, agent) = (it.row.id.to_string(), it.row.agent.to_string());
-        let state = it.row.ended.as_ref().map_or_else(|| stands(&it.row), ToString::to_string);
-        [id, agent, state, age, words::visible(&dir)]
+        [id, agent, stands(&it.row), age, words::visible(&dir)]
     };
     let cells: Vec<[String; 5]> = found.iter().map(cells).collect();
     let width = |at: usize| {

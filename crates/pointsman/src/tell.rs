@@ -93,8 +93,10 @@ fn told_item(kind: &TimelineKind) -> Option<(Tone, String)> {
             (Tone::Warning, format!("  governor: {} ({})", line(&verdict.reason), verdict.advice))
         }
         TimelineKind::Stage { text: Some(stage) } => (Tone::Step, format!("● {}", line(stage))),
-        TimelineKind::Paused { why } => (Tone::Warning, format!("  paused: {}", wrong(why))),
-        TimelineKind::Resumed => (Tone::Aside, "  goes on".into()),
+        TimelineKind::Paused { why, .. } => (Tone::Warning, format!("  paused: {}", wrong(why))),
+        TimelineKind::Resumed | TimelineKind::Lifted { still_paused: false, .. } => {
+            (Tone::Aside, "  goes on".into())
+        }
         _ => return None,
     })
 }

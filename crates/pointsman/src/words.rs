@@ -1,21 +1,7 @@
-//! Numbers, texts and exit codes as people and scripts read them.
+//! Numbers and texts as people read them.
 
 use chrono::{Local, TimeZone as _};
-use pointsman_kernel::chart::Disposition;
 pub(crate) use pointsman_runtime::visible::{folded, json, line, prose, visible};
-
-/// Returns the exit code that says how a run stands; 3 is waiting for a person.
-pub(crate) const fn exit_code(ended: Option<Disposition>) -> u8 {
-    match ended {
-        Some(Disposition::Succeeded) => 0,
-        None => 3,
-        Some(Disposition::Budget) => 4,
-        Some(Disposition::Stuck) => 5,
-        Some(Disposition::Cancelled) => 6,
-        Some(Disposition::Denied) => 7,
-        Some(_) => 1,
-    }
-}
 
 /// Writes a number in groups of three digits.
 pub(crate) fn grouped(number: u64) -> String {

@@ -58,6 +58,11 @@ impl Clock {
         self.origin_ms.saturating_add(at.0)
     }
 
+    /// Returns a time of the run, given in milliseconds since 1970.
+    pub const fn at(&self, wall_ms: u64) -> At {
+        At(wall_ms.saturating_sub(self.origin_ms))
+    }
+
     /// Returns how long it is until a time.
     pub fn until(&self, at: At) -> Duration {
         Duration::from_millis(at.since(self.seen()))

@@ -7,7 +7,6 @@
 mod derive;
 mod letter;
 mod load;
-mod pause;
 mod stand;
 mod tell;
 mod work;
@@ -29,9 +28,9 @@ use pointsman_kernel::{
     body::Body,
     chart::Charge,
     erased::{AnyRun, NotStepped, Stepped},
-    event::{Begun, Event},
+    event::{Begun, Event, Pauser},
     id::{Digest, EffectId, Seq},
-    journal::{Entry, FORMAT},
+    journal::Entry,
     replay::Divergence,
 };
 use serde_json::value::to_raw_value;
@@ -45,6 +44,7 @@ use crate::{
     perform::Perform,
     store::{Append, LetterId, Opening, RunId, Store, StoreError},
     timeline::Before,
+    watch::Call,
 };
 use tell::Tally;
 use work::{Moved, Ordered, Working};
@@ -160,8 +160,6 @@ pub struct Driver {
     tally: Tally,
     /// The letter that the event at hand came in.
     letter: Option<LetterId>,
-    /// Whether a person has paused it.
-    held: bool,
 }
 
 impl Driver {
@@ -196,7 +194,7 @@ impl Driver {
         clock: Clock,
     ) -> Self {
         let (outbox, inbox) = mpsc::unbounded_channel();
-        let (tally, letter, held) = (Tally::default(), None, false);
+        let (tally, letter) = (Tally::default(), None);
         let Loaded { run, link: prev, open } = loaded;
         let mut driver = Self {
             id,
@@ -211,7 +209,6 @@ impl Driver {
             open: BTreeMap::new(),
             tally,
             letter,
-            held,
         };
         for (effect, order) in open {
             driver.reopen_order(effect, order);
@@ -293,11 +290,19 @@ impl Driver {
     /// Applies one event; a refused one is told to those who watch. A driver whose
     /// future is dropped here may be ahead of its journal: drop it too.
     pub async fn give(&mut self, event: Event<Body>) -> Result<(), DriveError> {
-        self.hold_or_release(&event);
         if let Err(refused) = self.apply(event, None).await? {
             self.tell(LiveNotice::Refused(refused.to_string().into()));
         }
         Ok(())
+    }
+
+    /// Does what the watch or a parent asks for. Each lifts its own pause alone.
+    pub(crate) async fn heed(&mut self, by: Pauser, call: Call) -> Result<(), DriveError> {
+        self.give(match call {
+            Call::Pause(why) => Event::Paused { why, by: Some(by) },
+            Call::Resume => Event::Lifted { by },
+        })
+        .await
     }
 
     async fn apply(
@@ -315,7 +320,7 @@ impl Driver {
         event: Event<Body>,
         opening: Option<Opening>,
         again: &[EffectId],
-    ) -> Result<Result<Vec<Permit>, NotStepped>, DriveError> {
+    ) -> Result<Result<(Took, Vec<Permit>), NotStepped>, DriveError> {
         let raw = match to_raw_value(&event) {
             Ok(raw) => raw,
             Err(error) => return Ok(Err(NotStepped::Unreadable(error.to_string()))),
@@ -325,13 +330,13 @@ impl Driver {
         let paused = self.run.core().paused;
         let before = self.is_watched().then(|| Before::of(&*self.run));
         let stepped = match self.run.step(&self.program, seq, at, event.clone()) {
-            Ok(Stepped { took: Took::Ignored(_), .. }) => return Ok(Ok(Vec::new())),
+            Ok(Stepped { took: took @ Took::Ignored(_), .. }) => return Ok(Ok((took, Vec::new()))),
             Ok(stepped) => stepped,
             Err(refused) => return Ok(Err(refused)),
         };
         let hops = stepped.hops.clone();
         let entry = Entry {
-            v: FORMAT,
+            v: event.format(),
             seq,
             at,
             event: &raw,
@@ -357,11 +362,14 @@ impl Driver {
             self.start(permit, ordered);
         }
         self.put_away();
-        self.tell_pause(paused);
+        // Its children keep to that.
+        if self.run.core().paused != paused {
+            self.site.performer.paused(&self.id, !paused);
+        }
         if let Some(how) = self.run.core().ended {
             self.site.performer.ended(self.program.agent(), &self.id, how).await;
         }
-        Ok(Ok(permits))
+        Ok(Ok((Took::Applied, permits)))
     }
 
     fn append(&mut self, line: String, orders: &[Ordered]) -> Append {

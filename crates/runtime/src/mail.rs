@@ -1,11 +1,12 @@
-//! A run's mailbox: which letters it takes, and when.
+//! A run's mailbox: what its letters say, and which of them count.
 
-use pointsman_kernel::{event::Event, id::EffectId};
-
-use crate::{
-    driver::{DriveError, Driver, Standing},
-    store::{Letter, Store},
+use pointsman_kernel::{
+    body::Body,
+    event::{Event, Pauser},
+    id::{At, EffectId},
 };
+
+use crate::store::Letter;
 
 /// Returns which of an agent's events a letter gives, if it gives one.
 pub(crate) fn given(letter: &Letter) -> Option<u16> {
@@ -28,33 +29,89 @@ pub(crate) fn about(letter: &Letter) -> Option<EffectId> {
     }
 }
 
-/// Delivers the letters that do not wait for the run to listen: approvals, cancels. Of
-/// several answers to one question the last counts. What ends the run is the last of all.
-pub(crate) async fn deliver(store: &dyn Store, driver: &mut Driver) -> Result<(), DriveError> {
-    let mut letters = store.letters(driver.id()).await?;
-    letters.retain(|it| !is_word(it));
-    for (at, letter) in letters.iter().enumerate() {
-        if matches!(driver.standing(), Standing::Ended(_)) {
-            break;
-        }
+/// Returns all letters, the oldest first, each with whether it counts: of several answers to one
+/// question only the last does. Whether it was sent in time is for the run to decide.
+pub(crate) fn counting(letters: &[Letter]) -> impl Iterator<Item = (&Letter, bool)> {
+    letters.iter().enumerate().map(|(at, letter)| {
         let question = about(letter);
         let mut later = letters.iter().skip(at + 1);
-        // The time of a question goes on while nobody drives the run.
-        let due = question.and_then(|question| driver.due(question));
-        let late = due.is_some_and(|due| due <= letter.at_ms);
-        if late || question.is_some() && later.any(|it| about(it) == question) {
-            driver.pass_over(letter).await?;
-        } else {
-            driver.take(letter).await?;
-        }
-    }
-    Ok(())
+        (letter, question.is_none() || !later.any(|it| about(it) == question))
+    })
 }
 
-/// Delivers the oldest word to a run that listens; returns whether there was one.
-pub(crate) async fn hear(store: &dyn Store, driver: &mut Driver) -> Result<bool, DriveError> {
-    let letters = store.letters(driver.id()).await?;
-    let Some(word) = letters.iter().find(|it| is_word(it)) else { return Ok(false) };
-    driver.take(word).await?;
-    Ok(true)
+/// Returns an event with what the mailbox knows of it: when an answer was sent, and that a pause
+/// which names nobody is a person's.
+pub(crate) fn arrived(mut event: Event<Body>, at: At) -> Event<Body> {
+    match &mut event {
+        Event::Answered { sent, .. } | Event::ApprovalAnswered { sent, .. } => *sent = Some(at),
+        Event::Paused { by, .. } => *by = by.or(Some(Pauser::Person)),
+        _ => {}
+    }
+    event
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{LetterId, RunId};
+
+    fn letters(bodies: &[&str]) -> Vec<Letter> {
+        let letter = |(at, body): (i64, &&str)| Letter {
+            id: LetterId::new(at),
+            run: RunId::from_letters(b"0"),
+            body: (*body).into(),
+            at_ms: 7,
+        };
+        (0..).zip(bodies).map(letter).collect()
+    }
+
+    fn yes(question: u64) -> String {
+        let effect = format!(r#"{{"seq":{question},"index":0}}"#);
+        format!(r#"{{"answered":{{"effect":{effect},"answer":{{"own":true}}}}}}"#)
+    }
+
+    fn no(question: u64) -> String {
+        let (effect, call) = (format!(r#"{{"seq":{question},"index":0}}"#), "0".repeat(64));
+        let rest = r#""granted":false,"reason":"""#;
+        format!(r#"{{"approval_answered":{{"effect":{effect},"call":"{call}",{rest}}}}}"#)
+    }
+
+    fn counted(bodies: &[&str]) -> Vec<bool> {
+        counting(&letters(bodies)).map(|(_, counts)| counts).collect()
+    }
+
+    #[test]
+    fn of_several_answers_to_one_question_the_last_counts() {
+        let (five, six, not_five) = (yes(5), yes(6), no(5));
+        assert_eq!(counted(&[&five]), [true]);
+        assert_eq!(counted(&[&five, &six]), [true, true]);
+        assert_eq!(counted(&[&five, &not_five]), [false, true]);
+        assert_eq!(counted(&[&not_five, &six, &five, &five]), [false, true, false, true]);
+        assert_eq!(counted(&[]), [true; 0]);
+    }
+
+    #[test]
+    fn what_answers_nothing_counts_however_often_it_is_said() {
+        let (cancel, pause) = (r#"{"cancelled":{"scope":"run"}}"#, r#"{"paused":{"why":"tea"}}"#);
+        let five = yes(5);
+        // What cannot be read is refused by the run, and not left here.
+        assert_eq!(counted(&[cancel, pause, &five, cancel, pause, "?", "?"]), [true; 7]);
+    }
+
+    #[test]
+    fn a_letter_tells_when_it_was_sent_and_that_a_person_paused() {
+        let told = |body: &str| {
+            let event = letters(&[body]).remove(0).event().expect("it is an event");
+            serde_json::to_string(&arrived(event, At(7))).expect("it is JSON")
+        };
+        for answer in [yes(5), no(5)] {
+            assert!(told(&answer).ends_with(r#","sent":7}}"#), "{answer}");
+        }
+        // A sender cannot say that it was earlier.
+        let early = yes(5).replace(r#""answer":"#, r#""sent":1,"answer":"#);
+        assert_eq!(told(&early), told(&yes(5)));
+        assert_eq!(told(r#"{"paused":{"why":""}}"#), r#"{"paused":{"why":"","by":"person"}}"#);
+        let machine = r#"{"paused":{"why":"","by":"machine"}}"#;
+        assert_eq!((told(machine), told("\"resumed\"")), (machine.into(), "\"resumed\"".into()));
+    }
 }

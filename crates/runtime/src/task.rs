@@ -9,7 +9,7 @@ use std::{sync::Arc, time::Duration};
 use pointsman_kernel::{
     body::Body,
     chart::Disposition,
-    event::{Event, Scope},
+    event::{Event, Pauser, Scope},
     id::EffectId,
 };
 use tokio::{
@@ -19,7 +19,7 @@ use tokio::{
 
 use crate::{
     driver::{DriveError, Driver, Sent, Standing, written},
-    mail::{deliver, hear},
+    mail::{counting, is_word},
     session::{Decision, approval, end_children},
     store::{Changes, RunId, Store, StoreError},
     watch::{Call, Watch},
@@ -126,14 +126,12 @@ impl RunTask {
         self
     }
 
-    /// Has it pause the run while the machine is short of something. A run that was left paused
-    /// resumes with the first look.
+    /// Has it pause the run while the machine is short of something.
     #[must_use]
     pub(crate) fn with_watch(mut self, watch: Option<Watch>) -> Self {
-        let paused = self.driver.run().core().paused;
         self.machine = watch.map(|watch| {
             let looks = every(watch.every());
-            (watch.taking_over(paused), looks)
+            (watch, looks)
         });
         self
     }
@@ -153,11 +151,11 @@ impl RunTask {
     pub(crate) async fn run(&mut self) -> Result<Rest, DriveError> {
         if !self.delivered {
             self.delivered = true;
-            deliver(&*self.store, &mut self.driver).await?;
+            self.deliver().await?;
         }
         loop {
             self.follow_parent().await?;
-            if self.driver.listens() && hear(&*self.store, &mut self.driver).await? {
+            if self.driver.listens() && self.hear().await? {
                 continue;
             }
             if let Some(rest) = self.rest() {
@@ -171,7 +169,7 @@ impl RunTask {
                 sent = driver.next() => match sent {
                     Sent::Event(event) => Some(event),
                     Sent::Letter => {
-                        deliver(&*self.store, &mut self.driver).await?;
+                        self.deliver().await?;
                         None
                     }
                     Sent::Question => None,
@@ -182,13 +180,13 @@ impl RunTask {
                     Obeyed::Detach => return Ok(Rest::Detached),
                 },
                 () = next_letter(changes, run) => {
-                    deliver(&*self.store, &mut self.driver).await?;
+                    self.deliver().await?;
                     None
                 }
                 () = changed(parent) => None,
                 call = look(machine) => {
                     if let Some(call) = call {
-                        self.driver.heed(call).await?;
+                        self.driver.heed(Pauser::Machine, call).await?;
                     }
                     None
                 }
@@ -197,6 +195,32 @@ impl RunTask {
                 self.driver.give(event).await?;
             }
         }
+    }
+
+    /// Takes the letters that do not wait for the run to listen: answers, cancels, pauses. What
+    /// ends the run is the last of all.
+    pub(crate) async fn deliver(&mut self) -> Result<(), DriveError> {
+        let mut letters = self.store.letters(&self.run).await?;
+        letters.retain(|letter| !is_word(letter));
+        for (letter, counts) in counting(&letters) {
+            if matches!(self.driver.standing(), Standing::Ended(_)) {
+                break;
+            }
+            if counts {
+                self.driver.take(letter).await?;
+            } else {
+                self.driver.pass_over(letter).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the oldest word, if the run has one; it listens.
+    async fn hear(&mut self) -> Result<bool, DriveError> {
+        let letters = self.store.letters(&self.run).await?;
+        let Some(word) = letters.iter().find(|it| is_word(it)) else { return Ok(false) };
+        self.driver.take(word).await?;
+        Ok(true)
     }
 
     /// Writes down the words that were sent and not taken, for the next owner of the run.
@@ -215,11 +239,11 @@ impl RunTask {
     async fn follow_parent(&mut self) -> Result<(), DriveError> {
         let Some(parent) = &mut self.parent else { return Ok(()) };
         let wanted = *parent.borrow_and_update();
-        if wanted == self.driver.run().core().paused {
+        if wanted == self.driver.run().core().is_paused_by(Pauser::Parent) {
             return Ok(());
         }
         let paused = || Call::Pause("its parent is paused".into());
-        self.driver.heed(if wanted { paused() } else { Call::Resume }).await
+        self.driver.heed(Pauser::Parent, if wanted { paused() } else { Call::Resume }).await
     }
 
     /// Returns why the task is over for now, if it is.
@@ -245,8 +269,9 @@ impl RunTask {
     /// Returns whether the run is paused by somebody who lets it go on again: its parent, or the
     /// watch over the machine. For a person's pause somebody must come.
     fn is_paused_for_a_while(&self) -> bool {
-        let paused = self.driver.run().core().paused;
-        paused && (self.parent.is_some() || self.machine.is_some() && !self.driver.is_held())
+        let core = self.driver.run().core();
+        let machines = || core.paused_by.iter().all(|by| *by == Pauser::Machine);
+        core.paused && (self.parent.is_some() || self.machine.is_some() && machines())
     }
 
     async fn obey(&mut self, command: Command) -> Result<Obeyed, DriveError> {

@@ -13,7 +13,7 @@ use pointsman_kernel::{
     body::Body,
     chart::{Charge, Disposition},
     effect::Hop,
-    event::{Scope, Usage},
+    event::{Pauser, Scope, Usage},
     governor::{Level, Verdict},
     id::{At, EffectId, Seq},
     turn::TurnError,
@@ -110,6 +110,17 @@ pub enum TimelineKind {
     Paused {
         /// Why.
         why: Box<str>,
+        /// Who paused it, where that is known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        by: Option<Pauser>,
+    },
+    /// One who paused the run lifted that pause.
+    Lifted {
+        /// Who.
+        by: Pauser,
+        /// Whether somebody else's pause is left.
+        #[serde(skip_serializing_if = "core::ops::Not::not")]
+        still_paused: bool,
     },
     /// Starts go on.
     Resumed,
@@ -221,6 +232,7 @@ impl TimelineKind {
             Self::Cancelled { .. } => "cancelled",
             Self::Paused { .. } => "paused",
             Self::Resumed => "resumed",
+            Self::Lifted { .. } => "lifted",
             Self::Interrupted => "interrupted",
             Self::Forked => "forked",
             Self::Granted { .. } => "granted",

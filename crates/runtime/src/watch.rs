@@ -83,14 +83,6 @@ impl Watch {
         Self { limits, folder: folder.into(), last: None, paused: None }
     }
 
-    /// Takes over a run that was paused when somebody else let go of it: where nothing is
-    /// short any more, the first look lets it go on.
-    #[must_use]
-    pub const fn taking_over(mut self, paused: bool) -> Self {
-        self.paused = if paused { Some(Duration::ZERO) } else { None };
-        self
-    }
-
     /// Returns the time between two looks.
     pub const fn every(&self) -> Duration {
         self.limits.every
@@ -217,15 +209,6 @@ mod tests {
         assert_eq!(watch.judge(ticks(980, 1_100)), None);
         assert!(matches!(watch.judge(ticks(1_061, 1_200)), Some(Call::Pause(_))));
         assert_eq!(watch.judge(ticks(1_061, 1_200)), Some(Call::Resume), "no tick, no load");
-    }
-
-    #[test]
-    fn a_run_that_was_left_paused_goes_on_at_the_first_look() {
-        let mut idle = watch(Limits::default()).taking_over(false);
-        assert_eq!(idle.judge(memory(50)), None);
-        let mut left = watch(Limits::default()).taking_over(true);
-        assert_eq!(left.judge(memory(99)), None, "it is paused already");
-        assert_eq!(left.judge(memory(50)), Some(Call::Resume));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use pointsman_kernel::{
     chart::Disposition,
     id::{At, Digest, Seq},
-    journal::{Entry, FORMAT},
+    journal::Entry,
 };
 use pointsman_runtime::store::{Append, Lease, Opening, RunId, Store, StoreError};
 use serde_json::{json, value::to_raw_value};
@@ -68,7 +68,7 @@ impl Script {
         self.seq = self.seq.next();
         let event = to_raw_value(&json!({ "said": text })).expect("it is JSON");
         let line = Entry {
-            v: FORMAT,
+            v: 1,
             seq: self.seq,
             at: At(self.seq.0 * 7),
             event: &event,

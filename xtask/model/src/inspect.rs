@@ -7,7 +7,7 @@ use pointsman_kernel::{
     event::{Event, Observed},
     governor::Level,
     id::{Digest, EffectId},
-    journal::{Entry, FORMAT, digest},
+    journal::{Entry, digest},
     replay::fold,
     run::{Core, Doing, Purse, Run},
     step,
@@ -140,11 +140,11 @@ pub(crate) fn replays<const N: usize>(chart: &Chart, node: &Node) -> bool {
     for link in node.way() {
         let (seq, seen) = (written.core.next, link.seen.clone());
         let Ok(event) = serde_json::value::to_raw_value(&seen.event) else { return false };
-        let at = seen.at;
+        let (at, v) = (seen.at, seen.event.format());
         let (took, _) =
             drawing(&link.laid, || step(chart, &mut written, seq, seen, &mut out).is_ok());
         let (hops, effects) = (out.hops.clone(), digest(&out));
-        let entry = Entry { v: FORMAT, seq, at, event: &event, hops, effects, prev };
+        let entry = Entry { v, seq, at, event: &event, hops, effects, prev };
         let line = entry.line();
         let (next, _) = drawing(&link.laid, || fold(chart, &mut folded, &mut out, prev, &line));
         let Ok(next) = next else { return false };

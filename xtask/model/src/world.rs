@@ -3,7 +3,7 @@
 use pointsman_kernel::{
     agent::{Answer, ChildEnd, Fault, FaultClass, OrderKind, Reply, ToolCall, ToolResult},
     chart::{Charge, Chart, Disposition, Does, State},
-    event::{Begun, Event, Observed, Scope, Usage},
+    event::{Begun, Event, Observed, Pauser, Scope, Usage},
     governor::{Grant, Level, Permissions},
     id::{At, Digest, EffectId, Seq},
     run::{Core, Doing},
@@ -15,6 +15,8 @@ use super::agent::{ASKED, BODY, TOOL};
 
 /// How long a provider asks to wait: as long as a chart allows unless it says else.
 const HINT_MS: u64 = 60_000;
+/// Who pauses runs here.
+const PAUSER: Pauser = Pauser::Machine;
 const SCOPES: [Scope; 3] = [Scope::Run, Scope::Turn, Scope::Shutdown];
 
 /// Returns the first event of a run: calls of one kind are asked for.
@@ -55,7 +57,7 @@ pub(crate) fn offers(chart: &Chart, core: &Core) -> Vec<Observed<()>> {
         match item.doing {
             Doing::Working { effect, kind, .. } => {
                 for (answer, usage) in answers(chart, kind) {
-                    offer(core.now, Event::Answered { effect, answer, usage });
+                    offer(core.now, Event::Answered { effect, answer, usage, sent: None });
                 }
                 // It may come at the last moment, before the clock is looked at.
                 for answer in [answer(kind), fault(true)] {
@@ -84,7 +86,12 @@ pub(crate) fn offers(chart: &Chart, core: &Core) -> Vec<Observed<()>> {
     for scope in SCOPES.into_iter().filter(|scope| is_offered(chart, *scope)) {
         offer(core.now, Event::Cancelled { scope });
     }
-    offer(core.now, if core.paused { Event::Resumed } else { paused() });
+    if core.paused {
+        offer(core.now, Event::Resumed);
+        offer(core.now, Event::Lifted { by: PAUSER });
+    } else {
+        offer(core.now, paused(Some(PAUSER)));
+    }
     offers
 }
 
@@ -111,11 +118,15 @@ pub(crate) fn misfits(chart: &Chart, core: &Core, closed: &[EffectId]) -> Vec<(S
         misfit(Event::Cancelled { scope });
     }
     if ended || core.paused {
-        misfit(paused());
+        misfit(paused(None));
+        misfit(paused(Some(PAUSER)));
     }
     if ended || !core.paused {
         misfit(Event::Resumed);
+        misfit(Event::Lifted { by: PAUSER });
     }
+    // Nobody lifts what another one has paused.
+    misfit(Event::Lifted { by: Pauser::Person });
     if core.wake.is_none_or(|wake| wake > core.now) {
         misfit(Event::Woke);
     }
@@ -135,8 +146,9 @@ pub(crate) fn misfits(chart: &Chart, core: &Core, closed: &[EffectId]) -> Vec<(S
                 misfit(answered(effect, misfitting(kind)));
                 misfit(approval(effect, Digest::default(), true, None));
             }
-            Doing::Asking { effect, .. } => {
+            Doing::Asking { effect, call, expires, .. } => {
                 misfit(approval(effect, Digest::default(), true, Some(rule(Level::Allow))));
+                misfit(sent_at(approval(effect, call, true, None), expires));
                 misfit(answered(effect, fault(false)));
             }
             _ => {}
@@ -216,15 +228,27 @@ fn fault(repeatable: bool) -> Answer<()> {
 }
 
 fn answered(effect: EffectId, answer: Answer<()>) -> Event<()> {
-    Event::Answered { effect, answer, usage: Usage::default() }
+    Event::Answered { effect, answer, usage: Usage::default(), sent: None }
 }
 
 fn approval(effect: EffectId, call: Digest, granted: bool, remember: Option<Grant>) -> Event<()> {
-    Event::ApprovalAnswered { effect, call, granted, reason: String::new(), remember }
+    let (reason, sent) = (String::new(), None);
+    Event::ApprovalAnswered { effect, call, granted, reason, remember, sent }
 }
 
-fn paused() -> Event<()> {
-    Event::Paused { why: String::new() }
+/// Returns an approval that came as a message.
+fn sent_at(event: Event<()>, at: At) -> Event<()> {
+    match event {
+        Event::ApprovalAnswered { effect, call, granted, reason, remember, .. } => {
+            let sent = Some(at);
+            Event::ApprovalAnswered { effect, call, granted, reason, remember, sent }
+        }
+        event => event,
+    }
+}
+
+const fn paused(by: Option<Pauser>) -> Event<()> {
+    Event::Paused { why: String::new(), by }
 }
 
 /// The rule over the calls that are asked for, and what a person makes of it.

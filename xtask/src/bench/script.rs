@@ -101,7 +101,7 @@ fn next(chart: &Chart, core: &Core, agent: &str, draws: &mut SplitMix64) -> Resu
         let usage = Usage::default();
         return Ok(Observed {
             at: soon,
-            event: Event::Answered { effect: *effect, answer, usage },
+            event: Event::Answered { effect: *effect, answer, usage, sent: None },
         });
     }
     if let Some(Does::Await { events, .. }) = chart.state(core.state).map(State::does) {

@@ -119,7 +119,7 @@ pub(super) fn watched(
             let outside = screen.front(device.package()) == Front::Elsewhere;
             usage.outside_app = u64::from(outside);
         }
-        event = Event::Answered { effect, answer: Answer::Own(report), usage };
+        event = Event::Answered { effect, answer: Answer::Own(report), usage, sent: None };
     }
     Ok(Ride { visited, ids })
 }

@@ -3,7 +3,7 @@
 
 use std::{fs, path::PathBuf};
 
-use pointsman_kernel::{chart::Disposition, id::Digest};
+use pointsman_kernel::{Late, Took, chart::Disposition, id::Digest, run::Doing};
 use serde_json::json;
 
 use crate::world::World;
@@ -83,6 +83,7 @@ fn write_golden_journals() {
 fn scripts() -> Vec<(&'static str, World)> {
     vec![
         ("chat-3-tools-and-hook", chat()),
+        ("chat-3-paused-and-asked", chat_paused_and_asked()),
         ("code-2-two-phases", code()),
         ("code-2-recovers", code_recovers()),
         ("research-2-answered", research()),
@@ -116,6 +117,42 @@ fn chat() -> World {
     world.says("Fixed.");
     world.given(0, &json!({"text": "And the other one?"}));
     world.event(&json!({"cancelled": {"scope": "turn"}})).expect("a turn can be cancelled");
+    world.event(&json!({"cancelled": {"scope": "shutdown"}})).expect("it shuts down");
+    ended(world, Disposition::Succeeded)
+}
+
+/// Who paused, and when an answer was sent: lines of format 2 among others.
+fn chat_paused_and_asked() -> World {
+    let mut world = World::new("chat");
+    let mut begun = world.begin(&json!({}));
+    begun["begun"]["permissions"]["otherwise"] = json!("ask");
+    world.event(&begun).expect("it begins");
+    world.given(0, &json!({"text": "Fix the typo in README."}));
+    world.event(&json!({"paused": {"why": "memory", "by": "machine"}})).expect("it pauses");
+    world.event(&json!({"paused": {"why": "tea", "by": "person"}})).expect("a second pause");
+    let edit = json!({"path": "README", "old": "teh", "new": "the"});
+    world.proposes("", &[("a", "edit", edit)]);
+    world.event(&json!({"lifted": {"by": "person"}})).expect("one pause is over");
+    let lift = json!({"lifted": {"by": "machine"}});
+    let lifted = world.event(&lift).expect("the other is over");
+    assert_eq!(lifted.effects.len(), 1, "only now somebody is asked");
+    assert_eq!(world.event(&lift).expect("it is no fault").took, Took::Ignored(Late::Already));
+    let (effect, _) = world.open.remove(0);
+    let asked = world.run.core().items.iter().find_map(|item| match item.doing {
+        Doing::Asking { call, expires, .. } => Some((call, expires)),
+        _ => None,
+    });
+    let (call, expires) = asked.expect("somebody is asked");
+    let mut answer = json!({"approval_answered": {
+        "effect": effect, "call": call, "granted": true, "reason": "fine", "sent": expires,
+    }});
+    let late = world.event(&answer).expect("it is no fault");
+    assert_eq!(late.took, Took::Ignored(Late::Expired));
+    answer["approval_answered"]["sent"] = json!(expires.0 - 1);
+    world.event(&answer).expect("it was sent in time");
+    world.tool(true, "1 replacement", true);
+    world.own(json!({"post_tools": {"action_taken": true}}));
+    world.says("Fixed.");
     world.event(&json!({"cancelled": {"scope": "shutdown"}})).expect("it shuts down");
     ended(world, Disposition::Succeeded)
 }

@@ -2,11 +2,13 @@
 
 use pointsman_agents::ROWS;
 use pointsman_kernel::{
+    body::Body,
     chart::Chart,
     effect::Effect,
     erased::{AnyRun, NotStepped, Stepped},
+    event::Event,
     id::{At, Digest, EffectId},
-    journal::{Entry, FORMAT},
+    journal::Entry,
     json::canonical_body,
     tool::{ToolDecl, ToolEffect},
 };
@@ -83,15 +85,16 @@ impl World {
         let (seq, at) = (self.run.core().next, At(at));
         // One spelling, whatever order objects are kept in.
         let event = canonical_body(&raw(event)).expect("it is JSON");
-        let typed = serde_json::from_str(event.get())
+        let typed: Event<Body> = serde_json::from_str(event.get())
             .map_err(|error| NotStepped::Unreadable(error.to_string()))?;
+        let v = typed.format();
         let stepped = self.run.step(&self.chart, seq, at, typed)?;
         if self.run.core().next == seq {
             return Ok(stepped);
         }
         let hops = stepped.hops.clone();
         let (effects, prev) = (stepped.digest, self.prev);
-        let line = Entry { v: FORMAT, seq, at, event: &event, hops, effects, prev }.line();
+        let line = Entry { v, seq, at, event: &event, hops, effects, prev }.line();
         self.prev = Digest::of(line.as_bytes());
         self.lines.push(line);
         for Effect { id, order } in &stepped.effects {

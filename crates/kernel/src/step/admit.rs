@@ -13,16 +13,23 @@ use crate::{
 };
 
 /// Why an event came to nothing, as expected now and then.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Error, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Late {
     /// Nobody waits for this answer any more, or it came before.
+    #[error("nobody waits for this answer any more")]
     Answer,
+    /// The answer was sent when it was too late.
+    #[error("the time to answer was over when it was sent")]
+    Expired,
     /// The run has ended.
+    #[error("the run has ended")]
     Ended,
     /// Nothing is due yet.
+    #[error("nothing is due yet")]
     NotDue,
     /// It is so already.
+    #[error("it is so already")]
     Already,
 }
 
@@ -114,7 +121,8 @@ pub(super) fn admit<R>(
             | Event::Forked
             | Event::Granted { .. }
             | Event::Paused { .. }
-            | Event::Resumed => Err(Rejected::Ended),
+            | Event::Resumed
+            | Event::Lifted { .. } => Err(Rejected::Ended),
             Event::Answered { .. }
             | Event::ApprovalAnswered { .. }
             | Event::Woke
@@ -128,16 +136,22 @@ pub(super) fn admit<R>(
         }
         Event::Begun(_) | Event::Forked => Ok(None),
         Event::Given { event, .. } => awaited(chart, core, *event),
-        Event::Answered { effect, answer, .. } => match find(core, *effect)? {
-            Some(Doing::Working { kind, .. }) if answer.fits(kind) => Ok(None),
+        Event::Answered { effect, answer, sent, .. } => match find(core, *effect)? {
+            Some(Doing::Working { kind, deadline, .. }) if answer.fits(kind) => {
+                Ok(expired(*sent, deadline))
+            }
             // The host found that the call cannot run. One that may have run is a person's
             // to decide over.
-            Some(Doing::Asking { again: false, .. }) if has_done_nothing(answer) => Ok(None),
+            Some(Doing::Asking { again: false, expires, .. }) if has_done_nothing(answer) => {
+                Ok(expired(*sent, expires))
+            }
             Some(_) => Err(Rejected::WrongAnswer(*effect)),
             None => Ok(Some(Late::Answer)),
         },
-        Event::ApprovalAnswered { effect, call, .. } => match find(core, *effect)? {
-            Some(Doing::Asking { call: asked, .. }) if asked == *call => Ok(None),
+        Event::ApprovalAnswered { effect, call, sent, .. } => match find(core, *effect)? {
+            Some(Doing::Asking { call: asked, expires, .. }) if asked == *call => {
+                Ok(expired(*sent, expires))
+            }
             Some(_) => Err(Rejected::WrongAnswer(*effect)),
             None => Ok(Some(Late::Answer)),
         },
@@ -148,8 +162,12 @@ pub(super) fn admit<R>(
             Scope::Shutdown if chart.any().shutdown.is_none() => Err(Rejected::NotOffered(*scope)),
             Scope::Run | Scope::Turn | Scope::Shutdown => Ok(None),
         },
-        Event::Paused { .. } => Ok(core.paused.then_some(Late::Already)),
+        Event::Paused { by, .. } => {
+            let stands = by.map_or(core.paused, |by| core.paused_by.contains(&by));
+            Ok(stands.then_some(Late::Already))
+        }
         Event::Resumed => Ok((!core.paused).then_some(Late::Already)),
+        Event::Lifted { by } => Ok((!core.is_paused_by(*by)).then_some(Late::Already)),
         Event::Granted { charge, .. } => {
             let limited = is_limited(chart, *charge);
             if limited { Ok(None) } else { Err(Rejected::Unlimited(*charge)) }
@@ -159,6 +177,11 @@ pub(super) fn admit<R>(
             Ok(None)
         }
     }
+}
+
+/// Returns whether an answer was sent too late. When it is seen does not matter.
+fn expired(sent: Option<At>, expires: At) -> Option<Late> {
+    sent.is_some_and(|sent| sent >= expires).then_some(Late::Expired)
 }
 
 /// Returns whether an answer is a tool's failure that changed nothing.

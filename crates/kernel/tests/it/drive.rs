@@ -183,9 +183,9 @@ impl<'c, 'g> Drive<'c, 'g> {
             Some((effect, None, _)) => {
                 let granted = !self.genes.is_one_in(4);
                 let call = asked(&self.run.core, effect);
-                let reason = String::new();
+                let (reason, remember, sent) = (String::new(), None, None);
                 let event =
-                    Event::ApprovalAnswered { effect, call, granted, reason, remember: None };
+                    Event::ApprovalAnswered { effect, call, granted, reason, remember, sent };
                 Observed { at: self.run.core.now.after(self.genes.number(9)).min(due), event }
             }
             None => Observed { at: due, event: Event::Woke },
@@ -231,7 +231,7 @@ impl<'c, 'g> Drive<'c, 'g> {
             outside_app: u64::from(self.genes.is_one_in(4)),
             ..Usage::default()
         };
-        Event::Answered { effect, answer, usage }
+        Event::Answered { effect, answer, usage, sent: None }
     }
 
     /// Returns an outcome of the job's own.

@@ -164,12 +164,66 @@ fn lines_that_are_missing_twice_or_out_of_order_are_found() {
 #[test]
 fn a_line_of_a_later_format_is_refused_by_its_number() {
     let (_, lines, _) = journal();
-    let later = lines[1].replacen("{\"v\":1,", "{\"v\":2,", 1);
-    assert_eq!(Entry::read(&later).unwrap_err(), Damage::TooNew { found: 2 });
+    let later = lines[1].replacen("{\"v\":1,", "{\"v\":3,", 1);
+    assert_eq!(Entry::read(&later).unwrap_err(), Damage::TooNew { found: 3 });
     let other = r#"{"v":7,"something":"else"}"#;
     assert_eq!(Entry::read(other).unwrap_err(), Damage::TooNew { found: 7 });
     for damaged in ["", "{}", "nonsense", r#"{"v":1,"something":"else"}"#, r#"{"v":-1}"#] {
         assert!(matches!(Entry::read(damaged), Err(Damage::NotAnEntry(_))), "{damaged}");
+    }
+}
+
+#[test]
+fn a_line_has_the_oldest_format_that_its_event_can_be_written_in() {
+    let chart = chart(
+        r#"
+        [state.work]
+        run = "call"
+        timeout = "100ms"
+        tools = "all"
+        on.a = "end"
+        on.b = "end"
+        on.failed = "bad"
+        on.stuck = "bad"
+        on.denied = "bad"
+        "#,
+    );
+    let mut rig = Rig::new(&chart);
+    let script = [
+        ("begin may=ask", 1),
+        ("pause", 1),
+        ("pause machine", 2),
+        ("lift machine", 2),
+        ("pause person", 2),
+        ("resume", 1),
+        ("grant 1.0 sent=5", 2),
+        ("answer 7.0 a", 1),
+    ];
+    for (line, _) in script {
+        rig.play(line);
+    }
+    assert_eq!(rig.lines.len(), script.len(), "all were taken");
+    for (line, (said, format)) in rig.lines.iter().zip(script) {
+        let read = Entry::read(line).unwrap();
+        assert_eq!(read.v, format, "{said}");
+    }
+    for (new, old) in [
+        (2, r#""event":{"paused":{"why":"tea","by":"machine"}},"#),
+        (3, r#""event":{"lifted":{"by":"machine"}},"#),
+        (6, r#","sent":5}},"#),
+    ] {
+        assert!(rig.lines[new].contains(old), "{}", rig.lines[new]);
+    }
+    rig.replays();
+    // A build that knows no later format would have written another line.
+    for (at, wrong) in [(3, ("{\"v\":2,", "{\"v\":1,")), (1, ("{\"v\":1,", "{\"v\":2,"))] {
+        let mut lines = rig.lines.clone();
+        lines[at] = lines[at].replacen(wrong.0, wrong.1, 1);
+        let divergence = read(&chart, &lines).err().unwrap();
+        assert_eq!(divergence.seq().0, at as u64 + 1);
+        let other =
+            matches!(divergence, Divergence::Damaged { source: Damage::OtherFormat { .. }, .. });
+        assert!(other, "{divergence}");
     }
 }
 

@@ -9,7 +9,7 @@ use pointsman_kernel::{
     agent::{Answer, ChildEnd, Fault, FaultClass, Order, OrderKind, Reply, ToolCall, ToolResult},
     chart::{Chart, Disposition, Refused, verify},
     effect::{Cause, EffectKind, Hop},
-    event::{Begun, Event, Observed, Scope, UnderWay, Usage},
+    event::{Begun, Event, Observed, Pauser, Scope, UnderWay, Usage},
     governor::Permissions,
     id::{At, Digest, EffectId, Outcome, Seq},
     journal::{Recorded, Recorder},
@@ -207,6 +207,7 @@ impl<'c> Rig<'c> {
                 granted: verb == "grant",
                 reason: "no".into(),
                 remember: None,
+                sent: sent(words),
             },
             "cannot" => Event::Answered {
                 effect: effect(words[0]),
@@ -216,13 +217,15 @@ impl<'c> Rig<'c> {
                     mutated: words.contains(&"changed"),
                 }),
                 usage: Usage::default(),
+                sent: sent(words),
             },
             "woke" => Event::Woke,
             "cancel" => scope(Scope::Run),
             "cancel_turn" => scope(Scope::Turn),
             "shutdown" => scope(Scope::Shutdown),
-            "pause" => Event::Paused { why: "tea".into() },
+            "pause" => Event::Paused { why: "tea".into(), by: words.first().map(|it| pauser(it)) },
             "resume" => Event::Resumed,
+            "lift" => Event::Lifted { by: pauser(words[0]) },
             "fork" => Event::Forked,
             "more" => Event::Granted {
                 charge: serde_json::from_value(words[0].into()).unwrap(),
@@ -244,7 +247,7 @@ impl<'c> Rig<'c> {
     }
 
     /// Reads `answer EFFECT WHAT [as KIND] [tokens=N] [money=N] [outside=N] [models=N]
-    /// [calls=N] [hint=N]`,
+    /// [calls=N] [hint=N] [sent=MS]`,
     /// where WHAT is an outcome, `more`, `fault` or `fault!` for one not worth repeating.
     fn answer(&self, words: &[&str]) -> Event<Report> {
         let id = effect(words[0]);
@@ -292,8 +295,17 @@ impl<'c> Rig<'c> {
             model_calls: number("models").unwrap_or(0),
             tool_calls: number("calls").unwrap_or(0),
         };
-        Event::Answered { effect: id, answer, usage }
+        Event::Answered { effect: id, answer, usage, sent: sent(words) }
     }
+}
+
+/// Reads `sent=MS`.
+fn sent(words: &[&str]) -> Option<At> {
+    value(words, "sent").map(|ms| At(ms.parse().unwrap()))
+}
+
+fn pauser(name: &str) -> Pauser {
+    serde_json::from_value(name.into()).unwrap()
 }
 
 fn kind<T>(order: &Order<T>) -> OrderKind {

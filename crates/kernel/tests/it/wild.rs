@@ -3,7 +3,7 @@
 use pointsman_kernel::{
     agent::{Answer, ChildEnd, Fault, FaultClass, Reply, ToolResult},
     chart::Disposition,
-    event::{Event, Observed, Scope, UnderWay, Usage},
+    event::{Event, Observed, Pauser, Scope, UnderWay, Usage},
     id::{At, Digest, EffectId, Seq},
 };
 
@@ -29,8 +29,11 @@ impl Drive<'_, '_> {
         let at = if at.0 > u64::MAX / 2 && !self.genes.is_one_in(8) { now } else { at };
         let event = match what {
             8 => last.event.clone(),
-            9 => Event::Paused { why: String::new() },
-            10 => Event::Resumed,
+            9 => Event::Paused { why: String::new(), by: self.pauser() },
+            10 => match self.pauser() {
+                Some(by) => Event::Lifted { by },
+                None => Event::Resumed,
+            },
             11 => Event::Cancelled {
                 scope: match self.genes.below(8) {
                     0 => Scope::Run,
@@ -48,6 +51,7 @@ impl Drive<'_, '_> {
                 granted: self.genes.is_one_in(2),
                 reason: "why".into(),
                 remember: None,
+                sent: self.sent(),
             },
             15 if self.genes.is_one_in(4) => self.begin().event,
             15 if self.genes.is_one_in(2) => Event::Interrupted {
@@ -63,9 +67,21 @@ impl Drive<'_, '_> {
                 effect: self.effect(),
                 answer: self.any_answer(),
                 usage: Usage { tokens: self.genes.number(9), ..Usage::default() },
+                sent: self.sent(),
             },
         };
         Observed { at, event }
+    }
+
+    fn pauser(&mut self) -> Option<Pauser> {
+        [None, Some(Pauser::Person), Some(Pauser::Parent), Some(Pauser::Machine)]
+            [self.genes.below(4)]
+    }
+
+    /// Returns a time around now, or none.
+    fn sent(&mut self) -> Option<At> {
+        let now = self.run.core.now;
+        self.genes.is_one_in(2).then(|| now.after(self.genes.number(200)))
     }
 
     fn effect(&mut self) -> EffectId {

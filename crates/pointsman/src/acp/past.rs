@@ -66,6 +66,7 @@ pub(super) fn recount(
             TimelineKind::Verdict(_)
             | TimelineKind::Retrying { .. }
             | TimelineKind::Paused { .. }
+            | TimelineKind::Lifted { .. }
             | TimelineKind::Resumed => {}
             kind => updates.extend(teller.happened(kind)),
         }

@@ -20,6 +20,7 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     driver::Standing,
+    exit::Exit,
     observe::{LiveNotice, Notice, Observer, Question},
     session::{Conversation, Session, Speaker},
     store::RunId,
@@ -348,13 +349,11 @@ impl Desk {
         }
     }
 
-    const fn stopped(&self, error: Option<&TurnError>) -> StopReason {
+    fn stopped(&self, error: Option<&TurnError>) -> StopReason {
         match error {
             _ if self.cancelling => StopReason::Cancelled,
             Some(TurnError { kind: TurnErrorKind::Cancelled, .. }) => StopReason::Cancelled,
-            Some(TurnError { kind: TurnErrorKind::Budget, .. }) => StopReason::MaxTurnRequests,
-            // `refusal` would have the editor forget what was said, and the run does not.
-            _ => StopReason::EndTurn,
+            error => reason(Exit::of(Disposition::Succeeded, error, false)),
         }
     }
 
@@ -366,6 +365,7 @@ impl Desk {
         self.tell_plan(None).await;
         match conversation.outcome().await {
             Ok(outcome) => {
+                let error = outcome.error;
                 if let Standing::Ended(how) = outcome.standing {
                     self.ended = Some(how);
                     // What a conversation has come to was said in it.
@@ -377,9 +377,9 @@ impl Desk {
                 let stop = match self.ended {
                     _ if self.cancelling => Ok(StopReason::Cancelled),
                     _ if unheard => Err(self.is_over()),
-                    Some(Disposition::Cancelled) => Ok(StopReason::Cancelled),
-                    Some(Disposition::Budget) => Ok(StopReason::MaxTurnRequests),
-                    _ => Ok(StopReason::EndTurn),
+                    // Somebody sits at the editor: nothing was denied for want of a person.
+                    Some(ended) => Ok(reason(Exit::of(ended, error.as_ref(), false))),
+                    None => Ok(StopReason::EndTurn),
                 };
                 self.answer(stop);
             }
@@ -410,5 +410,15 @@ impl Desk {
             self.plan.clone_from(&plan);
             self.tell([SessionUpdate::Plan(Plan::new(plan))]);
         }
+    }
+}
+
+/// Returns how a turn stopped. `refusal` would have the editor forget what was said, and the run
+/// does not.
+const fn reason(exit: Exit) -> StopReason {
+    match exit.counts {
+        Disposition::Cancelled => StopReason::Cancelled,
+        Disposition::Budget => StopReason::MaxTurnRequests,
+        _ => StopReason::EndTurn,
     }
 }

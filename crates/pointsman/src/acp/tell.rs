@@ -121,8 +121,10 @@ impl Teller {
             TimelineKind::Verdict(verdict) if verdict.level != Level::Ask => {
                 vec![thought(&format!("Governor: {} ({})", verdict.reason, verdict.advice))]
             }
-            TimelineKind::Paused { why } => vec![thought(&format!("Paused: {why}"))],
-            TimelineKind::Resumed => vec![thought("Goes on.")],
+            TimelineKind::Paused { why, .. } => vec![thought(&format!("Paused: {why}"))],
+            TimelineKind::Resumed | TimelineKind::Lifted { still_paused: false, .. } => {
+                vec![thought("Goes on.")]
+            }
             TimelineKind::Listens { error } => self.over(error.as_ref()),
             TimelineKind::Ended { .. } => self.over(None),
             _ => Vec::new(),

@@ -5,6 +5,7 @@ use std::{io, process::ExitCode, sync::atomic::Ordering};
 
 use pointsman_runtime::{
     driver::Standing,
+    exit::WAITING,
     session::{Outcome, Session},
     store::RunRow,
 };
@@ -257,7 +258,7 @@ fn left(session: &Session, outcome: &Outcome) -> ExitCode {
     }
     say(&[Line::of(Ink::Dim, &format!("left; next: pointsman chat --resume {run}"))]);
     let waits = !outcome.questions.is_empty();
-    ExitCode::from(if waits { words::exit_code(None) } else { 0 })
+    ExitCode::from(if waits { WAITING } else { 0 })
 }
 
 /// Writes lines while nothing is redrawn.

@@ -276,6 +276,7 @@ fn aside(notice: &Notice) -> Option<Line> {
                 | TimelineKind::Stage { .. }
                 | TimelineKind::Paused { .. }
                 | TimelineKind::Resumed
+                | TimelineKind::Lifted { .. }
                 | TimelineKind::Failed { .. }
         ),
         Notice::Live(live) => matches!(live, LiveNotice::Delayed(_) | LiveNotice::Refused(_)),

@@ -196,7 +196,7 @@ impl Answer {
             let reason = self.reason.clone().unwrap_or_else(unsaid);
             let decision = Decision { granted, reason, remember };
             posted = session.decide(&row.id, question, &decision).map_err(Error::Session)?;
-            if !self.json {
+            if !self.json && !matches!(posted, Posted::Ignored(_)) {
                 report::data(&format!("{word}: {}\n", asked(question)))?;
             }
             if posted == Posted::Waiting && before.get(&question.effect) == Some(&!granted) {
@@ -286,6 +286,9 @@ impl Pause {
 /// Says what became of a word to a run.
 pub(super) fn say(row: &RunRow, posted: Posted, word: &str, json: bool) -> Result<ExitCode, Error> {
     let run = &row.id;
+    if let Posted::Ignored(why) = posted {
+        return Err(Error::Ignored { run: run.to_string(), why });
+    }
     let taken = posted == Posted::Taken;
     if json {
         json_line(&json!({ "run": run.as_str(), "said": word, "taken": taken }))?;

@@ -8,10 +8,11 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use pointsman_kernel::chart::Does;
+use pointsman_kernel::chart::{Disposition, Does};
 use pointsman_runtime::{
     clock::now_ms,
     config::milliseconds,
+    exit::Exit,
     session::Session,
     store::{Listed, Prune, RunId, RunRow},
 };
@@ -147,8 +148,11 @@ fn none_yet(json: bool) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Returns how a run stands that has not ended. One that cannot be read is where it was.
+/// Returns how a run stands. One that cannot be read is where it was.
 pub(super) fn stands(session: &Session, row: &RunRow) -> String {
+    if let Some(ended) = &row.ended {
+        return counts(session, row, ended).into();
+    }
     let recalled = session.recall(&row.id, None).ok();
     let waits = recalled.as_ref().and_then(|recalled| {
         if !recalled.loaded.questions().is_empty() {
@@ -163,6 +167,18 @@ pub(super) fn stands(session: &Session, row: &RunRow) -> String {
         }
     });
     waits.map_or_else(|| format!("in {}", row.state), str::to_owned)
+}
+
+/// Returns how a run counts that has ended: only a success may count as something else.
+fn counts<'a>(session: &Session, row: &RunRow, ended: &'a str) -> &'a str {
+    if ended != Disposition::Succeeded.name() {
+        return ended;
+    }
+    let unasked = session.unasked(&row.id).is_ok_and(|unasked| !unasked.is_empty());
+    let converses = session.agents().decl(&row.agent).converses();
+    let recalled = converses.then(|| session.recall(&row.id, None).ok()).flatten();
+    let error = recalled.as_ref().and_then(|recalled| recalled.loaded.run.turn_error());
+    Exit::of(Disposition::Succeeded, error, unasked).name
 }
 
 pub(super) fn object(row: &RunRow) -> serde_json::Value {
@@ -184,7 +200,7 @@ pub(super) fn table(rows: &[RunRow], now: u64, stands: impl Fn(&RunRow) -> Strin
         [
             row.id.to_string(),
             row.chart.to_string(),
-            row.ended.as_ref().map_or_else(|| stands(row), ToString::to_string),
+            stands(row),
             words::age(now, row.made_ms()),
             row.seq.0.to_string(),
         ]
@@ -247,7 +263,7 @@ impl PruneRuns {
             return Ok(ExitCode::SUCCESS);
         }
         if !pruned.runs.is_empty() {
-            let stands = |row: &RunRow| format!("in {}", row.state);
+            let stands = |row: &RunRow| row.ended.as_deref().unwrap_or("not ended").to_owned();
             report::data(&table(&pruned.runs, now_ms(), stands))?;
         }
         let word = if self.dry_run { "would be removed" } else { "removed" };

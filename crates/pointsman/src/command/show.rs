@@ -10,6 +10,7 @@ use std::{
 use clap::Args;
 use pointsman_kernel::{agent::Answer, chart::Disposition, governor::Level, id::Seq, view::view};
 use pointsman_runtime::{
+    exit::Exit,
     host::Place,
     store::RunRow,
     timeline::{Projector, Spent, TIMELINE_VERSION, TimelineItem, TimelineKind},
@@ -18,7 +19,6 @@ use serde_json::{Value, json};
 
 use super::run::json_line;
 use crate::{
-    ending::counts,
     place::Globals,
     report::{self, Error},
     tell::open_question,
@@ -129,7 +129,7 @@ impl Show {
         // As the exit code of the run counted it.
         let unasked = session.unasked(&row.id).is_ok_and(|unasked| !unasked.is_empty());
         let error = run.turn_error();
-        let how = view.ended.map_or(open, |ended| counts(ended, error, unasked).1);
+        let how = view.ended.map_or(open, |ended| Exit::of(ended, error, unasked).name);
         // Writing to a string cannot fail.
         let _: std::fmt::Result = writeln!(text, "{how}, in `{}`", view.seen_as);
         for question in &open_questions {
@@ -217,7 +217,7 @@ fn about(kind: &TimelineKind) -> Option<About> {
             let charge = charge.name().replace('_', " ");
             plain(&format!("a person grants {amount} more: {charge}"))
         }
-        TimelineKind::Paused { why } => plain(why),
+        TimelineKind::Paused { why, .. } => plain(why),
         _ => return None,
     })
 }

@@ -84,7 +84,9 @@ impl Error {
             Self::TooLate { run, .. } => {
                 format!("`pointsman resume {run}` continues without an answer")
             }
-            Self::AsksNothing { run } => format!("`pointsman show {run}` shows its state"),
+            Self::Ignored { run, .. } | Self::AsksNothing { run } => {
+                format!("`pointsman show {run}` shows its state")
+            }
             Self::NoSuchQuestion { open, .. } if open.is_empty() => {
                 "it has no open question".into()
             }

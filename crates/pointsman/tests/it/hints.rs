@@ -182,6 +182,10 @@ fn a_conversation_without_an_answer_is_shown_as_its_exit_code_counts_it() {
     let (_, out, _) = home.pointsman(&["show", "last"]);
     assert!(out.contains("ended without an answer, in `"), "{out}");
     assert!(!out.contains("succeeded, in `"), "{out}");
+    for list in [&["runs"][..], &["chat", "--list", "--all"]] {
+        let (_, out, _) = home.pointsman(list);
+        assert!(out.contains("  ended without an answer  "), "{out}");
+    }
 }
 
 /// Completes the last of some words, as bash does.

@@ -9,7 +9,7 @@ use pointsman_kernel::{
     chart::Charge,
     effect::{Effect, EffectKind},
     erased::{AnyRun, Stepped},
-    event::{Event, UnderWay},
+    event::{Event, Pauser, UnderWay},
     id::{Digest, EffectId, Seq},
     job::AgentDecl,
     run::{Doing, Item},
@@ -238,7 +238,7 @@ impl Driver {
     ) -> Result<Self, DriveError> {
         let mut driver = Self::reopen(site, program, lease).await?;
         driver.leave_under_way().await?;
-        driver.give(Event::Paused { why: why.into() }).await?;
+        driver.give(Event::Paused { why: why.into(), by: Some(Pauser::Person) }).await?;
         Ok(driver)
     }
 
@@ -287,7 +287,7 @@ impl Driver {
         }
         let again: Vec<EffectId> = under_way.iter().map(|it| it.effect).collect();
         let event = Event::Interrupted { under_way, counted: true };
-        let permits = self
+        let (_, permits) = self
             .commit(event, None, &again)
             .await?
             .map_err(|source| DriveError::NotResumed { run: self.id.clone(), source })?;

@@ -172,7 +172,7 @@ pub(super) fn poll(
 
 /// Returns the event by which an answer reaches the run.
 fn event(effect: EffectId, Done { answer, usage }: Done) -> Event<Body> {
-    Event::Answered { effect, answer, usage }
+    Event::Answered { effect, answer, usage, sent: None }
 }
 
 /// Returns what a step orders. Prompts are rendered from the run as it is now, which is how
@@ -253,6 +253,7 @@ impl Driver {
                 granted: false,
                 reason: why.into(),
                 remember: None,
+                sent: None,
             },
             Asked::Plain(_) => answered(&*self.run, effect, false, why),
         };

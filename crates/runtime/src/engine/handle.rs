@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pointsman_kernel::event::Event;
+use pointsman_kernel::event::{Event, Pauser};
 use tokio::{
     sync::mpsc,
     task::{AbortHandle, JoinHandle},
@@ -10,12 +10,12 @@ use tokio::{
 
 use super::EngineError;
 use crate::{
-    driver::Driver,
+    driver::{DriveError, Driver},
     observe::{Notice, Observer},
     session::{Outcome, Speaker, outcome},
     store::RunId,
     task::{Command, Rest, RunTask, Until},
-    watch::Watch,
+    watch::{Call, Watch},
 };
 
 /// What a run sends to its handle.
@@ -102,17 +102,27 @@ impl RunHandle {
     }
 }
 
-/// Returns the task of a run that takes commands. A run that was paused goes on: with the first
-/// look where the machine is watched, so that nothing is started while it is short of something.
+/// Returns the task of a run that takes commands. A run that was paused goes on.
 pub(crate) async fn talking(
     mut driver: Driver,
     until: Until,
-    watch: Option<Watch>,
+    mut watch: Option<Watch>,
     commands: mpsc::UnboundedReceiver<Command>,
 ) -> Result<RunTask, EngineError> {
-    if driver.run().core().paused && watch.is_none() {
-        driver.give(Event::Resumed).await?;
+    if driver.run().core().paused {
+        lift(&mut driver, watch.as_mut()).await?;
     }
     let task = RunTask::new(driver, until).with_commands(commands).with_watch(watch);
     Ok(task.with_letters().await?)
+}
+
+/// Lifts the pauses of a run that somebody resumes. Where the machine is short of something, its
+/// own pause begins before the others end, so that nothing is started.
+async fn lift(driver: &mut Driver, watch: Option<&mut Watch>) -> Result<(), DriveError> {
+    let Some(call) = watch.and_then(Watch::look) else {
+        return driver.give(Event::Resumed).await;
+    };
+    driver.heed(Pauser::Machine, call).await?;
+    driver.heed(Pauser::Person, Call::Resume).await?;
+    driver.heed(Pauser::Parent, Call::Resume).await
 }

@@ -7,6 +7,7 @@ use pointsman_kernel::{agent::Answer, erased::AnyRun, event::Event, id::EffectId
 use super::{Session, SessionError};
 use crate::{
     clock::now_ms,
+    mail::counting,
     observe::Question,
     store::{Letter, RunId, RunRow},
 };
@@ -42,6 +43,7 @@ impl Session {
             return Ok(BTreeMap::new());
         }
         let run = self.program(id)?.start();
-        Ok(letters.iter().filter_map(|letter| answer(&*run, letter)).collect())
+        let counting = counting(&letters).filter(|(_, counts)| *counts);
+        Ok(counting.filter_map(|(letter, _)| answer(&*run, letter)).collect())
     }
 }

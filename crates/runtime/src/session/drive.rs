@@ -1,6 +1,6 @@
 //! Driving one run on this machine: its task, Ctrl-C, and somebody who is there to be asked.
 
-use std::{cell::Cell, sync::Arc, time::Duration};
+use std::{cell::Cell, time::Duration};
 
 use pointsman_kernel::{
     body::Body,
@@ -14,7 +14,7 @@ use crate::{
     clock::Stopwatch,
     driver::{Driver, answered},
     engine::talking,
-    mail::{about, deliver},
+    mail::about,
     observe::{Asked, Question},
     store::{RunId, Store},
     task::{Command, Rest, RunTask, Until},
@@ -88,13 +88,12 @@ pub(super) async fn talked_with(
 
 /// Puts the open questions to who is there. Returns whether one was answered.
 async fn ask(task: &mut RunTask, attendant: &mut dyn Attend) -> Result<bool, SessionError> {
-    let driver = task.driver_mut();
-    let store = &*Arc::clone(driver.store());
     let mut answered = false;
-    for question in driver.questions() {
-        let (reply, disturbed) = put(driver, store, &question, attendant);
+    for question in task.driver().questions() {
+        let (reply, disturbed) = put(task.driver(), &question, attendant);
         // Somebody else may have spoken meanwhile, and who speaks first is heard first.
-        deliver(store, driver).await?;
+        task.deliver().await?;
+        let driver = task.driver_mut();
         let open = driver.questions().iter().any(|it| it.effect == question.effect);
         // What was taken back and is still open after all is put again.
         answered |= !open || disturbed;
@@ -115,16 +114,12 @@ async fn ask(task: &mut RunTask, attendant: &mut dyn Attend) -> Result<bool, Ses
 }
 
 /// Puts a question. Returns what was said, and whether something came that may close it.
-fn put(
-    driver: &Driver,
-    store: &dyn Store,
-    question: &Question,
-    attendant: &mut dyn Attend,
-) -> (Reply, bool) {
+fn put(driver: &Driver, question: &Question, attendant: &mut dyn Attend) -> (Reply, bool) {
     let threads = Handle::current();
     let (disturbed, looked) = (Cell::new(false), Cell::new(Stopwatch::start()));
     let is_open = || {
         if !disturbed.get() && looked.get().elapsed() >= LOOK {
+            let store = &**driver.store();
             let settled = || threads.block_on(is_settled(store, driver.id(), question));
             disturbed.set(!driver.is_idle() || settled());
             looked.set(Stopwatch::start());
@@ -159,6 +154,7 @@ pub fn approval(run: &dyn AnyRun, question: &Question, decision: &Decision) -> E
             granted: *granted,
             reason: reason.clone(),
             remember: remember.clone(),
+            sent: None,
         },
         Asked::Plain(_) => answered(run, *effect, *granted, reason),
     }

@@ -3,21 +3,32 @@
 use std::time::Duration;
 
 use pointsman_kernel::{
+    Late, Took,
     body::Body,
-    event::{Event, Scope},
+    event::{Event, Pauser, Scope},
+    id::{At, Seq},
 };
 
-use super::{Decision, Session, SessionError, approval, end};
-use crate::{driver::written, observe::Question, store::RunId};
+use super::{Decision, Session, SessionError, approval, end, program};
+use crate::{
+    clock::now_ms,
+    driver::{fold, written},
+    entry,
+    mail::arrived,
+    observe::Question,
+    store::{RunId, RunRow},
+};
 
 /// How long somebody who drives a run has to take a letter.
 const POSTED: Duration = Duration::from_secs(10);
 
 /// What became of an event that was posted.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Posted {
     /// The process that drives the run has taken it.
     Taken,
+    /// The process that drives the run has thrown it away, for this reason: nothing came of it.
+    Ignored(String),
     /// The process that drives the run has not taken it yet.
     Held,
     /// It waits until a process drives the run.
@@ -29,18 +40,50 @@ impl Session {
     /// it waits for the next [`resume`](Self::resume).
     pub fn post(&self, id: &RunId, event: &Event<Body>) -> Result<Posted, SessionError> {
         self.threads.block_on(async {
+            let RunRow { seq, created_ms, .. } = self.store.run(id).await?;
+            let sent = At(now_ms().saturating_sub(created_ms));
             let letter = self.store.post(id, &written(event)).await?;
             if self.store.claim(id).await?.is_some() {
                 return Ok(Posted::Waiting);
             }
-            let taken = async {
+            let gone = async {
                 while self.store.has_letter(letter).await? {
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
-                Ok(Posted::Taken)
+                self.became(id, seq, event, sent).await
             };
-            tokio::time::timeout(POSTED, taken).await.unwrap_or(Ok(Posted::Held))
+            tokio::time::timeout(POSTED, gone).await.unwrap_or(Ok(Posted::Held))
         })
+    }
+
+    /// Returns what became of an event that is no longer in the mailbox. One that was taken is in
+    /// the journal; any other the run would not take now either, and says why.
+    async fn became(
+        &self,
+        id: &RunId,
+        after: Seq,
+        event: &Event<Body>,
+        sent: At,
+    ) -> Result<Posted, SessionError> {
+        // The run has seen another time of sending, by the store's clock.
+        let event = arrived(event.clone(), sent);
+        let is_it = |it: Event<Body>| written(&arrived(it, sent)) == written(&event);
+        let new = self.store.lines(id, after).await?;
+        if new.iter().filter_map(|line| entry::event(line)).any(is_it) {
+            return Ok(Posted::Taken);
+        }
+        let program = program(&self.agents, &*self.store, id).await?;
+        let mut run = fold(&program, id, &self.store.lines(id, Seq(0)).await?)?.run;
+        let (seq, now) = (run.core().next, run.core().now);
+        Ok(Posted::Ignored(match run.step(&program, seq, now, event) {
+            Err(refused) => refused.to_string(),
+            Ok(stepped) => match stepped.took {
+                // Nothing is left to wish for.
+                Took::Ignored(Late::Already) => return Ok(Posted::Taken),
+                Took::Ignored(late) => late.to_string(),
+                _ => "another message took its place".into(),
+            },
+        }))
     }
 
     /// Posts a person's decision over a question of a run.
@@ -74,7 +117,8 @@ impl Session {
     /// that is written down here and now.
     pub fn pause(&self, id: &RunId, why: &str) -> Result<Posted, SessionError> {
         let Some(lease) = self.block_on(self.store.claim(id))? else {
-            return self.post(id, &Event::Paused { why: why.into() });
+            let by = Some(Pauser::Person);
+            return self.post(id, &Event::Paused { why: why.into(), by });
         };
         self.threads.block_on(end::pause(&self.idle(), lease, why))?;
         Ok(Posted::Taken)

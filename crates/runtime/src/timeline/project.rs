@@ -118,7 +118,7 @@ impl Step<'_> {
                 let name = names.get(usize::from(*event)).copied().unwrap_or_default();
                 TimelineKind::Given { event: name.into(), text: describe::words(self.event) }
             }
-            Event::Answered { effect, answer, usage } => {
+            Event::Answered { effect, answer, usage, .. } => {
                 let order = (self.open)(*effect);
                 if let Some(EffectKind::AskPerson(call)) = order {
                     let order = Order::Tool(call.clone());
@@ -136,7 +136,10 @@ impl Step<'_> {
             }
             Event::Woke => TimelineKind::Woke,
             Event::Cancelled { scope } => TimelineKind::Cancelled { scope: *scope },
-            Event::Paused { why } => TimelineKind::Paused { why: why.as_str().into() },
+            Event::Paused { why, by } => TimelineKind::Paused { why: why.as_str().into(), by: *by },
+            Event::Lifted { by } => {
+                TimelineKind::Lifted { by: *by, still_paused: self.run.core().paused }
+            }
             Event::Resumed => TimelineKind::Resumed,
             Event::Interrupted { .. } => TimelineKind::Interrupted,
             Event::Forked => TimelineKind::Forked,

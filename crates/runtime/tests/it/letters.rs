@@ -9,16 +9,20 @@ use std::{
 use pointsman_kernel::{
     chart::Disposition,
     event::{Event, Scope},
+    id::Seq,
 };
 use pointsman_runtime::{
     driver::Standing,
-    observe::Notice,
+    observe::{Notice, Question},
     session::{Asking, Attend, Decision, Nobody, Posted, Reply, Session, approval, overdue},
-    store::RunId,
+    store::{RunId, SqliteStore},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::session::{Desk, has_note, post};
+use crate::{
+    pausing::{cancel, until, while_the_child_waits},
+    session::{Desk, has_note, post},
+};
 
 #[test]
 fn where_nobody_is_there_it_waits_and_an_approval_by_letter_lets_it_go_on() {
@@ -48,34 +52,96 @@ fn where_nobody_is_there_it_waits_and_an_approval_by_letter_lets_it_go_on() {
     assert_eq!(again.steps, outcome.steps, "the same answer twice changes nothing");
 }
 
+/// Runs until something is asked that can be answered for a second.
+fn asked_shortly(desk: &Desk) -> Option<(RunId, Question)> {
+    let mut start = Desk::start(true);
+    let short = "ask_timeout = \"1s\"\ntimeout =";
+    start.source = start.source.replacen("timeout =", short, 1).into();
+    start.program = crate::program(&start.source);
+    let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Nobody);
+    let asked = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
+    Some((asked.run, asked.questions.into_iter().next()?))
+}
+
 #[test]
 fn an_answer_that_was_posted_too_late_counts_for_nothing() {
     // A machine that is busy may need the second for the run itself. It does not every time.
     let tried = (0..5).any(|_| {
         let desk = Desk::new("session-too-late");
-        let mut start = Desk::start(true);
-        let short = "ask_timeout = \"1s\"\ntimeout =";
-        start.source = start.source.replacen("timeout =", short, 1).into();
-        start.program = crate::program(&start.source);
-        let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Nobody);
-        let asked = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
-        let Some(question) = asked.questions.first() else { return false };
-        let row = desk.session.block_on(desk.session.store().run(&asked.run)).expect("it is there");
-        while overdue(&row, question).is_none() {
+        let Some((run, question)) = asked_shortly(&desk) else { return false };
+        let row = desk.session.block_on(desk.session.store().run(&run)).expect("it is there");
+        while overdue(&row, &question).is_none() {
             thread::sleep(Duration::from_millis(20));
         }
         let yes = Decision { granted: true, reason: String::new(), remember: None };
         post(
             desk.session.journal(),
-            &asked.run,
-            &approval(&*crate::program(crate::session::CHART).start(), question, &yes),
+            &run,
+            &approval(&*crate::program(crate::session::CHART).start(), &question, &yes),
         );
-        let outcome = desk.resume(&asked.run, &mut Nobody);
+        let outcome = desk.resume(&run, &mut Nobody);
         assert_eq!(outcome.standing, Standing::Ended(Disposition::Denied));
         assert!(!has_note(&desk.work()));
         true
     });
     assert!(tried, "nothing was asked");
+}
+
+#[test]
+fn whoever_posts_learns_why_nothing_came_of_it() {
+    let [_, child] = while_the_child_waits("letter-ignored", |journal, run, child| {
+        until(&SqliteStore::open(journal).expect("it opens"), child, "answered");
+        let cache = journal.with_extension("cache");
+        let session = Session::open(pointsman_agents::all(), journal, &cache).expect("it opens");
+        let posted = |run: &RunId, event: &Value| {
+            let event = serde_json::from_str(&event.to_string()).expect("it is an event");
+            session.post(run, &event).unwrap_or_else(|error| panic!("{error}"))
+        };
+        let answer = |seq: u64, sent: &Value| {
+            let effect = json!({ "seq": seq, "index": 0 });
+            let answer = json!({ "tool": { "ok": true, "output": "too late", "mutated": false } });
+            json!({ "answered": { "effect": effect, "answer": answer, "sent": sent } })
+        };
+        let ignored = |why: &str| Posted::Ignored(why.into());
+        let stale = posted(child, &answer(1, &json!(1)));
+        assert_eq!(stale, ignored("nobody waits for this answer any more"));
+        let misfit = posted(run, &answer(1, &Value::Null));
+        assert_eq!(misfit, ignored("effect 1.0 cannot be answered in this way"));
+        assert_eq!(posted(run, &answer(7, &Value::Null)), ignored("no step asked for effect 7.0"));
+        // What is so already need not be done.
+        assert_eq!(posted(run, &json!("resumed")), Posted::Taken);
+        assert_eq!(session.pause(run, "tea").expect("it is posted"), Posted::Taken);
+        assert_eq!(session.pause(run, "more tea").expect("it is posted"), Posted::Taken);
+        assert_eq!(posted(run, &cancel()), Posted::Taken);
+    });
+    assert!(!child.contains("too late"), "what is ignored is not written down: {child}");
+}
+
+#[test]
+fn an_answer_that_was_posted_in_time_counts_however_late_it_is_taken() {
+    let tried = (0..5).any(|_| {
+        let desk = Desk::new("session-in-time");
+        let Some((run, question)) = asked_shortly(&desk) else { return false };
+        let row = desk.session.block_on(desk.session.store().run(&run)).expect("it is there");
+        let yes = Decision { granted: true, reason: String::new(), remember: None };
+        let posted = desk.session.decide(&run, &question, &yes);
+        if overdue(&row, &question).is_some() {
+            return false;
+        }
+        assert_eq!(posted.unwrap_or_else(|error| panic!("{error}")), Posted::Waiting);
+        while overdue(&row, &question).is_none() {
+            thread::sleep(Duration::from_millis(20));
+        }
+        desk.resume(&run, &mut Nobody);
+        assert!(has_note(&desk.work()), "it was answered in time");
+        let lines = desk.session.block_on(desk.session.store().lines(&run, Seq(0)));
+        let lines = lines.expect("readable");
+        let answer = lines.iter().find(|line| line.contains("approval_answered"));
+        let answer = answer.expect("it was taken");
+        assert!(answer.starts_with(r#"{"v":2,"#) && answer.contains(r#","sent":"#), "{answer}");
+        true
+    });
+    assert!(tried, "nothing was asked in time");
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn what_was_under_way_is_left_to_whoever_goes_on_with_a_paused_run() {
 }
 
 /// Waits until the journal of a run holds something.
-fn until(store: &SqliteStore, run: &RunId, words: &str) {
+pub(crate) fn until(store: &SqliteStore, run: &RunId, words: &str) {
     for _ in 0..6_000 {
         let lines = store.reader().lines(run, Seq(0)).unwrap_or_default();
         if lines.iter().any(|line| line.contains(words)) {
@@ -99,7 +99,10 @@ fn until(store: &SqliteStore, run: &RunId, words: &str) {
 
 /// Runs a parent whose child waits for its model for an hour, and meanwhile says something
 /// to both. Returns the parent's journal and the child's.
-fn while_the_child_waits(name: &str, say: impl Fn(&Path, &RunId, &RunId) + Send) -> [String; 2] {
+pub(crate) fn while_the_child_waits(
+    name: &str,
+    say: impl Fn(&Path, &RunId, &RunId) + Send,
+) -> [String; 2] {
     let desk = Desk::new(name);
     std::fs::write(desk.work().join("a.md"), "The oven is lit at four.\n").expect("written");
     let script = desk.work().join("script.jsonl");
@@ -130,7 +133,7 @@ fn while_the_child_waits(name: &str, say: impl Fn(&Path, &RunId, &RunId) + Send)
     [lines(&run), lines(&child)]
 }
 
-fn cancel() -> Value {
+pub(crate) fn cancel() -> Value {
     json!({ "cancelled": { "scope": "run" } })
 }
 
@@ -140,12 +143,41 @@ fn a_child_is_paused_with_its_parent() {
         let store = SqliteStore::open(journal).expect("it opens");
         until(&store, child, "answered");
         post(journal, run, &json!({ "paused": { "why": "tea" } }));
-        until(&store, child, r#""paused":{"why":"its parent is paused"}"#);
+        until(&store, child, r#""paused":{"why":"its parent is paused","by":"parent"}"#);
         post(journal, run, &json!("resumed"));
-        until(&store, child, r#""resumed""#);
+        until(&store, child, r#""lifted":{"by":"parent"}"#);
         post(journal, run, &cancel());
     });
     assert!(child.contains("cancelled"), "it ends with its parent: {child}");
+}
+
+#[test]
+fn what_a_person_has_paused_its_parent_does_not_let_go_on() {
+    let [parent, child] = while_the_child_waits("pause-both", |journal, run, child| {
+        let store = SqliteStore::open(journal).expect("it opens");
+        until(&store, child, "answered");
+        let pause = json!({ "paused": { "why": "tea" } });
+        post(journal, child, &pause);
+        until(&store, child, r#""paused":{"why":"tea","by":"person"}"#);
+        post(journal, run, &pause);
+        until(&store, child, r#""by":"parent""#);
+        post(journal, run, &json!("resumed"));
+        until(&store, child, r#""lifted":{"by":"parent"}"#);
+        // It is still paused, or this would be ignored.
+        post(journal, child, &json!("resumed"));
+        until(&store, child, r#""resumed""#);
+        post(journal, run, &cancel());
+    });
+    // Whoever does not know who paused it must not read these lines as if nobody had.
+    let format =
+        |line: &&str| line.starts_with(if is_new(line) { r#"{"v":2,"# } else { r#"{"v":1,"# });
+    let lines = parent.lines().chain(child.lines());
+    assert_eq!(lines.clone().find(|line| !format(line)), None);
+    assert_eq!(lines.filter(|line| is_new(line)).count(), 4, "{parent}\n{child}");
+}
+
+fn is_new(line: &str) -> bool {
+    line.contains(r#""event":{"paused""#) || line.contains(r#""event":{"lifted""#)
 }
 
 #[test]

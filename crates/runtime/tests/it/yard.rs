@@ -160,7 +160,7 @@ async fn a_thousand_runs_wait_on_the_disk_and_all_come_to_their_end() {
     parked(&yard, 1_000).await;
     for id in &ids {
         // Two events at once: the second must not be lost while the first loads the run.
-        assert!(yard.send(id, Event::Paused { why: "tea".into() }));
+        assert!(yard.send(id, Event::Paused { why: "tea".into(), by: None }));
         assert!(yard.send(id, closed()));
     }
     for _ in &ids {

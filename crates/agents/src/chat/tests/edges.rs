@@ -14,7 +14,7 @@ use super::*;
 use crate::dialogue::well_formed;
 
 fn answered(effect: EffectId, answer: Answer<Report>) -> Event<Report> {
-    Event::Answered { effect, answer, usage: Usage::default() }
+    Event::Answered { effect, answer, usage: Usage::default(), sent: None }
 }
 
 #[test]

@@ -43,6 +43,7 @@ fn unknown_duplicate_and_late_answers_change_nothing_and_say_so() {
         effect,
         answer: result(true, true, "x"),
         usage: Usage::default(),
+        sent: None,
     };
     let unknown = EffectId { seq: Seq(999), index: 0 };
     assert_eq!(driver.try_apply(answered(unknown)), Err(Rejected::UnknownEffect(unknown)));

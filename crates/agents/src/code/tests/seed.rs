@@ -122,7 +122,7 @@ fn an_answer_after_its_batch_is_late_and_changes_nothing() {
     driver.cancel(Scope::Turn);
     let before = driver.run.data.clone();
     let answer = result(true, true, "edited after all");
-    let late = Event::Answered { effect, answer, usage: Usage::default() };
+    let late = Event::Answered { effect, answer, usage: Usage::default(), sent: None };
     assert_eq!(driver.try_apply(late), Ok(Took::Ignored(Late::Answer)));
     assert_eq!(driver.run.data, before);
     assert_eq!(driver.state(), "idle");

@@ -202,7 +202,7 @@ impl<'c> Desk<'c> {
     /// Answers the first effect under way.
     pub(super) fn answer(&mut self, answer: Answer<()>) -> Vec<Verdict> {
         let effect = self.working().expect("nothing is under way");
-        self.record(Event::Answered { effect, answer, usage: Usage::default() })
+        self.record(Event::Answered { effect, answer, usage: Usage::default(), sent: None })
     }
 
     /// A fault of the infrastructure.
@@ -248,7 +248,7 @@ impl<'c> Desk<'c> {
     pub(super) fn decide(&mut self, granted: bool, remember: Option<Grant>) -> Vec<Verdict> {
         let (effect, call) = self.asking().expect("nothing is asked");
         let reason = "so be it".into();
-        self.record(Event::ApprovalAnswered { effect, call, granted, reason, remember })
+        self.record(Event::ApprovalAnswered { effect, call, granted, reason, remember, sent: None })
     }
 
     /// Returns the run as a snapshot.

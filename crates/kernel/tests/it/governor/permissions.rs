@@ -258,6 +258,7 @@ fn a_yes_is_to_one_call_and_to_no_other() {
             granted: true,
             reason: String::new(),
             remember: Some(rule("*", &[], Allow)),
+            sent: None,
         };
         let mut run: Run<Clerk> = serde_json::from_str(&desk.snapshot()).unwrap();
         let mut out = Out::default();
@@ -281,7 +282,8 @@ fn an_answer_that_comes_twice_changes_nothing() {
     let (effect, call) = desk.asking().unwrap();
     desk.decide(true, None);
     let reason = String::new();
-    let event = Event::ApprovalAnswered { effect, call, granted: false, reason, remember: None };
+    let (granted, remember, sent) = (false, None, None);
+    let event = Event::ApprovalAnswered { effect, call, granted, reason, remember, sent };
     let mut run: Run<Clerk> = serde_json::from_str(&desk.snapshot()).unwrap();
     let seen = Observed { at: At(0), event };
     let took = step(&chart, &mut run, desk.recorder.run().core.next, seen, &mut Out::default());

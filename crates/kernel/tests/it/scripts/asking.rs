@@ -296,3 +296,46 @@ fn unattended_a_call_that_is_impossible_is_not_denied() {
         ",
     );
 }
+
+#[test]
+fn an_answer_that_was_sent_too_late_is_ignored_whenever_it_is_seen() {
+    check(
+        CALL,
+        "
+        begin may=ask => -> call; start 1.0 own 0.1; wake 100
+        +30 answer 1.0 more => ask 2.0 read; Ask by Permission; time 970; wake 60030
+        +5 grant 2.0 sent=60030 => ignored: Expired
+        deny 2.0 sent=99999 => ignored: Expired
+        cannot 2.0 gone sent=60030 => ignored: Expired
+        +99000 grant 2.0 sent=60030 => ignored: Expired
+        @99035 woke => call -denied-> stopped; 0: denied; ended cancelled
+        ",
+    );
+}
+
+#[test]
+fn an_answer_that_was_sent_in_time_counts_however_late_it_is_seen() {
+    // One that does not say when it was sent was in time.
+    for sent in ["sent=60029", ""] {
+        let script = format!(
+            "
+            begin may=ask => -> call; start 1.0 own 0.1; wake 100
+            +30 answer 1.0 more => ask 2.0 read; Ask by Permission; time 970; wake 60030
+            @70000 grant 2.0 {sent} => start 3.0 read; calls 1; wake 70070
+            "
+        );
+        check(CALL, &script.replace("2.0  =>", "2.0 =>"));
+    }
+}
+
+#[test]
+fn an_answer_of_an_agents_own_is_late_after_its_deadline() {
+    check(
+        CALL,
+        "
+        begin may=ask => -> call; start 1.0 own 0.1; wake 100
+        +30 answer 1.0 more sent=100 => ignored: Expired
+        @150 answer 1.0 b sent=99 => call -b-> end; 0: settled; time 850; ended succeeded
+        ",
+    );
+}

@@ -143,3 +143,78 @@ fn pausing_twice_and_resuming_twice_changes_nothing() {
         ",
     );
 }
+
+#[test]
+fn what_the_machine_has_paused_only_the_machine_lifts() {
+    check(
+        TWO,
+        "
+        begin => -> first; start 1.0 Model; wake 100
+        lift machine => ignored: Already
+        pause machine =>
+        pause machine => ignored: Already
+        pause => ignored: Already
+        answer 1.0 a => first -a-> second; 0: settled
+        lift person => ignored: Already
+        lift parent => ignored: Already
+        lift machine => start 4.0 own 0.1; wake 100
+        lift machine => ignored: Already
+        ",
+    );
+}
+
+#[test]
+fn a_pause_stands_until_the_last_who_paused_has_lifted_theirs() {
+    check(
+        TWO,
+        "
+        begin => -> first; start 1.0 Model; wake 100
+        pause parent =>
+        pause person =>
+        answer 1.0 a => first -a-> second; 0: settled
+        lift parent =>
+        lift parent => ignored: Already
+        lift machine => ignored: Already
+        lift person => start 6.0 own 0.1; wake 100
+        ",
+    );
+}
+
+#[test]
+fn a_person_who_resumes_a_run_lifts_every_pause() {
+    check(
+        TWO,
+        "
+        begin => -> first; start 1.0 Model; wake 100
+        pause person =>
+        pause machine =>
+        pause parent =>
+        answer 1.0 a => first -a-> second; 0: settled
+        resume => start 6.0 own 0.1; wake 100
+        lift machine => ignored: Already
+        pause machine =>
+        ",
+    );
+}
+
+#[test]
+fn what_nobody_in_particular_has_paused_anyone_lifts() {
+    for by in ["person", "parent", "machine"] {
+        check(
+            TWO,
+            &format!("begin => -> first; start 1.0 Model; wake 100\npause =>\nlift {by} =>"),
+        );
+    }
+    // Whoever joins in must lift it themselves.
+    check(
+        TWO,
+        "
+        begin => -> first; start 1.0 Model; wake 100
+        pause =>
+        pause machine =>
+        lift person => ignored: Already
+        lift machine =>
+        resume => ignored: Already
+        ",
+    );
+}
