@@ -7,6 +7,7 @@
 
 mod budgets;
 mod day;
+mod engine;
 mod explore;
 mod form;
 mod hooks;
@@ -33,6 +34,7 @@ use pointsman_kernel::{
 use thiserror::Error;
 
 pub use budgets::{BudgetConfig, BudgetsConfig};
+pub use engine::Env;
 pub use explore::ExploreConfig;
 pub use form::{FormConfig, Submit};
 pub use hooks::{HooksConfig, TalkConfig};
@@ -143,6 +145,38 @@ pub struct Config {
     pub explore: ExploreConfig,
     /// `[budget]`.
     pub budgets: BudgetsConfig,
+}
+
+/// What is settled for work in a folder, and by which files.
+#[derive(Clone, Debug, Default)]
+pub struct Settled {
+    /// Both files, one over the other.
+    pub config: Config,
+    /// The user's file, if it is there.
+    pub user: Option<PathBuf>,
+    /// The repository's file, if it is there.
+    pub repository: Option<PathBuf>,
+}
+
+impl Settled {
+    /// Reads the user's file, and under it the nearest one from a folder upwards.
+    pub fn read(user: Option<PathBuf>, folder: Option<&Path>) -> Result<Self, ConfigError> {
+        let mut settled = Self::default();
+        if let Some(file) = user
+            && let Some(config) = Config::read(&file, Origin::User)?
+        {
+            settled = Self { config, user: Some(file), repository: None };
+        }
+        // A user's own folder may lie above the folder that is worked in.
+        let found = folder.and_then(Config::find).filter(|it| settled.user.as_ref() != Some(it));
+        if let Some(file) = found
+            && let Some(config) = Config::read(&file, Origin::Repository)?
+        {
+            settled.config = settled.config.under(config);
+            settled.repository = Some(file);
+        }
+        Ok(settled)
+    }
 }
 
 /// `[model]`: who is asked, and how.

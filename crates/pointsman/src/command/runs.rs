@@ -110,7 +110,7 @@ impl Runs {
             None => {}
         }
         // Looking makes nothing: where no run was kept yet, there may be no right to write.
-        if !globals.journal(&place::user()?.config)?.exists() {
+        if !globals.journal(&place::user()?)?.exists() {
             return Ok(none_yet(self.json));
         }
         let session = globals.session()?;
@@ -222,7 +222,7 @@ pub(super) fn table(rows: &[RunRow], now: u64, stands: impl Fn(&RunRow) -> Strin
 
 impl PruneRuns {
     fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
-        let config = place::user()?.config;
+        let config = place::user()?;
         let kept = config.journal.keep.map(|keep| usize::try_from(keep).unwrap_or(usize::MAX));
         let keep = self.keep.or(kept);
         if self.older_than.is_none() && keep.is_none() {
