@@ -72,13 +72,13 @@ impl Approved {
         if let Some(error) = typed.iter().find_map(|name| servers.unlisted(name)) {
             return Err(error);
         }
-        let servers = servers.believing(&config.believe);
-        let mut names = servers.approved(&config.approve);
+        let servers = servers.believing(config.believe.as_deref().unwrap_or_default());
+        let mut names = servers.approved(config.approve.as_deref().unwrap_or_default());
         names.extend(typed.iter().cloned());
         let wrong = servers.wrong().find(|(name, _)| names.iter().any(|it| it == name));
         match wrong.map(|(_, error)| error) {
             Some(error) => Err(error),
-            None => Ok(Self { servers, names, limits: config.limits() }),
+            None => Ok(Self { servers, names, limits: config.clone().over(McpLimits::default()) }),
         }
     }
 }

@@ -65,9 +65,9 @@ fn problems(text: &str, origin: Origin) -> Vec<(usize, String, String)> {
 #[test]
 fn every_key_is_read() {
     let config = Config::parse(WHOLE, Origin::Repository).expect("it is harmless");
-    assert_eq!(config.model.prices, Some((2_500_000, 10_000_000)));
+    assert_eq!(config.model.prices, Some(Prices { input: 2_500_000, output: 10_000_000 }));
     assert_eq!(config.model.answer_bytes, Some(1 << 20));
-    assert_eq!((config.model.connect_ms, config.model.idle_ms), (Some(5_000), Some(120_000)));
+    assert_eq!(config.model.connect, Some(Duration::from_secs(5)));
     assert_eq!(config.limits.file_bytes, Some(1_000_000));
     assert_eq!(config.limits.redirects, Some(0));
     assert_eq!(config.watch.disk_free, Some(5_000_000_000));
@@ -84,7 +84,7 @@ fn every_key_is_read() {
         after_tools = [{ run = \"make\", when = [\"edit\"], timeout = \"3s\" }, { run = \"x\" }]\n";
     let config = Config::parse(own, Origin::User).expect("it is the user's own");
     assert_eq!(config.sandbox.landlock, Some(false));
-    assert_eq!(config.mcp.start_ms, Some(9_000));
+    assert_eq!(config.mcp.start, Some(Duration::from_secs(9)));
     let options = config.journal.options();
     assert_eq!((options.busy.as_secs(), options.max_bytes), (300, Some(2_000_000_000)));
     let hooks = config.hooks.hooks();
@@ -277,7 +277,7 @@ fn a_repository_only_makes_limits_and_the_watch_stricter() {
     let parse = |text: &str, origin| Config::parse(text, origin).expect("it is sound");
     let user = parse(user, Origin::User);
     let both = user.clone().under(parse(repository, Origin::Repository));
-    assert_eq!(both.model.prices, Some((3_000_000, 15_000_000)));
+    assert_eq!(both.model.prices, Some(Prices { input: 3_000_000, output: 15_000_000 }));
     assert_eq!(both.limits.output_bytes, Some(8 << 10));
     assert_eq!(both.limits.results, Some(100));
     assert_eq!(both.limits.shell_ms, Some(300_000));
@@ -287,10 +287,16 @@ fn a_repository_only_makes_limits_and_the_watch_stricter() {
     assert_eq!(both.limits.shell_max_ms, Some(600_000));
     assert_eq!((both.watch.cpu, both.watch.memory), (Some(50), Some(85)));
     assert_eq!(both.watch.disk_free, Some(10_000_000_000));
-    assert_eq!((both.watch.every_ms, both.watch.longest_ms), (Some(7_000), Some(60_000)));
+    assert_eq!(
+        (both.watch.every, both.watch.longest),
+        (Some(Duration::from_secs(7)), Some(Duration::from_mins(1)))
+    );
     assert_eq!(user.clone().under(Config::default()), user);
     let priced = parse("[model]\nprices = { input = \"1\", output = \"2\" }", Origin::Repository);
-    assert_eq!(Config::default().under(priced).model.prices, Some((1_000_000, 2_000_000)));
+    assert_eq!(
+        Config::default().under(priced).model.prices,
+        Some(Prices { input: 1_000_000, output: 2_000_000 })
+    );
 }
 
 #[test]
