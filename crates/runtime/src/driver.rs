@@ -5,14 +5,12 @@
 //! (5) start its effects; (6) tell those who watch.
 
 mod derive;
-mod letter;
 mod load;
 mod pause;
 pub(crate) mod say;
 mod stand;
 mod tell;
 mod work;
-mod write;
 
 pub(crate) use derive::Derived;
 #[cfg(feature = "tools")]
@@ -25,7 +23,7 @@ pub use stand::listens;
 pub(crate) use work::answered;
 pub use work::{is_aside, question};
 
-use std::{collections::BTreeMap, future::poll_fn, sync::Arc};
+use std::{collections::BTreeMap, future::poll_fn, pin::pin, sync::Arc, time::Duration};
 
 use pointsman_kernel::{
     Short, Took,
@@ -44,13 +42,16 @@ use tokio::sync::mpsc;
 
 use crate::{
     clock::{Clock, now_ms},
-    journal::{Journal, Permit},
+    journal::{Committed, Journal, Permit},
     observe::{Notice, Observer},
     perform::Perform,
-    store::{Append, LetterId, Opening, RunId, Store, StoreError},
+    store::{Append, Letter, LetterId, Opening, RunId, Store, StoreError},
 };
-use tell::Tally;
+use tell::{Tally, tell};
 use work::{Moved, Ordered, Working};
+
+/// How long an entry may take before those who watch are told. A flush takes milliseconds.
+const LONG: Duration = Duration::from_secs(1);
 
 /// Entries between two snapshots.
 const SNAPSHOT_EVERY: u64 = 256;
@@ -383,6 +384,57 @@ impl Driver {
             letter: self.letter.take(),
         }
     }
+
+    /// Writes an entry, and waits until it is on disk: as long as the store is set to wait for
+    /// another process that writes.
+    async fn write(
+        &mut self,
+        append: Append,
+        opening: Option<Opening>,
+        starts: Vec<(EffectId, bool)>,
+    ) -> Result<Committed, DriveError> {
+        let seq = append.seq;
+        let mut writing = pin!(self.journal.write(append, opening, starts));
+        if let Ok(written) = tokio::time::timeout(LONG, writing.as_mut()).await {
+            return Ok(written?);
+        }
+        let why = format!(
+            "entry {} is not on disk yet; another process may be writing to the journal",
+            seq.0
+        );
+        tell(&self.site.observers, &self.id, &Notice::Delayed(why.into()));
+        Ok(writing.await?)
+    }
+
+    /// Applies an event that came in a letter, and takes the letter away with it: it
+    /// counts once, whatever happens. One that is refused or late is thrown away.
+    pub async fn take(&mut self, letter: &Letter) -> Result<(), DriveError> {
+        self.letter = Some(letter.id);
+        match letter.event() {
+            Ok(event) => self.give(event).await?,
+            Err(error) => {
+                let refused = NotStepped::Unreadable(error.to_string());
+                self.tell(&Notice::Refused(refused.to_string().into()));
+            }
+        }
+        match self.letter.take() {
+            Some(unused) => self.discard(unused).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Throws a letter away: a later one says something else.
+    pub async fn pass_over(&mut self, letter: &Letter) -> Result<(), DriveError> {
+        self.discard(letter.id).await
+    }
+
+    async fn discard(&mut self, letter: LetterId) -> Result<(), DriveError> {
+        match self.site.store.discard(letter).await {
+            // The entry that ends a run takes all its letters away.
+            Ok(()) | Err(StoreError::NoSuchLetter { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
 }
 
 /// What a driver is sent, or comes upon itself.
@@ -410,7 +462,7 @@ pub(crate) fn written(event: &Event<Body>) -> String {
 }
 
 /// Sleeps for so long, or for ever.
-async fn sleep(duration: Option<std::time::Duration>) {
+async fn sleep(duration: Option<Duration>) {
     match duration {
         Some(duration) => tokio::time::sleep(duration).await,
         None => std::future::pending().await,
