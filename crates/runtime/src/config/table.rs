@@ -98,9 +98,7 @@ impl<T> Set<T> for Option<T> {
 /// itself. Then come the tables in it.
 macro_rules! table {
     (@table [$($about:tt)*] $name:ident $usual:ident [$default:expr]
-        $(
-            $field:ident: $type:ty = $how:ident $key:literal $read:expr, $wins:expr $(=> $to:ident)?;
-        )*
+        $($field:ident: $type:ty = $how:ident $key:literal $read:expr, $wins:expr $(=> $to:ident)?;)*
         $( [$inner_key:literal] $inner:ident: $table:ty; )*
         $( only $only:literal; )?
     ) => {
@@ -129,15 +127,13 @@ macro_rules! table {
                 let $usual = $default;
                 Self {
                     $( $field: $wins.settle(self.$field, repository.$field), )*
-                    $( $inner: $crate::config::table::Table::under(self.$inner, repository.$inner), )*
+                    $( $inner: self.$inner.under(repository.$inner), )*
                 }
             }
         }
     };
     (@over $name:ident [$part:ty]
-        $(
-            $field:ident: $type:ty = $how:ident $key:literal $read:expr, $wins:expr $(=> $to:ident)?;
-        )*
+        $($field:ident: $type:ty = $how:ident $key:literal $read:expr, $wins:expr $(=> $to:ident)?;)*
         $( [$($inner:tt)*] $($rest:tt)* )?
     ) => {
         impl $name {

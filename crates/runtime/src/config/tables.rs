@@ -7,7 +7,10 @@ use reqwest::Url;
 use toml::de::DeValue;
 
 use super::{
-    keys::{self, Keys, Value, count, duration, flag, ms, path, paths, percent, size, text, texts},
+    keys::{
+        self, Keys, Value, count, count_or_none, duration, flag, ms, path, paths, percent, size,
+        text, texts,
+    },
     table::{
         Wins::{Kept, Own, Repository, User},
         least, most, table,
@@ -38,8 +41,8 @@ table! {
 }
 
 table! {
-    /// `[limits]`: how much a tool may take and say. Lower ones for the search of repositories would
-    /// keep them from being found.
+    /// `[limits]`: how much a tool may take and say. Lower ones for the search of repositories
+    /// would keep them from being found.
     LimitsConfig for tool::Limits as usual = tool::Limits::default();
     output_bytes: usize = read "output" size, least(usual.output_bytes) => output_bytes;
     file_bytes: u64 = read "file" size, least(usual.file_bytes) => file_bytes;
@@ -49,7 +52,7 @@ table! {
     shell_max_ms: u64 = read "shell_timeout_max" ms, least(usual.shell_max_ms) => shell_max_ms;
     http_ms: u64 = read "http_timeout" ms, least(usual.http_ms) => http_ms;
     http_bytes: usize = read "http_page" size, least(usual.http_bytes) => http_bytes;
-    redirects: usize = read "http_redirects" keys::count_or_none, least(usual.redirects) => redirects;
+    redirects: usize = read "http_redirects" count_or_none, least(usual.redirects) => redirects;
     sandbox_ms: u64 = read "sandbox_timeout" ms, least(usual.sandbox_ms) => sandbox_ms;
     repository_entries: usize = read "repository_entries" count, Own => repository_entries;
     repository_ms: u64 = read "repository_timeout" ms, Own => repository_ms;
