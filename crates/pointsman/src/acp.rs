@@ -35,7 +35,7 @@ use agent_client_protocol::{
     },
 };
 use pointsman_kernel::{body::Body, governor::Permissions};
-use pointsman_runtime::{host, session::Session};
+use pointsman_runtime::{engine::EngineConfig, session::Session};
 use thiserror::Error as ThisError;
 
 use {
@@ -89,7 +89,7 @@ pub(crate) enum AcpError {
 #[derive(Debug)]
 pub(crate) struct Furnished {
     /// Its model, its tools and the folder's own servers.
-    pub(crate) host: host::Settings,
+    pub(crate) engine: EngineConfig,
     /// What may run unasked. Somebody sits at the editor, so they should be attended.
     pub(crate) permissions: Permissions,
     /// The agent's configuration.

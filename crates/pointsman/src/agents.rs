@@ -6,11 +6,11 @@ use pointsman_agents::{explore::Explore, form::Form};
 use pointsman_kernel::agents::Agents;
 use pointsman_runtime::{
     config::Config,
+    engine::EngineConfig,
     executor::Executors,
-    host,
     session::{Session, SessionError},
     store::RunId,
-    tool::{Tool, Toolbox},
+    tool::{self, Tool, Toolbox, sandbox::OWN_PROGRAM},
 };
 use pointsman_webdriver::{
     explore::Devices,
@@ -26,14 +26,21 @@ pub(crate) fn toolbox() -> Toolbox {
     with(&Toolbox::default(), SubmitTool::default())
 }
 
-/// Gives a host the executors of the agents that act on browsers and devices, and returns the
+/// Gives tools what this program has: all that ship, and itself as the helper of the sandbox.
+pub(crate) fn equipped(mut tools: tool::Settings) -> tool::Settings {
+    tools.toolbox = toolbox();
+    tools.sandbox.helper = Some(OWN_PROGRAM.into());
+    tools
+}
+
+/// Gives an engine the executors of the agents that act on browsers and devices, and returns the
 /// one that fills forms.
-pub(crate) fn register(host: &mut host::Settings, session: &Session, config: &Config) -> Forms {
+pub(crate) fn register(engine: &mut EngineConfig, session: &Session, config: &Config) -> Forms {
     let (journal, store) = (session.journal(), session.store());
     let forms = Forms::new(settings::browser(&config.form), journal, Arc::clone(store));
     let devices = Devices::new(settings::device(&config.explore), journal, Arc::clone(store));
-    host.tools.toolbox = with(&host.tools.toolbox, SubmitTool::over(forms.clone()));
-    host.executors = Executors::default().with::<Form>(forms.clone()).with::<Explore>(devices);
+    engine.tools.toolbox = with(&engine.tools.toolbox, SubmitTool::over(forms.clone()));
+    engine.executors = Executors::default().with::<Form>(forms.clone()).with::<Explore>(devices);
     forms
 }
 

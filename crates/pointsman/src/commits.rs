@@ -7,22 +7,18 @@ use std::{
 };
 
 use pointsman_kernel::job::AgentDecl;
-use pointsman_runtime::{config, tool::Author};
-
-use crate::{
-    drive::Drive,
-    person,
-    place::{Settled, user_file},
-    report,
-    tell::note,
-    words,
+use pointsman_runtime::{
+    config::{self, Config},
+    tool::Author,
 };
+
+use crate::{drive::Drive, person, place::user_file, report, tell::note, words};
 
 /// Asks whether changes are committed where nobody has said so, somebody is there, and there is
 /// a repository. Without an answer nothing is committed, and the next run asks again.
-pub(crate) fn settle(drive: &Drive, settled: &mut Settled, agent: &AgentDecl, attended: bool) {
-    let settled = &mut settled.config.hooks.commit;
-    let open = settled.is_none() && !drive.commit && !drive.json;
+pub(crate) fn settle(drive: &Drive, config: &mut Config, agent: &AgentDecl, attended: bool) {
+    let settled = &mut config.hooks.commit;
+    let open = settled.is_none() && !drive.json;
     if !open || !attended || !agent.converses() || !person::is_there() {
         return;
     }

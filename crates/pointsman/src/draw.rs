@@ -13,7 +13,7 @@ mod place;
 mod plan;
 mod rank;
 mod shape;
-mod style;
+pub(crate) mod style;
 #[cfg(test)]
 mod tests;
 pub(crate) mod text;

@@ -14,16 +14,15 @@ use std::{
 use clap::Args;
 use pointsman_kernel::{chart::Disposition, job::AgentDecl};
 use pointsman_runtime::{
-    config::{Config, LimitsConfig, ModelConfig},
+    config::{Config, McpConfig},
+    engine::{Approved, EngineConfig},
     exit::Exit,
-    host::{self, Approved, Host},
-    mcp::{self, McpError, McpLimits},
-    model::{self, Prices, Proposals, Spec},
+    host::Host,
+    mcp::{self, McpError},
+    model,
     observe::{Log, Observer},
-    session::{self, Attend, Nobody, Session},
+    session::{Attend, Nobody, Session},
     store::RunId,
-    tool::{self, Author},
-    watch,
 };
 use pointsman_webdriver::form::Forms;
 
@@ -32,7 +31,7 @@ use crate::{
     lines::Lines,
     live::Live,
     person::{self, Absent, Person},
-    place::{self, Settled, variable},
+    place::{self, variable},
     report::Error,
     tell::{Blame, Plain, note},
     words,
@@ -128,150 +127,69 @@ impl Drive {
         Ok(self)
     }
 
-    /// Returns whether anything names a model that writes: quoting is not writing.
-    pub(crate) fn names_model(&self, config: &ModelConfig) -> bool {
-        let named = self.model.clone().or_else(|| variable("POINTSMAN_MODEL"));
-        named.or_else(|| config.spec.clone()).is_some_and(|spec| spec != "quote")
+    /// Returns what is settled in the folder, with what the environment and the command line say.
+    pub(crate) fn config(&self) -> Result<Config, Error> {
+        Ok(self.over(place::settled(self.dir())?.config))
     }
 
-    /// Returns which model is asked, and how.
-    pub(crate) fn model(&self, config: &ModelConfig) -> Result<model::Settings, Error> {
-        let named = self.model.clone().or_else(|| variable("POINTSMAN_MODEL"));
-        let spec = match named.or_else(|| config.spec.clone()) {
-            Some(text) => text.parse::<Spec>().map_err(Error::Model)?,
-            None => Spec::quote(),
-        };
-        let settled = || variable("POINTSMAN_BASE_URL").or_else(|| config.base_url.clone());
-        let base = self.base_url.clone().or_else(|| settled().filter(|_| !self.recorded));
-        let env = |name: &str| variable(name);
-        let mut settings =
-            model::Settings::from_env(spec, base.as_deref(), &env).map_err(Error::Model)?;
-        settings.max_tokens = config.max_tokens.unwrap_or(settings.max_tokens);
-        settings.temperature = config.temperature.or(settings.temperature);
-        settings.prices = config.prices.map(|(input, output)| Prices { input, output });
-        if config.native_tools == Some(true) {
-            settings.proposals = Proposals::Tools;
+    /// Puts what the environment and the command line say over what is settled.
+    pub(crate) fn over(&self, settled: Config) -> Config {
+        let mut config = settled.with_env(&variable);
+        let model = &mut config.model;
+        if self.recorded {
+            model.base_url = None;
         }
-        settings.connect_timeout = config.connect_ms.map_or(settings.connect_timeout, ms);
-        settings.idle_timeout = config.idle_ms.map_or(settings.idle_timeout, ms);
-        settings.max_bytes = config.answer_bytes.map_or(settings.max_bytes, count);
-        settings.record.clone_from(&self.record);
-        settings.replay.clone_from(&self.replay);
-        Ok(settings)
+        model.spec = self.model.clone().or_else(|| model.spec.take());
+        model.base_url = self.base_url.clone().or_else(|| model.base_url.take());
+        if self.commit {
+            config.hooks.commit = Some(true);
+        }
+        config
     }
 
     /// Returns the MCP servers of the folder, and which of them are approved.
-    pub(crate) fn servers(&self, config: &Config) -> Result<Option<Approved>, Error> {
+    pub(crate) fn servers(&self, config: &McpConfig) -> Result<Option<Approved>, Error> {
         let Some(file) = mcp::Config::find(self.dir()) else {
             return match self.mcp.first() {
                 Some(name) => Err(Error::NoServers { name: name.clone(), dir: self.dir().into() }),
                 None => Ok(None),
             };
         };
-        let servers = match mcp::Config::read(&file) {
-            Ok(servers) => servers.believing(&config.mcp.believe),
+        match mcp::Config::read(&file) {
+            Ok(servers) => Approved::of(servers, config, &self.mcp).map(Some).map_err(Error::Mcp),
             // Whoever works in a folder need not mend a list of which they want nothing.
             Err(error) if self.mcp.is_empty() => {
                 note(&format!("no MCP server is used: {error}"));
-                return Ok(None);
+                Ok(None)
             }
-            Err(error) => return Err(Error::Mcp(error)),
-        };
-        if let Some(error) = self.mcp.iter().find_map(|name| servers.unlisted(name)) {
-            return Err(Error::Mcp(error));
+            Err(error) => Err(Error::Mcp(error)),
         }
-        // On the command line a name is enough: whoever types it sees what it is for.
-        let mut names = servers.approved(&config.mcp.approve);
-        names.extend(self.mcp.iter().cloned());
-        if let Some((_, error)) =
-            servers.wrong().find(|(name, _)| names.iter().any(|it| it == name))
-        {
-            return Err(Error::Mcp(error));
-        }
-        let (usual, wanted) = (McpLimits::default(), &config.mcp);
-        let limits = McpLimits {
-            call: wanted.call_ms.map_or(usual.call, ms),
-            start: wanted.start_ms.map_or(usual.start, ms),
-            connect: wanted.connect_ms.map_or(usual.connect, ms),
-            stop: wanted.stop_ms.map_or(usual.stop, ms),
-            output: wanted.output_bytes.map_or(usual.output, count),
-            tools: wanted.tools.map_or(usual.tools, count),
-            ..usual
-        };
-        Ok(Some(Approved { config: servers, names, limits }))
     }
 
-    /// Returns what the tools over the folder keep to.
-    pub(crate) fn tools(
-        &self,
-        (index, toolchains): (PathBuf, PathBuf),
-        config: &Config,
-    ) -> tool::Settings {
-        let mut settings = tool::Settings::over(self.dir(), index);
-        limit(&mut settings.limits, &config.limits);
-        let (policy, wanted) = (&mut settings.sandbox, &config.sandbox);
-        policy.network = wanted.network.unwrap_or(policy.network);
-        policy.read_only.extend(wanted.read_only.iter().cloned());
-        policy.writable.extend(wanted.writable.iter().cloned());
-        policy.env.extend(wanted.env.iter().cloned());
-        policy.bubblewrap = wanted.bubblewrap.clone();
-        policy.landlock = wanted.landlock.unwrap_or(policy.landlock);
-        policy.helper = Some(tool::sandbox::OWN_PROGRAM.into());
-        policy.limits = wanted.limits.limits();
-        policy.toolchains = wanted.toolchains.unwrap_or(true).then_some(toolchains);
-        settings.toolbox = agents::toolbox();
-        settings.author = Author::of_person(self.dir());
-        settings.http_private = wanted.private_addresses.unwrap_or(settings.http_private);
-        settings
+    /// Returns what an engine is set up with.
+    pub(crate) fn engine(&self, cache: &Path, config: &Config) -> Result<EngineConfig, Error> {
+        let mcp = self.servers(&config.mcp)?;
+        let engine = config.engine(&AGENTS, self.dir(), cache, &variable).map_err(Error::Model)?;
+        let (record, replay) = (self.record.clone(), self.replay.clone());
+        let model = model::Settings { record, replay, ..engine.model };
+        Ok(EngineConfig { model, mcp, tools: agents::equipped(engine.tools), ..engine })
     }
 
-    /// Returns where commands keep the caches of toolchains.
-    pub(crate) fn toolchains(&self) -> Result<PathBuf, Error> {
-        Ok(session::toolchains(&place::cache()?, self.dir()))
-    }
-
-    /// Returns what happens after tools.
-    pub(crate) fn hooks(&self, config: &Config) -> host::Hooks {
-        let hooks = config.hooks.hooks();
-        host::Hooks { commit: hooks.commit || self.commit, ..hooks }
-    }
-
-    /// Returns what a host is set up with.
-    pub(crate) fn settings(
-        &self,
-        caches: (PathBuf, PathBuf),
-        settled: &Settled,
-    ) -> Result<host::Settings, Error> {
-        let config = &settled.config;
-        Ok(host::Settings {
-            mcp: self.servers(config)?,
-            watch: Some(watched(config)),
-            hooks: self.hooks(config),
-            instructions: config.instructions(&AGENTS),
-            ..host::Settings::new(self.model(&config.model)?, self.tools(caches, config))
-        })
-    }
-
-    /// Returns what a host is set up with that drives runs, and what fills forms for it.
+    /// Returns what an engine is set up with that drives runs, and what fills forms for it.
     pub(crate) fn furnished(
         &self,
         session: &Session,
-        settled: &Settled,
-    ) -> Result<(host::Settings, Forms), Error> {
-        let caches = (session.index(self.dir()), session.toolchains(self.dir()));
-        let mut settings = self.settings(caches, settled)?;
-        let forms = agents::register(&mut settings, session, &settled.config);
-        Ok((settings, forms))
+        config: &Config,
+    ) -> Result<(EngineConfig, Forms), Error> {
+        let mut engine = self.engine(session.cache(), config)?;
+        let forms = agents::register(&mut engine, session, config);
+        Ok((engine, forms))
     }
 
     /// Sets the host up, and returns what fills forms for it.
-    pub(crate) fn host(
-        &self,
-        session: &Session,
-        settled: &Settled,
-    ) -> Result<(Host, Forms), Error> {
-        let (settings, forms) = self.furnished(session, settled)?;
-        let host = session.host(settings).map_err(Error::Session)?;
+    pub(crate) fn host(&self, session: &Session, config: &Config) -> Result<(Host, Forms), Error> {
+        let (engine, forms) = self.furnished(session, config)?;
+        let host = session.host(engine).map_err(Error::Session)?;
         for (name, why) in host.refused() {
             let hint = why.hint().map_or_else(String::new, |hint| format!(" ({hint})"));
             let server = match why {
@@ -333,39 +251,4 @@ pub(crate) fn others() -> Vec<Arc<dyn Observer>> {
         return vec![Arc::new(die)];
     }
     Vec::new()
-}
-
-fn ms(ms: u64) -> Duration {
-    Duration::from_millis(ms)
-}
-
-fn count(number: u64) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
-}
-
-fn limit(limits: &mut tool::Limits, wanted: &LimitsConfig) {
-    limits.output_bytes = wanted.output_bytes.map_or(limits.output_bytes, count);
-    limits.file_bytes = wanted.file_bytes.unwrap_or(limits.file_bytes);
-    limits.results = wanted.results.map_or(limits.results, count);
-    limits.look_ms = wanted.look_ms.unwrap_or(limits.look_ms);
-    limits.shell_ms = wanted.shell_ms.unwrap_or(limits.shell_ms);
-    limits.shell_max_ms = wanted.shell_max_ms.unwrap_or(limits.shell_max_ms);
-    limits.http_ms = wanted.http_ms.unwrap_or(limits.http_ms);
-    limits.http_bytes = wanted.http_bytes.map_or(limits.http_bytes, count);
-    limits.redirects = wanted.redirects.map_or(limits.redirects, count);
-    limits.sandbox_ms = wanted.sandbox_ms.unwrap_or(limits.sandbox_ms);
-    limits.repository_entries = wanted.repository_entries.map_or(limits.repository_entries, count);
-    limits.repository_ms = wanted.repository_ms.unwrap_or(limits.repository_ms);
-}
-
-/// Returns when runs pause.
-fn watched(config: &Config) -> watch::Limits {
-    let (usual, wanted) = (watch::Limits::default(), &config.watch);
-    watch::Limits {
-        processor: wanted.cpu.or(usual.processor),
-        memory: wanted.memory.or(usual.memory),
-        disk_free: wanted.disk_free.or(usual.disk_free),
-        every: wanted.every_ms.map_or(usual.every, ms),
-        longest: wanted.longest_ms.map_or(usual.longest, ms),
-    }
 }

@@ -27,7 +27,7 @@ pub(crate) struct Limits {
 impl Limits {
     /// Returns what the settings say.
     pub(crate) fn of(config: &TalkConfig) -> Self {
-        let wait = config.piped_ms.map_or(WAIT, Duration::from_millis);
+        let wait = config.piped_wait.unwrap_or(WAIT);
         Self { bytes: config.piped_bytes.unwrap_or(BYTES), wait }
     }
 }

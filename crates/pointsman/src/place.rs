@@ -9,7 +9,7 @@ use std::{
 use clap::Args;
 use pointsman_kernel::governor::Grant;
 use pointsman_runtime::{
-    config::{self, Config, FILE, Origin},
+    config::{self, Config, FILE, Settled},
     session::Session,
 };
 
@@ -27,17 +27,6 @@ pub(crate) struct Globals {
     /// Log to this file instead of standard error [env: `POINTSMAN_LOG_FILE`].
     #[arg(long, value_name = "FILE", global = true, help_heading = "Global options")]
     pub(crate) log_file: Option<PathBuf>,
-}
-
-/// What is settled for work in a folder, and by which files.
-#[derive(Debug, Default)]
-pub(crate) struct Settled {
-    /// Both files, one over the other.
-    pub(crate) config: Config,
-    /// The user's file, if it is there.
-    pub(crate) user: Option<PathBuf>,
-    /// The repository's file, if it is there.
-    pub(crate) repository: Option<PathBuf>,
 }
 
 /// Returns a variable that is set to something.
@@ -76,24 +65,13 @@ pub(crate) fn remember(rule: &Grant) -> Result<PathBuf, Error> {
 }
 
 /// Returns the user's own settings.
-pub(crate) fn user() -> Result<Settled, Error> {
-    let Some(file) = user_file() else { return Ok(Settled::default()) };
-    let config = Config::read(&file, Origin::User).map_err(Error::Config)?;
-    let user = config.is_some().then_some(file);
-    Ok(Settled { config: config.unwrap_or_default(), user, repository: None })
+pub(crate) fn user() -> Result<Config, Error> {
+    Ok(Settled::read(user_file(), None).map_err(Error::Config)?.config)
 }
 
 /// Returns what is settled for work in a folder.
 pub(crate) fn settled(folder: &Path) -> Result<Settled, Error> {
-    let mut settled = user()?;
-    // A user's own folder may lie above the folder that is worked in.
-    let file = Config::find(folder).filter(|file| settled.user.as_ref() != Some(file));
-    let Some(file) = file else { return Ok(settled) };
-    if let Some(config) = Config::read(&file, Origin::Repository).map_err(Error::Config)? {
-        settled.config = settled.config.under(config);
-        settled.repository = Some(file);
-    }
-    Ok(settled)
+    Settled::read(user_file(), Some(folder)).map_err(Error::Config)
 }
 
 impl Globals {
@@ -108,7 +86,7 @@ impl Globals {
 
     /// Opens the journals of this user.
     pub(crate) fn session(&self) -> Result<Session, Error> {
-        self.session_with(&user()?.config)
+        self.session_with(&user()?)
     }
 
     /// Opens the journals that some settings name.

@@ -79,15 +79,19 @@ impl Rules {
     pub(crate) fn tell_void(&self, settings: &PermissionsConfig, host: &Host) {
         let specs = host.specs();
         // Whoever has rules over servers of other folders need not hear of it in this one.
-        let elsewhere = |rule: &Grant| rule.tool.starts_with("mcp.");
         let rules = settings.rules.iter().chain(&settings.repository).map(|rule| &rule.grant);
-        let rules = rules.filter(|rule| !elsewhere(rule)).cloned();
+        let rules = rules.filter(|rule| !of_server(&rule.tool)).cloned();
         for rule in self.grants().into_iter().chain(rules) {
             if let Some(void) = void(&rule, &specs) {
                 note(&words::line(&void, 400));
             }
         }
     }
+}
+
+/// Returns whether a tool, or what a rule says of tools, is of an MCP server.
+fn of_server(tool: &str) -> bool {
+    tool.starts_with("mcp.")
 }
 
 /// Says that a rule speaks of nothing that there is, if so.
@@ -111,7 +115,7 @@ fn void(rule: &Grant, specs: &[ToolSpec]) -> Option<String> {
     let is_path = |name: &str| {
         let mut tools = known.iter().filter(ours);
         tools.any(|tool| tool.paths.iter().any(|it| **it == *name))
-            && !over.iter().any(|spec| spec.name.starts_with("mcp."))
+            && !over.iter().any(|spec| of_server(&spec.name))
     };
     let outside = |pattern: &str| {
         pattern.starts_with(['/', '~']) || pattern.split('/').any(|name| name == "..")

@@ -1,8 +1,7 @@
 //! Which conversation is meant where none is named: those of a folder, and one that is chosen.
 
 use std::{
-    fmt::Write as _,
-    io::{self, BufRead as _, IsTerminal as _},
+    io::{self, BufRead as _},
     path::{Path, PathBuf},
 };
 
@@ -141,32 +140,5 @@ pub(crate) fn table(found: &[Found], now: u64, stands: impl Fn(&RunRow) -> Strin
         let (id, agent) = (it.row.id.to_string(), it.row.agent.to_string());
         [id, agent, stands(&it.row), age, words::visible(&dir)]
     };
-    let cells: Vec<[String; 5]> = found.iter().map(cells).collect();
-    let width = |at: usize| {
-        let widest = cells.iter().filter_map(|row| row.get(at)).map(|it| it.chars().count());
-        widest.chain(HEAD.get(at).map(|head| head.len())).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..HEAD.len()).map(width).collect();
-    let before = widths.iter().map(|width| width + 2).sum::<usize>();
-    let room = if io::stdout().is_terminal() {
-        usize::from(console::Term::stdout().size().1).saturating_sub(before).max(20)
-    } else {
-        usize::MAX
-    };
-    let mut text = String::new();
-    let mut line = |cells: &[&str], words: &str| {
-        let mut line = String::new();
-        for (cell, width) in cells.iter().zip(&widths) {
-            // Writing to a string cannot fail.
-            let _: std::fmt::Result = write!(line, "{cell:<width$}  ");
-        }
-        line.push_str(words);
-        let _: std::fmt::Result = writeln!(text, "{}", line.trim_end());
-    };
-    line(&HEAD, "FIRST WORDS");
-    for (found, cells) in found.iter().zip(&cells) {
-        let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
-        line(&cells, &words::line(&found.row.goal, room));
-    }
-    text
+    words::table(HEAD, "FIRST WORDS", found.iter().map(|it| (cells(it), &*it.row.goal)))
 }

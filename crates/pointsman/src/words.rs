@@ -1,7 +1,40 @@
 //! Numbers and texts as people read them.
 
+use std::io::{self, IsTerminal as _};
+
 use chrono::{Local, TimeZone as _};
 pub(crate) use pointsman_runtime::visible::{folded, json, line, prose, visible};
+
+/// Returns rows under their heads. The last column is a text of any length, cut to what a terminal
+/// has room for.
+pub(crate) fn table<'a>(
+    head: [&str; 5],
+    last: &'a str,
+    rows: impl Iterator<Item = ([String; 5], &'a str)>,
+) -> String {
+    let head = (head.map(String::from), last);
+    let rows: Vec<([String; 5], &str)> = [head].into_iter().chain(rows).collect();
+    let mut widths = [0; 5];
+    for (cells, _) in &rows {
+        for (width, cell) in widths.iter_mut().zip(cells) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
+    let before = widths.iter().map(|width| width + 2).sum::<usize>();
+    let room = if io::stdout().is_terminal() {
+        usize::from(console::Term::stdout().size().1).saturating_sub(before).max(20)
+    } else {
+        usize::MAX
+    };
+    let mut text = String::new();
+    for (cells, last) in rows {
+        let cells = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}  "));
+        let row = cells.collect::<String>() + &line(last, room);
+        text.push_str(row.trim_end());
+        text.push('\n');
+    }
+    text
+}
 
 /// Writes a number in groups of three digits.
 pub(crate) fn grouped(number: u64) -> String {

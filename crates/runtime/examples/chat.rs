@@ -13,14 +13,14 @@ use std::{
     env,
     error::Error,
     io,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, mpsc},
 };
 
 use pointsman_kernel::governor::Permissions;
 use pointsman_runtime::{
-    host::{self, Host},
-    model::{self, Spec},
+    config::Config,
+    host::Host,
     observe::{LiveNotice, Notice, Question},
     session::{Decision, Session, Speaker, Start},
     store::RunId,
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         &folder.join(".pointsman/journal.db"),
         &folder.join(".pointsman/cache"),
     )?;
-    let host = host(&session, folder)?;
+    let host = host(&session, &folder)?;
 
     // 1. Begin a run. Its first entry is on disk when this returns.
     let source = pointsman_agents::chat::CHART;
@@ -78,12 +78,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Sets up the model and the tools.
-fn host(session: &Session, folder: PathBuf) -> Result<Host, Box<dyn Error>> {
+fn host(session: &Session, folder: &Path) -> Result<Host, Box<dyn Error>> {
     let variable = |name: &str| env::var(name).ok();
-    let spec = variable("POINTSMAN_MODEL").map_or_else(|| Ok(Spec::quote()), |it| it.parse())?;
-    let tools = tool::Settings::over(&folder, session.index(&folder));
-    Ok(session
-        .host(host::Settings::new(model::Settings::from_env(spec, None, &variable)?, tools))?)
+    let config = Config::default().with_env(&variable);
+    Ok(session.host(config.engine(session.agents(), folder, session.cache(), &variable)?)?)
 }
 
 fn show(notice: &Notice, speaker: &Speaker) -> io::Result<()> {

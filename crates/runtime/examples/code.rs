@@ -9,20 +9,24 @@
 
 #![expect(clippy::print_stdout, reason = "it shows what happens")]
 
-use std::{env, error::Error, path::PathBuf, sync::Arc};
+use std::{
+    env,
+    error::Error,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use pointsman_kernel::{
     body::Body,
     governor::{Grant, Level, Permissions},
 };
 use pointsman_runtime::{
-    host::{self, Host},
-    model::{self, Spec},
+    config::Config,
+    host::Host,
     observe::Notice,
     session::{Nobody, Session, Start},
     store::RunId,
     timeline::{TimelineKind, is_stuck},
-    tool,
 };
 use serde_json::{Value, json};
 
@@ -41,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         &folder.join(".pointsman/journal.db"),
         &folder.join(".pointsman/cache"),
     )?;
-    let host = host(&session, folder)?;
+    let host = host(&session, &folder)?;
     let source = pointsman_agents::code::CHART;
     let program = session.agents().verify(source).map_err(|_| "the chart is refused")?;
     let allow = |tool: &str| Grant {
@@ -81,10 +85,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Sets up the model and the tools.
-fn host(session: &Session, folder: PathBuf) -> Result<Host, Box<dyn Error>> {
+fn host(session: &Session, folder: &Path) -> Result<Host, Box<dyn Error>> {
     let variable = |name: &str| env::var(name).ok();
-    let spec = variable("POINTSMAN_MODEL").map_or_else(|| Ok(Spec::quote()), |it| it.parse())?;
-    let tools = tool::Settings::over(&folder, session.index(&folder));
-    Ok(session
-        .host(host::Settings::new(model::Settings::from_env(spec, None, &variable)?, tools))?)
+    let config = Config::default().with_env(&variable);
+    Ok(session.host(config.engine(session.agents(), folder, session.cache(), &variable)?)?)
 }

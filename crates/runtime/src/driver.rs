@@ -5,12 +5,10 @@
 //! (5) start its effects; (6) tell those who watch.
 
 mod derive;
-mod letter;
 mod load;
 mod stand;
 mod tell;
 mod work;
-mod write;
 
 pub(crate) use derive::Derived;
 pub use load::{Loaded, fold, fold_each};
@@ -20,7 +18,7 @@ pub use stand::listens;
 pub(crate) use work::answered;
 pub use work::{is_aside, question};
 
-use std::{collections::BTreeMap, future::poll_fn, sync::Arc};
+use std::{collections::BTreeMap, future::poll_fn, pin::pin, sync::Arc, time::Duration};
 
 use pointsman_kernel::{
     Short, Took,
@@ -39,15 +37,19 @@ use tokio::sync::mpsc;
 
 use crate::{
     clock::{Clock, now_ms},
-    journal::{Journal, Permit},
+    journal::{Committed, Journal, Permit},
+    mail::arrived,
     observe::{LiveNotice, Observer},
     perform::Perform,
-    store::{Append, LetterId, Opening, RunId, Store, StoreError},
+    store::{Append, Letter, LetterId, Opening, RunId, Store, StoreError},
     timeline::Before,
     watch::Call,
 };
-use tell::Tally;
+use tell::{Tally, tell};
 use work::{Moved, Ordered, Working};
+
+/// How long an entry may take before those who watch are told. A flush takes milliseconds.
+const LONG: Duration = Duration::from_secs(1);
 
 /// Entries between two snapshots.
 const SNAPSHOT_EVERY: u64 = 256;
@@ -391,6 +393,72 @@ impl Driver {
             letter: self.letter.take(),
         }
     }
+
+    /// Writes an entry, and waits until it is on disk: as long as the store is set to wait for
+    /// another process that writes.
+    async fn write(
+        &mut self,
+        append: Append,
+        opening: Option<Opening>,
+        starts: Vec<(EffectId, bool)>,
+    ) -> Result<Committed, DriveError> {
+        let seq = append.seq;
+        let mut writing = pin!(self.journal.write(append, opening, starts));
+        if let Ok(written) = tokio::time::timeout(LONG, writing.as_mut()).await {
+            return Ok(written?);
+        }
+        let why = format!(
+            "entry {} is not on disk yet; another process may be writing to the journal",
+            seq.0
+        );
+        tell(&self.site.observers, &self.id, LiveNotice::Delayed(why.into()));
+        Ok(writing.await?)
+    }
+
+    /// Applies an event that came in a letter, and takes the letter away with it: it counts
+    /// once, whatever happens. One that is refused or ignored is thrown away and writes no
+    /// entry; its sender sees that in the journal.
+    pub async fn take(&mut self, letter: &Letter) -> Result<(), DriveError> {
+        self.letter = Some(letter.id);
+        let took = match letter.event() {
+            Ok(event) => {
+                let event = arrived(event, self.clock.at(letter.at_ms));
+                self.commit(event, None, &[]).await?.map(|(took, _)| took)
+            }
+            Err(error) => Err(NotStepped::Unreadable(error.to_string())),
+        };
+        match took {
+            Ok(Took::Ignored(why)) => self.log(&why.to_string()),
+            Err(refused) => {
+                let why = refused.to_string();
+                self.log(&why);
+                self.tell(LiveNotice::Refused(why.into()));
+            }
+            Ok(_) => {}
+        }
+        match self.letter.take() {
+            Some(unused) => self.discard(unused).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Throws a letter away: a later one says something else.
+    pub async fn pass_over(&mut self, letter: &Letter) -> Result<(), DriveError> {
+        self.log("a later message takes its place");
+        self.discard(letter.id).await
+    }
+
+    fn log(&self, why: &str) {
+        tracing::info!(run = %self.id, why, "message_ignored");
+    }
+
+    async fn discard(&mut self, letter: LetterId) -> Result<(), DriveError> {
+        match self.site.store.discard(letter).await {
+            // The entry that ends a run takes all its letters away.
+            Ok(()) | Err(StoreError::NoSuchLetter { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
 }
 
 /// What a driver is sent, or comes upon itself.
@@ -418,7 +486,7 @@ pub(crate) fn written(event: &Event<Body>) -> String {
 }
 
 /// Sleeps for so long, or for ever.
-async fn sleep(duration: Option<std::time::Duration>) {
+async fn sleep(duration: Option<Duration>) {
     match duration {
         Some(duration) => tokio::time::sleep(duration).await,
         None => std::future::pending().await,

@@ -17,6 +17,7 @@
 //! # }
 //! ```
 
+mod config;
 mod handle;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
@@ -35,16 +36,19 @@ pub use crate::session::SessionError as EngineError;
 use crate::{
     clock::{entropy, new_run_id, now_ms},
     driver::{Beginning, Driver, Site, written},
-    executor::Executor,
-    host::{self, Host},
+    executor::{Executor, Executors},
+    host::Host,
     model,
     observe::Observer,
     session::{Start, program},
     store::{Changes, Lease, LetterId, Listed, RunId, Store},
     timeline::Timeline,
-    tool::{self, Tool},
+    tool::{self, Tool, Toolbox},
     watch,
 };
+#[cfg(feature = "mcp")]
+pub use config::Approved;
+pub use config::EngineConfig;
 pub use handle::RunHandle;
 pub(crate) use handle::talking;
 
@@ -64,10 +68,16 @@ pub struct Engine {
 impl Engine {
     /// Begins to set an engine up over a store.
     pub fn builder(store: impl Store) -> Builder {
-        let tools = tool::Settings::within(".");
-        let settings = host::Settings::new(model::Settings::new(model::Spec::quote()), tools);
-        let (store, agents) = (Arc::new(store), Agents::default());
-        Builder { store, agents, settings, folder: ".".into() }
+        let model = model::Settings::new(model::Spec::quote());
+        let config = EngineConfig::new(model, tool::Settings::within("."));
+        Builder {
+            store: Arc::new(store),
+            agents: Agents::default(),
+            config,
+            tools: Toolbox::empty(),
+            executors: Executors::default(),
+            watched: None,
+        }
     }
 
     /// Returns the agents that runs can be of.
@@ -196,8 +206,10 @@ impl Engine {
 pub struct Builder {
     store: Arc<dyn Store>,
     agents: Agents,
-    settings: host::Settings,
-    folder: PathBuf,
+    config: EngineConfig,
+    tools: Toolbox,
+    executors: Executors,
+    watched: Option<PathBuf>,
 }
 
 impl Builder {
@@ -208,50 +220,58 @@ impl Builder {
         self
     }
 
+    /// Sets everything that settings can say. Tools and executors that were added stay.
+    #[must_use]
+    pub fn config(mut self, config: EngineConfig) -> Self {
+        self.config = config;
+        self
+    }
+
     /// Adds what carries out the tasks of an agent's own.
     #[must_use]
     pub fn executor<A: Agent>(mut self, executor: impl Executor<A>) -> Self {
-        self.settings.executors = self.settings.executors.with::<A>(executor);
+        self.executors = self.executors.with::<A>(executor);
         self
     }
 
     /// Adds a tool. Of two with one name the last counts.
     #[must_use]
     pub fn tool(mut self, tool: impl Tool + 'static) -> Self {
-        let toolbox = &mut self.settings.tools.toolbox;
-        *toolbox = toolbox.with([Arc::new(tool) as Arc<dyn Tool>]);
+        self.tools = self.tools.with([Arc::new(tool) as Arc<dyn Tool>]);
         self
     }
 
     /// Sets the workspace of the tools, and how far they go. Tools that were added stay.
     #[must_use]
     pub fn workspace(mut self, tools: tool::Settings) -> Self {
-        let toolbox = self.settings.tools.toolbox;
-        self.settings.tools = tool::Settings { toolbox, ..tools };
+        self.config.tools = tools;
         self
     }
 
     /// Sets the model.
     #[must_use]
     pub fn model(mut self, model: model::Settings) -> Self {
-        self.settings.model = model;
+        self.config.model = model;
         self
     }
 
     /// Has runs pause while the machine is short of something; the folder tells which disk.
     #[must_use]
     pub fn watch(mut self, limits: watch::Limits, folder: impl Into<PathBuf>) -> Self {
-        self.settings.watch = Some(limits);
-        self.folder = folder.into();
+        self.config.watch = Some(limits);
+        self.watched = Some(folder.into());
         self
     }
 
     /// Sets the engine up.
     pub async fn build(self) -> Result<Engine, EngineError> {
-        let Self { store, agents, settings, folder } = self;
+        let Self { store, agents, mut config, tools, executors, watched } = self;
+        config.tools.toolbox = config.tools.toolbox.with(tools.iter().cloned());
+        config.executors = config.executors.and(executors);
+        let folder = watched.unwrap_or_else(|| config.tools.root.clone());
         let agents = Arc::new(agents);
         let host =
-            Host::open(settings, Arc::clone(&agents), Arc::clone(&store), folder.join("journal"));
+            Host::open(config, Arc::clone(&agents), Arc::clone(&store), folder.join("journal"));
         Ok(Engine { agents, store, host: host.await? })
     }
 }

@@ -46,16 +46,20 @@ pub use place::Place;
 use records::Records;
 use rules::Rules;
 
-#[cfg(feature = "mcp")]
-use crate::mcp::{self, McpError, McpLimits, Servers};
 #[cfg(feature = "tools")]
 use crate::tool::plan;
+#[cfg(feature = "mcp")]
 use crate::{
+    engine::Approved,
+    mcp::{McpError, Servers},
+};
+use crate::{
+    engine::EngineConfig,
     executor::Executors,
-    model::{self, Model, ModelError, Question},
+    model::{Model, ModelError, Question},
     perform::{Checking, Doing, Done, Farewell, Perform, Permit, Shown, Task},
     store::{RunId, Store},
-    tool::{self, ToolError, ToolSpec, Tools},
+    tool::{ToolError, ToolSpec, Tools},
     watch::{self, Watch},
 };
 
@@ -77,57 +81,6 @@ pub enum HostError {
         /// The tools that there are.
         known: String,
     },
-}
-
-/// What a host is made of.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The model.
-    pub model: model::Settings,
-    /// The tools over the workspace.
-    pub tools: tool::Settings,
-    /// The MCP servers of the workspace, and which of them are approved.
-    #[cfg(feature = "mcp")]
-    pub mcp: Option<Approved>,
-    /// When to pause.
-    pub watch: Option<watch::Limits>,
-    /// What happens after tools.
-    #[cfg(feature = "tools")]
-    pub hooks: Hooks,
-    /// For which agents the workspace's instructions are read.
-    pub instructions: Instructions,
-    /// What carries out the tasks of agents that this crate does not know.
-    pub executors: Executors,
-}
-
-impl Settings {
-    /// A host with a model and tools, and the usual of everything else: no servers, no watch, no
-    /// hooks.
-    pub fn new(model: model::Settings, tools: tool::Settings) -> Self {
-        Self {
-            model,
-            tools,
-            #[cfg(feature = "mcp")]
-            mcp: None,
-            watch: None,
-            #[cfg(feature = "tools")]
-            hooks: Hooks::default(),
-            instructions: Instructions::default(),
-            executors: Executors::default(),
-        }
-    }
-}
-
-/// MCP servers, and which of them may be started.
-#[cfg(feature = "mcp")]
-#[derive(Clone, Debug)]
-pub struct Approved {
-    /// What the workspace names.
-    pub config: mcp::Config,
-    /// The servers that a person has approved.
-    pub names: Vec<String>,
-    /// How long they have.
-    pub limits: McpLimits,
 }
 
 /// Carries orders out on this machine.
@@ -164,32 +117,32 @@ impl Host {
         expect(clippy::unused_async, reason = "only servers are waited for")
     )]
     pub(crate) async fn open(
-        settings: Settings,
+        config: EngineConfig,
         agents: Arc<Agents>,
         store: Arc<dyn Store>,
         journal: PathBuf,
     ) -> Result<Self, HostError> {
-        let place = Place::of(&settings.tools.root, &settings.model);
-        let (model, tools) = (Model::new(settings.model)?, Tools::open(settings.tools)?);
+        let place = Place::of(&config.tools.root, &config.model);
+        let (model, tools) = (Model::new(config.model)?, Tools::open(config.tools)?);
         #[cfg(feature = "mcp")]
-        let (tools, refused) = match settings.mcp {
-            Some(Approved { config, names, limits }) => {
-                let connected = Servers::connect(&config, &names, &limits).await;
+        let (tools, refused) = match config.mcp {
+            Some(Approved { servers, names, limits }) => {
+                let connected = Servers::connect(&servers, &names, &limits).await;
                 (tools.with(connected.servers.tools())?, connected.refused)
             }
             None => (tools, Vec::new()),
         };
         Ok(Self(Arc::new_cyclic(|host| Inner {
-            executors: shipped(host).and(settings.executors),
+            executors: shipped(host).and(config.executors),
             agents,
             model,
             tools,
             #[cfg(feature = "mcp")]
             refused,
-            watch: settings.watch,
+            watch: config.watch,
             #[cfg(feature = "tools")]
-            hooks: settings.hooks,
-            instructions: settings.instructions,
+            hooks: config.hooks,
+            instructions: config.instructions,
             journal,
             store,
             #[cfg(feature = "tools")]

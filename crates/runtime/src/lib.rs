@@ -34,7 +34,7 @@
 
 pub mod attached;
 pub mod clock;
-#[cfg(all(feature = "models", feature = "sqlite", feature = "tools"))]
+#[cfg(all(feature = "mcp", feature = "models", feature = "sqlite", feature = "tools"))]
 pub mod config;
 pub mod driver;
 pub mod engine;

@@ -7,7 +7,7 @@ use pointsman_kernel::{
     body::Body,
     chart::Charge,
     governor::Permissions,
-    id::{Digest, Seq},
+    id::Seq,
     turn::TurnError,
 };
 use tokio::sync::mpsc;
@@ -16,9 +16,9 @@ use tokio::sync::mpsc;
 use crate::store::{Options, SqliteStore};
 use crate::{
     driver::{Beginning, Loaded, Site, Standing, fold},
-    engine::{self, Engine},
+    engine::{self, Engine, EngineConfig},
     entry::begun,
-    host::{self, Host, Place},
+    host::{Host, Place},
     observe::{Observer, Question},
     store::{Prune, Pruned, Removed, RunId, Store},
 };
@@ -255,38 +255,21 @@ impl Session {
     }
 
     /// Sets a host up for a run.
-    pub fn host(&self, settings: host::Settings) -> Result<Host, SessionError> {
+    pub fn host(&self, config: EngineConfig) -> Result<Host, SessionError> {
         let (agents, store) = (Arc::clone(&self.agents), Arc::clone(&self.store));
-        let host = Host::open(settings, agents, store, self.journal.clone());
+        let host = Host::open(config, agents, store, self.journal.clone());
         Ok(self.threads.block_on(host)?)
     }
 
-    /// Returns where the search index of a workspace is kept.
-    pub fn index(&self, folder: &Path) -> PathBuf {
-        self.cache.join(format!("search-{}.db", tag(folder)))
-    }
-
-    /// Returns where [`toolchains`] keep their caches.
-    pub fn toolchains(&self, folder: &Path) -> PathBuf {
-        toolchains(&self.cache, folder)
+    /// Returns the folder for what can be made anew.
+    pub fn cache(&self) -> &Path {
+        &self.cache
     }
 
     /// Returns where the journals are.
     pub fn journal(&self) -> &Path {
         &self.journal
     }
-}
-
-/// Returns where commands in a workspace keep the caches of toolchains.
-pub fn toolchains(cache: &Path, folder: &Path) -> PathBuf {
-    cache.join(format!("toolchains-{}", tag(folder)))
-}
-
-/// Returns a name for a workspace.
-fn tag(folder: &Path) -> String {
-    let name = folder.canonicalize().unwrap_or_else(|_| folder.into());
-    let digest = Digest::of(name.as_os_str().as_encoded_bytes());
-    digest.to_string()[..16].to_owned()
 }
 
 /// Cuts a journal after an entry.

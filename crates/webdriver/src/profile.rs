@@ -17,10 +17,7 @@ use pointsman_agents::form::{Class, Fact, Kind, Profile};
 use pointsman_kernel::diagnostic::{Span, did_you_mean};
 use pointsman_runtime::config::{self, Problem};
 use thiserror::Error;
-use toml::{
-    Spanned,
-    de::{DeTable, DeValue},
-};
+use toml::{Spanned, de::DeValue};
 
 /// Bytes of a file that is still a profile.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -164,8 +161,8 @@ pub fn parse(text: &str) -> Result<Written, Vec<Problem>> {
         let (key, place): (&str, Span) = (name.get_ref(), span(name));
         match key {
             "values" => read.values(value, &mut found),
-            "answers" => read.profile.answers = table(key, value, &mut found),
-            "facts" => read.profile.facts = facts(key, value, &mut found),
+            "answers" => read.profile.answers = table(key, value, &mut found, answer),
+            "facts" => read.profile.facts = table(key, value, &mut found, fact),
             "allow" => {
                 read.places.insert(key.into(), place);
                 read.profile.allow = allow(value, &mut found).into_iter().collect();
@@ -222,65 +219,41 @@ fn plain(value: &DeValue<'_>) -> Option<String> {
     })
 }
 
-fn table(
+/// Reads a table by what reads a value of it, and tells what is wrong with that.
+fn table<T>(
     key: &str,
     value: &Spanned<DeValue<'_>>,
     found: &mut Vec<Problem>,
-) -> BTreeMap<String, String> {
-    let mut read = BTreeMap::new();
+    read: fn(&str, &Spanned<DeValue<'_>>, &mut Vec<Problem>) -> Option<T>,
+) -> BTreeMap<String, T> {
     let DeValue::Table(table) = value.get_ref() else {
         found.push(Problem {
             message: format!("`{key}` must be a table"),
             hint: format!("write `[{key}]`, and under it `\"NAME\" = \"…\"`"),
             span: span(value),
         });
-        return read;
+        return BTreeMap::new();
     };
+    let mut all = BTreeMap::new();
     for (name, value) in table {
-        match plain(value.get_ref()) {
-            Some(text) => drop(read.insert(name.get_ref().to_string(), text)),
-            None => found.push(wrong(name.get_ref(), value)),
-        }
+        all.extend(read(name.get_ref(), value, found).map(|it| (name.get_ref().to_string(), it)));
     }
-    read
+    all
 }
 
-/// Reads the facts: texts, or tables of a value and of the fields that it is for.
-fn facts(
-    key: &str,
-    value: &Spanned<DeValue<'_>>,
-    found: &mut Vec<Problem>,
-) -> BTreeMap<String, Fact> {
-    let mut read = BTreeMap::new();
-    let DeValue::Table(table) = value.get_ref() else {
-        found.push(Problem {
-            message: format!("`{key}` must be a table"),
-            hint: format!("write `[{key}]`, and under it `\"NAME\" = \"…\"`"),
-            span: span(value),
-        });
-        return read;
-    };
-    for (name, value) in table {
-        let fact = match value.get_ref() {
-            DeValue::Table(parts) => fact(name.get_ref(), value, parts, found),
-            other => plain(other).map(|text| Fact::from(text.as_str())),
-        };
-        match fact {
-            Some(fact) => drop(read.insert(name.get_ref().to_string(), fact)),
-            None if matches!(value.get_ref(), DeValue::Table(_)) => {}
-            None => found.push(wrong(name.get_ref(), value)),
-        }
+fn answer(name: &str, value: &Spanned<DeValue<'_>>, found: &mut Vec<Problem>) -> Option<String> {
+    let text = plain(value.get_ref());
+    if text.is_none() {
+        found.push(wrong(name, value));
     }
-    read
+    text
 }
 
-/// Reads a fact with the fields that it is for.
-fn fact(
-    name: &str,
-    whole: &Spanned<DeValue<'_>>,
-    parts: &DeTable<'_>,
-    found: &mut Vec<Problem>,
-) -> Option<Fact> {
+/// Reads a fact: a text, or a table of a value and of the fields that it is for.
+fn fact(name: &str, whole: &Spanned<DeValue<'_>>, found: &mut Vec<Problem>) -> Option<Fact> {
+    let DeValue::Table(parts) = whole.get_ref() else {
+        return answer(name, whole, found).map(|text| Fact::from(text.as_str()));
+    };
     let hint = format!("write `{name} = {{ value = \"…\", for = [\"a word of the label\"] }}`");
     let mut fact = Fact::default();
     let mut sound = true;

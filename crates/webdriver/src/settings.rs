@@ -19,17 +19,17 @@ pub fn browser(config: &FormConfig) -> browser::Settings {
     settings.browser.clone_from(&config.browser);
     settings.attach = config.attach.as_deref().map(attach);
     settings.visible = config.visible.unwrap_or(settings.visible);
-    settings.keep = ms(config.keep_ms, settings.keep);
-    settings.start = ms(config.start_ms, settings.start);
-    settings.load = ms(config.load_ms, settings.load);
-    settings.settle = ms(config.settle_ms, settings.settle);
+    settings.keep = config.keep.unwrap_or(settings.keep);
+    settings.start = config.start.unwrap_or(settings.start);
+    settings.load = config.load.unwrap_or(settings.load);
+    settings.settle = config.settle.unwrap_or(settings.settle);
     // A page that stands still for so long must have done so before it is given up.
-    settings.bare = ms(config.bare_ms, settings.bare).min(settings.settle / 2);
-    settings.moving = ms(config.press_ms, settings.moving);
-    settings.options = ms(config.list_ms, settings.options);
-    settings.parts = ms(config.parts_ms, settings.parts);
-    settings.command = ms(config.command_ms, settings.command);
-    settings.stop = ms(config.stop_ms, settings.stop);
+    settings.bare = config.bare.unwrap_or(settings.bare).min(settings.settle / 2);
+    settings.moving = config.press.unwrap_or(settings.moving);
+    settings.options = config.list.unwrap_or(settings.options);
+    settings.parts = config.parts.unwrap_or(settings.parts);
+    settings.command = config.command.unwrap_or(settings.command);
+    settings.stop = config.stop.unwrap_or(settings.stop);
     settings
 }
 
@@ -39,12 +39,12 @@ pub fn timeouts(config: &FormConfig) -> Vec<(&'static str, u64)> {
     let settings = browser(config);
     let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let mut states = Vec::new();
-    let opens = [config.start_ms, config.load_ms, config.settle_ms];
+    let opens = [config.start, config.load, config.settle];
     if opens.iter().any(Option::is_some) {
         let all = settings.start.saturating_add(settings.load).saturating_add(settings.settle);
         states.push(("observe", ms(all).saturating_add(MARGIN_MS)));
     }
-    let moves = [config.press_ms, config.load_ms, config.settle_ms];
+    let moves = [config.press, config.load, config.settle];
     if moves.iter().any(Option::is_some) {
         // The page stands still before the control is pressed, and again after it.
         let twice = settings.settle.saturating_mul(2);
@@ -60,18 +60,18 @@ pub fn timeouts(config: &FormConfig) -> Vec<(&'static str, u64)> {
 pub fn device(config: &ExploreConfig) -> device::Settings {
     let usual = device::Settings::default();
     device::Settings {
-        quiet: ms(config.quiet_ms, usual.quiet),
-        settle: ms(config.settle_ms, usual.settle),
-        poll: ms(config.poll_ms, usual.poll),
-        wait: ms(config.wait_ms, usual.wait),
-        command: ms(config.command_ms, usual.command),
-        session: ms(config.session_ms, usual.session),
-        install: ms(config.install_ms, usual.install),
-        launch: ms(config.launch_ms, usual.launch),
-        connect: ms(config.connect_ms, usual.connect),
-        close: ms(config.close_ms, usual.close),
-        hold: ms(config.hold_ms, usual.hold),
-        swipe: ms(config.swipe_ms, usual.swipe),
+        quiet: config.quiet.unwrap_or(usual.quiet),
+        settle: config.settle.unwrap_or(usual.settle),
+        poll: config.poll.unwrap_or(usual.poll),
+        wait: config.wait.unwrap_or(usual.wait),
+        command: config.command.unwrap_or(usual.command),
+        session: config.session.unwrap_or(usual.session),
+        install: config.install.unwrap_or(usual.install),
+        launch: config.launch.unwrap_or(usual.launch),
+        connect: config.connect.unwrap_or(usual.connect),
+        close: config.close.unwrap_or(usual.close),
+        hold: config.hold.unwrap_or(usual.hold),
+        swipe: config.swipe.unwrap_or(usual.swipe),
         distance: config.distance.unwrap_or(usual.distance),
     }
 }
@@ -83,8 +83,4 @@ fn attach(address: &str) -> Attach {
     } else {
         Attach::Debugger(address.into())
     }
-}
-
-fn ms(wanted: Option<u64>, usual: Duration) -> Duration {
-    wanted.map_or(usual, Duration::from_millis)
 }

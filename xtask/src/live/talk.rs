@@ -15,7 +15,7 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     driver::Standing,
-    host,
+    engine::EngineConfig,
     model::{self, Spec},
     observe::{Notice, Observer},
     session::{Session, Start},
@@ -123,15 +123,14 @@ impl Talk {
     }
 }
 
-fn settings(work: &Path, folder: &Path, server: &Server, name: &str) -> Result<host::Settings> {
+fn settings(work: &Path, folder: &Path, server: &Server, name: &str) -> Result<EngineConfig> {
     let spec: Spec = format!("openai-compatible:{name}").parse()?;
     let url = format!("{}/v1", server.url());
     let mut model = model::Settings::from_env(spec, Some(&url), &|_| None)?;
     model.max_tokens = MAX_TOKENS;
     let mut tools = tool::Settings::over(work, folder.join("index.db"));
     tools.sandbox.helper = Some(tool::sandbox::OWN_PROGRAM.into());
-    let (hooks, instructions) = (host::Hooks::default(), host::Instructions::default());
-    Ok(host::Settings { hooks, instructions, ..host::Settings::new(model, tools) })
+    Ok(EngineConfig::new(model, tools))
 }
 
 fn start() -> Result<Start> {

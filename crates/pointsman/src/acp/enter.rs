@@ -199,8 +199,8 @@ impl Service {
         let furnished = self.furnish.furnish(folder);
         let mut start =
             furnished.map_err(|NotFurnished { why, hint }| error::hinted(&why, hint.as_deref()))?;
-        start.host.mcp = servers::with(start.host.mcp.take(), folder, mcp)?;
-        let host = self.session.host(start.host.clone());
+        start.engine.mcp = servers::with(start.engine.mcp.take(), folder, mcp)?;
+        let host = self.session.host(start.engine.clone());
         let host = host.map_err(|error| error::session(&error))?;
         let note = |(name, why): &(String, _)| format!("MCP server {name}: {why}");
         let notes = host.refused().iter().map(note).collect();

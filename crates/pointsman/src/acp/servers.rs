@@ -4,7 +4,7 @@ use std::path::Path;
 
 use agent_client_protocol::{Error, v1::schema::McpServer};
 use pointsman_runtime::{
-    host::Approved,
+    engine::Approved,
     mcp::{Config, McpLimits, Named},
 };
 
@@ -19,22 +19,23 @@ pub(super) fn with(
     if servers.is_empty() {
         return Ok(approved);
     }
-    let Approved { mut config, mut names, limits } = approved.unwrap_or_else(|| Approved {
-        config: Config::empty(workspace),
-        names: Vec::new(),
-        limits: McpLimits::default(),
-    });
+    let Approved { servers: mut listed, mut names, limits } =
+        approved.unwrap_or_else(|| Approved {
+            servers: Config::empty(workspace),
+            names: Vec::new(),
+            limits: McpLimits::default(),
+        });
     for server in servers {
         let (name, server) = named(server)?;
         if name.is_empty() || name.contains(char::is_control) {
             return Err(error::bad_params("an MCP server's name must be readable"));
         }
-        config = config.with(&name, server);
+        listed = listed.with(&name, server);
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    Ok(Some(Approved { config, names, limits }))
+    Ok(Some(Approved { servers: listed, names, limits }))
 }
 
 fn named(server: McpServer) -> Result<(String, Named), Error> {

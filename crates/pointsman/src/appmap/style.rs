@@ -5,7 +5,10 @@
 
 use std::fmt::{Result, Write};
 
-use crate::draw::Theme;
+use crate::draw::{
+    Theme,
+    style::{Colours, coloured, themed},
+};
 
 const SHAPES: &str = "\
 .am text{font-family:system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,sans-serif}
@@ -25,8 +28,7 @@ const SHAPES: &str = "\
 .am .rule{stroke-width:1}
 ";
 
-/// Selector, property, by light, by dark.
-const COLOURS: &[(&str, &str, &str, &str)] = &[
+const COLOURS: &Colours = &[
     (".paper,.blank", "fill", "#ffffff", "#0d1117"),
     (".paper,.rule", "stroke", "#d5dce4", "#30363d"),
     (".title,.name", "fill", "#1b2733", "#e6edf3"),
@@ -51,31 +53,21 @@ const COLOURS: &[(&str, &str, &str, &str)] = &[
     (".scroll", "stroke", "#a9b6c4", "#4a5563"),
 ];
 
+/// Kind, then fill and line by light, fill and line by dark.
+const KINDS: [(&str, [&str; 2], [&str; 2]); 3] = [
+    ("", ["#eaf2fd", "#3b7dd8"], ["#14263d", "#5b9bf0"]),
+    (".dialog ", ["#f1ecfd", "#7d5bd0"], ["#241c3c", "#a58bf0"]),
+    (".outside ", ["#eef0f3", "#6b7785"], ["#22272e", "#98a4b1"]),
+];
+
 /// Writes the sheet of a theme.
 pub(super) fn sheet(theme: Theme, svg: &mut String) -> Result {
-    writeln!(svg, "<style>")?;
-    svg.push_str(SHAPES);
-    colours(theme == Theme::Dark, svg)?;
-    if theme == Theme::Auto {
-        writeln!(svg, "@media (prefers-color-scheme:dark){{")?;
-        colours(true, svg)?;
-        writeln!(svg, "}}")?;
-    }
-    writeln!(svg, "</style>")
-}
-
-fn colours(dark: bool, svg: &mut String) -> Result {
-    // What is more special comes later.
-    let (fill, line) = if dark { ("#14263d", "#5b9bf0") } else { ("#eaf2fd", "#3b7dd8") };
-    writeln!(svg, ".am .card{{fill:{fill};stroke:{line}}}")?;
-    let (fill, line) = if dark { ("#241c3c", "#a58bf0") } else { ("#f1ecfd", "#7d5bd0") };
-    writeln!(svg, ".am .dialog .card{{fill:{fill};stroke:{line}}}")?;
-    let (fill, line) = if dark { ("#22272e", "#98a4b1") } else { ("#eef0f3", "#6b7785") };
-    writeln!(svg, ".am .outside .card{{fill:{fill};stroke:{line}}}")?;
-    for (selectors, property, by_light, by_dark) in COLOURS {
-        let colour = if dark { by_dark } else { by_light };
-        let of: Vec<String> = selectors.split(',').map(|it| format!(".am {it}")).collect();
-        writeln!(svg, "{}{{{property}:{colour}}}", of.join(","))?;
-    }
-    Ok(())
+    themed(theme, SHAPES, svg, |dark, svg| {
+        // What is more special comes later.
+        for (kind, by_light, by_dark) in KINDS {
+            let [fill, line] = if dark { by_dark } else { by_light };
+            writeln!(svg, ".am {kind}.card{{fill:{fill};stroke:{line}}}")?;
+        }
+        coloured("am", COLOURS, dark, svg)
+    })
 }

@@ -13,7 +13,7 @@ use crate::{
     budgets::Budgets,
     chart::Source,
     drive::Drive,
-    place::{self, Globals},
+    place::Globals,
     report::Error,
     rules::Rules,
 };
@@ -76,11 +76,10 @@ fn furnished(
 ) -> Result<Furnished, Error> {
     let mut drive = drive.clone();
     drive.dir = Some(folder.into());
-    let settled = place::settled(folder)?;
-    let config = &settled.config;
-    let (host, _) = drive.furnished(session, &settled)?;
+    let config = &drive.config()?;
+    let (engine, _) = drive.furnished(session, config)?;
     let permissions = config.permissions.permissions(grants.to_vec(), true);
     let mut chart = Source::find(agent)?;
     budgets.over(&mut chart, config)?;
-    Ok(Furnished { host, permissions, config: json!({}).into(), chart: Some(chart.text.into()) })
+    Ok(Furnished { engine, permissions, config: json!({}).into(), chart: Some(chart.text.into()) })
 }

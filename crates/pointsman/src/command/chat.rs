@@ -33,7 +33,7 @@ use crate::{
     lines::Lines,
     person,
     piped::{self, Limits, Opening},
-    place::{self, Globals, variable},
+    place::{Globals, variable},
     report::{self, Error},
     rules::Rules,
     talks::{self, Found, Wanted},
@@ -131,27 +131,26 @@ impl Chat {
             Some(row) => self.drive.going_on(&session, &row.id)?,
             None => self.drive,
         };
-        let mut settled = place::settled(drive.dir())?;
+        let mut config = drive.config()?;
         let there = !self.rules.unattended && !self.print;
-        commits::settle(&drive, &mut settled, AGENTS.decl(&self.agent), there);
+        commits::settle(&drive, &mut config, AGENTS.decl(&self.agent), there);
         let json = drive.json;
         // Where somebody types, every line is a message in any case.
         let lines = !self.print && (self.lines || io::stdin().is_terminal());
-        let config = &settled.config;
         let limits = Limits::of(config.talk(AGENTS.decl(&self.agent)));
         let piped = if lines { None } else { piped::read(limits)? };
         let message = Opening::of(self.message, piped);
         if self.print && message.is_none() {
             return Err(Error::NothingToSay);
         }
-        let model = drive.model(&settled.config.model)?;
-        let (host, _) = drive.host(&session, &settled)?;
+        let model = config.model.settings(&variable).map_err(Error::Model)?;
+        let (host, _) = drive.host(&session, &config)?;
         if !json && !self.print {
             greet(model.spec.provider(), &model.spec.to_string(), on_screen);
         }
         let attended = !self.rules.unattended;
-        self.rules.tell_void(&settled.config.permissions, &host);
-        let permissions = settled.config.permissions.permissions(self.rules.grants(), attended);
+        self.rules.tell_void(&config.permissions, &host);
+        let permissions = config.permissions.permissions(self.rules.grants(), attended);
         let objects: Option<Arc<dyn Observer>> = json.then(|| Arc::new(Lines) as Arc<dyn Observer>);
         let (stirred, ending) =
             (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
@@ -164,7 +163,7 @@ impl Chat {
             session.when_ending(told).map_err(Error::Session)?;
         }
         let mut chart = Source::find(&self.agent)?;
-        self.budgets.over(&mut chart, &settled.config)?;
+        self.budgets.over(&mut chart, &config)?;
         let room = Room {
             session: &session,
             chart: &chart.text,

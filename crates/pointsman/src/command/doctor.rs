@@ -24,7 +24,7 @@ use serde_json::json;
 use super::run::json_line;
 use crate::{
     drive::Drive,
-    place::{self, Globals, Settled, user_file, variable},
+    place::{self, Globals, user_file, variable},
     report::{self, Error},
     words,
 };
@@ -90,18 +90,18 @@ impl Check {
 impl Doctor {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let mut checks = Vec::new();
-        let settled = configuration(self.drive.dir(), &mut checks);
-        journal(globals, &settled.config, &mut checks);
+        let config = self.drive.over(configuration(self.drive.dir(), &mut checks));
+        journal(globals, &config, &mut checks);
         checks.push(Check::ok("sqlite", sqlite_version()));
-        self.model(&settled.config, &mut checks);
-        self.sandbox(&settled.config, &mut checks);
+        model(&config, &mut checks);
+        self.sandbox(&config, &mut checks);
         checks.push(match reach::version("git", LIMIT) {
             Ok(version) => Check::ok("git", version),
             Err(why) => Check::warn("git", why, "install git: its tool needs the program"),
         });
-        browser(&settled.config, &mut checks);
-        appium::checks(&settled.config.explore, &mut checks);
-        self.servers(&settled.config, &mut checks);
+        browser(&config, &mut checks);
+        appium::checks(&config.explore, &mut checks);
+        self.servers(&config, &mut checks);
         let failed = checks.iter().any(|check| check.status == Status::Fail);
         if self.drive.json {
             json_line(&json!({ "ok": !failed, "checks": checks }))?;
@@ -111,50 +111,11 @@ impl Doctor {
         Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
 
-    fn model(&self, config: &Config, checks: &mut Vec<Check>) {
-        let keys = Provider::ALL.iter().flat_map(|provider| provider.key_variables());
-        let mut set: Vec<&str> = keys.copied().filter(|name| variable(name).is_some()).collect();
-        set.dedup();
-        let set = if set.is_empty() { "no key is set".into() } else { set.join(", ") };
-        let settings = match self.drive.model(&config.model) {
-            Ok(settings) => settings,
-            Err(error) => return checks.push(Check::fail("model", &error)),
-        };
-        let needs = settings.spec.provider().key_variables();
-        let keyless = needs.is_empty() || settings.spec.provider() == Provider::OpenAiCompatible;
-        checks.push(if keyless || settings.key.is_some() {
-            Check::ok("model", settings.spec.to_string())
-        } else {
-            let hint = format!(
-                "set {}, and the base URL in the environment if it is not the provider's own",
-                needs.join(" or ")
-            );
-            let detail = format!("{} has no key for its address", settings.spec);
-            Check { status: Status::Fail, ..Check::warn("model", detail, hint) }
-        });
-        checks.push(Check::ok("keys", set));
-        // A provider's own address is left alone: nobody has settled on it.
-        let own = settings.spec.provider().own_base();
-        let named = settings.base_url.filter(|url| {
-            settings.spec.provider() == Provider::Ollama || own != Some(url.as_str())
-        });
-        if let Some(url) = named {
-            checks.push(match reach::server(&url, LIMIT) {
-                Ok(()) => Check::ok("server", format!("{url} answers")),
-                Err(why) => {
-                    let hint = "start the server, or give another `--base-url`";
-                    let detail = format!("{url}: {why}");
-                    Check { status: Status::Fail, ..Check::warn("server", detail, hint) }
-                }
-            });
-        }
-    }
-
     fn servers(&self, config: &Config, checks: &mut Vec<Check>) {
         let Some(file) = mcp::Config::find(self.drive.dir()) else {
             return checks.push(Check::ok("mcp", "no .mcp.json here"));
         };
-        let approved = match self.drive.servers(config) {
+        let approved = match self.drive.servers(&config.mcp) {
             Ok(approved) => approved.map(|approved| approved.names).unwrap_or_default(),
             Err(error) => return checks.push(Check::fail("mcp", &error)),
         };
@@ -181,6 +142,46 @@ impl Doctor {
                 ));
             }
         }
+    }
+}
+
+/// Looks at the model that would be asked, and whether it can be.
+fn model(config: &Config, checks: &mut Vec<Check>) {
+    let keys = Provider::ALL.iter().flat_map(|provider| provider.key_variables());
+    let mut set: Vec<&str> = keys.copied().filter(|name| variable(name).is_some()).collect();
+    set.dedup();
+    let set = if set.is_empty() { "no key is set".into() } else { set.join(", ") };
+    let settings = match config.model.settings(&variable).map_err(Error::Model) {
+        Ok(settings) => settings,
+        Err(error) => return checks.push(Check::fail("model", &error)),
+    };
+    let needs = settings.spec.provider().key_variables();
+    let keyless = needs.is_empty() || settings.spec.provider() == Provider::OpenAiCompatible;
+    checks.push(if keyless || settings.key.is_some() {
+        Check::ok("model", settings.spec.to_string())
+    } else {
+        let hint = format!(
+            "set {}, and the base URL in the environment if it is not the provider's own",
+            needs.join(" or ")
+        );
+        let detail = format!("{} has no key for its address", settings.spec);
+        Check { status: Status::Fail, ..Check::warn("model", detail, hint) }
+    });
+    checks.push(Check::ok("keys", set));
+    // A provider's own address is left alone: nobody has settled on it.
+    let own = settings.spec.provider().own_base();
+    let named = settings
+        .base_url
+        .filter(|url| settings.spec.provider() == Provider::Ollama || own != Some(url.as_str()));
+    if let Some(url) = named {
+        checks.push(match reach::server(&url, LIMIT) {
+            Ok(()) => Check::ok("server", format!("{url} answers")),
+            Err(why) => {
+                let hint = "start the server, or give another `--base-url`";
+                let detail = format!("{url}: {why}");
+                Check { status: Status::Fail, ..Check::warn("server", detail, hint) }
+            }
+        });
     }
 }
 
@@ -212,7 +213,7 @@ fn browser(config: &Config, checks: &mut Vec<Check>) {
 }
 
 /// Reads both files; where they have mistakes, the rest is looked at without them.
-fn configuration(dir: &Path, checks: &mut Vec<Check>) -> Settled {
+fn configuration(dir: &Path, checks: &mut Vec<Check>) -> Config {
     match place::settled(dir) {
         Ok(settled) => {
             let told = |path: Option<&Path>, none: String| {
@@ -223,14 +224,14 @@ fn configuration(dir: &Path, checks: &mut Vec<Check>) -> Settled {
             checks.push(Check::ok("user file", told(settled.user.as_deref(), none)));
             let none = "none from here upwards".into();
             checks.push(Check::ok("repository file", told(settled.repository.as_deref(), none)));
-            settled
+            settled.config
         }
         Err(error) => {
             let hint = "put the file right; `pointsman run --dry-run` shows every mistake";
             let detail = report::whole(&error);
             checks
                 .push(Check { status: Status::Fail, ..Check::warn("configuration", detail, hint) });
-            Settled::default()
+            Config::default()
         }
     }
 }

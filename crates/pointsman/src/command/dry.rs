@@ -8,6 +8,7 @@ use pointsman_kernel::{
     governor::{Grant, Level},
 };
 use pointsman_runtime::{
+    config::Config,
     model::{self, Provider},
     session::{Rehearsed, Start, rehearse},
     tool,
@@ -19,7 +20,7 @@ use crate::{
     agents::AGENTS,
     calls,
     drive::Drive,
-    place::Settled,
+    place,
     report::{self, Error},
     words,
 };
@@ -28,17 +29,18 @@ use crate::{
 pub(super) fn show(
     start: Start,
     drive: &Drive,
-    settled: &Settled,
+    config: &Config,
     (phases, form): (&[Phase], &[(&str, String)]),
 ) -> Result<ExitCode, Error> {
     // The index is kept in memory: a plan leaves no file behind.
-    let settings = drive.settings((":memory:".into(), drive.toolchains()?), settled)?;
-    let model = settings.model.clone();
-    let servers = settings.mcp.as_ref();
+    let mut engine = drive.engine(&place::cache()?, config)?;
+    engine.tools.index = ":memory:".into();
+    let model = engine.model.clone();
+    let servers = engine.mcp.as_ref();
     let approved: Vec<String> = servers.map(|servers| servers.names.clone()).unwrap_or_default();
-    let tools = tool::Tools::open(settings.tools.clone()).map_err(Error::Tools)?;
+    let tools = tool::Tools::open(engine.tools.clone()).map_err(Error::Tools)?;
     let Rehearsed { program, permissions, tools: offered } =
-        rehearse(AGENTS.clone(), settings, start).map_err(Error::Session)?;
+        rehearse(AGENTS.clone(), engine, start).map_err(Error::Session)?;
     let folder = fs::canonicalize(drive.dir()).unwrap_or_else(|_| drive.dir().into());
     let certificate = program.certificate();
     let rules: Vec<String> = permissions.rules.iter().map(rule).collect();

@@ -59,7 +59,7 @@ impl Names {
             Kind::Agents => AGENTS.charts().iter().map(|(name, _)| (*name).to_owned()).collect(),
             Kind::Codes => Code::ALL.iter().map(|code| code.as_str().to_owned()).collect(),
             // Looking makes nothing.
-            Kind::Runs if !globals.journal(&place::user()?.config)?.exists() => Vec::new(),
+            Kind::Runs if !globals.journal(&place::user()?)?.exists() => Vec::new(),
             Kind::Runs => {
                 let session = globals.session()?;
                 let listed = session.block_on(session.store().list()).map_err(Error::Store)?;

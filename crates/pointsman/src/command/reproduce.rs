@@ -67,7 +67,7 @@ impl Reproduce {
     pub(crate) fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
         let session = globals.session()?;
         let explored = findings::explored(&session, &self.run)?;
-        let device = settings::device(&place::user()?.config.explore);
+        let device = settings::device(&place::user()?.explore);
         let options = Options { tries: self.tries, actions: self.budget, device };
         let found = reproduce(&explored.config, &explored.map, &options);
         let found = session.block_on(found);

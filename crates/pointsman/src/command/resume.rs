@@ -15,7 +15,7 @@ use super::{answer::say, run::json_line};
 use crate::{
     drive::{Drive, Waits},
     ending::finish,
-    place::{self, Globals},
+    place::Globals,
     report::{self, Error},
     talks,
     tell::note,
@@ -139,8 +139,7 @@ fn go_on(
     run: &RunId,
     grants: &[(Charge, u64)],
 ) -> Result<ExitCode, Error> {
-    let settled = place::settled(drive.dir())?;
-    let (host, forms) = drive.host(session, &settled)?;
+    let (host, forms) = drive.host(session, &drive.config()?)?;
     let row = session.block_on(session.store().run(run)).map_err(Error::Store)?;
     let mut audience =
         drive.audience(session, false, Waits::of(session.agents().decl(&row.agent)))?;

@@ -17,7 +17,7 @@ use pointsman_kernel::{
     diagnostic::{did_you_mean, nearest},
     job::AgentDecl,
 };
-use pointsman_runtime::{plan, session::Start};
+use pointsman_runtime::{config::Config, plan, session::Start};
 use pointsman_webdriver::exploration::explores;
 use serde_json::{Map, Value, json};
 
@@ -31,7 +31,7 @@ use crate::{
     error::ExploreError,
     person,
     piped::{self, Limits, Opening},
-    place::{self, Globals, Settled},
+    place::Globals,
     report::{self, Error},
     rules::Rules,
     tell::note,
@@ -129,18 +129,18 @@ impl Run {
             return Err(Error::Unquoted { agent: self.agent, goal });
         }
         let mut source = Source::find(&self.agent)?;
-        let mut settled = place::settled(self.drive.dir())?;
-        let piped = self.piped(&source, &settled)?;
-        let plan = self.form_plan(&source, &mut settled)?;
+        let mut config = self.drive.config()?;
+        let piped = self.piped(&source, &config)?;
+        let plan = self.form_plan(&source, &mut config)?;
         if let Some(plan) = plan.as_ref().filter(|_| source.text == FORM) {
             source.text.clone_from(&plan.chart);
         }
-        self.budgets.over(&mut source, &settled.config)?;
+        self.budgets.over(&mut source, &config)?;
         let text = source.text.clone();
         let program = source.program()?;
         let phases = self.phases(&program)?;
-        let trip = self.trip(&program, &settled)?;
-        let config = match (&plan, &trip) {
+        let trip = self.trip(&program, &config)?;
+        let set = match (&plan, &trip) {
             (Some(plan), _) => plan.config.clone(),
             (_, Some(trip)) => trip.config.clone(),
             _ => self.config(&program, &phases)?,
@@ -151,7 +151,7 @@ impl Run {
         let mut grants = self.rules.grants();
         grants.extend(plan.iter().flat_map(|plan| plan.typed.iter().cloned()));
         let usual = plan.as_ref().map_or(&[][..], |plan| &plan.usual);
-        let permissions = settled.config.permissions.permissions_with(grants, usual, attended);
+        let permissions = config.permissions.permissions_with(grants, usual, attended);
         // An agent that listens is told its goal, and that this is all.
         let words = match piped {
             Some(opening) if program.agent().converses() => {
@@ -163,17 +163,16 @@ impl Run {
         };
         let goal = self.goal.clone().or_else(|| url(plan.as_ref())).unwrap_or_default().into();
         let (source, seed) = (text.into(), self.seed);
-        let start =
-            Start { program, source, config: config.into(), words, goal, permissions, seed };
+        let start = Start { program, source, config: set.into(), words, goal, permissions, seed };
         if self.only_plan {
             let trip = trip.as_ref().map_or(&[][..], |trip| &trip.told);
             let told = plan.as_ref().map_or(trip, |plan| &plan.told);
-            return dry::show(start, &self.drive, &settled, (&phases, told));
+            return dry::show(start, &self.drive, &config, (&phases, told));
         }
-        commits::settle(&self.drive, &mut settled, start.program.agent(), attended);
-        let session = globals.session_with(&settled.config)?;
-        let (host, forms) = self.drive.host(&session, &settled)?;
-        self.rules.tell_void(&settled.config.permissions, &host);
+        commits::settle(&self.drive, &mut config, start.program.agent(), attended);
+        let session = globals.session_with(&config)?;
+        let (host, forms) = self.drive.host(&session, &config)?;
+        self.rules.tell_void(&config.permissions, &host);
         let left_out = host.left_out(start.program.agent(), &start.permissions);
         if !left_out.is_empty() && !self.settings.iter().any(|(key, _)| key == "tools") {
             let (count, names) = (left_out.len(), words::line(&left_out.join(", "), 400));
@@ -191,10 +190,9 @@ impl Run {
 
     /// Returns what is said to an agent that listens: the goal, with what is piped in
     /// attached to it. Where the goal is `-`, all that is piped in is the goal.
-    fn piped(&mut self, source: &Source, settled: &Settled) -> Result<Option<Opening>, Error> {
+    fn piped(&mut self, source: &Source, config: &Config) -> Result<Option<Opening>, Error> {
         // Verification reports a refused chart.
         let agent = source.verify().map_or(AgentDecl::NONE, |program| *program.agent());
-        let config = &settled.config;
         let limits = Limits::of(config.talk(&agent));
         if self.goal.as_deref() == Some("-") {
             let opening = Opening::of(None, piped::read(limits)?).ok_or(Error::NothingToSay)?;
@@ -207,7 +205,7 @@ impl Run {
     }
 
     /// Returns the form that is to be filled, if one is.
-    fn form_plan(&self, source: &Source, settled: &mut Settled) -> Result<Option<Plan>, Error> {
+    fn form_plan(&self, source: &Source, config: &mut Config) -> Result<Option<Plan>, Error> {
         // Verification reports a refused chart.
         let fills = |program: Program| program.agent().own_tools.contains(&SUBMIT_TOOL);
         if !source.verify().is_ok_and(fills) {
@@ -216,9 +214,9 @@ impl Run {
                 None => Ok(None),
             };
         }
-        self.form.over(&mut settled.config);
-        let writes = self.drive.names_model(&settled.config.model);
-        let (form, goal) = (&settled.config.form, self.goal.as_deref());
+        self.form.over(config);
+        let writes = config.model.writes();
+        let (form, goal) = (&config.form, self.goal.as_deref());
         let mut plan = self.form.plan(form, goal, writes, !self.only_plan)?;
         if let Some(fields) = plan.config.as_object_mut() {
             fields.extend(self.settings.iter().cloned());
@@ -227,7 +225,7 @@ impl Run {
     }
 
     /// Returns the exploration that is to be run, if the chart is one.
-    fn trip(&self, program: &Program, settled: &Settled) -> Result<Option<Trip>, Error> {
+    fn trip(&self, program: &Program, config: &Config) -> Result<Option<Trip>, Error> {
         if !explores(program.agent()) {
             return match self.explore.given() {
                 Some(option) => {
@@ -237,9 +235,9 @@ impl Run {
                 None => Ok(None),
             };
         }
-        let asks = self.drive.names_model(&settled.config.model);
+        let asks = config.model.writes();
         let (goal, seed) = (self.goal.as_deref(), self.seed.unwrap_or_default());
-        let server = settled.config.explore.appium.as_deref();
+        let server = config.explore.appium.as_deref();
         let mut trip = self.explore.trip(goal, asks, seed, server).map_err(Error::Explore)?;
         if let Some(fields) = trip.config.as_object_mut() {
             fields.extend(self.settings.iter().cloned());

@@ -1,11 +1,6 @@
 //! `pointsman runs`: the runs that are kept, and removing some of them.
 
-use std::{
-    collections::BTreeSet,
-    fmt::Write as _,
-    io::{self, IsTerminal},
-    process::ExitCode,
-};
+use std::{collections::BTreeSet, process::ExitCode};
 
 use clap::{Args, Subcommand};
 use pointsman_kernel::chart::{Disposition, Does};
@@ -111,7 +106,7 @@ impl Runs {
             None => {}
         }
         // Looking makes nothing: where no run was kept yet, there may be no right to write.
-        if !globals.journal(&place::user()?.config)?.exists() {
+        if !globals.journal(&place::user()?)?.exists() {
             return Ok(none_yet(self.json));
         }
         let session = globals.session()?;
@@ -205,40 +200,12 @@ pub(super) fn table(rows: &[RunRow], now: u64, stands: impl Fn(&RunRow) -> Strin
             row.seq.0.to_string(),
         ]
     };
-    let cells: Vec<[String; 5]> = rows.iter().map(cells).collect();
-    let widths: Vec<usize> = (0..HEAD.len())
-        .map(|at| {
-            let widest = cells.iter().filter_map(|row| row.get(at)).map(|it| it.chars().count());
-            widest.chain(HEAD.get(at).map(|head| head.len())).max().unwrap_or(0)
-        })
-        .collect();
-    let before = widths.iter().map(|width| width + 2).sum::<usize>();
-    let room = if io::stdout().is_terminal() {
-        usize::from(console::Term::stdout().size().1).saturating_sub(before).max(20)
-    } else {
-        usize::MAX
-    };
-    let mut text = String::new();
-    let mut line = |cells: &[&str], goal: &str| {
-        let mut line = String::new();
-        for (cell, width) in cells.iter().zip(&widths) {
-            // Writing to a string cannot fail.
-            let _: std::fmt::Result = write!(line, "{cell:<width$}  ");
-        }
-        line.push_str(goal);
-        let _: std::fmt::Result = writeln!(text, "{}", line.trim_end());
-    };
-    line(&HEAD, "GOAL");
-    for (row, cells) in rows.iter().zip(&cells) {
-        let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
-        line(&cells, &words::line(&row.goal, room));
-    }
-    text
+    words::table(HEAD, "GOAL", rows.iter().map(|row| (cells(row), &*row.goal)))
 }
 
 impl PruneRuns {
     fn run(self, globals: &Globals) -> Result<ExitCode, Error> {
-        let config = place::user()?.config;
+        let config = place::user()?;
         let kept = config.journal.keep.map(|keep| usize::try_from(keep).unwrap_or(usize::MAX));
         let keep = self.keep.or(kept);
         if self.older_than.is_none() && keep.is_none() {

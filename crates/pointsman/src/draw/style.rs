@@ -26,8 +26,7 @@ const SHAPES: &str = "\
 .pm .rule{stroke-width:1}
 ";
 
-/// Selector, property, by light, by dark.
-const COLOURS: &[(&str, &str, &str, &str)] = &[
+const COLOURS: &Colours = &[
     (".paper", "fill", "#ffffff", "#0d1117"),
     (".paper,.rule", "stroke", "#d5dce4", "#30363d"),
     (".title,.name", "fill", "#1b2733", "#e6edf3"),
@@ -65,10 +64,31 @@ const KINDS: &[(&str, [&str; 2], [&str; 2])] = &[
     ("ended", ["#eef0f3", "#6b7785"], ["#22272e", "#98a4b1"]),
 ];
 
+/// Selectors, a property, and its value by light and by dark.
+pub(crate) type Colours = [(&'static str, &'static str, &'static str, &'static str)];
+
 /// Writes the sheet of a theme.
 pub(super) fn sheet(theme: Theme, svg: &mut String) -> Result {
+    themed(theme, SHAPES, svg, |dark, svg| {
+        coloured("pm", COLOURS, dark, svg)?;
+        for (kind, by_light, by_dark) in KINDS {
+            let [fill, line] = if dark { by_dark } else { by_light };
+            writeln!(svg, ".pm .{kind} .card{{fill:{fill};stroke:{line}}}")?;
+            writeln!(svg, ".pm .{kind} .inner{{stroke:{line}}}.pm .{kind} .badge{{fill:{line}}}")?;
+        }
+        Ok(())
+    })
+}
+
+/// Writes a sheet: shapes, and colours by light or by dark or as whoever looks has set it.
+pub(crate) fn themed(
+    theme: Theme,
+    shapes: &str,
+    svg: &mut String,
+    colours: impl Fn(bool, &mut String) -> Result,
+) -> Result {
     writeln!(svg, "<style>")?;
-    svg.push_str(SHAPES);
+    svg.push_str(shapes);
     colours(theme == Theme::Dark, svg)?;
     if theme == Theme::Auto {
         writeln!(svg, "@media (prefers-color-scheme:dark){{")?;
@@ -78,18 +98,12 @@ pub(super) fn sheet(theme: Theme, svg: &mut String) -> Result {
     writeln!(svg, "</style>")
 }
 
-fn colours(dark: bool, svg: &mut String) -> Result {
-    for (selectors, property, by_light, by_dark) in COLOURS {
+/// Writes the colours of a drawing of a class.
+pub(crate) fn coloured(class: &str, colours: &Colours, dark: bool, svg: &mut String) -> Result {
+    for (selectors, property, by_light, by_dark) in colours {
         let colour = if dark { by_dark } else { by_light };
-        for (at, selector) in selectors.split(',').enumerate() {
-            write!(svg, "{}.pm {selector}", if at > 0 { "," } else { "" })?;
-        }
-        writeln!(svg, "{{{property}:{colour}}}")?;
-    }
-    for (kind, by_light, by_dark) in KINDS {
-        let [fill, line] = if dark { by_dark } else { by_light };
-        writeln!(svg, ".pm .{kind} .card{{fill:{fill};stroke:{line}}}")?;
-        writeln!(svg, ".pm .{kind} .inner{{stroke:{line}}}.pm .{kind} .badge{{fill:{line}}}")?;
+        let of: Vec<String> = selectors.split(',').map(|it| format!(".{class} {it}")).collect();
+        writeln!(svg, "{}{{{property}:{colour}}}", of.join(","))?;
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ const AGENTS: &[(&str, usize)] = &[
     ("crates/runtime/src/tool/shell/always.rs", 1),
     ("crates/webdriver/src/explore.rs", 1),
     // Sections of the settings.
-    ("crates/runtime/src/config/read.rs", 4),
+    ("crates/runtime/src/config.rs", 4),
 ];
 
 /// Files that name a tool: its own, and those that only use the same word for something else.

@@ -1,9 +1,13 @@
 //! `[budget.CHART]`: other maxima for the budgets of a chart.
 
 use pointsman_kernel::chart::Maximum;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 
-use super::{Origin, Problem, keys};
+use super::{
+    Origin,
+    keys::{self, Keys},
+    table::Table,
+};
 
 /// `[budget]`: maxima by chart and budget.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -36,48 +40,37 @@ impl BudgetsConfig {
             lowers,
         })
     }
-
-    /// Puts a repository's maxima under a user's.
-    pub(super) fn under(self, repository: Self) -> Self {
-        Self { repository: repository.repository, ..self }
-    }
 }
 
-/// Reads the table of charts.
-pub(super) fn budgets(
-    table: &DeTable<'_>,
-    origin: Origin,
-    found: &mut Vec<Problem>,
-) -> BudgetsConfig {
-    let mut all = Vec::new();
-    for (chart, maxima) in table {
-        let DeValue::Table(maxima) = maxima.get_ref() else {
-            found.push(Problem {
-                message: format!("`{}` of `[budget]` must be a table", chart.get_ref()),
-                hint: "write `[budget.code]`, and below it `model_calls = 500`".into(),
-                span: keys::span(maxima),
-            });
-            continue;
-        };
-        for (budget, max) in maxima {
-            let amount = match max.get_ref() {
-                DeValue::String(text) => text.clone().into_owned(),
-                DeValue::Integer(number) => number.as_str().to_owned(),
-                _ => {
-                    found.push(Problem {
-                        message: format!("budget `{}` needs an amount", budget.get_ref()),
-                        hint: "write a number, `\"2h\"` for time, or `\"2.50\"` for money".into(),
-                        span: keys::span(max),
-                    });
-                    continue;
-                }
-            };
-            let (chart, budget) = (chart.get_ref().to_string(), budget.get_ref().to_string());
-            all.push(BudgetConfig { chart, budget, amount });
+impl Table for BudgetsConfig {
+    const HINT: &'static str = "write `[budget.code]`, and below it `model_calls = 500`";
+
+    fn read(keys: &mut Keys<'_>) -> Self {
+        let mut all = Vec::new();
+        for (chart, maxima) in keys.all() {
+            let title = format!("`{chart}` of `[budget]`");
+            let Some(mut maxima) = keys.inline(maxima, &title, Self::HINT) else { continue };
+            for (budget, max) in maxima.all() {
+                let amount = match max.get_ref() {
+                    DeValue::String(text) => text.clone().into_owned(),
+                    DeValue::Integer(number) => number.as_str().to_owned(),
+                    _ => {
+                        let hint = "write a number, `\"2h\"` for time, or `\"2.50\"` for money";
+                        let message = format!("budget `{budget}` needs an amount");
+                        keys.tell(message, hint, keys::span(max));
+                        continue;
+                    }
+                };
+                all.push(BudgetConfig { chart: chart.into(), budget: budget.into(), amount });
+            }
+        }
+        match keys.origin() {
+            Origin::User => Self { user: all, repository: Vec::new() },
+            Origin::Repository => Self { user: Vec::new(), repository: all },
         }
     }
-    match origin {
-        Origin::User => BudgetsConfig { user: all, repository: Vec::new() },
-        Origin::Repository => BudgetsConfig { user: Vec::new(), repository: all },
+
+    fn under(self, repository: Self) -> Self {
+        Self { repository: repository.repository, ..self }
     }
 }

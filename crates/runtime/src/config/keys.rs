@@ -1,21 +1,25 @@
 //! A table of the file, read key by key: what is asked for is read, what is left over is
 //! a mistake, and every mistake has its place.
 
-use std::{borrow::Cow, path::PathBuf};
+use std::{borrow::Cow, cell::RefCell, path::PathBuf, time::Duration};
 
 use pointsman_kernel::diagnostic::{Span, did_you_mean};
 use toml::{
     Spanned,
-    de::{DeTable, DeValue},
+    de::{DeArray, DeTable, DeValue},
 };
 
-use super::Problem;
+use super::{
+    Origin, Problem,
+    table::{Table, Wins},
+};
+
+/// Where to write what a repository's file may not hold.
+const ELSEWHERE: &str = "a repository's file may not loosen security: write it in your own file \
+    (`pointsman doctor` says where), or use the environment or the command line";
 
 /// A value and where it stands.
-type Value<'t, 'i> = &'t Spanned<DeValue<'i>>;
-
-/// Reads one value, or says what was expected instead.
-pub(super) type Read<T> = fn(&DeValue<'_>) -> Result<T, String>;
+pub(super) type Value<'t> = &'t Spanned<DeValue<'t>>;
 
 /// Reads a text as TOML, or tells everything that is wrong with it, with what to do.
 pub fn document<'t>(text: &'t str, hint: &str) -> Result<Spanned<DeTable<'t>>, Vec<Problem>> {
@@ -34,99 +38,185 @@ pub fn document<'t>(text: &'t str, hint: &str) -> Result<Spanned<DeTable<'t>>, V
     Err(errors.iter().map(problem).collect())
 }
 
-/// One table.
-pub(super) struct Keys<'t, 'i> {
-    table: &'t DeTable<'i>,
-    title: String,
-    asked: Vec<&'static str>,
+/// Reads a whole file as a table.
+pub(super) fn read<T: Table>(text: &str, origin: Origin) -> Result<T, Vec<Problem>> {
+    let document = document(text, "see https://toml.io for the format")?;
+    let told = Told { origin, found: RefCell::default() };
+    let mut keys = Keys::new(document.get_ref(), "the configuration".into(), &told);
+    let table = T::read(&mut keys);
+    keys.finish();
+    let mut found = told.found.into_inner();
+    if found.is_empty() {
+        return Ok(table);
+    }
+    found.sort_by_key(|problem| problem.span);
+    Err(found)
 }
 
-impl<'t, 'i> Keys<'t, 'i> {
-    pub(super) fn new(table: &'t DeTable<'i>, title: impl Into<String>) -> Self {
-        Self { table, title: title.into(), asked: Vec::new() }
+/// Whose file is read, and what is wrong with it.
+pub(super) struct Told {
+    origin: Origin,
+    found: RefCell<Vec<Problem>>,
+}
+
+/// One table.
+pub(super) struct Keys<'t> {
+    table: &'t DeTable<'t>,
+    title: String,
+    asked: Vec<&'t str>,
+    told: &'t Told,
+}
+
+impl<'t> Keys<'t> {
+    const fn new(table: &'t DeTable<'t>, title: String, told: &'t Told) -> Self {
+        Self { table, title, asked: Vec::new(), told }
+    }
+
+    pub(super) const fn origin(&self) -> Origin {
+        self.told.origin
+    }
+
+    /// Complains.
+    pub(super) fn tell(&self, message: impl Into<String>, hint: impl Into<String>, span: Span) {
+        let (message, hint) = (message.into(), hint.into());
+        self.told.found.borrow_mut().push(Problem { message, hint, span });
+    }
+
+    /// Complains about what a repository may not say.
+    pub(super) fn forbid(&self, message: String, span: Span) {
+        self.tell(message, ELSEWHERE, span);
     }
 
     /// Returns the value of a key, and remembers that the key is known.
-    pub(super) fn value(&mut self, key: &'static str) -> Option<Value<'t, 'i>> {
+    pub(super) fn value(&mut self, key: &'static str) -> Option<Value<'t>> {
         self.asked.push(key);
         self.table.iter().find(|(name, _)| name.get_ref() == key).map(|(_, value)| value)
+    }
+
+    /// Returns every key with its value: any is known.
+    pub(super) fn all(&mut self) -> Vec<(&'t str, Value<'t>)> {
+        let all = self.table.iter().map(|(name, value)| (&**name.get_ref(), value));
+        let all: Vec<_> = all.collect();
+        self.asked.extend(all.iter().map(|(name, _)| name));
+        all
     }
 
     /// Reads the value of a key.
     pub(super) fn read<T>(
         &mut self,
         key: &'static str,
-        read: Read<T>,
-        found: &mut Vec<Problem>,
+        read: impl FnOnce(&DeValue<'_>) -> Result<T, String>,
     ) -> Option<T> {
         let value = self.value(key)?;
-        match read(value.get_ref()) {
-            Ok(read) => Some(read),
-            Err(expected) => {
-                let shown = shown(value.get_ref());
-                let message = format!("`{key}` of {} cannot be {shown}", self.title);
-                found.push(Problem { message, hint: expected, span: span(value) });
-                None
-            }
-        }
+        let wrong = |expected| {
+            let shown = shown(value.get_ref());
+            self.tell(
+                format!("`{key}` of {} cannot be {shown}", self.title),
+                expected,
+                span(value),
+            );
+        };
+        read(value.get_ref()).map_err(wrong).ok()
     }
 
-    /// Returns the table under a key.
-    pub(super) fn table(
+    /// Reads the value of a key by what tells its mistakes itself.
+    pub(super) fn each<T>(
         &mut self,
         key: &'static str,
-        found: &mut Vec<Problem>,
-    ) -> Option<(Self, Span)> {
+        read: impl FnOnce(&Self, Value<'t>) -> Option<T>,
+    ) -> Option<T> {
         let value = self.value(key)?;
-        if let DeValue::Table(table) = value.get_ref() {
-            return Some((Self::new(table, format!("`[{key}]`")), span(value)));
+        read(self, value)
+    }
+
+    /// Returns a key's value; complains where a repository may not set it.
+    pub(super) fn judged<T>(&self, key: &str, value: Option<T>, wins: &Wins<T>) -> Option<T> {
+        if self.origin() == Origin::Repository
+            && !wins.permits(value.as_ref())
+            && let Some(span) = self.place(key)
+        {
+            self.forbid(format!("`{key}` cannot be set here"), span);
         }
-        let message = format!("`{key}` must be a table, not {}", shown(value.get_ref()));
-        found.push(Problem { message, hint: format!("write `[{key}]`"), span: span(value) });
+        value
+    }
+
+    /// Reads the table under a key.
+    pub(super) fn table<T: Table>(&mut self, key: &'static str) -> T {
+        let Some(value) = self.value(key) else { return T::default() };
+        // Tables in a table are named by both.
+        let outer = self.title.strip_prefix("`[").and_then(|title| title.strip_suffix("]`"));
+        let name = outer.map_or_else(|| key.into(), |outer| format!("{outer}.{key}"));
+        let DeValue::Table(table) = value.get_ref() else {
+            let hint =
+                if T::HINT.is_empty() { format!("write `[{name}]`") } else { T::HINT.into() };
+            let message = format!("`{key}` must be a table, not {}", shown(value.get_ref()));
+            self.tell(message, hint, span(value));
+            return T::default();
+        };
+        let mut keys = Self::new(table, format!("`[{name}]`"), self.told);
+        if self.origin() == Origin::Repository
+            && let Some(only) = T::ONLY
+            && !(keys.has(only) && table.len() == 1)
+            && let Some(span) = self.place(key)
+        {
+            self.forbid(format!("`[{name}]` cannot be set here"), span);
+            return T::default();
+        }
+        let settled = T::read(&mut keys);
+        keys.finish();
+        settled
+    }
+
+    /// Returns the table that a value is, as `title`; complains where it is none.
+    pub(super) fn inline(&self, value: Value<'t>, title: &str, hint: &str) -> Option<Self> {
+        if let DeValue::Table(table) = value.get_ref() {
+            return Some(Self::new(table, title.into(), self.told));
+        }
+        self.tell(format!("{title} must be a table"), hint, span(value));
         None
     }
 
+    /// Returns the list that the value of a key is; complains where it is none.
+    pub(super) fn list(&self, key: &str, value: Value<'t>, hint: &str) -> Option<&'t DeArray<'t>> {
+        if let DeValue::Array(list) = value.get_ref() {
+            return Some(list);
+        }
+        self.tell(format!("`{key}` must be a list"), hint, span(value));
+        None
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.place(key).is_some()
+    }
+
     /// Returns where a key stands, if it is there.
-    pub(super) fn place(&self, key: &str) -> Option<Span> {
+    fn place(&self, key: &str) -> Option<Span> {
         let found = self.table.iter().find(|(name, _)| name.get_ref() == key);
         found.map(|(name, _)| Span { start: name.span().start, end: name.span().end })
     }
 
-    /// Calls it something else in what it complains about.
-    pub(super) fn titled(mut self, title: &str) -> Self {
-        self.title = title.into();
-        self
-    }
-
-    /// Returns whether one key is there, and no other.
-    pub(super) fn has_only(&self, key: &str) -> bool {
-        !self.table.is_empty() && self.table.iter().all(|(name, _)| name.get_ref() == key)
-    }
-
     /// Complains about every key that nothing asked for.
-    pub(super) fn finish(self, found: &mut Vec<Problem>) {
+    pub(super) fn finish(self) {
         for (name, _) in self.table {
             let key: &str = name.get_ref();
-            if !self.asked.contains(&key) {
-                let secret = ["api_key", "apikey", "api-key", "key", "token"].contains(&key);
-                let hint = if secret && self.title == "`[model]`" {
-                    "keys are never read from a file: set the provider's variable in the \
-                     environment, such as OPENAI_API_KEY or ANTHROPIC_API_KEY"
-                        .into()
-                } else {
-                    did_you_mean(key, self.asked.iter().copied(), "key")
-                };
-                found.push(Problem {
-                    message: format!("{} has no key `{key}`", self.title),
-                    hint,
-                    span: Span { start: name.span().start, end: name.span().end },
-                });
+            if self.asked.contains(&key) {
+                continue;
             }
+            let secret = ["api_key", "apikey", "api-key", "key", "token"].contains(&key);
+            let hint = if secret && self.title == "`[model]`" {
+                "keys are never read from a file: set the provider's variable in the \
+                 environment, such as OPENAI_API_KEY or ANTHROPIC_API_KEY"
+                    .into()
+            } else {
+                did_you_mean(key, self.asked.iter().copied(), "key")
+            };
+            let span = Span { start: name.span().start, end: name.span().end };
+            self.tell(format!("{} has no key `{key}`", self.title), hint, span);
         }
     }
 }
 
-pub(super) fn span(value: &Spanned<DeValue<'_>>) -> Span {
+pub(super) fn span(value: Value<'_>) -> Span {
     Span { start: value.span().start, end: value.span().end }
 }
 
@@ -143,40 +233,64 @@ fn shown(value: &DeValue<'_>) -> Cow<'static, str> {
 }
 
 pub(super) fn text(value: &DeValue<'_>) -> Result<String, String> {
-    match value.as_str().filter(|text| !text.trim().is_empty()) {
-        Some(text) => Ok(text.to_owned()),
-        None => Err("write text in quotes".into()),
-    }
+    let text = value.as_str().filter(|text| !text.trim().is_empty());
+    text.map(str::to_owned).ok_or_else(|| "write text in quotes".into())
+}
+
+/// Reads a text for which something holds.
+pub(super) fn fitting(
+    value: &DeValue<'_>,
+    fits: impl FnOnce(&str) -> bool,
+    hint: &str,
+) -> Result<String, String> {
+    text(value).ok().filter(|text| fits(text)).ok_or_else(|| hint.into())
+}
+
+/// Reads one of some words.
+pub(super) fn word<T: Copy>(
+    value: &DeValue<'_>,
+    words: &[(&str, T)],
+    hint: &str,
+) -> Result<T, String> {
+    let meant = words.iter().find(|(word, _)| value.as_str() == Some(word));
+    meant.map(|(_, it)| *it).ok_or_else(|| hint.into())
 }
 
 pub(super) fn flag(value: &DeValue<'_>) -> Result<bool, String> {
     value.as_bool().ok_or_else(|| "write `true` or `false`".into())
 }
 
-/// Reads a whole number from 1 up.
-pub(super) fn count(value: &DeValue<'_>) -> Result<u64, String> {
-    let number = value
-        .as_integer()
-        .and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok());
-    number.filter(|number| *number > 0).ok_or_else(|| "write a whole number from 1 up".into())
+/// Reads a whole number from 0 up.
+pub(super) fn count_or_none<N: TryFrom<u64>>(value: &DeValue<'_>) -> Result<N, String> {
+    up_to(value, 0, u64::MAX, "write a whole number from 0 up")
 }
 
-/// Reads a whole number from 0 up.
-pub(super) fn count_or_none(value: &DeValue<'_>) -> Result<u64, String> {
-    let number = value
-        .as_integer()
-        .and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok());
-    number.ok_or_else(|| "write a whole number from 0 up".into())
+/// Reads a whole number from 1 up.
+pub(super) fn count<N: TryFrom<u64>>(value: &DeValue<'_>) -> Result<N, String> {
+    up_to(value, 1, u64::MAX, "write a whole number from 1 up")
 }
 
 pub(super) fn tokens(value: &DeValue<'_>) -> Result<u32, String> {
-    let number = count(value)?;
+    let number = count::<u64>(value)?;
     u32::try_from(number).map_err(|_| format!("write a number up to {}", u32::MAX))
 }
 
 pub(super) fn percent(value: &DeValue<'_>) -> Result<u8, String> {
-    let number = count(value).ok().and_then(|number| u8::try_from(number).ok());
-    number.filter(|number| *number <= 100).ok_or_else(|| "write percent, from 1 to 100".into())
+    up_to(value, 1, 100, "write percent, from 1 to 100")
+}
+
+/// Reads a whole number within bounds.
+pub(super) fn up_to<N: TryFrom<u64>>(
+    value: &DeValue<'_>,
+    least: u64,
+    most: u64,
+    hint: &str,
+) -> Result<N, String> {
+    let number = value
+        .as_integer()
+        .and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok());
+    let within = number.filter(|number| (least..=most).contains(number));
+    within.and_then(|number| N::try_from(number).ok()).ok_or_else(|| hint.into())
 }
 
 /// Reads a temperature.
@@ -199,14 +313,14 @@ pub(super) fn texts(value: &DeValue<'_>) -> Result<Vec<String>, String> {
 
 /// Reads a path that means the same wherever the program was started.
 pub(super) fn path(value: &DeValue<'_>) -> Result<PathBuf, String> {
-    let hint = || "write a whole path: one that starts with `/` or `~/`".to_owned();
-    absolute(&text(value).map_err(|_| hint())?).ok_or_else(hint)
+    let path = text(value).ok().and_then(|text| absolute(&text));
+    path.ok_or_else(|| "write a whole path: one that starts with `/` or `~/`".into())
 }
 
 pub(super) fn paths(value: &DeValue<'_>) -> Result<Vec<PathBuf>, String> {
-    let hint = || "write a list of whole paths: those that start with `/` or `~/`".to_owned();
-    let texts = texts(value).map_err(|_| hint())?;
-    texts.iter().map(|text| absolute(text).ok_or_else(hint)).collect()
+    let paths = texts(value).ok().and_then(|list| list.iter().map(|it| absolute(it)).collect());
+    let hint = "write a list of whole paths: those that start with `/` or `~/`";
+    paths.ok_or_else(|| hint.into())
 }
 
 fn absolute(text: &str) -> Option<PathBuf> {
@@ -218,9 +332,14 @@ fn absolute(text: &str) -> Option<PathBuf> {
 }
 
 /// Reads a duration such as `"15s"`, in milliseconds.
-pub(super) fn duration(value: &DeValue<'_>) -> Result<u64, String> {
+pub(super) fn ms(value: &DeValue<'_>) -> Result<u64, String> {
     let hint = "write a number and a unit: `\"250ms\"`, `\"15s\"`, `\"5m\"`, `\"24h\"`, `\"30d\"`";
     value.as_str().and_then(milliseconds).filter(|ms| *ms > 0).ok_or_else(|| hint.into())
+}
+
+/// Reads a duration such as `"15s"`.
+pub(super) fn duration(value: &DeValue<'_>) -> Result<Duration, String> {
+    ms(value).map(Duration::from_millis)
 }
 
 /// Reads a day or a moment, in milliseconds since 1970. A day lasts until it is over, by
@@ -237,7 +356,7 @@ pub fn milliseconds(text: &str) -> Option<u64> {
 }
 
 /// Reads a size such as `"32KiB"`, in bytes.
-pub(super) fn size(value: &DeValue<'_>) -> Result<u64, String> {
+pub(super) fn size<N: TryFrom<u64>>(value: &DeValue<'_>) -> Result<N, String> {
     const UNITS: [(&str, u64); 7] = [
         ("B", 1),
         ("KiB", 1 << 10),
@@ -248,8 +367,8 @@ pub(super) fn size(value: &DeValue<'_>) -> Result<u64, String> {
         ("GB", 1_000_000_000),
     ];
     let hint = "write a number and a unit: `\"512B\"`, `\"32KiB\"`, `\"2MiB\"`, `\"5GB\"`";
-    let bytes = value.as_str().and_then(|text| amount(text, &UNITS));
-    bytes.filter(|bytes| *bytes > 0).ok_or_else(|| hint.into())
+    let bytes = value.as_str().and_then(|text| amount(text, &UNITS)).filter(|bytes| *bytes > 0);
+    bytes.and_then(|bytes| N::try_from(bytes).ok()).ok_or_else(|| hint.into())
 }
 
 fn amount(text: &str, units: &[(&str, u64)]) -> Option<u64> {

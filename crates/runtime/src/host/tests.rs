@@ -13,9 +13,10 @@ use pointsman_kernel::{
 };
 use serde_json::{Value, json};
 
-use super::{Approved, Host, Settings};
+use super::Host;
 use crate::{
     config::rule,
+    engine::{Approved, EngineConfig},
     mcp::{self, McpLimits},
     model::{self, Spec},
     store::SqliteStore,
@@ -47,10 +48,10 @@ async fn hosting(name: &str, servers: impl FnOnce(&Path) -> Option<Approved>) ->
     drop(fs::remove_dir_all(&folder));
     fs::create_dir_all(folder.join("work")).expect("it is made");
     fs::write(folder.join("work/AGENTS.md"), "Be brief.").expect("it is written");
-    let settings = Settings {
+    let settings = EngineConfig {
         mcp: servers(&folder),
         instructions: super::Instructions { off: ["code".into()].into() },
-        ..Settings::new(
+        ..EngineConfig::new(
             model::Settings::new(Spec::quote()),
             tool::Settings::over(folder.join("work"), folder.join("index.db")),
         )
@@ -131,8 +132,8 @@ async fn more_tools_than_an_agent_takes_are_left_out_and_named() {
         fs::write(folder.join("many.sh"), MANY).expect("it is written");
         let list = json!({ "mcpServers": { "many": { "command": "sh", "args": ["many.sh"] } } });
         fs::write(folder.join(".mcp.json"), list.to_string()).expect("it is written");
-        let config = mcp::Config::read(&folder.join(".mcp.json")).expect("it can be read");
-        Some(Approved { config, names: vec!["many".into()], limits: McpLimits::default() })
+        let servers = mcp::Config::read(&folder.join(".mcp.json")).expect("it can be read");
+        Some(Approved { servers, names: vec!["many".into()], limits: McpLimits::default() })
     };
     let (host, folder) = hosting("many", servers).await;
     let permissions = Permissions::allow_all();

@@ -1,13 +1,6 @@
 //! A connection to one server: opened, asked for its tools, called, and closed.
 
-use std::{
-    error::Error,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{error::Error, time::Duration};
 
 use rmcp::{
     ClientHandler, RoleClient, ServiceError, ServiceExt,
@@ -15,7 +8,7 @@ use rmcp::{
         CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, Implementation,
         JsonObject, PaginatedRequestParams, Tool,
     },
-    service::{ClientInitializeError, NotificationContext, RunningService},
+    service::{ClientInitializeError, RunningService},
     transport::{
         DynamicTransportError, IntoTransport, StreamableHttpClientTransport,
         async_rw::AsyncRwTransport,
@@ -39,36 +32,25 @@ pub(super) struct Connection {
 
 /// Our side of the protocol. It offers servers nothing: no files, no model, no person.
 #[derive(Debug)]
-struct Client {
-    changed: Arc<AtomicBool>,
-}
+struct Client;
 
 impl ClientHandler for Client {
     fn get_info(&self) -> ClientConfig {
         let us = Implementation::new("pointsman", env!("CARGO_PKG_VERSION"));
         ClientConfig::new(ClientCapabilities::default(), us)
     }
-
-    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.changed.store(true, Ordering::Relaxed);
-    }
 }
 
 impl Connection {
-    /// Starts a server and greets it. The flag is set when it says that its tools changed.
-    pub(super) async fn open(
-        launch: &Launch,
-        limits: &McpLimits,
-        changed: &Arc<AtomicBool>,
-    ) -> Result<Self, McpError> {
-        let client = Client { changed: Arc::clone(changed) };
+    /// Starts a server and greets it.
+    pub(super) async fn open(launch: &Launch, limits: &McpLimits) -> Result<Self, McpError> {
         match &launch.by {
             By::Program { program, args, env, cwd } => {
                 let start = Start { program, args, env, cwd, stderr: limits.stderr };
                 let (process, stdout, stdin) = Process::start(&start)?;
                 let transport = AsyncRwTransport::new_client(stdout, stdin)
                     .with_max_line_length(limits.message);
-                match greet(client, transport, limits.start).await {
+                match greet(transport, limits.start).await {
                     Ok(service) => Ok(Self { service, process: Some(process) }),
                     Err(error) => {
                         let stderr = launch.hide_end(&process.last_words(limits.stop).await);
@@ -85,7 +67,7 @@ impl Connection {
                     .control_request_timeout(limits.stop)
                     .session_recovery_timeout(limits.start);
                 let transport = StreamableHttpClientTransport::with_client(http, config);
-                let greeted = greet(client, transport, limits.start).await;
+                let greeted = greet(transport, limits.start).await;
                 let service = greeted.map_err(|error| error.told(launch, String::new()))?;
                 Ok(Self { service, process: None })
             }
@@ -177,7 +159,6 @@ impl Trouble {
 }
 
 async fn greet<T, E, A>(
-    client: Client,
     transport: T,
     within: Duration,
 ) -> Result<RunningService<RoleClient, Client>, Trouble>
@@ -185,7 +166,7 @@ where
     T: IntoTransport<RoleClient, E, A>,
     E: Error + Send + Sync + 'static,
 {
-    match timeout(within, client.serve(transport)).await {
+    match timeout(within, Client.serve(transport)).await {
         Ok(Ok(service)) => Ok(service),
         Ok(Err(error)) => {
             let why = match &error {

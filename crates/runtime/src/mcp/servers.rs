@@ -1,12 +1,6 @@
 //! The servers of a run: those that were approved and started, and what they offer.
 
-use std::{
-    path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::{path::Path, sync::Arc};
 
 use futures_util::future::join_all;
 use pointsman_kernel::{
@@ -44,7 +38,7 @@ pub struct Connected {
 /// [`Servers::close`] lets them stop by themselves.
 ///
 /// What they offer is fixed when they are asked for it: a server cannot change a tool
-/// under a run. [`Servers::refresh`] asks again.
+/// under a run.
 #[derive(Debug, Default)]
 pub struct Servers {
     servers: Vec<(Arc<Server>, Vec<Arc<Offered>>)>,
@@ -57,7 +51,6 @@ struct Server {
     label: String,
     believed: bool,
     launch: Launch,
-    changed: Arc<AtomicBool>,
     /// Nothing after the connection was lost; the next call opens it again.
     connection: Mutex<Option<Arc<Connection>>>,
 }
@@ -111,25 +104,6 @@ impl Servers {
     /// Returns the tools as the kernel is told of them.
     pub fn decls(&self) -> Vec<ToolDecl> {
         self.offered().map(|it| it.tool.decl.clone()).collect()
-    }
-
-    /// Returns the names of the servers that run.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.servers.iter().map(|(server, _)| server.name.as_str())
-    }
-
-    /// Asks those servers for their tools again that have said that these changed.
-    /// Returns what is left out now. A server that cannot be asked keeps its tools.
-    pub async fn refresh(&mut self) -> Vec<(String, McpError)> {
-        let limits = &self.limits;
-        let asked = self.servers.iter_mut().map(async |(server, tools)| {
-            let (taken, left_out) = server.refresh(limits).await;
-            if let Some(taken) = taken {
-                *tools = taken;
-            }
-            left_out
-        });
-        join_all(asked).await.into_iter().flatten().collect()
     }
 
     /// Calls a tool. Arguments that do not fit its schema, and a tool that is not there,
@@ -252,35 +226,12 @@ impl Server {
         let lookup = |variable: &str| std::env::var(variable).ok();
         let launch = Launch::new(entry, folder.unwrap_or_else(|| Path::new(".")), lookup);
         let launch = launch.map_err(refuse)?;
-        let changed = Arc::default();
-        let connection = Connection::open(&launch, limits, &changed).await.map_err(refuse)?;
-        let mut server = Self {
-            name: name.into(),
-            label,
-            believed,
-            launch,
-            changed,
-            connection: Mutex::default(),
-        };
+        let connection = Connection::open(&launch, limits).await.map_err(refuse)?;
+        let mut server =
+            Self { name: name.into(), label, believed, launch, connection: Mutex::default() };
         let (tools, left_out) = server.take_tools(&connection, limits).await.map_err(refuse)?;
         *server.connection.get_mut() = Some(Arc::new(connection));
         Ok((server, tools, left_out))
-    }
-
-    /// Returns the tools and those that are left out, or nothing new where nothing has changed or
-    /// the server cannot be asked.
-    async fn refresh(&self, limits: &McpLimits) -> (Option<Vec<Arc<Offered>>>, Vec<Refused>) {
-        if !self.changed.swap(false, Ordering::Relaxed) {
-            return (None, Vec::new());
-        }
-        let taken = match self.connection(limits).await {
-            Ok(connection) => self.take_tools(&connection, limits).await,
-            Err(error) => Err(error),
-        };
-        match taken {
-            Ok((tools, left_out)) => (Some(tools), left_out),
-            Err(error) => (None, vec![(self.name.clone(), error)]),
-        }
     }
 
     async fn take_tools(
@@ -311,7 +262,7 @@ impl Server {
             }
             // The old program goes before the new one comes: they may share a port.
             *held = None;
-            let connection = Connection::open(&self.launch, limits, &self.changed).await?;
+            let connection = Connection::open(&self.launch, limits).await?;
             let connection = Arc::new(connection);
             *held = Some(Arc::clone(&connection));
             Ok(connection)

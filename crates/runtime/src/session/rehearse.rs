@@ -12,7 +12,7 @@ use pointsman_kernel::{
 use serde_json::Value;
 
 use super::{Session, SessionError, Start};
-use crate::{clock::entropy, driver::DriveError, host, private};
+use crate::{clock::entropy, driver::DriveError, engine::EngineConfig, private};
 
 /// A run that would begin.
 pub struct Rehearsed {
@@ -28,24 +28,24 @@ pub struct Rehearsed {
 /// server is started.
 pub fn rehearse(
     agents: Agents,
-    mut settings: host::Settings,
+    mut config: EngineConfig,
     start: Start,
 ) -> Result<Rehearsed, SessionError> {
     let scratch = Scratch::new()?;
     #[cfg(feature = "mcp")]
     {
-        settings.mcp = None;
+        config.mcp = None;
     }
-    settings.model.record = None;
+    config.model.record = None;
     let session = Session::open(agents, &scratch.0.join("journal.db"), &scratch.0)?;
-    let host = session.host(settings)?;
+    let host = session.host(config)?;
     let beginning = session.engine(&host).beginning(start)?;
     let (program, begun) = (beginning.program, beginning.begun);
     let event = Event::Begun(Box::new(begun.clone()));
     let mut run = program.start();
     run.step(&program, Seq(1), At(0), event).map_err(DriveError::NotBegun)?;
-    let config: Value = serde_json::from_str(begun.config.get())?;
-    let tools = config.get("tools").and_then(Value::as_array).map(|tools| {
+    let begun_with: Value = serde_json::from_str(begun.config.get())?;
+    let tools = begun_with.get("tools").and_then(Value::as_array).map(|tools| {
         let name = |tool: &Value| tool.get("name").unwrap_or(tool).as_str().map(Box::from);
         tools.iter().filter_map(name).collect()
     });

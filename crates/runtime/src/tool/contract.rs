@@ -213,6 +213,11 @@ impl fmt::Debug for Toolbox {
 }
 
 impl Toolbox {
+    /// A list without tools.
+    pub(crate) fn empty() -> Self {
+        Self(Arc::new([]))
+    }
+
     /// Returns the same with other tools behind them; one of a known name takes its place.
     #[must_use]
     pub fn with(&self, more: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {

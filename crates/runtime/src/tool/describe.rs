@@ -1,13 +1,24 @@
 //! A call as a person is asked about it: what it would do, and not how it is written.
 
+#[cfg(feature = "tools")]
+use std::time::Duration;
+
 use pointsman_kernel::agent::ToolCall;
 use serde_json::Value;
+#[cfg(feature = "tools")]
+use similar::{Algorithm, DiffTag, capture_diff_slices_deadline, group_diff_ops};
 
 use super::{Arguments, Toolbox, folder::Folder};
+#[cfg(feature = "tools")]
+use crate::clock;
 use crate::{
     plural::counted,
     visible::{folded, visible},
 };
+
+/// How long the smallest difference of two texts is looked for before any will do.
+#[cfg(feature = "tools")]
+const LONGEST: Duration = Duration::from_millis(500);
 
 /// How much of a call is shown, and over which folder.
 #[derive(Clone, Copy, Debug)]
@@ -89,39 +100,37 @@ impl View<'_> {
 
     /// Returns lines, each with a sign before it, cut to the number.
     pub fn block(&self, sign: &str, text: &str) -> String {
-        let count = text.lines().count();
-        let mut lines: Vec<String> =
-            text.lines().take(self.lines).map(|it| format!("{sign}{}", self.line(it))).collect();
-        if count > self.lines {
-            let more = counted(count.saturating_sub(self.lines), "line");
-            lines.push(format!("… and {more} more"));
-        }
-        lines.join("\n")
+        self.cut(text.lines().map(|line| (sign, line)))
     }
 
-    /// Returns the removed and the added lines. Lines that both begin and end with are left
-    /// out, but for one.
+    fn cut<'t>(&self, lines: impl Iterator<Item = (&'t str, &'t str)>) -> String {
+        let mut lines = lines.map(|(sign, line)| format!("{sign}{}", self.line(line)));
+        let mut shown: Vec<String> = lines.by_ref().take(self.lines).collect();
+        let more = lines.count();
+        if more > 0 {
+            shown.push(format!("… and {} more", counted(more, "line")));
+        }
+        shown.join("\n")
+    }
+
+    /// Returns the removed and the added lines, with a line of what is around them.
+    #[cfg(feature = "tools")]
     pub fn difference(&self, old: &str, new: &str) -> String {
         let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-        let same = |(one, two): &(&&str, &&str)| one == two;
-        let before = old.iter().zip(&new).take_while(same).count();
-        let shorter = old.len().min(new.len()).saturating_sub(before);
-        let behind = old.iter().rev().zip(new.iter().rev()).take_while(same).count().min(shorter);
-        let middle = |lines: &[&str]| {
-            let end = lines.len().saturating_sub(behind);
-            lines.get(before..end).unwrap_or_default().join("\n")
-        };
-        let around =
-            |at: Option<usize>| at.and_then(|at| old.get(at)).map(|it| self.block("  ", it));
-        let first = around(before.checked_sub(1));
-        let last = around(old.len().checked_sub(behind).filter(|_| behind > 0));
-        let parts = [
-            first.unwrap_or_default(),
-            self.block("- ", &middle(&old)),
-            self.block("+ ", &middle(&new)),
-            last.unwrap_or_default(),
-        ];
-        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+        let by = clock::instant().checked_add(LONGEST);
+        let changes = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, by);
+        let groups = group_diff_ops(changes, 1).into_iter().map(|group| {
+            group.into_iter().flat_map(|change| {
+                let (tag, gone, come) = change.as_tag_tuple();
+                let same = tag == DiffTag::Equal;
+                let gone = old.get(gone).unwrap_or_default();
+                let come = new.get(come).filter(|_| !same).unwrap_or_default();
+                let gone = gone.iter().map(move |line| (if same { "  " } else { "- " }, *line));
+                gone.chain(come.iter().map(|line| ("+ ", *line)))
+            })
+        });
+        let apart = |at: usize| (at > 0).then_some(("", "…"));
+        self.cut(groups.enumerate().flat_map(|(at, group)| apart(at).into_iter().chain(group)))
     }
 }
 
@@ -152,6 +161,10 @@ mod tests {
         check("edit", edit, Some("edit a.rs (every place)\n- a"));
         let edit = json!({ "path": "a.rs", "old": "a\na", "new": "a\na\na" });
         check("edit", edit, Some("edit a.rs\n  a\n+ a"));
+        // What stays between two changes is not told as removed and added again.
+        let (old, new) = ("a\nb\nc\nd\ne\nf", "1\nb\nc\nd\ne\n2");
+        let edit = json!({ "path": "a.rs", "old": old, "new": new });
+        check("edit", edit, Some("edit a.rs\n- a\n+ 1\n  b\n…\n  e\n- f\n+ 2"));
         let write = json!({ "path": "b.txt", "content": "é\n" });
         check("write", write, Some("write b.txt: 1 line, 3 bytes"));
         let shell = json!({ "command": "cd a &&\nmake", "cwd": "sub" });

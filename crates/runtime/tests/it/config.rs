@@ -1,9 +1,14 @@
 //! `pointsman.toml`: what it may say, who may say it, and where mistakes are.
 
+use std::{fs, path::Path, time::Duration};
+
 use pointsman_kernel::governor::{Grant, Level};
 use pointsman_runtime::{
-    config::{Config, ConfigError, Origin, milliseconds, rule},
+    config::{Config, ConfigError, Origin, Settled, milliseconds, rule},
+    engine::Approved,
     host::AfterTools,
+    mcp,
+    model::{Prices, Proposals},
 };
 
 const WHOLE: &str = r#"
@@ -60,9 +65,9 @@ fn problems(text: &str, origin: Origin) -> Vec<(usize, String, String)> {
 #[test]
 fn every_key_is_read() {
     let config = Config::parse(WHOLE, Origin::Repository).expect("it is harmless");
-    assert_eq!(config.model.prices, Some((2_500_000, 10_000_000)));
+    assert_eq!(config.model.prices, Some(Prices { input: 2_500_000, output: 10_000_000 }));
     assert_eq!(config.model.answer_bytes, Some(1 << 20));
-    assert_eq!((config.model.connect_ms, config.model.idle_ms), (Some(5_000), Some(120_000)));
+    assert_eq!(config.model.connect, Some(Duration::from_secs(5)));
     assert_eq!(config.limits.file_bytes, Some(1_000_000));
     assert_eq!(config.limits.redirects, Some(0));
     assert_eq!(config.watch.disk_free, Some(5_000_000_000));
@@ -79,7 +84,7 @@ fn every_key_is_read() {
         after_tools = [{ run = \"make\", when = [\"edit\"], timeout = \"3s\" }, { run = \"x\" }]\n";
     let config = Config::parse(own, Origin::User).expect("it is the user's own");
     assert_eq!(config.sandbox.landlock, Some(false));
-    assert_eq!(config.mcp.start_ms, Some(9_000));
+    assert_eq!(config.mcp.start, Some(Duration::from_secs(9)));
     let options = config.journal.options();
     assert_eq!((options.busy.as_secs(), options.max_bytes), (300, Some(2_000_000_000)));
     let hooks = config.hooks.hooks();
@@ -272,7 +277,7 @@ fn a_repository_only_makes_limits_and_the_watch_stricter() {
     let parse = |text: &str, origin| Config::parse(text, origin).expect("it is sound");
     let user = parse(user, Origin::User);
     let both = user.clone().under(parse(repository, Origin::Repository));
-    assert_eq!(both.model.prices, Some((3_000_000, 15_000_000)));
+    assert_eq!(both.model.prices, Some(Prices { input: 3_000_000, output: 15_000_000 }));
     assert_eq!(both.limits.output_bytes, Some(8 << 10));
     assert_eq!(both.limits.results, Some(100));
     assert_eq!(both.limits.shell_ms, Some(300_000));
@@ -282,26 +287,32 @@ fn a_repository_only_makes_limits_and_the_watch_stricter() {
     assert_eq!(both.limits.shell_max_ms, Some(600_000));
     assert_eq!((both.watch.cpu, both.watch.memory), (Some(50), Some(85)));
     assert_eq!(both.watch.disk_free, Some(10_000_000_000));
-    assert_eq!((both.watch.every_ms, both.watch.longest_ms), (Some(7_000), Some(60_000)));
+    assert_eq!(
+        (both.watch.every, both.watch.longest),
+        (Some(Duration::from_secs(7)), Some(Duration::from_mins(1)))
+    );
     assert_eq!(user.clone().under(Config::default()), user);
     let priced = parse("[model]\nprices = { input = \"1\", output = \"2\" }", Origin::Repository);
-    assert_eq!(Config::default().under(priced).model.prices, Some((1_000_000, 2_000_000)));
+    assert_eq!(
+        Config::default().under(priced).model.prices,
+        Some(Prices { input: 1_000_000, output: 2_000_000 })
+    );
 }
 
 #[test]
 fn the_nearest_file_is_found_and_a_missing_one_settles_nothing() {
     let folder = std::env::temp_dir().join(format!("pointsman-config-{}", std::process::id()));
     let deep = folder.join("a/b");
-    std::fs::create_dir_all(&deep).expect("it is made");
-    std::fs::write(folder.join("pointsman.toml"), "[watch]\ncpu = 1\n").expect("it is written");
+    fs::create_dir_all(&deep).expect("it is made");
+    fs::write(folder.join("pointsman.toml"), "[watch]\ncpu = 1\n").expect("it is written");
     let found = Config::find(&deep).expect("it is above");
     assert!(found.ends_with("pointsman.toml"));
-    std::fs::write(deep.join("pointsman.toml"), "[watch]\ncpu = 0\n").expect("it is written");
+    fs::write(deep.join("pointsman.toml"), "[watch]\ncpu = 0\n").expect("it is written");
     let found = Config::find(&deep).expect("it is here");
     let error = Config::read(&found, Origin::Repository).expect_err("it has a mistake");
     assert!(matches!(error, ConfigError::Mistakes { .. }));
     assert!(Config::read(&deep.join("none.toml"), Origin::User).expect("no error").is_none());
-    std::fs::remove_dir_all(&folder).expect("it is removed");
+    fs::remove_dir_all(&folder).expect("it is removed");
 }
 
 #[test]
@@ -311,4 +322,106 @@ fn durations_need_a_unit() {
     for text in ["", "5", "s", "-1s", "1.5s", "99999999999999999999s", "1w"] {
         assert_eq!(milliseconds(text), None, "{text}");
     }
+}
+
+#[test]
+fn an_engine_is_set_up_with_what_is_settled() {
+    let own = "[sandbox]\nnetwork = true\nenv = [\"CARGO_HOME\"]\nlandlock = false\n\
+        read_only = [\"/opt\"]\nprivate_addresses = true\ntoolchains = false\n";
+    let user = Config::parse(&format!("{WHOLE}{own}"), Origin::User).expect("it is the user's own");
+    let agents = pointsman_agents::all();
+    let engine = |config: &Config| {
+        config.engine(&agents, Path::new("/work"), Path::new("/cache"), &|_| None).expect("a model")
+    };
+    let (set, usual) = (engine(&user), engine(&Config::default()));
+    assert_eq!((set.model.max_tokens, set.model.temperature), (1000, Some(0.5)));
+    assert_eq!(set.model.prices, Some(Prices { input: 2_500_000, output: 10_000_000 }));
+    assert_eq!((set.model.proposals, set.model.max_bytes), (Proposals::Tools, 1 << 20));
+    assert_eq!(set.model.connect_timeout, Duration::from_secs(5));
+    assert_eq!(set.model.idle_timeout, Duration::from_mins(2));
+    let limits = &set.tools.limits;
+    assert_eq!((limits.output_bytes, limits.file_bytes, limits.results), (16 << 10, 1_000_000, 50));
+    assert_eq!((limits.look_ms, limits.shell_ms, limits.shell_max_ms), (10_000, 60_000, 3_600_000));
+    assert_eq!((limits.http_ms, limits.http_bytes, limits.redirects), (20_000, 512 << 10, 0));
+    assert_eq!(limits.repository_ms, usual.tools.limits.repository_ms);
+    let (sandbox, none) = (&set.tools.sandbox, &usual.tools.sandbox);
+    assert!(sandbox.network && !sandbox.landlock && set.tools.http_private);
+    assert_eq!(sandbox.read_only, [Path::new("/opt")]);
+    assert_eq!(sandbox.env, [&none.env[..], &["CARGO_HOME".into()]].concat());
+    assert!(sandbox.toolchains.is_none());
+    assert!(none.toolchains.as_ref().is_some_and(|it| it.starts_with("/cache")), "{none:?}");
+    assert!(usual.tools.index.starts_with("/cache"), "{:?}", usual.tools.index);
+    let watch = set.watch.expect("it is watched");
+    assert_eq!((watch.processor, watch.memory), (Some(80), Some(85)));
+    assert_eq!((watch.every, watch.longest), (Duration::from_secs(5), Duration::from_mins(10)));
+    assert_eq!(set.instructions.off, ["chat".into()]);
+    assert_eq!(usual.model.spec.to_string(), "quote");
+}
+
+#[test]
+fn the_environment_is_over_the_files() {
+    let text = "[model]\nuse = \"openai:one\"\nbase_url = \"http://file/v1\"\n";
+    let file = Config::parse(text, Origin::User).expect("it is the user's own");
+    let env = |name: &str| {
+        let set = [("POINTSMAN_MODEL", "ollama:two"), ("OPENAI_API_KEY", "sk-1")];
+        set.iter().find(|(it, _)| *it == name).map(|(_, value)| (*value).to_owned())
+    };
+    let over = file.clone().with_env(&env).model;
+    assert_eq!(over.spec.as_deref(), Some("ollama:two"));
+    assert_eq!(over.base_url.as_deref(), Some("http://file/v1"));
+    assert_eq!(file.clone().with_env(&|_| None), file);
+    // An address from a file gets no key.
+    assert!(file.model.settings(&env).expect("a model").key.is_none());
+    let own = Config::parse("[model]\nuse = \"openai:one\"\n", Origin::User).expect("sound");
+    assert!(own.model.settings(&env).expect("a model").key.is_some());
+    assert!(over.writes() && !Config::default().model.writes());
+}
+
+#[test]
+fn both_files_are_settled_one_over_the_other() {
+    let folder = std::env::temp_dir().join(format!("pointsman-settled-{}", std::process::id()));
+    let work = folder.join("work");
+    fs::create_dir_all(&work).expect("it is made");
+    let folder = folder.canonicalize().expect("it is there");
+    let (user, repository) = (folder.join("pointsman.toml"), folder.join("work/pointsman.toml"));
+    let read = || Settled::read(Some(user.clone()), Some(&work)).expect("they are sound");
+    let none = read();
+    assert_eq!((none.config, none.user, none.repository), (Config::default(), None, None));
+    fs::write(&user, "[watch]\ncpu = 50\n").expect("it is written");
+    // A user's own file above the folder is no repository's.
+    let own = read();
+    assert_eq!((own.config.watch.cpu, own.repository), (Some(50), None));
+    fs::write(&repository, "[watch]\ncpu = 90\nmemory = 10\n").expect("it is written");
+    let both = read();
+    assert_eq!((both.config.watch.cpu, both.config.watch.memory), (Some(50), Some(10)));
+    assert_eq!((both.user, both.repository), (Some(user.clone()), Some(repository)));
+    fs::remove_dir_all(&folder).expect("it is removed");
+}
+
+#[test]
+fn servers_are_approved_by_their_keys_or_by_who_names_them() {
+    let folder = std::env::temp_dir().join(format!("pointsman-approved-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("it is made");
+    let list = r#"{ "mcpServers": { "one": { "command": "a" }, "two": { "command": "b" },
+        "bad": { "command": 3 } } }"#;
+    fs::write(folder.join(".mcp.json"), list).expect("it is written");
+    let servers = mcp::Config::read(&folder.join(".mcp.json")).expect("it is a list");
+    let (one, bad) = (servers.key("one").expect("a key"), servers.key("bad").expect("a key"));
+    let config = |key: &str| {
+        let text = format!("[mcp]\napprove = [{key:?}, \"two\"]\ntools = 3\ncall_timeout = \"7s\"");
+        Config::parse(&text, Origin::User).expect("it is the user's own").mcp
+    };
+    let approved = |key: &str, named: &[&str]| {
+        let named: Vec<String> = named.iter().map(|name| (*name).to_owned()).collect();
+        Approved::of(servers.clone(), &config(key), &named)
+    };
+    // A name in a file is not enough; one that is typed is.
+    assert_eq!(approved(one, &[]).expect("it is listed").names, ["one"]);
+    let both = approved(one, &["two"]).expect("they are listed");
+    assert_eq!(both.names, ["one", "two"]);
+    assert_eq!((both.limits.tools, both.limits.call), (3, Duration::from_secs(7)));
+    for (key, named) in [(one, "three"), (one, "bad"), (bad, "one")] {
+        assert!(approved(key, &[named]).is_err(), "{key} {named}");
+    }
+    fs::remove_dir_all(&folder).expect("it is removed");
 }

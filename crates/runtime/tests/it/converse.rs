@@ -16,7 +16,8 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     driver::Standing,
-    host::{self, Host},
+    engine::EngineConfig,
+    host::Host,
     model::{self, Spec},
     observe::{LiveNotice, Notice, Observer, Progress},
     session::{Conversation, Decision, Kept, Nobody, Outcome, Receipt, Session, Start},
@@ -51,7 +52,7 @@ impl Room {
         let tools = tool::Settings::over(self.work(), self.folder.0.join("index.db"));
         let script = format!("script:{}", self.folder.0.join("script.toml").display());
         let spec: Spec = script.parse().expect("a model");
-        let settings = host::Settings::new(model::Settings::new(spec), tools);
+        let settings = EngineConfig::new(model::Settings::new(spec), tools);
         self.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
     }
 

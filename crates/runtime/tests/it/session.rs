@@ -13,7 +13,8 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     driver::{Standing, fold},
-    host::{self, Host},
+    engine::EngineConfig,
+    host::Host,
     model::{self, Spec},
     observe::{LiveNotice, Notice, Observer},
     session::{Asking, Attend, Decision, Nobody, Outcome, Reply, Session, SessionError, Start},
@@ -99,7 +100,7 @@ impl Desk {
         self.host_from(self.settings(model, watch))
     }
 
-    pub(crate) fn host_from(&self, settings: host::Settings) -> Host {
+    pub(crate) fn host_from(&self, settings: EngineConfig) -> Host {
         self.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
     }
 
@@ -108,12 +109,12 @@ impl Desk {
         &self,
         model: model::Settings,
         watch: Option<watch::Limits>,
-    ) -> host::Settings {
+    ) -> EngineConfig {
         let mut tools = tool::Settings::over(self.work(), self.folder.0.join("index.db"));
         // Pages come from a server in this process.
         tools.http_private = true;
         tools.sandbox.helper = Some(crate::tool::sandbox_helper().into());
-        host::Settings { watch, ..host::Settings::new(model, tools) }
+        EngineConfig { watch, ..EngineConfig::new(model, tools) }
     }
 
     pub(crate) fn start(attended: bool) -> Start {

@@ -220,7 +220,7 @@ fn agents() -> Agents {
 fn host(desk: &Desk, executors: Executors) -> Host {
     let model = model::Settings::new(Spec::quote());
     let settings = desk.settings(model, None);
-    desk.host_from(pointsman_runtime::host::Settings { executors, ..settings })
+    desk.host_from(pointsman_runtime::engine::EngineConfig { executors, ..settings })
 }
 
 fn run(desk: &Desk, host: &Host) -> Ran {

@@ -12,8 +12,9 @@ use std::{
 
 use pointsman_agents::{explore::Explore, form::Form};
 use pointsman_runtime::{
+    engine::EngineConfig,
     executor::Executors,
-    host::{self, Host},
+    host::Host,
     model::{self, Spec},
     session::Session,
     tool::{self, Tool},
@@ -65,9 +66,9 @@ impl Desk {
         let mut tools = tool::Settings::over(self.work(), self.folder.join("index.db"));
         let submit: Arc<dyn Tool> = Arc::new(SubmitTool::over(forms.clone()));
         tools.toolbox = tools.toolbox.with([submit]);
-        let host = host::Settings {
+        let host = EngineConfig {
             executors: Executors::default().with::<Form>(forms).with::<Explore>(devices),
-            ..host::Settings::new(model::Settings::new(Spec::quote()), tools)
+            ..EngineConfig::new(model::Settings::new(Spec::quote()), tools)
         };
         self.session.host(host).unwrap_or_else(|error| panic!("a host: {error}"))
     }

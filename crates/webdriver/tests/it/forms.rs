@@ -235,7 +235,10 @@ fn a_repository_may_only_be_stricter_with_forms() {
     assert_eq!(form.submit, Some(Submit::Ask));
     let harmless = repository("[form]\nattempts_per_field = 1\nbare_timeout = \"3s\"\n");
     let form = Config::default().under(harmless).form;
-    assert_eq!((form.attempts(), form.submit, form.bare_ms), (1, None, Some(3_000)));
+    assert_eq!(
+        (form.attempts(), form.submit, form.bare),
+        (1, None, Some(std::time::Duration::from_secs(3)))
+    );
 }
 
 #[test]

@@ -24,7 +24,7 @@ use agent_client_protocol::{
 };
 use pointsman_kernel::governor::{Level, Permissions};
 use pointsman_runtime::{
-    host,
+    engine::EngineConfig,
     model::{self, Spec},
     session::Session,
     tool,
@@ -124,10 +124,10 @@ impl Desk {
             let script = format!("script:{}", root.join("script.toml").display());
             let spec: Spec = script.parse().expect("a model");
             let tools = tool::Settings::over(folder, index.clone());
-            let host = host::Settings::new(model::Settings::new(spec), tools);
+            let engine = EngineConfig::new(model::Settings::new(spec), tools);
             let permissions =
                 Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true };
-            Ok(Furnished { host, permissions, config: config.clone().into(), chart: None })
+            Ok(Furnished { engine, permissions, config: config.clone().into(), chart: None })
         };
         Service::new(session, furnish, chart, Limits::default())
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use pointsman_runtime::{config::Config, tool::Tools};
 
 use super::{Check, Doctor};
-use crate::{report::Error, words};
+use crate::{agents, place, report::Error, words};
 
 /// How long a toolchain has to say its version: some start slowly.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -13,9 +13,10 @@ const LIMIT: Duration = Duration::from_secs(20);
 impl Doctor {
     /// Tries the sandbox, and in it every toolchain that is in `PATH`.
     pub(super) fn sandbox(&self, config: &Config, checks: &mut Vec<Check>) {
-        let opened = self.drive.toolchains().and_then(|toolchains| {
-            let settings = self.drive.tools((":memory:".into(), toolchains), config);
-            Tools::open(settings).map_err(Error::Tools)
+        let opened = place::cache().and_then(|cache| {
+            let mut tools = agents::equipped(config.tools(self.drive.dir(), &cache));
+            tools.index = ":memory:".into();
+            Tools::open(tools).map_err(Error::Tools)
         });
         let tools = match opened {
             Ok(tools) => tools,

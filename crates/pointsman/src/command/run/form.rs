@@ -115,8 +115,8 @@ impl FormArgs {
             if self.overwrite {
                 fields.insert("overwrite".into(), true.into());
             }
-            if !config.sites.is_empty() {
-                fields.insert("sites".into(), json!(config.sites));
+            if let Some(sites) = config.sites.as_ref().filter(|sites| !sites.is_empty()) {
+                fields.insert("sites".into(), json!(sites));
             }
         }
         let chart = form::chart_with(config.attempts(), &settings::timeouts(config));

@@ -5,10 +5,12 @@ use std::time::Duration;
 use pointsman_kernel::{chart::Disposition, governor::Permissions};
 use pointsman_runtime::{
     driver::Standing,
-    engine::{Engine, EngineError, RunHandle},
+    engine::{Engine, EngineConfig, EngineError, RunHandle},
+    model,
     observe::{LiveNotice, Notice, Question},
     session::{Decision, Start},
     store::{MemoryStore, Store},
+    tool,
 };
 use serde_json::json;
 
@@ -19,7 +21,10 @@ const LIMIT: Duration = Duration::from_mins(1);
 
 async fn engine(store: impl Store, dog: &Dog) -> Engine {
     let builder = Engine::builder(store).agents(agents()).executor::<Shepherd>(dog.clone());
-    builder.build().await.unwrap_or_else(|error| panic!("it is set up: {error}"))
+    // Settings may come after what was added.
+    let model = model::Settings::new(model::Spec::quote());
+    let config = EngineConfig::new(model, tool::Settings::within("."));
+    builder.config(config).build().await.unwrap_or_else(|error| panic!("it is set up: {error}"))
 }
 
 fn start(engine: &Engine) -> Start {

@@ -18,7 +18,7 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     driver::Standing,
-    host,
+    engine::EngineConfig,
     model::{self, Spec},
     observe::Notice,
     perform::{Done, Shown},
@@ -212,7 +212,7 @@ fn a_strangers_tool_is_offered_checked_asked_for_described_and_called() {
     let stamp = Arc::new(Stamp::default());
     let mut tools = Settings::over(&work, folder.0.join("index.db"));
     tools.toolbox = tools.toolbox.with([Arc::clone(&stamp) as Arc<dyn Tool>]);
-    let settings = host::Settings::new(model::Settings::new(model), tools);
+    let settings = EngineConfig::new(model::Settings::new(model), tools);
     let host = session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"));
     let permissions = Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true };
     let offered = host.offered(&Chat::DECL, &permissions);

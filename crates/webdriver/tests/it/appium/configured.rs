@@ -52,7 +52,10 @@ fn a_repository_may_not_say_which_server_is_used() {
     let user = parse("[explore]\nappium = \"http://127.0.0.1:1\"\nhold = \"2s\"\n", Origin::User);
     let repository = parse("[explore]\nhold = \"9s\"\nswipe = \"1s\"\n", Origin::Repository);
     let both = user.under(repository).explore;
-    assert_eq!((both.hold_ms, both.swipe_ms), (Some(2_000), Some(1_000)));
+    assert_eq!(
+        (both.hold, both.swipe),
+        (Some(Duration::from_secs(2)), Some(Duration::from_secs(1)))
+    );
     assert_eq!(both.appium.as_deref(), Some("http://127.0.0.1:1"));
 }
 

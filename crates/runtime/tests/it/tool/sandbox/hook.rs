@@ -15,7 +15,8 @@ use pointsman_kernel::{
     id::{EffectId, Seq},
 };
 use pointsman_runtime::{
-    host::{self, AfterTools, Hooks, Host},
+    engine::EngineConfig,
+    host::{AfterTools, Hooks, Host},
     model::{self, Spec},
     perform::{Perform, Permit, Shown, Task},
     session::{Nobody, Session, Start},
@@ -78,7 +79,7 @@ impl Desk {
         let mut tools = tool::Settings::over(work, self.folder.0.join("index.db"));
         tools.sandbox.helper = Some(super::helper().into());
         let settings =
-            host::Settings { hooks, ..host::Settings::new(model::Settings::new(model), tools) };
+            EngineConfig { hooks, ..EngineConfig::new(model::Settings::new(model), tools) };
         self.session.host(settings).expect("a host")
     }
 

@@ -1,0 +1,84 @@
+//! What an engine is set up with: one value, which every front end makes in the same way from
+//! settings, and a program without settings makes by hand.
+
+#[cfg(feature = "tools")]
+use crate::host::Hooks;
+#[cfg(feature = "mcp")]
+use crate::mcp::{self, McpLimits};
+#[cfg(all(feature = "mcp", feature = "models", feature = "sqlite", feature = "tools"))]
+use crate::{config::McpConfig, mcp::McpError};
+use crate::{executor::Executors, host::Instructions, model, tool, watch};
+
+/// What an engine is set up with. [`Config::engine`](crate::config::Config::engine) makes it from
+/// a user's and a repository's settings.
+#[derive(Clone, Debug)]
+pub struct EngineConfig {
+    /// The model.
+    pub model: model::Settings,
+    /// The tools over the workspace.
+    pub tools: tool::Settings,
+    /// The MCP servers of the workspace, and which of them are approved.
+    #[cfg(feature = "mcp")]
+    pub mcp: Option<Approved>,
+    /// When to pause.
+    pub watch: Option<watch::Limits>,
+    /// What happens after tools.
+    #[cfg(feature = "tools")]
+    pub hooks: Hooks,
+    /// For which agents the workspace's instructions are read.
+    pub instructions: Instructions,
+    /// What carries out the tasks of agents that this crate does not know.
+    pub executors: Executors,
+}
+
+impl EngineConfig {
+    /// A model and tools, and the usual of everything else: no servers, no watch, no hooks.
+    pub fn new(model: model::Settings, tools: tool::Settings) -> Self {
+        Self {
+            model,
+            tools,
+            #[cfg(feature = "mcp")]
+            mcp: None,
+            watch: None,
+            #[cfg(feature = "tools")]
+            hooks: Hooks::default(),
+            instructions: Instructions::default(),
+            executors: Executors::default(),
+        }
+    }
+}
+
+/// MCP servers, and which of them may be started.
+#[cfg(feature = "mcp")]
+#[derive(Clone, Debug)]
+pub struct Approved {
+    /// What the workspace names.
+    pub servers: mcp::Config,
+    /// The servers that a person has approved.
+    pub names: Vec<String>,
+    /// How long they have.
+    pub limits: McpLimits,
+}
+
+#[cfg(all(feature = "mcp", feature = "models", feature = "sqlite", feature = "tools"))]
+impl Approved {
+    /// Returns servers with those that the settings approve by their keys, and those whose names
+    /// somebody has just typed: they see what it is for, so a name is enough.
+    pub fn of(
+        servers: mcp::Config,
+        config: &McpConfig,
+        typed: &[String],
+    ) -> Result<Self, McpError> {
+        if let Some(error) = typed.iter().find_map(|name| servers.unlisted(name)) {
+            return Err(error);
+        }
+        let servers = servers.believing(config.believe.as_deref().unwrap_or_default());
+        let mut names = servers.approved(config.approve.as_deref().unwrap_or_default());
+        names.extend(typed.iter().cloned());
+        let wrong = servers.wrong().find(|(name, _)| names.iter().any(|it| it == name));
+        match wrong.map(|(_, error)| error) {
+            Some(error) => Err(error),
+            None => Ok(Self { servers, names, limits: config.clone().over(McpLimits::default()) }),
+        }
+    }
+}
