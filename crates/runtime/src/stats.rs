@@ -19,7 +19,7 @@ use crate::{
     driver::{DriveError, Loaded, Said, fold_each, say},
     entry,
     observe::Question,
-    store::{RunId, Store, StoreError},
+    store::{Filter, RunId, Store, StoreError},
 };
 
 /// One transition, as it was taken.
@@ -262,7 +262,7 @@ impl Stats {
         let (mut stats, mut tally) = (Self::default(), Tally::default());
         // Runs of one agent mostly share a chart, and proving it takes longer than reading.
         let mut programs: BTreeMap<Digest, Option<Program>> = BTreeMap::new();
-        let listed = store.list().await?;
+        let listed = store.all(&Filter::default()).await?;
         for error in &listed.damaged {
             let run = error.run().map_or("(unknown)", RunId::as_str);
             stats.unreadable.push((run.into(), error.to_string()));

@@ -13,6 +13,7 @@ pub mod import;
 mod lease;
 mod letter;
 mod link;
+mod list;
 pub mod memory;
 mod prune;
 mod row;
@@ -33,9 +34,10 @@ pub use export::{ExportError, export};
 pub use id::{LetterId, NoRunId, RunId};
 pub use lease::Lease;
 pub use letter::Letter;
+pub use list::{Among, Cursor, Filter, Listed, Page, Stands};
 pub use memory::MemoryStore;
 pub use prune::{Prune, Pruned, Removed};
-pub use row::{Beside, Kept, Listed, PromptRow, RunRow, Whole};
+pub use row::{Beside, Health, Kept, PromptRow, RunRow, Whole};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Options, SqliteStore};
 
@@ -155,25 +157,27 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Returns one run.
     async fn run(&self, run: &RunId) -> Result<RunRow, StoreError>;
 
-    /// Returns the runs that are whole, the newest first, and what is damaged: one row must not
-    /// hide all the others.
-    async fn list(&self) -> Result<Listed, StoreError>;
+    /// Returns a page of the runs that are whole, the newest first, and the damage that was met on
+    /// the way: one row must not hide all the others.
+    async fn list(&self, filter: &Filter, page: &Page) -> Result<Listed, StoreError>;
 
-    /// Returns the children of a run, and theirs, that have not ended.
-    async fn open_children(&self, run: &RunId) -> Result<Vec<RunId>, StoreError>;
+    /// Looks at the rows of all runs and whether there are as many as were written, and returns
+    /// what is damaged.
+    async fn check(&self) -> Result<Vec<StoreError>, StoreError>;
+
+    /// Returns what is known of the store without looking at its runs: for a probe of whether it is
+    /// ready.
+    async fn health(&self) -> Result<Health, StoreError>;
 
     /// Returns the text of the chart that a run was started with.
     async fn chart_source(&self, run: &RunId) -> Result<String, StoreError>;
 
-    /// Returns the lines of a run after an entry, in order, each the very one that was written:
-    /// their chain is checked from that entry to the run's last.
-    async fn lines(&self, run: &RunId, after: Seq) -> Result<Vec<String>, StoreError>;
+    /// Returns so many lines of a run after an entry, in order, each the very one that was
+    /// written. There are fewer only where the run has no more.
+    async fn page(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<String>, StoreError>;
 
     /// Returns a run with its lines, as both are at one moment.
     async fn journal(&self, run: &RunId) -> Result<(RunRow, Vec<String>), StoreError>;
-
-    /// Returns the first line of a run.
-    async fn first_line(&self, run: &RunId) -> Result<String, StoreError>;
 
     /// Returns the newest snapshot of a run, if there is one that fits the journal. A snapshot
     /// is a cache: one that is damaged counts as none.
@@ -197,8 +201,33 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 impl dyn Store {
     /// Returns every run, the newest first. A list that lacks a run is damage, too.
     pub async fn runs(&self) -> Result<Vec<RunRow>, StoreError> {
-        let Listed { runs, damaged } = self.list().await?;
-        damaged.into_iter().next().map_or(Ok(runs), Err)
+        let mut damaged = self.check().await?;
+        let listed = self.all(&Filter::default()).await?;
+        damaged.extend(listed.damaged);
+        damaged.into_iter().next().map_or(Ok(listed.runs), Err)
+    }
+
+    /// Returns all runs that fit on one page, as they are at one moment.
+    pub async fn all(&self, filter: &Filter) -> Result<Listed, StoreError> {
+        self.list(filter, &Page::first(usize::MAX)).await
+    }
+
+    /// Returns the children of a run, and theirs, that have not ended.
+    pub async fn open_children(&self, run: &RunId) -> Result<Vec<RunId>, StoreError> {
+        let (among, stands) = (Among::Under(run.clone()), Some(Stands::Open));
+        let listed = self.all(&Filter { among, stands, ..Filter::default() }).await?;
+        Ok(listed.runs.into_iter().map(|row| row.id).collect())
+    }
+
+    /// Returns all lines of a run after an entry, as they are at one moment.
+    pub async fn lines(&self, run: &RunId, after: Seq) -> Result<Vec<String>, StoreError> {
+        self.page(run, after, usize::MAX).await
+    }
+
+    /// Returns the first line of a run.
+    pub async fn first_line(&self, run: &RunId) -> Result<String, StoreError> {
+        // A run has its first entry from the start.
+        Ok(self.page(run, Seq(0), 1).await?.pop().unwrap_or_default())
     }
 
     /// Returns whether a letter still waits.

@@ -29,7 +29,7 @@ use pointsman_runtime::{
     entry::event,
     observe::Notice,
     session::{Session, SessionError},
-    store::{RunId, RunRow},
+    store::{Filter, RunId, RunRow},
     visible::line,
 };
 use serde_json::Value;
@@ -197,7 +197,7 @@ pub(super) fn sessions(
         Some(Err(_)) => return Err(error::bad_params("the cursor is none that was given")),
     };
     let rows = session
-        .block_on(session.store().list())
+        .block_on(session.store().all(&Filter::default()))
         .map_err(|error| error::session(&error.into()))?
         .runs;
     let begun = |row: RunRow| {

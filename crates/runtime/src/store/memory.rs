@@ -13,8 +13,9 @@ use pointsman_kernel::{
 };
 
 use super::{
-    Append, Beside, Change, Changes, Feed, Kept, Lease, Letter, LetterId, Listed, Opening,
-    PromptRow, Prune, Pruned, Removed, RunId, RunRow, Store, StoreError, Whole, link::Link,
+    Append, Beside, Change, Changes, Feed, Filter, Health, Kept, Lease, Letter, LetterId, Listed,
+    Opening, Page, PromptRow, Prune, Pruned, Removed, RunId, RunRow, Store, StoreError, Whole,
+    link::Link,
 };
 use crate::clock::now_ms;
 
@@ -148,11 +149,12 @@ impl Record {
         (*last, *tip, *now, *end, *next) = (seq, link, state, ended.map(Into::into), wake);
     }
 
-    fn lines(&self, after: Seq) -> Result<Vec<String>, StoreError> {
+    fn page(&self, after: Seq, limit: usize) -> Result<Vec<String>, StoreError> {
         let skipped = usize::try_from(after.0).unwrap_or(usize::MAX);
         let (run, has) = (&self.row.id, self.row.seq);
         let missing = || StoreError::NoSuchEntry { run: run.clone(), has, asked: after };
-        self.lines.get(skipped..).map(<[String]>::to_vec).ok_or_else(missing)
+        let lines = self.lines.get(skipped..).ok_or_else(missing)?;
+        Ok(lines.iter().take(limit).cloned().collect())
     }
 
     fn prompts(&self, until: Seq) -> Vec<PromptRow> {
@@ -326,38 +328,33 @@ impl Store for MemoryStore {
         Ok(self.lock().record(run)?.row.clone())
     }
 
-    async fn list(&self) -> Result<Listed, StoreError> {
+    async fn list(&self, filter: &Filter, page: &Page) -> Result<Listed, StoreError> {
         let runs = self.lock().runs.values().map(|record| record.row.clone()).collect();
-        let mut listed = Listed { runs, damaged: Vec::new() };
-        listed.sort();
-        Ok(listed)
+        Ok(filter.page(runs, page))
     }
 
-    async fn open_children(&self, run: &RunId) -> Result<Vec<RunId>, StoreError> {
+    async fn check(&self) -> Result<Vec<StoreError>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn health(&self) -> Result<Health, StoreError> {
         let runs = self.lock();
-        let open = runs.children(run).filter(|record| record.row.ended.is_none());
-        Ok(open.map(|record| record.row.id.clone()).collect())
+        let (letters, runs) = (runs.letters.len() as u64, runs.runs.len() as u64);
+        Ok(Health { runs, letters, unwritable: None })
     }
 
     async fn chart_source(&self, run: &RunId) -> Result<String, StoreError> {
         Ok(self.lock().record(run)?.source.clone())
     }
 
-    async fn lines(&self, run: &RunId, after: Seq) -> Result<Vec<String>, StoreError> {
-        self.lock().record(run)?.lines(after)
+    async fn page(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<String>, StoreError> {
+        self.lock().record(run)?.page(after, limit)
     }
 
     async fn journal(&self, run: &RunId) -> Result<(RunRow, Vec<String>), StoreError> {
         let runs = self.lock();
         let record = runs.record(run)?;
         Ok((record.row.clone(), record.lines.clone()))
-    }
-
-    async fn first_line(&self, run: &RunId) -> Result<String, StoreError> {
-        let runs = self.lock();
-        let record = runs.record(run)?;
-        // A run has its first entry from the start.
-        Ok(record.lines.first().cloned().unwrap_or_default())
     }
 
     async fn snapshot(&self, run: &RunId) -> Result<Option<Kept>, StoreError> {
@@ -380,7 +377,8 @@ impl Store for MemoryStore {
     }
 
     async fn prune(&self, prune: Prune) -> Result<Pruned, StoreError> {
-        let picked = prune.pick(self.list().await?.runs);
+        let picked =
+            prune.pick(self.list(&Filter::default(), &Page::first(usize::MAX)).await?.runs);
         let mut pruned = Pruned::default();
         {
             let mut runs = self.lock();

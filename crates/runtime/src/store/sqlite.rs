@@ -37,9 +37,9 @@ use pointsman_kernel::id::Seq;
 use tokio::{sync::oneshot, task::spawn_blocking};
 
 use super::{
-    Append, Change, Changes, Damage, Feed, Kept, KeptPrompt, Lease, Letter, LetterId, Listed,
-    Opening, PromptRow, Prune, Pruned, Removed, RunId, RunRow, Store, StoreError, Whole,
-    link::Link,
+    Append, Change, Changes, Damage, Feed, Filter, Health, Kept, KeptPrompt, Lease, Letter,
+    LetterId, Listed, Opening, Page, PromptRow, Prune, Pruned, Removed, RunId, RunRow, Store,
+    StoreError, Whole, link::Link, row::made,
 };
 use crate::{clock::now_ms, private};
 use hold::Hold;
@@ -92,7 +92,8 @@ impl SqliteStore {
             private::folder(folder)
                 .map_err(|source| StoreError::Folder { path: path.into(), source })?;
         }
-        let (connection, mark, anchor) = match schema::open(path, options) {
+        let schema::Opened { connection, mark, anchor, ordered } = match schema::open(path, options)
+        {
             Ok(opened) => opened,
             Err(error) => return Self::only_read(path, options, error),
         };
@@ -107,7 +108,7 @@ impl SqliteStore {
             .map_err(|source| StoreError::Thread { source })?;
         Ok(Self {
             path: path.into(),
-            reader: Arc::new(Reader::new(path, options)),
+            reader: Arc::new(Reader::new(path, options, ordered)),
             jobs: Some(jobs),
             thread: Some(thread),
             writer: Some(writer),
@@ -237,13 +238,19 @@ impl Store for SqliteStore {
         self.read(move |reader| reader.run(&run)).await
     }
 
-    async fn list(&self) -> Result<Listed, StoreError> {
-        self.read(Reader::list).await
+    async fn list(&self, filter: &Filter, page: &Page) -> Result<Listed, StoreError> {
+        let (filter, page) = (filter.clone(), page.clone());
+        self.read(move |reader| reader.list(&filter, &page)).await
     }
 
-    async fn open_children(&self, run: &RunId) -> Result<Vec<RunId>, StoreError> {
-        let run = run.clone();
-        self.read(move |reader| reader.open_children(&run)).await
+    async fn check(&self) -> Result<Vec<StoreError>, StoreError> {
+        self.read(Reader::check).await
+    }
+
+    async fn health(&self) -> Result<Health, StoreError> {
+        let health = self.read(Reader::health).await?;
+        let broken = || self.writer.as_ref().and_then(|desk| desk.broken());
+        Ok(Health { unwritable: self.unwritable.clone().or_else(broken), ..health })
     }
 
     async fn chart_source(&self, run: &RunId) -> Result<String, StoreError> {
@@ -251,19 +258,14 @@ impl Store for SqliteStore {
         self.read(move |reader| reader.chart_source(&run)).await
     }
 
-    async fn lines(&self, run: &RunId, after: Seq) -> Result<Vec<String>, StoreError> {
+    async fn page(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<String>, StoreError> {
         let run = run.clone();
-        self.read(move |reader| reader.lines(&run, after)).await
+        self.read(move |reader| reader.page(&run, after, limit)).await
     }
 
     async fn journal(&self, run: &RunId) -> Result<(RunRow, Vec<String>), StoreError> {
         let run = run.clone();
         self.read(move |reader| reader.journal(&run)).await
-    }
-
-    async fn first_line(&self, run: &RunId) -> Result<String, StoreError> {
-        let run = run.clone();
-        self.read(move |reader| reader.first_line(&run)).await
     }
 
     async fn snapshot(&self, run: &RunId) -> Result<Option<Kept>, StoreError> {

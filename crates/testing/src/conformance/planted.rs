@@ -11,8 +11,8 @@ use std::{
 use async_trait::async_trait;
 use pointsman_kernel::id::Seq;
 use pointsman_runtime::store::{
-    Append, Changes, Feed, Kept, Lease, Letter, LetterId, Listed, Opening, PromptRow, Prune,
-    Pruned, Removed, RunId, RunRow, Store, StoreError, Whole,
+    Append, Changes, Feed, Filter, Health, Kept, Lease, Letter, LetterId, Listed, Opening, Page,
+    PromptRow, Prune, Pruned, Removed, RunId, RunRow, Store, StoreError, Whole,
 };
 
 /// What a store does wrong.
@@ -167,28 +167,28 @@ impl Store for Planted {
         self.inner.run(run).await
     }
 
-    async fn list(&self) -> Result<Listed, StoreError> {
-        self.inner.list().await
+    async fn list(&self, filter: &Filter, page: &Page) -> Result<Listed, StoreError> {
+        self.inner.list(filter, page).await
     }
 
-    async fn open_children(&self, run: &RunId) -> Result<Vec<RunId>, StoreError> {
-        self.inner.open_children(run).await
+    async fn check(&self) -> Result<Vec<StoreError>, StoreError> {
+        self.inner.check().await
+    }
+
+    async fn health(&self) -> Result<Health, StoreError> {
+        self.inner.health().await
     }
 
     async fn chart_source(&self, run: &RunId) -> Result<String, StoreError> {
         self.inner.chart_source(run).await
     }
 
-    async fn lines(&self, run: &RunId, after: Seq) -> Result<Vec<String>, StoreError> {
-        self.inner.lines(run, after).await
+    async fn page(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<String>, StoreError> {
+        self.inner.page(run, after, limit).await
     }
 
     async fn journal(&self, run: &RunId) -> Result<(RunRow, Vec<String>), StoreError> {
         self.inner.journal(run).await
-    }
-
-    async fn first_line(&self, run: &RunId) -> Result<String, StoreError> {
-        self.inner.first_line(run).await
     }
 
     async fn snapshot(&self, run: &RunId) -> Result<Option<Kept>, StoreError> {

@@ -201,6 +201,13 @@ impl Desk {
         }
     }
 
+    /// Returns why nothing more is written, if that is so. Whoever is writing now can.
+    pub(super) fn broken(&self) -> Option<String> {
+        let writer = self.writer.try_lock().ok()?;
+        let lost = writer.anchor.lost().map(|path| format!("{} was taken away", path.display()));
+        writer.broken.clone().or(lost)
+    }
+
     /// Counts a job that is about to be sent.
     pub(super) fn expect_one(&self) {
         self.waiting.fetch_add(1, Ordering::AcqRel);

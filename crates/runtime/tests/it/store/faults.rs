@@ -192,7 +192,7 @@ async fn a_journal_without_leases_is_upgraded_and_keeps_what_it_has() {
     let folder = Folder::new("upgraded");
     let mut script = Script::begin("one", &folder.store(), 1).await;
     // As the format before left it.
-    let leaseless = "DROP TABLE lease; PRAGMA user_version = 1";
+    let leaseless = "DROP TABLE lease; DROP TABLE listing; PRAGMA user_version = 1";
     folder.raw().execute_batch(leaseless).expect("it is done");
     let format = || -> i64 {
         let number = folder.raw().pragma_query_value(None, "user_version", |row| row.get(0));
@@ -211,7 +211,10 @@ async fn a_journal_without_leases_is_upgraded_and_keeps_what_it_has() {
     // What is no journal of that format is left as it is.
     folder
         .raw()
-        .execute_batch("DROP TABLE letter; DROP TABLE lease; PRAGMA user_version = 1")
+        .execute_batch(
+            "DROP TABLE letter; DROP TABLE lease; DROP TABLE listing;
+             PRAGMA user_version = 1",
+        )
         .expect("done");
     let error = SqliteStore::open(&folder.journal()).expect_err("it is refused").to_string();
     assert!(error.contains("are not those of format 1"), "{error}");

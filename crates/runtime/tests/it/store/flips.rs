@@ -5,7 +5,8 @@ use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use pointsman_kernel::id::{EffectId, Seq};
 use pointsman_runtime::store::{
-    Kept, KeptPrompt, Letter, Options, PromptRow, RunRow, SqliteStore, Store as _, StoreError,
+    Filter, Kept, KeptPrompt, Letter, Options, Page, PromptRow, RunRow, SqliteStore, Store as _,
+    StoreError,
 };
 
 use super::{Folder, Plain as _, Script, id};
@@ -50,7 +51,7 @@ const NAMES: [&str; 3] = ["alpha", "beta", "gamma"];
 fn look(path: &std::path::Path) -> Result<Look, StoreError> {
     let options = Options { busy: std::time::Duration::from_millis(50), ..Options::default() };
     let store = SqliteStore::open_with(path, &options)?;
-    let listed = store.reader().list()?;
+    let listed = store.reader().list(&Filter::default(), &Page::first(usize::MAX))?;
     Ok(NAMES.map(|name| {
         let run = id(name);
         let row = store.reader().run(&run)?;

@@ -9,6 +9,7 @@ use super::{
     super::{
         LetterId, RunId, StoreError, artifact,
         book::OpenBook,
+        list, made,
         ready::{Opened, Ready, forked},
         seal::{self, entry, signed},
     },
@@ -198,6 +199,9 @@ fn open(
         })
         .map_err(|source| exists(run, source))?;
     book.book(connection).map_err(spoilt)?.add(run);
+    let made_ms = made(run, parent.is_some(), opening.created_ms);
+    list::enter(connection, run, made_ms)
+        .map_err(|source| spoilt(StoreError::reading(Some(run), source)))?;
     for letter in &opening.letters {
         post(connection, book, run, letter, signed(opening.created_ms))
             .map_err(|refusal| spoilt(refusal.error))?;
@@ -291,11 +295,12 @@ fn remove(connection: &Connection, book: &mut OpenBook, run: &RunId) -> Result<(
                  UNION SELECT follows FROM entry JOIN chain USING (place) WHERE run = ?1
              ) SELECT place FROM chain)",
     )?;
+    let place = place(connection, run)?;
     // Another process may have pruned it first.
     if delete(connection, run, "DELETE FROM run WHERE id = ?1 AND ended IS NOT NULL")? == 0 {
         return Ok(());
     }
-    remove_rest(connection, book, run)
+    remove_rest(connection, book, run, place)
 }
 
 /// Removes a run whatever its state, with all that bears its name: nothing that it says of
@@ -305,15 +310,31 @@ fn remove_whatever(
     book: &mut OpenBook,
     run: &RunId,
 ) -> Result<(), Refusal> {
+    // What is damaged may be anywhere.
+    let place = place(connection, run).unwrap_or_default();
     if delete(connection, run, "DELETE FROM run WHERE id = ?1")? == 0 {
         return Ok(());
     }
     delete(connection, run, "DELETE FROM entry WHERE run = ?1")?;
-    remove_rest(connection, book, run)
+    remove_rest(connection, book, run, place)
+}
+
+/// Returns the place of a run in the list.
+fn place(connection: &Connection, run: &RunId) -> Result<u64, Refusal> {
+    let place = list::place(connection, run);
+    let place = place.map_err(|source| spoilt(StoreError::reading(Some(run), source)))?;
+    Ok(place.unwrap_or_default())
 }
 
 /// Removes what is kept beside the row and the entries of a run that is gone.
-fn remove_rest(connection: &Connection, book: &mut OpenBook, run: &RunId) -> Result<(), Refusal> {
+fn remove_rest(
+    connection: &Connection,
+    book: &mut OpenBook,
+    run: &RunId,
+    place: u64,
+) -> Result<(), Refusal> {
+    list::strike(connection, run, place)
+        .map_err(|source| spoilt(StoreError::reading(Some(run), source)))?;
     delete(connection, run, "DELETE FROM prompt WHERE run = ?1")?;
     delete(connection, run, "DELETE FROM snapshot WHERE run = ?1")?;
     delete(connection, run, "DELETE FROM lease WHERE run = ?1")?;

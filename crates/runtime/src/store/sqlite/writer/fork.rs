@@ -7,8 +7,8 @@ use super::{
     super::{
         Damage, RunId, RunRow, StoreError,
         book::OpenBook,
-        chain, read,
-        seal::{Fixed, Seal, Tip, signed},
+        chain, list, made, read,
+        seal::{Fixed, Seal, Tip, signed, unsigned},
     },
     Refusal,
     apply::{exists, spoilt},
@@ -157,7 +157,9 @@ impl Forking {
              FROM prompt WHERE run = ?1 AND seq <= ?2",
         )?;
         book.book(connection).map_err(spoilt)?.add(child);
-        Ok(())
+        let created_ms = unsigned(self.created_ms);
+        list::enter(connection, child, made(child, true, created_ms))
+            .map_err(|source| spoilt(StoreError::reading(Some(child), source)))
     }
 
     /// Copies the entries, each to follow the copy before it.
