@@ -20,12 +20,12 @@ mod row;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 
-use std::{fmt, sync::Arc};
+use std::{fmt, ops::Range, sync::Arc};
 
 use async_trait::async_trait;
 use pointsman_kernel::{
     chart::Disposition,
-    id::{EffectId, Seq},
+    id::{Digest, EffectId, Seq},
 };
 
 pub use changes::{Change, Changes, Feed};
@@ -190,6 +190,18 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// row were checked; what is kept beside them is for the caller to compare.
     async fn whole(&self, run: &RunId, until: Seq) -> Result<Whole, StoreError>;
 
+    /// Keeps content of a run under the digest of what it says, and returns the digest. The same
+    /// content is kept once. It goes with the run, and a fork has what its parent had.
+    async fn put_blob(&self, run: &RunId, bytes: &[u8]) -> Result<Digest, StoreError>;
+
+    /// Returns content of a run, as much of the range as there is: the very bytes that were kept.
+    async fn blob(
+        &self,
+        run: &RunId,
+        digest: &Digest,
+        range: Range<u64>,
+    ) -> Result<Vec<u8>, StoreError>;
+
     /// Removes runs that have ended and that nobody has claimed, with all that is theirs.
     async fn prune(&self, prune: Prune) -> Result<Pruned, StoreError>;
 
@@ -228,6 +240,11 @@ impl dyn Store {
     pub async fn first_line(&self, run: &RunId) -> Result<String, StoreError> {
         // A run has its first entry from the start.
         Ok(self.page(run, Seq(0), 1).await?.pop().unwrap_or_default())
+    }
+
+    /// Returns all of a run's content that has a digest.
+    pub async fn whole_blob(&self, run: &RunId, digest: &Digest) -> Result<Vec<u8>, StoreError> {
+        self.blob(run, digest, 0..u64::MAX).await
     }
 
     /// Returns whether a letter still waits.

@@ -2,7 +2,7 @@
 
 use std::{error, io, path::PathBuf};
 
-use pointsman_kernel::id::Seq;
+use pointsman_kernel::id::{Digest, Seq};
 use thiserror::Error;
 
 use super::{LetterId, RunId};
@@ -197,6 +197,14 @@ pub enum StoreError {
         /// The entry.
         asked: Seq,
     },
+    /// The run has no such content.
+    #[error("run {run} has no content {digest}")]
+    NoSuchBlob {
+        /// The run.
+        run: RunId,
+        /// The digest of the content.
+        digest: Digest,
+    },
     /// The letter was taken or discarded before.
     #[error("letter {letter} is not there any more")]
     NoSuchLetter {
@@ -254,7 +262,7 @@ pub enum Damage {
     Line,
     /// An artifact is missing, or its content does not have its digest.
     #[error("artifact {0} is missing or is not what was written")]
-    Artifact(pointsman_kernel::id::Digest),
+    Artifact(Digest),
     /// Prompts are missing or do not have their seal.
     #[error("its prompts are not those that were written")]
     Prompts,

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     fmt,
+    ops::Range,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
@@ -15,7 +16,7 @@ use pointsman_kernel::{
 use super::{
     Append, Beside, Change, Changes, Feed, Filter, Health, Kept, Lease, Letter, LetterId, Listed,
     Opening, Page, PromptRow, Prune, Pruned, Removed, RunId, RunRow, Store, StoreError, Whole,
-    link::Link,
+    link::Link, row::part,
 };
 use crate::clock::now_ms;
 
@@ -43,6 +44,7 @@ struct Record {
     beside: Vec<Beside>,
     prompts: Vec<PromptRow>,
     snapshot: Option<Kept>,
+    blobs: BTreeMap<[u8; 32], Arc<[u8]>>,
     /// The epoch of its last lease.
     epoch: u64,
     /// Whether that lease is in force.
@@ -120,6 +122,7 @@ impl Record {
             beside: Vec::new(),
             prompts: Vec::new(),
             snapshot: None,
+            blobs: BTreeMap::new(),
             epoch: 0,
             claimed: false,
         }
@@ -374,6 +377,24 @@ impl Store for MemoryStore {
             beside: record.beside.clone(),
             prompts: Ok(record.prompts(until)),
         })
+    }
+
+    async fn put_blob(&self, run: &RunId, bytes: &[u8]) -> Result<Digest, StoreError> {
+        let digest = Digest::of(bytes);
+        self.lock().record_mut(run)?.blobs.insert(digest.0, bytes.into());
+        Ok(digest)
+    }
+
+    async fn blob(
+        &self,
+        run: &RunId,
+        digest: &Digest,
+        range: Range<u64>,
+    ) -> Result<Vec<u8>, StoreError> {
+        let runs = self.lock();
+        let found = runs.record(run)?.blobs.get(&digest.0);
+        let missing = || StoreError::NoSuchBlob { run: run.clone(), digest: *digest };
+        Ok(part(found.ok_or_else(missing)?, &range))
     }
 
     async fn prune(&self, prune: Prune) -> Result<Pruned, StoreError> {

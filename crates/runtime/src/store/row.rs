@@ -1,6 +1,6 @@
 //! What stores return when they are read.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use pointsman_kernel::id::{Digest, EffectId, Seq};
 
@@ -64,6 +64,12 @@ pub struct Health {
     pub letters: u64,
     /// Why it takes no entries, if it takes none.
     pub unwritable: Option<String>,
+}
+
+/// Returns as much of a range as there is.
+pub(super) fn part(bytes: &[u8], range: &Range<u64>) -> Vec<u8> {
+    let at = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
+    bytes.get(at(range.start)..at(range.end)).unwrap_or_default().to_vec()
 }
 
 /// A snapshot, as it was kept.

@@ -6,6 +6,7 @@
 
 mod anchor;
 mod artifact;
+mod blob;
 mod book;
 mod chain;
 mod error;
@@ -28,12 +29,13 @@ mod whole;
 mod writer;
 
 use std::{
+    ops::Range,
     path::{Path, PathBuf},
     sync::{Arc, mpsc},
 };
 
 use async_trait::async_trait;
-use pointsman_kernel::id::Seq;
+use pointsman_kernel::id::{Digest, Seq};
 use tokio::{sync::oneshot, task::spawn_blocking};
 
 use super::{
@@ -42,6 +44,7 @@ use super::{
     StoreError, Whole, link::Link, row::made,
 };
 use crate::{clock::now_ms, private};
+use artifact::Packed;
 use hold::Hold;
 #[doc(hidden)]
 pub use options::Fault;
@@ -281,6 +284,24 @@ impl Store for SqliteStore {
     async fn whole(&self, run: &RunId, until: Seq) -> Result<Whole, StoreError> {
         let run = run.clone();
         self.read(move |reader| reader.whole(&run, until)).await
+    }
+
+    async fn put_blob(&self, run: &RunId, bytes: &[u8]) -> Result<Digest, StoreError> {
+        let (run, bytes) = (run.clone(), Vec::from(bytes));
+        let packed = background(move || Ok(Packed::new(&bytes))).await?;
+        let digest = packed.digest;
+        self.ask(Work::Keep { run, packed }).await?;
+        Ok(digest)
+    }
+
+    async fn blob(
+        &self,
+        run: &RunId,
+        digest: &Digest,
+        range: Range<u64>,
+    ) -> Result<Vec<u8>, StoreError> {
+        let (run, digest) = (run.clone(), *digest);
+        self.read(move |reader| reader.blob(&run, &digest, &range)).await
     }
 
     async fn prune(&self, prune: Prune) -> Result<Pruned, StoreError> {

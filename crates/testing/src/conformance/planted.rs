@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    ops::Range,
     sync::{
         Arc, Mutex, PoisonError, Weak,
         atomic::{AtomicU64, Ordering},
@@ -9,7 +10,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use pointsman_kernel::id::Seq;
+use pointsman_kernel::id::{Digest, Seq};
 use pointsman_runtime::store::{
     Append, Changes, Feed, Filter, Health, Kept, Lease, Letter, LetterId, Listed, Opening, Page,
     PromptRow, Prune, Pruned, Removed, RunId, RunRow, Store, StoreError, Whole,
@@ -26,6 +27,10 @@ pub enum Fault {
     Silent,
     /// It loses the letters that come while a run is released.
     LostLetter,
+    /// It takes a conflict for a success: what it is not sure of it writes again, unread.
+    Blind,
+    /// It keeps no content.
+    NoBlob,
     /// It does not know what became of one write, counted from 1.
     Unknown {
         /// Which one.
@@ -114,7 +119,10 @@ impl Store for Planted {
                 Err(unknown(&append))
             }
             Some(false) => Err(unknown(&append)),
-            None => self.inner.append(&own, append).await,
+            None => match self.inner.append(&own, append).await {
+                Err(StoreError::Conflict { .. }) if self.fault == Fault::Blind => Ok(()),
+                answer => answer,
+            },
         }
     }
 
@@ -201,6 +209,22 @@ impl Store for Planted {
 
     async fn whole(&self, run: &RunId, until: Seq) -> Result<Whole, StoreError> {
         self.inner.whole(run, until).await
+    }
+
+    async fn put_blob(&self, run: &RunId, bytes: &[u8]) -> Result<Digest, StoreError> {
+        if self.fault == Fault::NoBlob {
+            return Ok(Digest::of(bytes));
+        }
+        self.inner.put_blob(run, bytes).await
+    }
+
+    async fn blob(
+        &self,
+        run: &RunId,
+        digest: &Digest,
+        range: Range<u64>,
+    ) -> Result<Vec<u8>, StoreError> {
+        self.inner.blob(run, digest, range).await
     }
 
     async fn prune(&self, prune: Prune) -> Result<Pruned, StoreError> {

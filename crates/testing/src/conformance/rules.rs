@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use pointsman_kernel::{
     chart::Disposition,
-    id::{EffectId, Seq},
+    id::{Digest, EffectId, Seq},
 };
 use pointsman_runtime::clock::new_run_id;
 use pointsman_runtime::store::{
@@ -19,7 +19,7 @@ use crate::script::{Script, id, opening, write};
 /// How often a race is run.
 const RACES: u32 = 40;
 
-pub(super) const ALL: [Rule; 12] = [
+pub(super) const ALL: [Rule; 13] = [
     ("a run is created once, with its opening", |bench| Box::pin(created(bench))),
     ("one owner has a run at a time", |bench| Box::pin(owned(bench))),
     ("an owner that was lost writes nothing", |bench| Box::pin(fenced(bench))),
@@ -31,6 +31,7 @@ pub(super) const ALL: [Rule; 12] = [
     ("a fork shares the entries before it and nothing else", |bench| Box::pin(forked(bench))),
     ("the newest run is listed first", |bench| Box::pin(listed(bench))),
     ("a list is read by pages, and filtered", |bench| Box::pin(paged(bench))),
+    ("content is kept with its run", |bench| Box::pin(blobs(bench))),
     ("only runs that nobody has are removed", |bench| Box::pin(removed(bench))),
 ];
 
@@ -451,6 +452,52 @@ async fn paged(bench: &dyn Bench) -> Checked {
     let listed = store.list(&chart, &page).await.map_err(failed)?;
     let names: Vec<&str> = listed.runs.iter().map(|row| row.id.as_str()).collect();
     expect(names == ["paged_p3", "paged_p1"], || format!("the second page is {names:?}"))
+}
+
+async fn blobs(bench: &dyn Bench) -> Checked {
+    let (ours, theirs) = (bench.open().await, bench.open().await);
+    let mut script = Script::begin("blobs", &*ours, 5).await;
+    Script::begin("blobs-other", &*ours, 5).await;
+    let (run, fork) = (script.run.clone(), id("blobs-fork"));
+    let picture: Vec<u8> = (0..=255).cycle().take(70_000).collect();
+    let first = ours.put_blob(&run, &picture).await.map_err(failed)?;
+    let again = theirs.put_blob(&run, &picture).await.map_err(failed)?;
+    expect(first == Digest::of(&picture) && again == first, || format!("{first} and {again}"))?;
+    let empty = ours.put_blob(&run, b"").await.map_err(failed)?;
+    for (digest, range, wants) in [
+        (&first, 0..u64::MAX, &picture[..]),
+        (&first, 0..3, &picture[..3]),
+        (&first, 69_990..70_010, &picture[69_990..]),
+        (&first, 70_000..70_001, &[][..]),
+        (&first, 80_000..90_000, &[][..]),
+        (&empty, 0..u64::MAX, &[][..]),
+    ] {
+        let bytes = theirs.blob(&run, digest, range.clone()).await.map_err(failed)?;
+        expect(bytes == wants, || format!("{range:?} of {digest} has {} bytes", bytes.len()))?;
+    }
+    let nobodys = |found: Result<Vec<u8>, StoreError>, whose: &str| match found {
+        Err(StoreError::NoSuchBlob { .. }) => Ok(()),
+        other => Err(format!("{whose}: {other:?}")),
+    };
+    nobodys(theirs.whole_blob(&id("blobs-other"), &first).await, "another run has it")?;
+    nobodys(theirs.whole_blob(&run, &Digest::of(b"never kept")).await, "it was never kept")?;
+    match ours.put_blob(&id("nobody"), b"content").await {
+        Err(StoreError::NoSuchRun { .. }) => {}
+        other => return Err(format!("nobody keeps content: {other:?}")),
+    }
+    ours.fork(&run, Seq(1), fork.clone(), 6).await.map_err(failed)?;
+    script.end(&*ours).await;
+    let own = ours.put_blob(&fork, b"its own").await.map_err(failed)?;
+    nobodys(theirs.whole_blob(&run, &own).await, "a fork's content is its parent's")?;
+    ours.remove(&id("blobs-other")).await.map_err(failed)?;
+    // The fork has what it shares, also when its parent is gone.
+    theirs.remove(&run).await.map_err(failed)?;
+    for (digest, wants) in [(&first, &picture[..]), (&own, b"its own")] {
+        let bytes = ours.whole_blob(&fork, digest).await.map_err(failed)?;
+        expect(bytes == wants, || format!("the fork has {} bytes of {digest}", bytes.len()))?;
+    }
+    Script::begin("blobs", &*ours, 5).await;
+    nobodys(ours.whole_blob(&run, &first).await, "a run of the same name has it")
 }
 
 async fn removed(bench: &dyn Bench) -> Checked {

@@ -48,7 +48,7 @@ impl Ready {
         let mut artifacts = Vec::new();
         let packed = append.line.len() > INLINE;
         let link = if packed {
-            let body = Packed::new(&append.line);
+            let body = Packed::new(append.line.as_bytes());
             let digest = body.digest;
             artifacts.push(body);
             digest
@@ -72,7 +72,7 @@ impl Ready {
         };
         let tip = tip.seal();
         let opened = opening.map(|opening| {
-            let source = Packed::new(&opening.source);
+            let source = Packed::new(opening.source.as_bytes());
             let digest = source.digest;
             artifacts.push(source);
             let (parent, parent_seq) = forked(&opening);

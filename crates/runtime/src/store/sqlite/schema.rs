@@ -33,7 +33,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// There are no indexes: each would be one more place for damage that no seal tells of. A run is
 /// asked for by its id, and its entries are found one from the other: see `chain`. What puts runs
 /// in order is a table of its own, which is compared with them at each opening: see `list`.
-const TABLES: [(&str, &str); 9] = [
+const TABLES: [(&str, &str); 10] = [
     (
         "run",
         "CREATE TABLE run (
@@ -104,6 +104,13 @@ const TABLES: [(&str, &str); 9] = [
         "CREATE TABLE listing (
     made_ms INTEGER NOT NULL, run TEXT NOT NULL,
     PRIMARY KEY (made_ms, run)
+) STRICT, WITHOUT ROWID",
+    ),
+    (
+        "blob",
+        "CREATE TABLE blob (
+    run TEXT NOT NULL, digest BLOB NOT NULL, seal BLOB NOT NULL,
+    PRIMARY KEY (run, digest)
 ) STRICT, WITHOUT ROWID",
     ),
 ];

@@ -26,8 +26,16 @@ use tokio::sync::oneshot;
 use pointsman_kernel::id::Seq;
 
 use super::{
-    Change, Feed, LetterId, Options, RunId, StoreError, anchor::Anchor, artifact, book::OpenBook,
-    gone, hold::Hold, mark::Mark, options::Fault, ready::Ready, schema,
+    Change, Feed, LetterId, Options, RunId, StoreError,
+    anchor::Anchor,
+    artifact::{self, Packed},
+    book::OpenBook,
+    gone,
+    hold::Hold,
+    mark::Mark,
+    options::Fault,
+    ready::Ready,
+    schema,
 };
 pub(super) use fork::Forking;
 use shared::Shared;
@@ -50,6 +58,11 @@ pub(super) enum Work {
     },
     Discard(LetterId),
     Fork(Box<Forking>),
+    /// Keeps content of a run.
+    Keep {
+        run: RunId,
+        packed: Packed,
+    },
     /// Removes runs that have ended, or whatever their state.
     Prune {
         holds: Vec<(RunId, Hold)>,
@@ -73,7 +86,7 @@ impl Work {
     fn place(&self) -> (Option<&RunId>, Option<Seq>) {
         match self {
             Self::Append(ready) => (Some(&ready.append.run), Some(ready.append.seq)),
-            Self::Post { run, .. } => (Some(run), None),
+            Self::Post { run, .. } | Self::Keep { run, .. } => (Some(run), None),
             Self::Fork(forking) => (Some(forking.child()), None),
             Self::Discard(_) | Self::Prune { .. } | Self::Sweep => (None, None),
         }
@@ -105,7 +118,7 @@ impl Work {
                 Change::Entry { run: forking.child().clone(), seq: forking.at() }
             }
             Self::Prune { .. } => Change::Lagged,
-            Self::Discard(_) | Self::Sweep => return None,
+            Self::Discard(_) | Self::Keep { .. } | Self::Sweep => return None,
         })
     }
 

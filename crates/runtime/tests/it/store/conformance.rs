@@ -80,6 +80,8 @@ async fn a_store_that_breaks_a_rule_is_found_out() {
         (Fault::Unfenced, "an owner that was lost writes nothing"),
         (Fault::SecondOwner, "one owner has a run at a time"),
         (Fault::Silent, "a change is announced to other owners"),
+        (Fault::Blind, "entries follow each other along the chain"),
+        (Fault::NoBlob, "content is kept with its run"),
         (Fault::LostLetter, "a letter that comes between two owners is not lost"),
     ] {
         let store = MemoryStore::new();

@@ -192,7 +192,8 @@ async fn a_journal_without_leases_is_upgraded_and_keeps_what_it_has() {
     let folder = Folder::new("upgraded");
     let mut script = Script::begin("one", &folder.store(), 1).await;
     // As the format before left it.
-    let leaseless = "DROP TABLE lease; DROP TABLE listing; PRAGMA user_version = 1";
+    let leaseless =
+        "DROP TABLE lease; DROP TABLE listing; DROP TABLE blob; PRAGMA user_version = 1";
     folder.raw().execute_batch(leaseless).expect("it is done");
     let format = || -> i64 {
         let number = folder.raw().pragma_query_value(None, "user_version", |row| row.get(0));
@@ -212,7 +213,7 @@ async fn a_journal_without_leases_is_upgraded_and_keeps_what_it_has() {
     folder
         .raw()
         .execute_batch(
-            "DROP TABLE letter; DROP TABLE lease; DROP TABLE listing;
+            "DROP TABLE letter; DROP TABLE lease; DROP TABLE listing; DROP TABLE blob;
              PRAGMA user_version = 1",
         )
         .expect("done");

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
-use pointsman_kernel::id::{EffectId, Seq};
+use pointsman_kernel::id::{Digest, EffectId, Seq};
 use pointsman_runtime::store::{
     Filter, Kept, KeptPrompt, Letter, Options, Page, PromptRow, RunRow, SqliteStore, Store as _,
     StoreError,
@@ -32,6 +32,7 @@ struct Seen {
     prompts: Vec<PromptRow>,
     letters: Vec<Letter>,
     snapshot: Option<Kept>,
+    content: Vec<u8>,
 }
 
 impl Seen {
@@ -40,6 +41,7 @@ impl Seen {
         (self.snapshot.is_none() || self.snapshot == whole.snapshot)
             && (&self.row, &self.lines, &self.source) == (&whole.row, &whole.lines, &whole.source)
             && (&self.prompts, &self.letters) == (&whole.prompts, &whole.letters)
+            && self.content == whole.content
     }
 }
 
@@ -47,6 +49,10 @@ impl Seen {
 type Look = [Result<Seen, StoreError>; 3];
 
 const NAMES: [&str; 3] = ["alpha", "beta", "gamma"];
+
+fn content(name: &str) -> Vec<u8> {
+    format!("content of {name}").repeat(20).into()
+}
 
 fn look(path: &std::path::Path) -> Result<Look, StoreError> {
     let options = Options { busy: std::time::Duration::from_millis(50), ..Options::default() };
@@ -65,6 +71,7 @@ fn look(path: &std::path::Path) -> Result<Look, StoreError> {
             prompts: store.reader().prompts(&run)?,
             letters: store.reader().letters(&run)?,
             snapshot: store.reader().snapshot(&run)?,
+            content: store.reader().blob(&run, &Digest::of(&content(name)), &(0..u64::MAX))?,
             row,
         })
     }))
@@ -132,6 +139,7 @@ impl Trial {
                 | StoreError::TooNew { .. }
                 | StoreError::Behind { .. }
                 | StoreError::ReadOnly { .. }
+                | StoreError::NoSuchBlob { .. }
         );
         assert!(named, "{what}: {error:?}");
         let kind = format!("{error:?}");
@@ -186,6 +194,7 @@ async fn three_runs(store: &SqliteStore) {
         asking.prompts = vec![KeptPrompt { effect, parts }];
         asking.snapshot = Some(format!("a snapshot of {name}").into());
         store.write(asking).await.expect("it is written");
+        store.put_blob(&script.run, &content(name)).await.expect("it is kept");
         store.post(&script.run, "a letter").await.expect("it is posted");
         if at == 1 {
             script.end(store).await;

@@ -7,7 +7,7 @@ use pointsman_kernel::id::Digest;
 
 use super::{
     super::{
-        LetterId, RunId, StoreError, artifact,
+        LetterId, RunId, StoreError, artifact, blob,
         book::OpenBook,
         list, made,
         ready::{Opened, Ready, forked},
@@ -39,6 +39,14 @@ pub(super) fn apply(
         }
         Work::Discard(letter) => take(connection, book, *letter).map(|()| Answer::Done),
         Work::Fork(forking) => forking.write(connection, book).map(|()| Answer::Done),
+        Work::Keep { run, packed } => {
+            there(connection, run)?;
+            packed
+                .keep(connection)
+                .and_then(|()| blob::refer(connection, run, &packed.digest))
+                .map_err(|source| spoilt(work.failed(source)))?;
+            Ok(Answer::Done)
+        }
         Work::Prune { holds, whatever } => {
             for (run, _) in holds {
                 if *whatever {
@@ -250,13 +258,7 @@ fn post(
     at_ms: i64,
 ) -> Result<LetterId, Refusal> {
     let fail = |source| spoilt(StoreError::reading(Some(run), source));
-    let there = connection
-        .prepare_cached("SELECT 1 FROM run WHERE id = ?1")
-        .and_then(|mut query| query.exists(params![run.as_str()]))
-        .map_err(fail)?;
-    if !there {
-        return Err(refused(StoreError::NoSuchRun { run: run.clone() }));
-    }
+    there(connection, run)?;
     let book = book.book(connection).map_err(refused)?;
     let id = book.letters.saturating_add(1);
     let seal = seal::letter(id, run.as_str(), body, at_ms);
@@ -267,6 +269,15 @@ fn post(
     book.letters = id;
     book.waiting = book.waiting.saturating_add(1);
     Ok(LetterId(id))
+}
+
+/// Refuses what is for a run that is not there.
+fn there(connection: &Connection, run: &RunId) -> Result<(), Refusal> {
+    let there = connection
+        .prepare_cached("SELECT 1 FROM run WHERE id = ?1")
+        .and_then(|mut query| query.exists(params![run.as_str()]))
+        .map_err(|source| spoilt(StoreError::reading(Some(run), source)))?;
+    if there { Ok(()) } else { Err(refused(StoreError::NoSuchRun { run: run.clone() })) }
 }
 
 /// Takes a letter out of the box.
@@ -338,6 +349,7 @@ fn remove_rest(
     delete(connection, run, "DELETE FROM prompt WHERE run = ?1")?;
     delete(connection, run, "DELETE FROM snapshot WHERE run = ?1")?;
     delete(connection, run, "DELETE FROM lease WHERE run = ?1")?;
+    delete(connection, run, "DELETE FROM blob WHERE run = ?1")?;
     forget_letters(connection, book, run)?;
     book.book(connection).map_err(spoilt)?.remove(run);
     Ok(())

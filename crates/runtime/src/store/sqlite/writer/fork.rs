@@ -156,6 +156,10 @@ impl Forking {
              SELECT ?3, seq, idx, effect_seq, effect_index, parts, seal
              FROM prompt WHERE run = ?1 AND seq <= ?2",
         )?;
+        copy(
+            "INSERT INTO blob (run, digest, seal)
+             SELECT ?3, digest, seal FROM blob WHERE run = ?1 AND ?2 > 0",
+        )?;
         book.book(connection).map_err(spoilt)?.add(child);
         let created_ms = unsigned(self.created_ms);
         list::enter(connection, child, made(child, true, created_ms))
