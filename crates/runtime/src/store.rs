@@ -16,6 +16,7 @@ mod link;
 mod list;
 pub mod memory;
 mod prune;
+mod queue;
 mod row;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
@@ -37,6 +38,7 @@ pub use letter::Letter;
 pub use list::{Among, Cursor, Filter, Listed, Page, Stands};
 pub use memory::MemoryStore;
 pub use prune::{Prune, Pruned, Removed};
+pub use queue::{Queue, Release, Worker};
 pub use row::{Beside, Health, Kept, PromptRow, RunRow, Whole};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Options, SqliteStore};
@@ -91,6 +93,11 @@ pub struct Opening {
     pub forked: Option<(RunId, Seq)>,
     /// What is said to it from the start: letters that are posted with its first entry.
     pub letters: Vec<Box<str>>,
+    /// What its creator calls the request for it: a second one of that name makes no second run.
+    pub request: Option<Box<str>>,
+    /// How it waits for an owner whenever it has none; nothing if it is driven by whoever asks for
+    /// it.
+    pub queue: Option<Queue>,
 }
 
 /// A store of journals.
@@ -104,8 +111,9 @@ pub struct Opening {
 pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Creates a run with its first entry, and claims it for the caller.
     ///
-    /// A run of that name is refused with [`StoreError::RunExists`]. With
-    /// [`StoreError::Unknown`] the run may be there, unclaimed.
+    /// A run of that name is refused with [`StoreError::RunExists`], and one of the same request
+    /// with [`StoreError::Repeated`], which names the run that there is. A child is never queued.
+    /// With [`StoreError::Unknown`] the run may be there, unclaimed.
     async fn create(&self, first: Arc<Append>, opening: Opening) -> Result<Lease, StoreError>;
 
     /// Claims a run, or returns nothing where somebody else has it: another process, or this one.
@@ -124,10 +132,19 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// - Any other error: nothing was written.
     async fn append(&self, lease: &Lease, append: Arc<Append>) -> Result<(), StoreError>;
 
+    /// Claims up to so many queued runs that are ready, those that have waited longest first and
+    /// keys in turn: those that nobody has and that were not parked, whose wake-up time has come,
+    /// or that have letters their last owner has not read.
+    async fn claim_ready(&self, most: usize, worker: &Worker) -> Result<Vec<Lease>, StoreError>;
+
+    /// Renews leases that would expire, and returns the runs whose lease is in force no longer.
+    async fn renew(&self, leases: &[&Lease]) -> Result<Vec<RunId>, StoreError>;
+
     /// Gives a run up, so that another owner can claim it. A lease that is dropped is given up,
-    /// too, as soon as the store can. A letter that comes meanwhile is announced by
-    /// [`changes`](Self::changes) and waits: none is lost between two owners.
-    async fn release(&self, lease: Lease) -> Result<(), StoreError>;
+    /// too, as soon as the store can, and its run is ready. A letter that comes meanwhile is
+    /// announced by [`changes`](Self::changes), waits, and makes the run ready: nothing is lost
+    /// between two owners.
+    async fn release(&self, lease: Lease, how: Release) -> Result<(), StoreError>;
 
     /// Makes a run that shares another's entries up to one of them, and goes its own way from
     /// there.

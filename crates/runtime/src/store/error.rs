@@ -187,6 +187,12 @@ pub enum StoreError {
         /// The run.
         run: RunId,
     },
+    /// The run that was asked for is there: the request was repeated.
+    #[error("this request has made run {run} already")]
+    Repeated {
+        /// The run.
+        run: RunId,
+    },
     /// The run has no such entry.
     #[error("run {run} has {}, and entry {} was asked for", counted(.has.0, "entry"), .asked.0)]
     NoSuchEntry {
@@ -290,6 +296,9 @@ pub enum Damage {
     /// The row of its last lease does not have its seal.
     #[error("its lease does not have its seal")]
     Lease,
+    /// Its place in the queue does not have its seal.
+    #[error("its place in the queue does not have its seal")]
+    Queue,
     /// Letters are missing or do not have their seal.
     #[error("its letters are not those that were written")]
     Letters,

@@ -19,6 +19,7 @@ mod options;
 mod poll;
 mod prompt;
 mod prune;
+mod queue;
 mod read;
 mod reader;
 mod ready;
@@ -40,8 +41,8 @@ use tokio::{sync::oneshot, task::spawn_blocking};
 
 use super::{
     Append, Change, Changes, Damage, Feed, Filter, Health, Kept, KeptPrompt, Lease, Letter,
-    LetterId, Listed, Opening, Page, PromptRow, Prune, Pruned, Removed, RunId, RunRow, Store,
-    StoreError, Whole, link::Link, row::made,
+    LetterId, Listed, Opening, Page, PromptRow, Prune, Pruned, Queue, Release, Removed, RunId,
+    RunRow, Store, StoreError, Whole, Worker, link::Link, row::made,
 };
 use crate::{clock::now_ms, private};
 use artifact::Packed;
@@ -162,6 +163,7 @@ impl Store for SqliteStore {
         let exists = || StoreError::RunExists { run: run.clone() };
         let hold = self.hold(&run)?.ok_or_else(exists)?;
         let tenure = Tenure::new(Term::after(0));
+        super::queue::check(&first, &opening)?;
         let ready = Ready::new(first, tenure.term(), Some(opening))?;
         self.ask(Work::Append(Box::new(ready))).await?;
         tenure.wrote();
@@ -188,8 +190,23 @@ impl Store for SqliteStore {
         Ok(())
     }
 
-    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
-        // Letters lie in their table with or without an owner, so none can be lost.
+    async fn claim_ready(&self, most: usize, worker: &Worker) -> Result<Vec<Lease>, StoreError> {
+        self.claim_queued(most, worker).await
+    }
+
+    async fn renew(&self, leases: &[&Lease]) -> Result<Vec<RunId>, StoreError> {
+        let terms = leases.iter().map(|lease| {
+            let term = lease.guard().map(|claimed: &Claimed| claimed.tenure.term());
+            (lease.run().clone(), term)
+        });
+        let terms: Vec<_> = terms.collect();
+        self.read(move |reader| reader.over(&terms)).await
+    }
+
+    async fn release(&self, lease: Lease, how: Release) -> Result<(), StoreError> {
+        if let Release::Parked { read } = how {
+            self.park(&lease, read).await?;
+        }
         drop(lease);
         Ok(())
     }

@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use pointsman_kernel::id::{Digest, Seq};
 use pointsman_runtime::store::{
     Append, Changes, Feed, Filter, Health, Kept, Lease, Letter, LetterId, Listed, Opening, Page,
-    PromptRow, Prune, Pruned, Removed, RunId, RunRow, Store, StoreError, Whole,
+    PromptRow, Prune, Pruned, Release, Removed, RunId, RunRow, Store, StoreError, Whole, Worker,
 };
 
 /// What a store does wrong.
@@ -29,6 +29,8 @@ pub enum Fault {
     LostLetter,
     /// It takes a conflict for a success: what it is not sure of it writes again, unread.
     Blind,
+    /// It loses the wake-ups that come while a run is released.
+    LostWake,
     /// It keeps no content.
     NoBlob,
     /// It does not know what became of one write, counted from 1.
@@ -126,9 +128,31 @@ impl Store for Planted {
         }
     }
 
-    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
+    async fn claim_ready(&self, most: usize, worker: &Worker) -> Result<Vec<Lease>, StoreError> {
+        let leases = self.inner.claim_ready(most, worker).await?;
+        Ok(leases.into_iter().map(|lease| self.grant(lease)).collect())
+    }
+
+    async fn renew(&self, leases: &[&Lease]) -> Result<Vec<RunId>, StoreError> {
+        let own: Vec<&Lease> = leases
+            .iter()
+            .filter_map(|lease| lease.guard::<Arc<Lease>>().map(|own| &**own))
+            .collect();
+        self.inner.renew(&own).await
+    }
+
+    async fn release(&self, lease: Lease, mut how: Release) -> Result<(), StoreError> {
         let run = lease.run().clone();
+        if self.fault == Fault::LostWake && how != Release::Ready {
+            tokio::task::yield_now().await;
+            let read = self.inner.letters(&run).await?.last().map(|letter| letter.id);
+            how = Release::Parked { read };
+        }
+        let own = lease.guard::<Arc<Lease>>().map(Arc::clone);
         drop(lease);
+        if let Some(own) = own.and_then(Arc::into_inner) {
+            self.inner.release(own, how).await?;
+        }
         if self.fault == Fault::LostLetter {
             tokio::task::yield_now().await;
             for letter in self.inner.letters(&run).await? {

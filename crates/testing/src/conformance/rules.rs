@@ -9,17 +9,17 @@ use pointsman_kernel::{
 use pointsman_runtime::clock::new_run_id;
 use pointsman_runtime::store::{
     Among, Append, Change, Changes, Filter, KeptPrompt, Lease, Opening, Page, PromptRow, Prune,
-    RunId, RunRow, Stands, Store, StoreError,
+    Release, RunId, RunRow, Stands, Store, StoreError,
 };
 use tokio::time::timeout;
 
-use super::{Bench, Checked, Rule, expect, failed};
+use super::{Bench, Checked, Rule, expect, failed, queue};
 use crate::script::{Script, id, opening, write};
 
 /// How often a race is run.
-const RACES: u32 = 40;
+pub(super) const RACES: u32 = 40;
 
-pub(super) const ALL: [Rule; 13] = [
+pub(super) const ALL: [Rule; 18] = [
     ("a run is created once, with its opening", |bench| Box::pin(created(bench))),
     ("one owner has a run at a time", |bench| Box::pin(owned(bench))),
     ("an owner that was lost writes nothing", |bench| Box::pin(fenced(bench))),
@@ -32,10 +32,15 @@ pub(super) const ALL: [Rule; 13] = [
     ("the newest run is listed first", |bench| Box::pin(listed(bench))),
     ("a list is read by pages, and filtered", |bench| Box::pin(paged(bench))),
     ("content is kept with its run", |bench| Box::pin(blobs(bench))),
+    ("a request makes one run", |bench| Box::pin(queue::requested(bench))),
+    ("what is ready is claimed in turn", |bench| Box::pin(queue::in_turn(bench))),
+    ("a wake-up that comes with a release is not lost", |bench| Box::pin(queue::woken(bench))),
+    ("a run whose owner is lost is ready", |bench| Box::pin(queue::lost(bench))),
+    ("a lease that is renewed stays in force", |bench| Box::pin(queue::renewed(bench))),
     ("only runs that nobody has are removed", |bench| Box::pin(removed(bench))),
 ];
 
-async fn claim(store: &dyn Store, run: &RunId) -> Result<Lease, String> {
+pub(super) async fn claim(store: &dyn Store, run: &RunId) -> Result<Lease, String> {
     store.claim(run).await.map_err(failed)?.ok_or_else(|| format!("run {run} is not free"))
 }
 
@@ -90,7 +95,7 @@ async fn owned(bench: &dyn Bench) -> Checked {
         expect(later > epoch, || format!("epoch {later} follows {epoch}"))?;
         epoch = later;
         if releases {
-            store.release(lease).await.map_err(failed)?;
+            store.release(lease, Release::Ready).await.map_err(failed)?;
         }
     }
     match ours.claim(&id("nobody")).await {
@@ -102,7 +107,7 @@ async fn owned(bench: &dyn Bench) -> Checked {
 async fn fenced(bench: &dyn Bench) -> Checked {
     let (ours, theirs) = (bench.open().await, bench.open().await);
     let (mut script, lost) = Script::create("fenced", &*ours, 5).await.map_err(failed)?;
-    bench.lose(&script.run).await;
+    bench.kill(&script.run).await;
     let lease = claim(&*theirs, &script.run).await?;
     theirs.append(&lease, script.next("theirs").into()).await.map_err(failed)?;
     // It knows of their entry, so only its epoch is against it.
@@ -292,7 +297,7 @@ async fn handed_over(bench: &dyn Bench) -> Checked {
         let none = ours.letters(&script.run).await.map_err(failed)?;
         expect(none.is_empty(), || format!("letters are left in race {race}: {none:?}"))?;
         let (released, posted) =
-            tokio::join!(ours.release(lease), theirs.post(&script.run, "hello"));
+            tokio::join!(ours.release(lease, Release::Ready), theirs.post(&script.run, "hello"));
         released.map_err(failed)?;
         let letter = posted.map_err(failed)?;
         hint(bench.limit(), &mut changes, |change| change.is_letter_for(&script.run), "a letter")
@@ -457,8 +462,8 @@ async fn paged(bench: &dyn Bench) -> Checked {
 async fn blobs(bench: &dyn Bench) -> Checked {
     let (ours, theirs) = (bench.open().await, bench.open().await);
     let mut script = Script::begin("blobs", &*ours, 5).await;
-    Script::begin("blobs-other", &*ours, 5).await;
-    let (run, fork) = (script.run.clone(), id("blobs-fork"));
+    Script::begin("blobs_other", &*ours, 5).await;
+    let (run, fork) = (script.run.clone(), id("blobs_fork"));
     let picture: Vec<u8> = (0..=255).cycle().take(70_000).collect();
     let first = ours.put_blob(&run, &picture).await.map_err(failed)?;
     let again = theirs.put_blob(&run, &picture).await.map_err(failed)?;
@@ -479,7 +484,7 @@ async fn blobs(bench: &dyn Bench) -> Checked {
         Err(StoreError::NoSuchBlob { .. }) => Ok(()),
         other => Err(format!("{whose}: {other:?}")),
     };
-    nobodys(theirs.whole_blob(&id("blobs-other"), &first).await, "another run has it")?;
+    nobodys(theirs.whole_blob(&id("blobs_other"), &first).await, "another run has it")?;
     nobodys(theirs.whole_blob(&run, &Digest::of(b"never kept")).await, "it was never kept")?;
     match ours.put_blob(&id("nobody"), b"content").await {
         Err(StoreError::NoSuchRun { .. }) => {}
@@ -489,7 +494,7 @@ async fn blobs(bench: &dyn Bench) -> Checked {
     script.end(&*ours).await;
     let own = ours.put_blob(&fork, b"its own").await.map_err(failed)?;
     nobodys(theirs.whole_blob(&run, &own).await, "a fork's content is its parent's")?;
-    ours.remove(&id("blobs-other")).await.map_err(failed)?;
+    ours.remove(&id("blobs_other")).await.map_err(failed)?;
     // The fork has what it shares, also when its parent is gone.
     theirs.remove(&run).await.map_err(failed)?;
     for (digest, wants) in [(&first, &picture[..]), (&own, b"its own")] {

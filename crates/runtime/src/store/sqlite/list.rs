@@ -11,6 +11,7 @@ use super::{
     super::{Among, Cursor, Filter, Health, Listed, Page, RunRow, StoreError, row::made},
     Damage, Reader, RunId,
     book::Book,
+    queue,
     read::{COLUMNS, checked},
     seal::{signed, unsigned},
 };
@@ -38,7 +39,18 @@ impl Reader {
 
     /// Looks at all rows, and returns what is damaged.
     pub fn check(&self) -> Result<Vec<StoreError>, StoreError> {
-        self.read(|connection| Ok(all(connection)?.1))
+        self.read(|connection| {
+            let (_, mut damaged) = all(connection)?;
+            // Nobody claims from a file that cannot be written to, and one of the format before has
+            // no queue.
+            if !self.is_frozen() {
+                queue::rows(connection, None, |error| {
+                    damaged.push(error);
+                    Ok(())
+                })?;
+            }
+            Ok(damaged)
+        })
     }
 
     /// Counts what there is, by the book.

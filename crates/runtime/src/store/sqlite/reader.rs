@@ -42,6 +42,10 @@ impl Reader {
         Self { frozen: true, ..Self::new(path, options, ordered) }
     }
 
+    pub(super) const fn is_frozen(&self) -> bool {
+        self.frozen
+    }
+
     pub(super) const fn is_ordered(&self) -> bool {
         self.ordered
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pointsman_kernel::{chart::Disposition, id::Digest};
 
 use super::{
-    Append, Link, Opening, StoreError,
+    Append, Link, Opening, Queue, StoreError,
     artifact::{INLINE, Packed},
     seal::{Fixed, PromptCells, Seal, Tip, signed},
     term::Term,
@@ -90,6 +90,12 @@ impl Ready {
             Opened { opening, source: digest, fixed }
         });
         Ok(Self { append, term, opened, prev, link, ended, wake, tip, packed, artifacts, prompts })
+    }
+
+    /// Returns how it waits for an owner, where it begins a run that is queued.
+    pub(super) fn queued(&self) -> Option<(&Opening, &Queue)> {
+        let opening = &self.opened.as_ref().filter(|_| self.ended.is_none())?.opening;
+        opening.queue.as_ref().map(|queue| (opening, queue))
     }
 
     /// Returns the number of its prompts.

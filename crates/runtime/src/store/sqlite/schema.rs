@@ -33,7 +33,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// There are no indexes: each would be one more place for damage that no seal tells of. A run is
 /// asked for by its id, and its entries are found one from the other: see `chain`. What puts runs
 /// in order is a table of its own, which is compared with them at each opening: see `list`.
-const TABLES: [(&str, &str); 10] = [
+const TABLES: [(&str, &str); 12] = [
     (
         "run",
         "CREATE TABLE run (
@@ -111,6 +111,21 @@ const TABLES: [(&str, &str); 10] = [
         "CREATE TABLE blob (
     run TEXT NOT NULL, digest BLOB NOT NULL, seal BLOB NOT NULL,
     PRIMARY KEY (run, digest)
+) STRICT, WITHOUT ROWID",
+    ),
+    (
+        "queue",
+        "CREATE TABLE queue (
+    run TEXT NOT NULL, key TEXT NOT NULL, rank INTEGER NOT NULL, needs TEXT, seal BLOB NOT NULL,
+    at_ms INTEGER, at_seal BLOB NOT NULL,
+    PRIMARY KEY (run)
+) STRICT, WITHOUT ROWID",
+    ),
+    (
+        "request",
+        "CREATE TABLE request (
+    name TEXT NOT NULL, run TEXT NOT NULL, seal BLOB NOT NULL,
+    PRIMARY KEY (name)
 ) STRICT, WITHOUT ROWID",
     ),
 ];

@@ -36,6 +36,7 @@ use super::{
     options::Fault,
     ready::Ready,
     schema,
+    term::Term,
 };
 pub(super) use fork::Forking;
 use shared::Shared;
@@ -58,6 +59,12 @@ pub(super) enum Work {
     },
     Discard(LetterId),
     Fork(Box<Forking>),
+    /// Parks a run of the queue.
+    Park {
+        run: RunId,
+        term: Term,
+        read: Option<LetterId>,
+    },
     /// Keeps content of a run.
     Keep {
         run: RunId,
@@ -86,7 +93,9 @@ impl Work {
     fn place(&self) -> (Option<&RunId>, Option<Seq>) {
         match self {
             Self::Append(ready) => (Some(&ready.append.run), Some(ready.append.seq)),
-            Self::Post { run, .. } | Self::Keep { run, .. } => (Some(run), None),
+            Self::Post { run, .. } | Self::Keep { run, .. } | Self::Park { run, .. } => {
+                (Some(run), None)
+            }
             Self::Fork(forking) => (Some(forking.child()), None),
             Self::Discard(_) | Self::Prune { .. } | Self::Sweep => (None, None),
         }
@@ -118,7 +127,7 @@ impl Work {
                 Change::Entry { run: forking.child().clone(), seq: forking.at() }
             }
             Self::Prune { .. } => Change::Lagged,
-            Self::Discard(_) | Self::Keep { .. } | Self::Sweep => return None,
+            Self::Discard(_) | Self::Keep { .. } | Self::Park { .. } | Self::Sweep => return None,
         })
     }
 

@@ -9,7 +9,7 @@ use super::{
     super::{
         LetterId, RunId, StoreError, artifact, blob,
         book::OpenBook,
-        list, made,
+        list, made, queue,
         ready::{Opened, Ready, forked},
         seal::{self, entry, signed},
     },
@@ -39,6 +39,10 @@ pub(super) fn apply(
         }
         Work::Discard(letter) => take(connection, book, *letter).map(|()| Answer::Done),
         Work::Fork(forking) => forking.write(connection, book).map(|()| Answer::Done),
+        Work::Park { run, term, read } => {
+            let parked = queue::park(connection, run, term, *read);
+            parked.map(|()| Answer::Done).map_err(|source| spoilt(work.failed(source)))
+        }
         Work::Keep { run, packed } => {
             there(connection, run)?;
             packed
@@ -55,6 +59,10 @@ pub(super) fn apply(
                     remove(connection, book, run)?;
                 }
             }
+            // Found by their names, they are looked at once for all that went.
+            connection
+                .execute("DELETE FROM request WHERE run NOT IN (SELECT id FROM run)", [])
+                .map_err(|source| spoilt(work.failed(source)))?;
             Ok(Answer::Done)
         }
         Work::Sweep => {
@@ -86,8 +94,12 @@ fn append(
     if ready.ended.is_some() {
         // Nobody will take what still waits for it.
         forget_letters(connection, book, &append.run)?;
+        delete(connection, &append.run, "DELETE FROM queue WHERE run = ?1")?;
     }
     ready.term.enter(connection, &append.run).map_err(fail)?;
+    if let Some((opening, queue)) = ready.queued() {
+        queue::enter(connection, &append.run, queue, opening.created_ms).map_err(fail)?;
+    }
     beside(connection, ready).map_err(fail)?;
     Ok(())
 }
@@ -184,6 +196,11 @@ fn open(
     Opened { opening, source, fixed }: &Opened,
 ) -> Result<(), Refusal> {
     let run = &ready.append.run;
+    if let Some(request) = &opening.request
+        && let Some(run) = queue::made_by(connection, request).map_err(refused)?
+    {
+        return Err(refused(StoreError::Repeated { run }));
+    }
     let (parent, parent_seq) = forked(opening);
     connection
         .prepare_cached(
@@ -210,6 +227,10 @@ fn open(
     let made_ms = made(run, parent.is_some(), opening.created_ms);
     list::enter(connection, run, made_ms)
         .map_err(|source| spoilt(StoreError::reading(Some(run), source)))?;
+    if let Some(request) = &opening.request {
+        queue::note(connection, request, run)
+            .map_err(|source| spoilt(StoreError::reading(Some(run), source)))?;
+    }
     for letter in &opening.letters {
         post(connection, book, run, letter, signed(opening.created_ms))
             .map_err(|refusal| spoilt(refusal.error))?;
@@ -266,6 +287,7 @@ fn post(
         .prepare_cached("INSERT INTO letter (id, run, body, at_ms, seal) VALUES (?1,?2,?3,?4,?5)")
         .and_then(|mut insert| insert.execute(params![id, run.as_str(), body, at_ms, seal.0]))
         .map_err(fail)?;
+    queue::wake(connection, run).map_err(fail)?;
     book.letters = id;
     book.waiting = book.waiting.saturating_add(1);
     Ok(LetterId(id))
@@ -350,6 +372,7 @@ fn remove_rest(
     delete(connection, run, "DELETE FROM snapshot WHERE run = ?1")?;
     delete(connection, run, "DELETE FROM lease WHERE run = ?1")?;
     delete(connection, run, "DELETE FROM blob WHERE run = ?1")?;
+    delete(connection, run, "DELETE FROM queue WHERE run = ?1")?;
     forget_letters(connection, book, run)?;
     book.book(connection).map_err(spoilt)?.remove(run);
     Ok(())
