@@ -132,7 +132,8 @@ pub(super) async fn woken(bench: &dyn Bench) -> Checked {
         released.map_err(failed)?;
         read = Some(posted.map_err(failed)?);
         let ready = theirs.claim_ready(1, &one).await.map_err(failed)?;
-        lease = ready.into_iter().next().ok_or(format!("a wake-up is lost in race {race}"))?;
+        lease =
+            ready.into_iter().next().ok_or_else(|| format!("a wake-up is lost in race {race}"))?;
     }
     // What was read does not wake it again, though nobody took it.
     ours.release(lease, Release::Parked { read }).await.map_err(failed)?;

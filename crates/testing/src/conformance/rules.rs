@@ -404,7 +404,7 @@ async fn paged(bench: &dyn Bench) -> Checked {
     let all = Filter { among: Among::Named("paged_".into()), ..Filter::default() };
     let chart = Filter { chart: Some("paged".into()), ..Filter::default() };
     let order = ["p2", "p4", "p3", "p1"];
-    let chat = Filter { agent: Some("chat".into()), ..chart.clone() };
+    let talks = Filter { agent: Some("chat".into()), ..chart.clone() };
     let open = Filter { stands: Some(Stands::Open), ..chart.clone() };
     let ended = Filter { stands: Some(Stands::Ended), ..chart.clone() };
     let how = Stands::As(Disposition::Succeeded);
@@ -422,7 +422,7 @@ async fn paged(bench: &dyn Bench) -> Checked {
         (&all, &["p2", "p4", "p3", "p1-1-0", "p1"][..]),
         (&chart, &order[..]),
         (&roots, &order[..]),
-        (&chat, &["p4", "p3", "p1"][..]),
+        (&talks, &["p4", "p3", "p1"][..]),
         (&open, &["p2", "p4", "p1"][..]),
         (&ended, &["p3"][..]),
         (&succeeded, &["p3"][..]),

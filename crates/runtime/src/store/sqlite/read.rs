@@ -188,10 +188,10 @@ fn lines_until(
     chain::back_from(connection, row, until.min(row.seq), first, |seq, cells| {
         let fail = |source| StoreError::sorted(Some(&row.id), Some(seq), source);
         let line = cells.line().map_err(fail)?.map_err(|damage| damaged(seq, damage))?;
-        let link = Digest::of(line.as_bytes());
+        let digest = Digest::of(line.as_bytes());
         let is_it = match wanted {
-            Some(wanted) => link == wanted,
-            None => cells.seals(seq, &link).map_err(fail)?,
+            Some(wanted) => digest == wanted,
+            None => cells.seals(seq, &digest).map_err(fail)?,
         };
         match Link::of(&line) {
             Some(it) if it.seq == seq && is_it => wanted = Some(it.prev),
