@@ -5,7 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pointsman_runtime::{session::Session, store::RunRow};
+use pointsman_runtime::{
+    session::Session,
+    store::{Among, Filter, RunRow, Stands},
+};
 
 use crate::{agents::AGENTS, report::Error, tell::note, words};
 
@@ -35,11 +38,10 @@ pub(crate) fn whole(folder: &Path) -> PathBuf {
 impl Wanted<'_> {
     /// Returns these conversations, the newest first, and no more than so many.
     pub(crate) fn find(&self, session: &Session, most: usize) -> Result<Vec<Found>, Error> {
-        let rows = session.block_on(session.store().list()).map_err(Error::Store)?.runs;
-        let talk = |row: &RunRow| {
-            let is_its = self.agent.is_none_or(|agent| *row.agent == *agent);
-            AGENTS.decl(&row.agent).converses() && is_its && !row.id.is_child()
-        };
+        let filter =
+            Filter { among: Among::Roots, agent: self.agent.map(Into::into), ..Filter::default() };
+        let rows = session.block_on(session.store().all(&filter)).map_err(Error::Store)?.runs;
+        let talk = |row: &RunRow| AGENTS.decl(&row.agent).converses();
         let found = rows.into_iter().filter(talk).map(|row| {
             // One that is damaged must not hide the others.
             let place = session.place(&row.id).ok().flatten();
@@ -83,13 +85,14 @@ impl Wanted<'_> {
 /// Returns the newest run of a folder that has not ended, of any agent.
 pub(crate) fn open(session: &Session, folder: &Path) -> Result<RunRow, Error> {
     let dir = whole(folder);
-    let rows = session.block_on(session.store().list()).map_err(Error::Store)?.runs;
-    let mut open = rows.into_iter().filter(|row| row.ended.is_none() && !row.id.is_child());
+    let (among, stands) = (Among::Roots, Some(Stands::Open));
+    let filter = Filter { among, stands, ..Filter::default() };
+    let open = session.block_on(session.store().all(&filter)).map_err(Error::Store)?.runs;
     let here = |row: &RunRow| {
         let place = session.place(&row.id).ok().flatten();
         place.and_then(|place| place.dir).as_ref() == Some(&dir)
     };
-    open.find(here).ok_or(Error::NoneHere { dir })
+    open.into_iter().find(here).ok_or(Error::NoneHere { dir })
 }
 
 /// Asks which one is meant, and returns its place in the list.

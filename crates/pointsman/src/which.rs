@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use pointsman_runtime::{
     session::Session,
-    store::{Listed, NoRunId, RunId, RunRow, StoreError},
+    store::{Among, Filter, Listed, NoRunId, Page, RunId, RunRow, StoreError},
 };
 
 use crate::{report::Error, tell::note};
@@ -57,14 +57,26 @@ impl Which {
                 Err(error) => return Err(Error::Store(error)),
             }
         }
-        let listed = session.block_on(session.store().list()).map_err(Error::Store)?;
-        if typed == "last" { newest(listed) } else { self.beginning(listed) }
+        let list = |among, limit| {
+            let filter = Filter { among, ..Filter::default() };
+            let page = Page::first(limit);
+            session.block_on(session.store().list(&filter, &page)).map_err(Error::Store)
+        };
+        if typed == "last" {
+            return newest(list(Among::Roots, 1)?);
+        }
+        let none = || Ok(list(Among::All, 1)?.runs.is_empty());
+        self.beginning(list(Among::Named(typed.into()), usize::MAX)?, none)
     }
 
     /// Finds the run whose id begins so.
-    fn beginning(&self, listed: Listed) -> Result<Found, Error> {
+    fn beginning(
+        &self,
+        listed: Listed,
+        none: impl FnOnce() -> Result<bool, Error>,
+    ) -> Result<Found, Error> {
         let typed = self.0.as_str();
-        let none = listed.runs.is_empty() && listed.damaged.is_empty();
+        let damage = !listed.damaged.is_empty();
         let whole = listed.runs.into_iter().map(|row| Found::Whole(Box::new(row)));
         let damaged = listed
             .damaged
@@ -77,7 +89,7 @@ impl Which {
         let mut fits = whole.chain(damaged).filter(|it| id(it).starts_with(typed));
         match (fits.next(), fits.next()) {
             (Some(found), None) => Ok(found),
-            (None, _) => Err(Error::NoSuchRun { typed: typed.into(), none }),
+            (None, _) => Err(Error::NoSuchRun { typed: typed.into(), none: !damage && none()? }),
             (Some(one), Some(two)) => {
                 let ids = [one, two].into_iter().chain(fits).map(|it| id(&it)).collect();
                 Err(Error::SeveralRuns { typed: typed.into(), ids })

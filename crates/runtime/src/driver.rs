@@ -177,6 +177,8 @@ impl Driver {
             created_ms,
             letters: words.iter().map(|word| written(word).into()).collect(),
             forked: None,
+            request: None,
+            queue: None,
         };
         let loaded = unread(&program);
         let journal = Journal::new(Arc::clone(&site.store), program.agent().name);

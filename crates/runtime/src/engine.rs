@@ -41,7 +41,7 @@ use crate::{
     model,
     observe::Observer,
     session::{Start, program},
-    store::{Changes, Lease, LetterId, Listed, RunId, Store},
+    store::{Changes, Filter, Lease, LetterId, Listed, Page, RunId, Store},
     timeline::Timeline,
     tool::{self, Tool, Toolbox},
     watch,
@@ -121,9 +121,9 @@ impl Engine {
         Ok(self.store.post(run, &written(event)).await?)
     }
 
-    /// Lists the runs, the newest first.
-    pub async fn list(&self) -> Result<Listed, EngineError> {
-        Ok(self.store.list().await?)
+    /// Lists runs, the newest first.
+    pub async fn list(&self, filter: &Filter, page: &Page) -> Result<Listed, EngineError> {
+        Ok(self.store.list(filter, page).await?)
     }
 
     /// Reads the timeline of a run after an entry: 0 for all of it. It can be read on while the run
@@ -308,7 +308,7 @@ pub(crate) async fn fork(
         return Err(EngineError::ForkOfTheEnd { run: id.clone(), last: Seq(last) });
     }
     // Its clock goes on from the entry, as if it had been begun that much earlier.
-    let lines = store.lines(id, Seq(at.0 - 1)).await?;
+    let lines = store.page(id, Seq(at.0 - 1), 1).await?;
     let entry = lines.first().and_then(|line| Entry::read(line).ok());
     let begun = now_ms().saturating_sub(entry.map_or(0, |entry| entry.at.0));
     let child = new_run_id();

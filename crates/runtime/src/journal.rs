@@ -49,9 +49,11 @@ impl Journal {
                 Ok(epoch) => break epoch,
                 Err(error @ StoreError::Unknown { .. }) => error,
                 // An earlier try has come through after all.
-                Err(StoreError::Conflict { .. } | StoreError::RunExists { .. })
-                    if tries > 1 && self.has(&append, link).await? =>
-                {
+                Err(
+                    StoreError::Conflict { .. }
+                    | StoreError::RunExists { .. }
+                    | StoreError::Repeated { .. },
+                ) if tries > 1 && self.has(&append, link).await? => {
                     break self.epoch(&append.run).await?;
                 }
                 Err(error) => return Err(error),

@@ -13,7 +13,7 @@ use pointsman_kernel::{
 use serde::Serialize;
 
 use crate::{
-    store::{RunId, Store, StoreError},
+    store::{Filter, RunId, Store, StoreError},
     timeline::{Projector, Spent, TimelineItem, TimelineKind},
 };
 
@@ -118,7 +118,7 @@ impl Stats {
         let (mut stats, mut tally) = (Self::default(), Tally::default());
         // Runs of one agent mostly share a chart, and proving it takes longer than reading.
         let mut programs: BTreeMap<Digest, Option<Arc<Program>>> = BTreeMap::new();
-        let listed = store.list().await?;
+        let listed = store.all(&Filter::default()).await?;
         for error in &listed.damaged {
             let run = error.run().map_or("(unknown)", RunId::as_str);
             stats.unreadable.push((run.into(), error.to_string()));

@@ -13,18 +13,20 @@ pub mod import;
 mod lease;
 mod letter;
 mod link;
+mod list;
 pub mod memory;
 mod prune;
+mod queue;
 mod row;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 
-use std::{fmt, sync::Arc};
+use std::{fmt, ops::Range, sync::Arc};
 
 use async_trait::async_trait;
 use pointsman_kernel::{
     chart::Disposition,
-    id::{EffectId, Seq},
+    id::{Digest, EffectId, Seq},
 };
 
 pub use changes::{Change, Changes, Feed};
@@ -33,9 +35,11 @@ pub use export::{ExportError, export};
 pub use id::{LetterId, NoRunId, RunId};
 pub use lease::Lease;
 pub use letter::Letter;
+pub use list::{Among, Cursor, Filter, Listed, Page, Stands};
 pub use memory::MemoryStore;
 pub use prune::{Prune, Pruned, Removed};
-pub use row::{Beside, Kept, Listed, PromptRow, RunRow, Whole};
+pub use queue::{Queue, Release, Worker};
+pub use row::{Beside, Health, Kept, PromptRow, RunRow, Whole};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Options, SqliteStore};
 
@@ -89,6 +93,11 @@ pub struct Opening {
     pub forked: Option<(RunId, Seq)>,
     /// What is said to it from the start: letters that are posted with its first entry.
     pub letters: Vec<Box<str>>,
+    /// What its creator calls the request for it: a second one of that name makes no second run.
+    pub request: Option<Box<str>>,
+    /// How it waits for an owner whenever it has none; nothing if it is driven by whoever asks for
+    /// it.
+    pub queue: Option<Queue>,
 }
 
 /// A store of journals.
@@ -102,8 +111,9 @@ pub struct Opening {
 pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Creates a run with its first entry, and claims it for the caller.
     ///
-    /// A run of that name is refused with [`StoreError::RunExists`]. With
-    /// [`StoreError::Unknown`] the run may be there, unclaimed.
+    /// A run of that name is refused with [`StoreError::RunExists`], and one of the same request
+    /// with [`StoreError::Repeated`], which names the run that there is. A child is never queued.
+    /// With [`StoreError::Unknown`] the run may be there, unclaimed.
     async fn create(&self, first: Arc<Append>, opening: Opening) -> Result<Lease, StoreError>;
 
     /// Claims a run, or returns nothing where somebody else has it: another process, or this one.
@@ -122,10 +132,19 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// - Any other error: nothing was written.
     async fn append(&self, lease: &Lease, append: Arc<Append>) -> Result<(), StoreError>;
 
+    /// Claims up to so many queued runs that are ready, those that have waited longest first and
+    /// keys in turn: those that nobody has and that were not parked, whose wake-up time has come,
+    /// or that have letters their last owner has not read.
+    async fn claim_ready(&self, most: usize, worker: &Worker) -> Result<Vec<Lease>, StoreError>;
+
+    /// Renews leases that would expire, and returns the runs whose lease is in force no longer.
+    async fn renew(&self, leases: &[&Lease]) -> Result<Vec<RunId>, StoreError>;
+
     /// Gives a run up, so that another owner can claim it. A lease that is dropped is given up,
-    /// too, as soon as the store can. A letter that comes meanwhile is announced by
-    /// [`changes`](Self::changes) and waits: none is lost between two owners.
-    async fn release(&self, lease: Lease) -> Result<(), StoreError>;
+    /// too, as soon as the store can, and its run is ready. A letter that comes meanwhile is
+    /// announced by [`changes`](Self::changes), waits, and makes the run ready: nothing is lost
+    /// between two owners.
+    async fn release(&self, lease: Lease, how: Release) -> Result<(), StoreError>;
 
     /// Makes a run that shares another's entries up to one of them, and goes its own way from
     /// there.
@@ -155,25 +174,27 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Returns one run.
     async fn run(&self, run: &RunId) -> Result<RunRow, StoreError>;
 
-    /// Returns the runs that are whole, the newest first, and what is damaged: one row must not
-    /// hide all the others.
-    async fn list(&self) -> Result<Listed, StoreError>;
+    /// Returns a page of the runs that are whole, the newest first, and the damage that was met on
+    /// the way: one row must not hide all the others.
+    async fn list(&self, filter: &Filter, page: &Page) -> Result<Listed, StoreError>;
 
-    /// Returns the children of a run, and theirs, that have not ended.
-    async fn open_children(&self, run: &RunId) -> Result<Vec<RunId>, StoreError>;
+    /// Looks at the rows of all runs and whether there are as many as were written, and returns
+    /// what is damaged.
+    async fn check(&self) -> Result<Vec<StoreError>, StoreError>;
+
+    /// Returns what is known of the store without looking at its runs: for a probe of whether it is
+    /// ready.
+    async fn health(&self) -> Result<Health, StoreError>;
 
     /// Returns the text of the chart that a run was started with.
     async fn chart_source(&self, run: &RunId) -> Result<String, StoreError>;
 
-    /// Returns the lines of a run after an entry, in order, each the very one that was written:
-    /// their chain is checked from that entry to the run's last.
-    async fn lines(&self, run: &RunId, after: Seq) -> Result<Vec<String>, StoreError>;
+    /// Returns so many lines of a run after an entry, in order, each the very one that was
+    /// written. There are fewer only where the run has no more.
+    async fn page(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<String>, StoreError>;
 
     /// Returns a run with its lines, as both are at one moment.
     async fn journal(&self, run: &RunId) -> Result<(RunRow, Vec<String>), StoreError>;
-
-    /// Returns the first line of a run.
-    async fn first_line(&self, run: &RunId) -> Result<String, StoreError>;
 
     /// Returns the newest snapshot of a run, if there is one that fits the journal. A snapshot
     /// is a cache: one that is damaged counts as none.
@@ -186,6 +207,18 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// row were checked; what is kept beside them is for the caller to compare.
     async fn whole(&self, run: &RunId, until: Seq) -> Result<Whole, StoreError>;
 
+    /// Keeps content of a run under the digest of what it says, and returns the digest. The same
+    /// content is kept once. It goes with the run, and a fork has what its parent had.
+    async fn put_blob(&self, run: &RunId, bytes: &[u8]) -> Result<Digest, StoreError>;
+
+    /// Returns content of a run, as much of the range as there is: the very bytes that were kept.
+    async fn blob(
+        &self,
+        run: &RunId,
+        digest: &Digest,
+        range: Range<u64>,
+    ) -> Result<Vec<u8>, StoreError>;
+
     /// Removes runs that have ended and that nobody has claimed, with all that is theirs.
     async fn prune(&self, prune: Prune) -> Result<Pruned, StoreError>;
 
@@ -197,8 +230,38 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 impl dyn Store {
     /// Returns every run, the newest first. A list that lacks a run is damage, too.
     pub async fn runs(&self) -> Result<Vec<RunRow>, StoreError> {
-        let Listed { runs, damaged } = self.list().await?;
-        damaged.into_iter().next().map_or(Ok(runs), Err)
+        let mut damaged = self.check().await?;
+        let listed = self.all(&Filter::default()).await?;
+        damaged.extend(listed.damaged);
+        damaged.into_iter().next().map_or(Ok(listed.runs), Err)
+    }
+
+    /// Returns all runs that fit on one page, as they are at one moment.
+    pub async fn all(&self, filter: &Filter) -> Result<Listed, StoreError> {
+        self.list(filter, &Page::first(usize::MAX)).await
+    }
+
+    /// Returns the children of a run, and theirs, that have not ended.
+    pub async fn open_children(&self, run: &RunId) -> Result<Vec<RunId>, StoreError> {
+        let (among, stands) = (Among::Under(run.clone()), Some(Stands::Open));
+        let listed = self.all(&Filter { among, stands, ..Filter::default() }).await?;
+        Ok(listed.runs.into_iter().map(|row| row.id).collect())
+    }
+
+    /// Returns all lines of a run after an entry, as they are at one moment.
+    pub async fn lines(&self, run: &RunId, after: Seq) -> Result<Vec<String>, StoreError> {
+        self.page(run, after, usize::MAX).await
+    }
+
+    /// Returns the first line of a run.
+    pub async fn first_line(&self, run: &RunId) -> Result<String, StoreError> {
+        // A run has its first entry from the start.
+        Ok(self.page(run, Seq(0), 1).await?.pop().unwrap_or_default())
+    }
+
+    /// Returns all of a run's content that has a digest.
+    pub async fn whole_blob(&self, run: &RunId, digest: &Digest) -> Result<Vec<u8>, StoreError> {
+        self.blob(run, digest, 0..u64::MAX).await
     }
 
     /// Returns whether a letter still waits.

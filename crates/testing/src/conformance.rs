@@ -1,6 +1,7 @@
 //! What every store must do. A store's own tests call [`check`] with a [`Bench`] of theirs.
 
 mod planted;
+mod queue;
 mod rules;
 
 use std::{fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
@@ -18,7 +19,16 @@ pub trait Bench: Send + Sync {
 
     /// Has the owner of a run be lost without knowing it: its lease is in force no longer, as
     /// after an expiry.
-    async fn lose(&self, run: &RunId);
+    async fn kill(&self, run: &RunId);
+
+    /// Has time pass, for the clock by which leases expire and runs are woken.
+    async fn advance(&self, time: Duration);
+
+    /// Returns how long a lease lasts unless it is renewed; nothing if it lasts as long as its
+    /// owner.
+    fn lasts(&self) -> Option<Duration> {
+        None
+    }
 
     /// Returns how long a hint may take. Nothing takes that long unless it is lost.
     fn limit(&self) -> Duration {

@@ -27,6 +27,8 @@ pub fn opening(created_ms: u64) -> Opening {
         created_ms,
         letters: Vec::new(),
         forked: None,
+        request: None,
+        queue: None,
     }
 }
 

@@ -299,7 +299,7 @@ impl Lap<'_> {
         done.replayed = self.home.run(["replay", "last"], LIMIT)?.code();
         let store =
             SqliteStore::open(&self.home.file("journal.db")).context("opening the journal")?;
-        let runs = store.reader().list().context("reading the journal")?.runs;
+        let runs = store.reader().runs().context("reading the journal")?;
         let [run] = runs.as_slice() else { bail!("{} runs in the journal", runs.len()) };
         let prompts = store.reader().prompts(&run.id).context("reading prompts")?;
         done.prompts = prompts.into_iter().map(|prompt| prompt.parts).collect();
@@ -314,7 +314,7 @@ impl Lap<'_> {
             return Ok(Vec::new());
         }
         let store = SqliteStore::open(&file).context("opening the journal")?;
-        let runs = store.reader().list().context("reading the journal")?.runs;
+        let runs = store.reader().runs().context("reading the journal")?;
         let Some(run) = runs.first() else { return Ok(Vec::new()) };
         store.reader().lines(&run.id, Seq(0)).context("reading the journal")
     }

@@ -270,7 +270,7 @@ impl Lap<'_> {
             return Ok((Vec::new(), None));
         }
         let store = SqliteStore::open(&file).context("opening the journal")?;
-        let runs = store.reader().list().context("reading the journal")?.runs;
+        let runs = store.reader().runs().context("reading the journal")?;
         let Some(run) = runs.first() else { return Ok((Vec::new(), None)) };
         let lines = store.reader().lines(&run.id, Seq(0)).context("reading the journal")?;
         let ended = run.ended.as_deref().unwrap_or_default();
@@ -281,7 +281,7 @@ impl Lap<'_> {
     fn replay(&self) -> Result<Option<String>> {
         let store =
             SqliteStore::open(&self.home.file("journal.db")).context("opening the journal")?;
-        let runs = store.reader().list().context("reading the journal")?.runs;
+        let runs = store.reader().runs().context("reading the journal")?;
         let run = runs.first().context("it has ended, so it is there")?;
         let agents = pointsman_agents::all();
         let threads = tokio::runtime::Builder::new_current_thread().build()?;

@@ -160,7 +160,7 @@ fn project(home: &Home) -> Result<()> {
 /// Returns the tools that the one run of a home has started, by folding its journal.
 fn ordered(home: &Home) -> Result<Vec<String>> {
     let store = SqliteStore::open(&home.file("journal.db")).context("opening the journal")?;
-    let runs = store.reader().list().context("reading the journal")?.runs;
+    let runs = store.reader().runs().context("reading the journal")?;
     let run = &runs.first().context("the journal has no run")?.id;
     let program = pointsman_agents::all()
         .verify(&store.reader().chart_source(run)?)

@@ -19,7 +19,7 @@ use pointsman_runtime::{
     driver::listens,
     entry::event,
     session::{Session, SessionError},
-    store::{RunId, RunRow},
+    store::{Filter, RunId, RunRow},
     timeline::{Projector, TimelineKind, words},
     visible::line,
 };
@@ -125,7 +125,7 @@ pub(super) fn sessions(
         Some(Err(_)) => return Err(error::bad_params("the cursor is none that was given")),
     };
     let rows = session
-        .block_on(session.store().list())
+        .block_on(session.store().all(&Filter::default()))
         .map_err(|error| error::session(&error.into()))?
         .runs;
     let begun = |row: RunRow| {

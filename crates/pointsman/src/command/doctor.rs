@@ -14,7 +14,7 @@ use pointsman_runtime::{
     mcp,
     model::Provider,
     session::{Session, sqlite_version},
-    store::Listed,
+    store::Health,
     watch,
 };
 use pointsman_webdriver::{browser, settings};
@@ -243,12 +243,14 @@ fn journal(globals: &Globals, config: &Config, checks: &mut Vec<Check>) {
     };
     if path.exists() {
         let opened = globals.session_with(config).and_then(|session: Session| {
-            session.block_on(session.store().list()).map_err(Error::Store)
+            let store = session.store();
+            let looked = async { Ok((store.check().await?, store.health().await?)) };
+            session.block_on(looked).map_err(Error::Store)
         });
         checks.push(match opened {
-            Ok(Listed { runs, damaged }) => match damaged.into_iter().next() {
+            Ok((damaged, Health { runs, .. })) => match damaged.into_iter().next() {
                 None => match probe::writable(&path) {
-                    Ok(()) => Check::ok("journal", kept(&path, runs.len())),
+                    Ok(()) => Check::ok("journal", kept(&path, runs)),
                     Err((folder, error)) => unwritable("journal", &folder, &error, JOURNAL),
                 },
                 Some(error) => Check::fail("journal", &Error::Store(error)),
@@ -282,8 +284,7 @@ fn journal(globals: &Globals, config: &Config, checks: &mut Vec<Check>) {
 /// What to do where journals cannot be written.
 const JOURNAL: &str = "give the right to write there, or set POINTSMAN_JOURNAL to a file elsewhere";
 
-fn kept(path: &Path, runs: usize) -> String {
-    let runs = u64::try_from(runs).unwrap_or(u64::MAX);
+fn kept(path: &Path, runs: u64) -> String {
     format!("{}, {}", path.display(), words::counted(runs, "run"))
 }
 

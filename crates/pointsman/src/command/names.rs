@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::{Args, Command, ValueEnum};
 use clap_complete::Shell;
 use pointsman_kernel::code::Code;
+use pointsman_runtime::store::{Filter, Page};
 
 use crate::{
     agents::AGENTS,
@@ -62,8 +63,10 @@ impl Names {
             Kind::Runs if !globals.journal(&place::user()?)?.exists() => Vec::new(),
             Kind::Runs => {
                 let session = globals.session()?;
-                let listed = session.block_on(session.store().list()).map_err(Error::Store)?;
-                let ids = listed.runs.iter().take(RUNS).map(|row| row.id.to_string());
+                let newest = (Filter::default(), Page::first(RUNS));
+                let listed = session.block_on(session.store().list(&newest.0, &newest.1));
+                let listed = listed.map_err(Error::Store)?;
+                let ids = listed.runs.iter().map(|row| row.id.to_string());
                 ["last".to_owned()].into_iter().chain(ids).collect()
             }
         };

@@ -9,7 +9,7 @@ use pointsman_runtime::{
     config::milliseconds,
     exit::Exit,
     session::Session,
-    store::{Listed, Prune, RunId, RunRow},
+    store::{Filter, Health, Listed, Page, Prune, RunId, RunRow},
 };
 use serde_json::json;
 
@@ -110,21 +110,22 @@ impl Runs {
             return Ok(none_yet(self.json));
         }
         let session = globals.session()?;
-        let Listed { runs: rows, damaged } =
-            session.block_on(session.store().list()).map_err(Error::Store)?;
-        let shown = rows.get(..self.limit.min(rows.len())).unwrap_or_default();
+        let (store, page) = (session.store(), Page::first(self.limit));
+        let Listed { runs: shown, damaged, .. } =
+            session.block_on(store.list(&Filter::default(), &page)).map_err(Error::Store)?;
+        let Health { runs: all, .. } = session.block_on(store.health()).map_err(Error::Store)?;
+        let seen = u64::try_from(shown.len() + damaged.len()).unwrap_or(u64::MAX);
         if self.json {
-            for row in shown {
+            for row in &shown {
                 json_line(&object(row))?;
             }
         } else if !shown.is_empty() {
-            report::data(&table(shown, now_ms(), |row| stands(&session, row)))?;
-        } else if rows.is_empty() && damaged.is_empty() {
+            report::data(&table(&shown, now_ms(), |row| stands(&session, row)))?;
+        } else if all == 0 && damaged.is_empty() {
             return Ok(none_yet(self.json));
         }
-        if rows.len() > shown.len() {
-            let (left, all) = (rows.len() - shown.len(), rows.len());
-            note(&format!("{left} more: `--limit {all}` shows them all"));
+        if all > seen {
+            note(&format!("{} more: `--limit {all}` shows them all", all - seen));
         }
         for error in damaged {
             note(&match error.run() {

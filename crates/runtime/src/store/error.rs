@@ -2,7 +2,7 @@
 
 use std::{error, io, path::PathBuf};
 
-use pointsman_kernel::id::Seq;
+use pointsman_kernel::id::{Digest, Seq};
 use thiserror::Error;
 
 use super::{LetterId, RunId};
@@ -187,6 +187,12 @@ pub enum StoreError {
         /// The run.
         run: RunId,
     },
+    /// The run that was asked for is there: the request was repeated.
+    #[error("this request has made run {run} already")]
+    Repeated {
+        /// The run.
+        run: RunId,
+    },
     /// The run has no such entry.
     #[error("run {run} has {}, and entry {} was asked for", counted(.has.0, "entry"), .asked.0)]
     NoSuchEntry {
@@ -196,6 +202,14 @@ pub enum StoreError {
         has: Seq,
         /// The entry.
         asked: Seq,
+    },
+    /// The run has no such content.
+    #[error("run {run} has no content {digest}")]
+    NoSuchBlob {
+        /// The run.
+        run: RunId,
+        /// The digest of the content.
+        digest: Digest,
     },
     /// The letter was taken or discarded before.
     #[error("letter {letter} is not there any more")]
@@ -254,7 +268,7 @@ pub enum Damage {
     Line,
     /// An artifact is missing, or its content does not have its digest.
     #[error("artifact {0} is missing or is not what was written")]
-    Artifact(pointsman_kernel::id::Digest),
+    Artifact(Digest),
     /// Prompts are missing or do not have their seal.
     #[error("its prompts are not those that were written")]
     Prompts,
@@ -282,6 +296,9 @@ pub enum Damage {
     /// The row of its last lease does not have its seal.
     #[error("its lease does not have its seal")]
     Lease,
+    /// Its place in the queue does not have its seal.
+    #[error("its place in the queue does not have its seal")]
+    Queue,
     /// Letters are missing or do not have their seal.
     #[error("its letters are not those that were written")]
     Letters,

@@ -1,6 +1,13 @@
 //! Leases: one owner at a time appends to a run.
 
-use std::{any::Any, fmt};
+use std::{
+    any::Any,
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use super::RunId;
 
@@ -12,13 +19,25 @@ use super::RunId;
 pub struct Lease {
     run: RunId,
     epoch: u64,
+    expires_ms: Option<Arc<AtomicU64>>,
     guard: Box<dyn Any + Send + Sync>,
 }
 
 impl Lease {
     /// Makes a lease: for stores. The guard is dropped with it.
     pub fn new(run: RunId, epoch: u64, guard: impl Any + Send + Sync) -> Self {
-        Self { run, epoch, guard: Box::new(guard) }
+        Self { run, epoch, expires_ms: None, guard: Box::new(guard) }
+    }
+
+    /// Has it expire at a time that the store moves on when it is renewed: for stores.
+    pub fn until(self, expires_ms: Arc<AtomicU64>) -> Self {
+        Self { expires_ms: Some(expires_ms), ..self }
+    }
+
+    /// Returns when it ends unless it is renewed, in milliseconds since 1970; nothing if it lasts as
+    /// long as its owner.
+    pub fn expires(&self) -> Option<u64> {
+        self.expires_ms.as_ref().map(|at| at.load(Ordering::Acquire))
     }
 
     /// Returns the run.

@@ -2,8 +2,13 @@
 
 use std::{
     collections::BTreeMap,
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    fmt, mem,
+    ops::Range,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use async_trait::async_trait;
@@ -13,8 +18,12 @@ use pointsman_kernel::{
 };
 
 use super::{
-    Append, Beside, Change, Changes, Feed, Kept, Lease, Letter, LetterId, Listed, Opening,
-    PromptRow, Prune, Pruned, Removed, RunId, RunRow, Store, StoreError, Whole, link::Link,
+    Append, Beside, Change, Changes, Feed, Filter, Health, Kept, Lease, Letter, LetterId, Listed,
+    Opening, Page, PromptRow, Prune, Pruned, Release, Removed, RunId, RunRow, Store, StoreError,
+    Whole, Worker,
+    link::Link,
+    queue::{self, Waiting},
+    row::part,
 };
 use crate::clock::now_ms;
 
@@ -23,12 +32,18 @@ use crate::clock::now_ms;
 pub struct MemoryStore {
     runs: Arc<Mutex<Shelf>>,
     feed: Feed,
+    /// How long a lease lasts unless it is renewed.
+    lasts_ms: Option<u64>,
 }
 
 #[derive(Default)]
 struct Shelf {
     runs: BTreeMap<RunId, Record>,
     letters: BTreeMap<LetterId, Letter>,
+    /// The runs that requests have made.
+    requests: BTreeMap<Box<str>, RunId>,
+    /// How far the clock was set ahead: for tests.
+    ahead_ms: u64,
     /// The last letter's number: none is given twice.
     letter: i64,
 }
@@ -42,10 +57,26 @@ struct Record {
     beside: Vec<Beside>,
     prompts: Vec<PromptRow>,
     snapshot: Option<Kept>,
+    blobs: BTreeMap<[u8; 32], Arc<[u8]>>,
     /// The epoch of its last lease.
     epoch: u64,
     /// Whether that lease is in force.
     claimed: bool,
+    /// When it ends.
+    expires_ms: Option<Arc<AtomicU64>>,
+    /// The epoch of the last entry.
+    wrote: u64,
+    queued: Option<Queued>,
+}
+
+/// A run's place in the queue.
+#[derive(Clone)]
+struct Queued {
+    key: Box<str>,
+    rank: i64,
+    needs: Option<Box<str>>,
+    /// When it is ready; nothing while it waits for a letter.
+    at_ms: Option<u64>,
 }
 
 /// The inside of a lease: gives the run up when it is dropped.
@@ -76,6 +107,29 @@ impl Shelf {
         self.runs.get_mut(run).ok_or_else(|| StoreError::NoSuchRun { run: run.clone() })
     }
 
+    fn now_ms(&self) -> u64 {
+        now_ms().saturating_add(self.ahead_ms)
+    }
+
+    /// Returns whether somebody has a run.
+    fn is_claimed(&self, record: &Record) -> bool {
+        let now = self.now_ms();
+        let over = record.expires_ms.as_ref().is_some_and(|at| at.load(Ordering::Acquire) <= now);
+        record.claimed && !over
+    }
+
+    /// Returns whether a lease is the one that is in force.
+    fn is_owner(&self, lease: &Lease) -> bool {
+        let record = self.runs.get(lease.run());
+        record.is_some_and(|it| it.epoch == lease.epoch() && self.is_claimed(it))
+    }
+
+    fn ready(&mut self, run: &RunId) {
+        if let Some(queued) = self.runs.get_mut(run).and_then(|record| record.queued.as_mut()) {
+            queued.at_ms = Some(0);
+        }
+    }
+
     fn post(&mut self, run: &RunId, body: &str, at_ms: u64) -> LetterId {
         self.letter = self.letter.saturating_add(1);
         let id = LetterId::new(self.letter);
@@ -86,6 +140,7 @@ impl Shelf {
     fn remove(&mut self, run: &RunId) {
         self.runs.remove(run);
         self.letters.retain(|_, letter| letter.run != *run);
+        self.requests.retain(|_, made| made != run);
     }
 
     /// Returns the names of the children of a run, and theirs.
@@ -119,8 +174,17 @@ impl Record {
             beside: Vec::new(),
             prompts: Vec::new(),
             snapshot: None,
+            blobs: BTreeMap::new(),
             epoch: 0,
             claimed: false,
+            expires_ms: None,
+            wrote: 0,
+            queued: opening.queue.as_ref().map(|queue| Queued {
+                key: queue.key.clone(),
+                rank: queue.rank(opening.created_ms),
+                needs: queue.needs.clone(),
+                at_ms: Some(queue.not_before_ms),
+            }),
         }
     }
 
@@ -148,11 +212,12 @@ impl Record {
         (*last, *tip, *now, *end, *next) = (seq, link, state, ended.map(Into::into), wake);
     }
 
-    fn lines(&self, after: Seq) -> Result<Vec<String>, StoreError> {
+    fn page(&self, after: Seq, limit: usize) -> Result<Vec<String>, StoreError> {
         let skipped = usize::try_from(after.0).unwrap_or(usize::MAX);
         let (run, has) = (&self.row.id, self.row.seq);
         let missing = || StoreError::NoSuchEntry { run: run.clone(), has, asked: after };
-        self.lines.get(skipped..).map(<[String]>::to_vec).ok_or_else(missing)
+        let lines = self.lines.get(skipped..).ok_or_else(missing)?;
+        Ok(lines.iter().take(limit).cloned().collect())
     }
 
     fn prompts(&self, until: Seq) -> Vec<PromptRow> {
@@ -164,6 +229,20 @@ impl MemoryStore {
     /// Makes a store without runs.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Makes a store without runs whose leases expire unless they are renewed.
+    pub fn expiring(lasts: Duration) -> Self {
+        let lasts_ms = Some(lasts.as_millis().try_into().unwrap_or(u64::MAX));
+        Self { lasts_ms, ..Self::default() }
+    }
+
+    /// Sets the clock ahead: for tests.
+    #[doc(hidden)]
+    pub fn advance(&self, time: Duration) {
+        let mut runs = self.lock();
+        let ms = time.as_millis().try_into().unwrap_or(u64::MAX);
+        runs.ahead_ms = runs.ahead_ms.saturating_add(ms);
     }
 
     /// Takes a run from its owner, as if the owner were lost and did not know it: for tests.
@@ -179,9 +258,21 @@ impl MemoryStore {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lease(&self, run: &RunId, epoch: u64) -> Lease {
+    /// Grants the next lease of a run.
+    fn grant(&self, runs: &mut Shelf, run: &RunId) -> Result<Lease, StoreError> {
+        let now = runs.now_ms();
+        let expires =
+            self.lasts_ms.map(|lasts| Arc::new(AtomicU64::new(now.saturating_add(lasts))));
+        let record = runs.record_mut(run)?;
+        let epoch = record.epoch.saturating_add(1);
+        (record.epoch, record.claimed) = (epoch, true);
+        record.expires_ms.clone_from(&expires);
         let claimed = Claimed { runs: Arc::downgrade(&self.runs), run: run.clone(), epoch };
-        Lease::new(run.clone(), epoch, claimed)
+        let lease = Lease::new(run.clone(), epoch, claimed);
+        Ok(match expires {
+            Some(expires) => lease.until(expires),
+            None => lease,
+        })
     }
 }
 
@@ -189,32 +280,65 @@ impl MemoryStore {
 impl Store for MemoryStore {
     async fn create(&self, first: Arc<Append>, opening: Opening) -> Result<Lease, StoreError> {
         Link::checked(&first, true)?;
+        queue::check(&first, &opening)?;
         let (run, seq) = (first.run.clone(), first.seq);
-        {
+        let lease = {
             let mut runs = self.lock();
+            let made = opening.request.as_ref().and_then(|request| runs.requests.get(request));
+            if let Some(run) = made.cloned() {
+                return Err(StoreError::Repeated { run });
+            }
             if runs.runs.contains_key(&run) {
                 return Err(StoreError::RunExists { run });
             }
             let mut record = Record::new(run.clone(), &opening);
             record.add(Arc::unwrap_or_clone(first));
-            (record.epoch, record.claimed) = (1, true);
+            record.wrote = 1;
             runs.runs.insert(run.clone(), record);
+            runs.requests.extend(opening.request.map(|request| (request, run.clone())));
             for letter in &opening.letters {
                 runs.post(&run, letter, opening.created_ms);
             }
-        }
-        self.feed.send(Change::Entry { run: run.clone(), seq });
-        Ok(self.lease(&run, 1))
+            self.grant(&mut runs, &run)?
+        };
+        self.feed.send(Change::Entry { run, seq });
+        Ok(lease)
     }
 
     async fn claim(&self, run: &RunId) -> Result<Option<Lease>, StoreError> {
         let mut runs = self.lock();
-        let record = runs.record_mut(run)?;
-        if record.claimed {
+        if runs.is_claimed(runs.record(run)?) {
             return Ok(None);
         }
-        (record.epoch, record.claimed) = (record.epoch.saturating_add(1), true);
-        Ok(Some(self.lease(run, record.epoch)))
+        self.grant(&mut runs, run).map(Some)
+    }
+
+    async fn claim_ready(&self, most: usize, worker: &Worker) -> Result<Vec<Lease>, StoreError> {
+        let mut runs = self.lock();
+        let now = runs.now_ms();
+        let ready = runs.runs.values().filter(|record| !runs.is_claimed(record));
+        let ready = ready.filter_map(|record| {
+            let queued =
+                record.queued.as_ref().filter(|it| it.at_ms.is_some_and(|at| at <= now))?;
+            let (run, key) = (record.row.id.clone(), queued.key.clone());
+            Some(Waiting { run, key, rank: queued.rank, needs: queued.needs.clone() })
+        });
+        let ready = queue::in_turn(ready.collect(), worker);
+        ready.iter().take(most).map(|run| self.grant(&mut runs, run)).collect()
+    }
+
+    async fn renew(&self, leases: &[&Lease]) -> Result<Vec<RunId>, StoreError> {
+        let runs = self.lock();
+        let ends = self.lasts_ms.map(|lasts| runs.now_ms().saturating_add(lasts));
+        let mut over = Vec::new();
+        for lease in leases {
+            if !runs.is_owner(lease) {
+                over.push(lease.run().clone());
+            } else if let (Some(ends), Some(at)) = (ends, &runs.record(lease.run())?.expires_ms) {
+                at.store(ends, Ordering::Release);
+            }
+        }
+        Ok(over)
     }
 
     async fn append(&self, lease: &Lease, append: Arc<Append>) -> Result<(), StoreError> {
@@ -240,7 +364,13 @@ impl Store for MemoryStore {
             }
             let record = runs.record_mut(&run)?;
             record.add(Arc::unwrap_or_clone(append));
+            // Whoever is lost from now on leaves it ready.
+            if mem::replace(&mut record.wrote, lease.epoch()) != lease.epoch() {
+                runs.ready(&run);
+            }
+            let record = runs.record_mut(&run)?;
             if record.row.ended.is_some() {
+                record.queued = None;
                 // Nobody will take what still waits for it.
                 runs.letters.retain(|_, letter| letter.run != run);
             }
@@ -249,7 +379,19 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
+    async fn release(&self, lease: Lease, how: Release) -> Result<(), StoreError> {
+        if let Release::Parked { read } = how {
+            let mut runs = self.lock();
+            let unread = |letter: &Letter| letter.run == *lease.run() && Some(letter.id) > read;
+            let ready = runs.letters.values().any(unread);
+            let owner = runs.is_owner(&lease);
+            if let Some(record) = runs.runs.get_mut(lease.run()).filter(|_| owner) {
+                let wake = record.row.wake.map(|wake| record.row.created_ms.saturating_add(wake));
+                if let Some(queued) = &mut record.queued {
+                    queued.at_ms = if ready { Some(0) } else { wake };
+                }
+            }
+        }
         drop(lease);
         Ok(())
     }
@@ -289,6 +431,7 @@ impl Store for MemoryStore {
             record.beside.truncate(shared);
             record.prompts.retain(|prompt| prompt.seq <= at);
             (record.snapshot, record.epoch, record.claimed) = (None, 0, false);
+            (record.wrote, record.queued) = (0, None);
             runs.runs.insert(child.clone(), record);
         }
         self.feed.send(Change::Entry { run: child, seq: at });
@@ -299,6 +442,7 @@ impl Store for MemoryStore {
         let letter = {
             let mut runs = self.lock();
             runs.record(run)?;
+            runs.ready(run);
             runs.post(run, body, now_ms())
         };
         self.feed.send(Change::Letter { run: run.clone() });
@@ -326,38 +470,33 @@ impl Store for MemoryStore {
         Ok(self.lock().record(run)?.row.clone())
     }
 
-    async fn list(&self) -> Result<Listed, StoreError> {
+    async fn list(&self, filter: &Filter, page: &Page) -> Result<Listed, StoreError> {
         let runs = self.lock().runs.values().map(|record| record.row.clone()).collect();
-        let mut listed = Listed { runs, damaged: Vec::new() };
-        listed.sort();
-        Ok(listed)
+        Ok(filter.page(runs, page))
     }
 
-    async fn open_children(&self, run: &RunId) -> Result<Vec<RunId>, StoreError> {
+    async fn check(&self) -> Result<Vec<StoreError>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn health(&self) -> Result<Health, StoreError> {
         let runs = self.lock();
-        let open = runs.children(run).filter(|record| record.row.ended.is_none());
-        Ok(open.map(|record| record.row.id.clone()).collect())
+        let (letters, runs) = (runs.letters.len() as u64, runs.runs.len() as u64);
+        Ok(Health { runs, letters, unwritable: None })
     }
 
     async fn chart_source(&self, run: &RunId) -> Result<String, StoreError> {
         Ok(self.lock().record(run)?.source.clone())
     }
 
-    async fn lines(&self, run: &RunId, after: Seq) -> Result<Vec<String>, StoreError> {
-        self.lock().record(run)?.lines(after)
+    async fn page(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<String>, StoreError> {
+        self.lock().record(run)?.page(after, limit)
     }
 
     async fn journal(&self, run: &RunId) -> Result<(RunRow, Vec<String>), StoreError> {
         let runs = self.lock();
         let record = runs.record(run)?;
         Ok((record.row.clone(), record.lines.clone()))
-    }
-
-    async fn first_line(&self, run: &RunId) -> Result<String, StoreError> {
-        let runs = self.lock();
-        let record = runs.record(run)?;
-        // A run has its first entry from the start.
-        Ok(record.lines.first().cloned().unwrap_or_default())
     }
 
     async fn snapshot(&self, run: &RunId) -> Result<Option<Kept>, StoreError> {
@@ -379,14 +518,33 @@ impl Store for MemoryStore {
         })
     }
 
+    async fn put_blob(&self, run: &RunId, bytes: &[u8]) -> Result<Digest, StoreError> {
+        let digest = Digest::of(bytes);
+        self.lock().record_mut(run)?.blobs.insert(digest.0, bytes.into());
+        Ok(digest)
+    }
+
+    async fn blob(
+        &self,
+        run: &RunId,
+        digest: &Digest,
+        range: Range<u64>,
+    ) -> Result<Vec<u8>, StoreError> {
+        let runs = self.lock();
+        let found = runs.record(run)?.blobs.get(&digest.0);
+        let missing = || StoreError::NoSuchBlob { run: run.clone(), digest: *digest };
+        Ok(part(found.ok_or_else(missing)?, &range))
+    }
+
     async fn prune(&self, prune: Prune) -> Result<Pruned, StoreError> {
-        let picked = prune.pick(self.list().await?.runs);
+        let picked =
+            prune.pick(self.list(&Filter::default(), &Page::first(usize::MAX)).await?.runs);
         let mut pruned = Pruned::default();
         {
             let mut runs = self.lock();
             for row in picked {
                 match runs.runs.get(&row.id) {
-                    Some(record) if record.claimed => pruned.held.push(row.id),
+                    Some(record) if runs.is_claimed(record) => pruned.held.push(row.id),
                     Some(_) => {
                         if !prune.dry_run {
                             runs.remove(&row.id);
@@ -409,7 +567,7 @@ impl Store for MemoryStore {
             let mut runs = self.lock();
             let family: Vec<&Record> =
                 [runs.record(run)?].into_iter().chain(runs.children(run)).collect();
-            if family.iter().any(|record| record.claimed) {
+            if family.iter().any(|record| runs.is_claimed(record)) {
                 return Ok(None);
             }
             removed.runs = family.into_iter().map(|record| record.row.id.clone()).collect();

@@ -1,10 +1,10 @@
 //! What stores return when they are read.
 
-use std::{cmp::Reverse, sync::Arc};
+use std::{ops::Range, sync::Arc};
 
 use pointsman_kernel::id::{Digest, EffectId, Seq};
 
-use super::{RunId, StoreError};
+use super::{Cursor, RunId, StoreError};
 use crate::clock::made_ms;
 
 /// A run as the list shows it.
@@ -40,26 +40,36 @@ pub struct RunRow {
 impl RunRow {
     /// Returns when it was made, in milliseconds since 1970.
     pub fn made_ms(&self) -> u64 {
-        let forked = self.forked.as_ref().and_then(|_| made_ms(&self.id));
-        forked.map_or(self.created_ms, |made| made.max(self.created_ms))
+        made(&self.id, self.forked.is_some(), self.created_ms)
+    }
+
+    /// Returns its place in the list.
+    pub fn cursor(&self) -> Cursor {
+        Cursor { made_ms: self.made_ms(), run: self.id.clone() }
     }
 }
 
-/// The runs of a store.
-#[derive(Debug, Default)]
-pub struct Listed {
-    /// Those that are whole, the newest first.
-    pub runs: Vec<RunRow>,
-    /// What is damaged: the rows of runs, or the list itself. The others are as they were
-    /// written all the same.
-    pub damaged: Vec<StoreError>,
+/// Returns when a run was made. A fork's clock began before that; its name may tell.
+pub(super) fn made(id: &RunId, forked: bool, created_ms: u64) -> u64 {
+    let told = forked.then(|| made_ms(id)).flatten();
+    told.map_or(created_ms, |made| made.max(created_ms))
 }
 
-impl Listed {
-    /// Puts the newest first.
-    pub(super) fn sort(&mut self) {
-        self.runs.sort_by_cached_key(|row| Reverse((row.made_ms(), row.id.clone())));
-    }
+/// How a store stands.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Health {
+    /// How many runs there are.
+    pub runs: u64,
+    /// How many letters wait.
+    pub letters: u64,
+    /// Why it takes no entries, if it takes none.
+    pub unwritable: Option<String>,
+}
+
+/// Returns as much of a range as there is.
+pub(super) fn part(bytes: &[u8], range: &Range<u64>) -> Vec<u8> {
+    let at = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
+    bytes.get(at(range.start)..at(range.end)).unwrap_or_default().to_vec()
 }
 
 /// A snapshot, as it was kept.

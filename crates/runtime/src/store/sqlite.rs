@@ -6,6 +6,7 @@
 
 mod anchor;
 mod artifact;
+mod blob;
 mod book;
 mod chain;
 mod error;
@@ -18,6 +19,7 @@ mod options;
 mod poll;
 mod prompt;
 mod prune;
+mod queue;
 mod read;
 mod reader;
 mod ready;
@@ -28,20 +30,22 @@ mod whole;
 mod writer;
 
 use std::{
+    ops::Range,
     path::{Path, PathBuf},
     sync::{Arc, mpsc},
 };
 
 use async_trait::async_trait;
-use pointsman_kernel::id::Seq;
+use pointsman_kernel::id::{Digest, Seq};
 use tokio::{sync::oneshot, task::spawn_blocking};
 
 use super::{
-    Append, Change, Changes, Damage, Feed, Kept, KeptPrompt, Lease, Letter, LetterId, Listed,
-    Opening, PromptRow, Prune, Pruned, Removed, RunId, RunRow, Store, StoreError, Whole,
-    link::Link,
+    Append, Change, Changes, Damage, Feed, Filter, Health, Kept, KeptPrompt, Lease, Letter,
+    LetterId, Listed, Opening, Page, PromptRow, Prune, Pruned, Queue, Release, Removed, RunId,
+    RunRow, Store, StoreError, Whole, Worker, link::Link, row::made,
 };
 use crate::{clock::now_ms, private};
+use artifact::Packed;
 use hold::Hold;
 #[doc(hidden)]
 pub use options::Fault;
@@ -92,7 +96,8 @@ impl SqliteStore {
             private::folder(folder)
                 .map_err(|source| StoreError::Folder { path: path.into(), source })?;
         }
-        let (connection, mark, anchor) = match schema::open(path, options) {
+        let schema::Opened { connection, mark, anchor, ordered } = match schema::open(path, options)
+        {
             Ok(opened) => opened,
             Err(error) => return Self::only_read(path, options, error),
         };
@@ -107,7 +112,7 @@ impl SqliteStore {
             .map_err(|source| StoreError::Thread { source })?;
         Ok(Self {
             path: path.into(),
-            reader: Arc::new(Reader::new(path, options)),
+            reader: Arc::new(Reader::new(path, options, ordered)),
             jobs: Some(jobs),
             thread: Some(thread),
             writer: Some(writer),
@@ -158,6 +163,7 @@ impl Store for SqliteStore {
         let exists = || StoreError::RunExists { run: run.clone() };
         let hold = self.hold(&run)?.ok_or_else(exists)?;
         let tenure = Tenure::new(Term::after(0));
+        super::queue::check(&first, &opening)?;
         let ready = Ready::new(first, tenure.term(), Some(opening))?;
         self.ask(Work::Append(Box::new(ready))).await?;
         tenure.wrote();
@@ -184,8 +190,23 @@ impl Store for SqliteStore {
         Ok(())
     }
 
-    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
-        // Letters lie in their table with or without an owner, so none can be lost.
+    async fn claim_ready(&self, most: usize, worker: &Worker) -> Result<Vec<Lease>, StoreError> {
+        self.claim_queued(most, worker).await
+    }
+
+    async fn renew(&self, leases: &[&Lease]) -> Result<Vec<RunId>, StoreError> {
+        let terms = leases.iter().map(|lease| {
+            let term = lease.guard().map(|claimed: &Claimed| claimed.tenure.term());
+            (lease.run().clone(), term)
+        });
+        let terms: Vec<_> = terms.collect();
+        self.read(move |reader| reader.over(&terms)).await
+    }
+
+    async fn release(&self, lease: Lease, how: Release) -> Result<(), StoreError> {
+        if let Release::Parked { read } = how {
+            self.park(&lease, read).await?;
+        }
         drop(lease);
         Ok(())
     }
@@ -237,13 +258,19 @@ impl Store for SqliteStore {
         self.read(move |reader| reader.run(&run)).await
     }
 
-    async fn list(&self) -> Result<Listed, StoreError> {
-        self.read(Reader::list).await
+    async fn list(&self, filter: &Filter, page: &Page) -> Result<Listed, StoreError> {
+        let (filter, page) = (filter.clone(), page.clone());
+        self.read(move |reader| reader.list(&filter, &page)).await
     }
 
-    async fn open_children(&self, run: &RunId) -> Result<Vec<RunId>, StoreError> {
-        let run = run.clone();
-        self.read(move |reader| reader.open_children(&run)).await
+    async fn check(&self) -> Result<Vec<StoreError>, StoreError> {
+        self.read(Reader::check).await
+    }
+
+    async fn health(&self) -> Result<Health, StoreError> {
+        let health = self.read(Reader::health).await?;
+        let broken = || self.writer.as_ref().and_then(|desk| desk.broken());
+        Ok(Health { unwritable: self.unwritable.clone().or_else(broken), ..health })
     }
 
     async fn chart_source(&self, run: &RunId) -> Result<String, StoreError> {
@@ -251,19 +278,14 @@ impl Store for SqliteStore {
         self.read(move |reader| reader.chart_source(&run)).await
     }
 
-    async fn lines(&self, run: &RunId, after: Seq) -> Result<Vec<String>, StoreError> {
+    async fn page(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<String>, StoreError> {
         let run = run.clone();
-        self.read(move |reader| reader.lines(&run, after)).await
+        self.read(move |reader| reader.page(&run, after, limit)).await
     }
 
     async fn journal(&self, run: &RunId) -> Result<(RunRow, Vec<String>), StoreError> {
         let run = run.clone();
         self.read(move |reader| reader.journal(&run)).await
-    }
-
-    async fn first_line(&self, run: &RunId) -> Result<String, StoreError> {
-        let run = run.clone();
-        self.read(move |reader| reader.first_line(&run)).await
     }
 
     async fn snapshot(&self, run: &RunId) -> Result<Option<Kept>, StoreError> {
@@ -279,6 +301,24 @@ impl Store for SqliteStore {
     async fn whole(&self, run: &RunId, until: Seq) -> Result<Whole, StoreError> {
         let run = run.clone();
         self.read(move |reader| reader.whole(&run, until)).await
+    }
+
+    async fn put_blob(&self, run: &RunId, bytes: &[u8]) -> Result<Digest, StoreError> {
+        let (run, bytes) = (run.clone(), Vec::from(bytes));
+        let packed = background(move || Ok(Packed::new(&bytes))).await?;
+        let digest = packed.digest;
+        self.ask(Work::Keep { run, packed }).await?;
+        Ok(digest)
+    }
+
+    async fn blob(
+        &self,
+        run: &RunId,
+        digest: &Digest,
+        range: Range<u64>,
+    ) -> Result<Vec<u8>, StoreError> {
+        let (run, digest) = (run.clone(), *digest);
+        self.read(move |reader| reader.blob(&run, &digest, &range)).await
     }
 
     async fn prune(&self, prune: Prune) -> Result<Pruned, StoreError> {

@@ -128,8 +128,7 @@ impl Timeline {
     /// Returns the items of the next entries, so many at the most; none where there are no more
     /// so far.
     pub async fn next(&mut self, entries: usize) -> Result<Vec<TimelineItem>, EngineError> {
-        let mut lines = self.store.lines(&self.run, self.seq()).await?;
-        lines.truncate(entries);
+        let lines = self.store.page(&self.run, self.seq(), entries).await?;
         match &mut self.reads {
             Reads::Whole(projector) => Ok(projector.fold_all(&lines)?),
             Reads::Raw(after) => {

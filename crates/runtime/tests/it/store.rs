@@ -7,6 +7,7 @@ mod exports;
 mod faults;
 mod flips;
 mod letters;
+mod lists;
 mod lost;
 mod prunes;
 mod seals;
@@ -25,7 +26,7 @@ use pointsman_kernel::{
     id::{Digest, Seq},
 };
 use pointsman_runtime::store::{
-    Append, LetterId, Listed, RunId, RunRow, SqliteStore, Store as _, StoreError,
+    Append, Filter, LetterId, Page, RunId, RunRow, SqliteStore, Store as _, StoreError,
 };
 use pointsman_testing::script::{Script, id, opening, write};
 
@@ -78,8 +79,10 @@ impl Plain for SqliteStore {
     }
 
     fn runs(&self) -> Result<Vec<RunRow>, StoreError> {
-        let Listed { runs, damaged } = self.reader().list()?;
-        damaged.into_iter().next().map_or(Ok(runs), Err)
+        let reader = self.reader();
+        let listed = reader.list(&Filter::default(), &Page::first(usize::MAX))?;
+        let mut damaged = reader.check()?.into_iter().chain(listed.damaged);
+        damaged.next().map_or(Ok(listed.runs), Err)
     }
 
     fn has_letter(&self, letter: LetterId) -> Result<bool, StoreError> {

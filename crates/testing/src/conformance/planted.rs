@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    ops::Range,
     sync::{
         Arc, Mutex, PoisonError, Weak,
         atomic::{AtomicU64, Ordering},
@@ -9,10 +10,10 @@ use std::{
 };
 
 use async_trait::async_trait;
-use pointsman_kernel::id::Seq;
+use pointsman_kernel::id::{Digest, Seq};
 use pointsman_runtime::store::{
-    Append, Changes, Feed, Kept, Lease, Letter, LetterId, Listed, Opening, PromptRow, Prune,
-    Pruned, Removed, RunId, RunRow, Store, StoreError, Whole,
+    Append, Changes, Feed, Filter, Health, Kept, Lease, Letter, LetterId, Listed, Opening, Page,
+    PromptRow, Prune, Pruned, Release, Removed, RunId, RunRow, Store, StoreError, Whole, Worker,
 };
 
 /// What a store does wrong.
@@ -26,6 +27,12 @@ pub enum Fault {
     Silent,
     /// It loses the letters that come while a run is released.
     LostLetter,
+    /// It takes a conflict for a success: what it is not sure of it writes again, unread.
+    Blind,
+    /// It loses the wake-ups that come while a run is released.
+    LostWake,
+    /// It keeps no content.
+    NoBlob,
     /// It does not know what became of one write, counted from 1.
     Unknown {
         /// Which one.
@@ -114,13 +121,38 @@ impl Store for Planted {
                 Err(unknown(&append))
             }
             Some(false) => Err(unknown(&append)),
-            None => self.inner.append(&own, append).await,
+            None => match self.inner.append(&own, append).await {
+                Err(StoreError::Conflict { .. }) if self.fault == Fault::Blind => Ok(()),
+                answer => answer,
+            },
         }
     }
 
-    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
+    async fn claim_ready(&self, most: usize, worker: &Worker) -> Result<Vec<Lease>, StoreError> {
+        let leases = self.inner.claim_ready(most, worker).await?;
+        Ok(leases.into_iter().map(|lease| self.grant(lease)).collect())
+    }
+
+    async fn renew(&self, leases: &[&Lease]) -> Result<Vec<RunId>, StoreError> {
+        let own: Vec<&Lease> = leases
+            .iter()
+            .filter_map(|lease| lease.guard::<Arc<Lease>>().map(|own| &**own))
+            .collect();
+        self.inner.renew(&own).await
+    }
+
+    async fn release(&self, lease: Lease, mut how: Release) -> Result<(), StoreError> {
         let run = lease.run().clone();
+        if self.fault == Fault::LostWake && how != Release::Ready {
+            tokio::task::yield_now().await;
+            let read = self.inner.letters(&run).await?.last().map(|letter| letter.id);
+            how = Release::Parked { read };
+        }
+        let own = lease.guard::<Arc<Lease>>().map(Arc::clone);
         drop(lease);
+        if let Some(own) = own.and_then(Arc::into_inner) {
+            self.inner.release(own, how).await?;
+        }
         if self.fault == Fault::LostLetter {
             tokio::task::yield_now().await;
             for letter in self.inner.letters(&run).await? {
@@ -167,28 +199,28 @@ impl Store for Planted {
         self.inner.run(run).await
     }
 
-    async fn list(&self) -> Result<Listed, StoreError> {
-        self.inner.list().await
+    async fn list(&self, filter: &Filter, page: &Page) -> Result<Listed, StoreError> {
+        self.inner.list(filter, page).await
     }
 
-    async fn open_children(&self, run: &RunId) -> Result<Vec<RunId>, StoreError> {
-        self.inner.open_children(run).await
+    async fn check(&self) -> Result<Vec<StoreError>, StoreError> {
+        self.inner.check().await
+    }
+
+    async fn health(&self) -> Result<Health, StoreError> {
+        self.inner.health().await
     }
 
     async fn chart_source(&self, run: &RunId) -> Result<String, StoreError> {
         self.inner.chart_source(run).await
     }
 
-    async fn lines(&self, run: &RunId, after: Seq) -> Result<Vec<String>, StoreError> {
-        self.inner.lines(run, after).await
+    async fn page(&self, run: &RunId, after: Seq, limit: usize) -> Result<Vec<String>, StoreError> {
+        self.inner.page(run, after, limit).await
     }
 
     async fn journal(&self, run: &RunId) -> Result<(RunRow, Vec<String>), StoreError> {
         self.inner.journal(run).await
-    }
-
-    async fn first_line(&self, run: &RunId) -> Result<String, StoreError> {
-        self.inner.first_line(run).await
     }
 
     async fn snapshot(&self, run: &RunId) -> Result<Option<Kept>, StoreError> {
@@ -201,6 +233,22 @@ impl Store for Planted {
 
     async fn whole(&self, run: &RunId, until: Seq) -> Result<Whole, StoreError> {
         self.inner.whole(run, until).await
+    }
+
+    async fn put_blob(&self, run: &RunId, bytes: &[u8]) -> Result<Digest, StoreError> {
+        if self.fault == Fault::NoBlob {
+            return Ok(Digest::of(bytes));
+        }
+        self.inner.put_blob(run, bytes).await
+    }
+
+    async fn blob(
+        &self,
+        run: &RunId,
+        digest: &Digest,
+        range: Range<u64>,
+    ) -> Result<Vec<u8>, StoreError> {
+        self.inner.blob(run, digest, range).await
     }
 
     async fn prune(&self, prune: Prune) -> Result<Pruned, StoreError> {

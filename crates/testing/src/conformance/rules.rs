@@ -4,21 +4,22 @@ use std::{sync::Arc, time::Duration};
 
 use pointsman_kernel::{
     chart::Disposition,
-    id::{EffectId, Seq},
+    id::{Digest, EffectId, Seq},
 };
+use pointsman_runtime::clock::new_run_id;
 use pointsman_runtime::store::{
-    Append, Change, Changes, KeptPrompt, Lease, Opening, PromptRow, Prune, RunId, RunRow, Store,
-    StoreError,
+    Among, Append, Change, Changes, Filter, KeptPrompt, Lease, Opening, Page, PromptRow, Prune,
+    Release, RunId, RunRow, Stands, Store, StoreError,
 };
 use tokio::time::timeout;
 
-use super::{Bench, Checked, Rule, expect, failed};
+use super::{Bench, Checked, Rule, expect, failed, queue};
 use crate::script::{Script, id, opening, write};
 
 /// How often a race is run.
-const RACES: u32 = 40;
+pub(super) const RACES: u32 = 40;
 
-pub(super) const ALL: [Rule; 11] = [
+pub(super) const ALL: [Rule; 18] = [
     ("a run is created once, with its opening", |bench| Box::pin(created(bench))),
     ("one owner has a run at a time", |bench| Box::pin(owned(bench))),
     ("an owner that was lost writes nothing", |bench| Box::pin(fenced(bench))),
@@ -29,10 +30,17 @@ pub(super) const ALL: [Rule; 11] = [
     ("a letter that comes between two owners is not lost", |bench| Box::pin(handed_over(bench))),
     ("a fork shares the entries before it and nothing else", |bench| Box::pin(forked(bench))),
     ("the newest run is listed first", |bench| Box::pin(listed(bench))),
+    ("a list is read by pages, and filtered", |bench| Box::pin(paged(bench))),
+    ("content is kept with its run", |bench| Box::pin(blobs(bench))),
+    ("a request makes one run", |bench| Box::pin(queue::requested(bench))),
+    ("what is ready is claimed in turn", |bench| Box::pin(queue::in_turn(bench))),
+    ("a wake-up that comes with a release is not lost", |bench| Box::pin(queue::woken(bench))),
+    ("a run whose owner is lost is ready", |bench| Box::pin(queue::lost(bench))),
+    ("a lease that is renewed stays in force", |bench| Box::pin(queue::renewed(bench))),
     ("only runs that nobody has are removed", |bench| Box::pin(removed(bench))),
 ];
 
-async fn claim(store: &dyn Store, run: &RunId) -> Result<Lease, String> {
+pub(super) async fn claim(store: &dyn Store, run: &RunId) -> Result<Lease, String> {
     store.claim(run).await.map_err(failed)?.ok_or_else(|| format!("run {run} is not free"))
 }
 
@@ -87,7 +95,7 @@ async fn owned(bench: &dyn Bench) -> Checked {
         expect(later > epoch, || format!("epoch {later} follows {epoch}"))?;
         epoch = later;
         if releases {
-            store.release(lease).await.map_err(failed)?;
+            store.release(lease, Release::Ready).await.map_err(failed)?;
         }
     }
     match ours.claim(&id("nobody")).await {
@@ -99,7 +107,7 @@ async fn owned(bench: &dyn Bench) -> Checked {
 async fn fenced(bench: &dyn Bench) -> Checked {
     let (ours, theirs) = (bench.open().await, bench.open().await);
     let (mut script, lost) = Script::create("fenced", &*ours, 5).await.map_err(failed)?;
-    bench.lose(&script.run).await;
+    bench.kill(&script.run).await;
     let lease = claim(&*theirs, &script.run).await?;
     theirs.append(&lease, script.next("theirs").into()).await.map_err(failed)?;
     // It knows of their entry, so only its epoch is against it.
@@ -142,7 +150,11 @@ async fn chained(bench: &dyn Bench) -> Checked {
     let all = store.lines(&script.run, Seq(0)).await.map_err(failed)?;
     let last = store.lines(&script.run, Seq(1)).await.map_err(failed)?;
     let none = store.lines(&script.run, Seq(2)).await.map_err(failed)?;
+    let first = store.page(&script.run, Seq(0), 1).await.map_err(failed)?;
+    let second = store.page(&script.run, Seq(1), 1).await.map_err(failed)?;
     let fits = all == script.lines && last == script.lines[1..] && none.is_empty();
+    let paged = first == script.lines[..1] && second == last;
+    expect(paged, || format!("the pages are {first:?} and {second:?}"))?;
     expect(fits, || format!("the lines are {all:?}, {last:?} and {none:?}"))?;
     let (row, lines) = store.journal(&script.run).await.map_err(failed)?;
     expect((row.seq, row.link) == (Seq(2), script.prev), || format!("the row is {row:?}"))?;
@@ -285,7 +297,7 @@ async fn handed_over(bench: &dyn Bench) -> Checked {
         let none = ours.letters(&script.run).await.map_err(failed)?;
         expect(none.is_empty(), || format!("letters are left in race {race}: {none:?}"))?;
         let (released, posted) =
-            tokio::join!(ours.release(lease), theirs.post(&script.run, "hello"));
+            tokio::join!(ours.release(lease, Release::Ready), theirs.post(&script.run, "hello"));
         released.map_err(failed)?;
         let letter = posted.map_err(failed)?;
         hint(bench.limit(), &mut changes, |change| change.is_letter_for(&script.run), "a letter")
@@ -343,14 +355,154 @@ async fn listed(bench: &dyn Bench) -> Checked {
         Script::begin(name, &*store, 1).await;
     }
     Script::begin("listed-c-3-0", &*store, 1).await.end(&*store).await;
-    let listed = store.list().await.map_err(failed)?;
+    let listed = store.all(&Filter::default()).await.map_err(failed)?;
     expect(listed.damaged.is_empty(), || format!("damaged are {:?}", listed.damaged))?;
     let first: Vec<&str> = listed.runs.iter().map(|row| row.id.as_str()).take(3).collect();
     expect(first == ["listed-a", "listed-c", "listed-b"], || format!("the newest are {first:?}"))?;
+    let damaged = store.check().await.map_err(failed)?;
+    expect(damaged.is_empty(), || format!("damaged are {damaged:?}"))?;
+    let health = store.health().await.map_err(failed)?;
+    let sound = health.runs == listed.runs.len() as u64 && health.unwritable.is_none();
+    expect(sound, || format!("of {} runs it says {health:?}", listed.runs.len()))?;
     let mut open = store.open_children(&id("listed-c")).await.map_err(failed)?;
     open.sort();
     let wants = ["listed-c-1-0", "listed-c-1-0-2-0", "listed-c-2-0"].map(id);
     expect(open == wants, || format!("the open children are {open:?}"))
+}
+
+/// Returns the names of a list's pages, each so long.
+async fn pages(store: &dyn Store, filter: &Filter, limit: usize) -> Result<Vec<String>, String> {
+    let (mut names, mut page) = (Vec::new(), Page::first(limit));
+    loop {
+        let listed = store.list(filter, &page).await.map_err(failed)?;
+        expect(listed.runs.len() <= limit, || format!("a page of {limit} is {listed:?}"))?;
+        names.extend(listed.runs.iter().map(|row| row.id.to_string()));
+        match listed.next {
+            Some(next) => page.after = Some(next),
+            None => return Ok(names),
+        }
+    }
+}
+
+async fn paged(bench: &dyn Bench) -> Checked {
+    let store = bench.open().await;
+    for (name, made, goal) in [
+        ("p1", 100, "Find it"),
+        ("p2", 300, "find the rest"),
+        ("p3", 200, "write it"),
+        ("p4", 200, ""),
+    ] {
+        let mut script = Script::new(&format!("paged_{name}"));
+        let (agent, goal) = (if name == "p2" { "code" } else { "chat" }.into(), goal.into());
+        let opening = Opening { agent, goal, chart: "paged".into(), ..opening(made) };
+        drop(store.create(script.next("it begins").into(), opening).await.map_err(failed)?);
+        if name == "p3" {
+            script.end(&*store).await;
+        }
+    }
+    Script::begin("paged_p1-1-0", &*store, 150).await;
+    let all = Filter { among: Among::Named("paged_".into()), ..Filter::default() };
+    let chart = Filter { chart: Some("paged".into()), ..Filter::default() };
+    let order = ["p2", "p4", "p3", "p1"];
+    let talks = Filter { agent: Some("chat".into()), ..chart.clone() };
+    let open = Filter { stands: Some(Stands::Open), ..chart.clone() };
+    let ended = Filter { stands: Some(Stands::Ended), ..chart.clone() };
+    let how = Stands::As(Disposition::Succeeded);
+    let succeeded = Filter { stands: Some(how), ..chart.clone() };
+    let stuck = Filter { stands: Some(Stands::As(Disposition::Stuck)), ..chart.clone() };
+    let said = Filter { text: Some("FIND".into()), ..chart.clone() };
+    let state = Filter { state: Some("state2".into()), ..chart.clone() };
+    let since = Filter { from_ms: Some(200), ..chart.clone() };
+    let before = Filter { before_ms: Some(200), ..chart.clone() };
+    let between = Filter { from_ms: Some(150), before_ms: Some(300), ..chart.clone() };
+    let under = Filter { among: Among::Under(id("paged_p1")), ..Filter::default() };
+    let roots = Filter { among: Among::Roots, ..all.clone() };
+    let roots = Filter { chart: Some("paged".into()), ..roots };
+    for (filter, wants) in [
+        (&all, &["p2", "p4", "p3", "p1-1-0", "p1"][..]),
+        (&chart, &order[..]),
+        (&roots, &order[..]),
+        (&talks, &["p4", "p3", "p1"][..]),
+        (&open, &["p2", "p4", "p1"][..]),
+        (&ended, &["p3"][..]),
+        (&succeeded, &["p3"][..]),
+        (&stuck, &[][..]),
+        (&said, &["p2", "p1"][..]),
+        (&state, &["p3"][..]),
+        (&since, &["p2", "p4", "p3"][..]),
+        (&before, &["p1"][..]),
+        (&between, &["p4", "p3"][..]),
+        (&under, &["p1-1-0"][..]),
+    ] {
+        let wants: Vec<String> = wants.iter().map(|name| format!("paged_{name}")).collect();
+        for limit in [1, 2, 3, 4, 5, usize::MAX] {
+            let names = pages(&*store, filter, limit).await?;
+            expect(names == wants, || format!("{filter:?} by {limit} lists {names:?}"))?;
+        }
+    }
+    // A fork is as new as its name, however long ago its clock began.
+    let fork = new_run_id();
+    store.fork(&id("paged_p1"), Seq(1), fork.clone(), 5).await.map_err(failed)?;
+    let first = store.list(&Filter::default(), &Page::first(1)).await.map_err(failed)?;
+    let newest = first.runs.first().map(|row| row.id.clone());
+    expect(newest.as_ref() == Some(&fork), || format!("the newest is {newest:?}"))?;
+    // A page begins where the last one ended, whatever came or went.
+    let mut page = Page::first(2);
+    let listed = store.list(&chart, &page).await.map_err(failed)?;
+    page.after = listed.next;
+    for gone in [fork, id("paged_p4")] {
+        store.remove(&gone).await.map_err(failed)?;
+    }
+    Script::begin("paged_p5", &*store, 400).await;
+    let listed = store.list(&chart, &page).await.map_err(failed)?;
+    let names: Vec<&str> = listed.runs.iter().map(|row| row.id.as_str()).collect();
+    expect(names == ["paged_p3", "paged_p1"], || format!("the second page is {names:?}"))
+}
+
+async fn blobs(bench: &dyn Bench) -> Checked {
+    let (ours, theirs) = (bench.open().await, bench.open().await);
+    let mut script = Script::begin("blobs", &*ours, 5).await;
+    Script::begin("blobs_other", &*ours, 5).await;
+    let (run, fork) = (script.run.clone(), id("blobs_fork"));
+    let picture: Vec<u8> = (0..=255).cycle().take(70_000).collect();
+    let first = ours.put_blob(&run, &picture).await.map_err(failed)?;
+    let again = theirs.put_blob(&run, &picture).await.map_err(failed)?;
+    expect(first == Digest::of(&picture) && again == first, || format!("{first} and {again}"))?;
+    let empty = ours.put_blob(&run, b"").await.map_err(failed)?;
+    for (digest, range, wants) in [
+        (&first, 0..u64::MAX, &picture[..]),
+        (&first, 0..3, &picture[..3]),
+        (&first, 69_990..70_010, &picture[69_990..]),
+        (&first, 70_000..70_001, &[][..]),
+        (&first, 80_000..90_000, &[][..]),
+        (&empty, 0..u64::MAX, &[][..]),
+    ] {
+        let bytes = theirs.blob(&run, digest, range.clone()).await.map_err(failed)?;
+        expect(bytes == wants, || format!("{range:?} of {digest} has {} bytes", bytes.len()))?;
+    }
+    let nobodys = |found: Result<Vec<u8>, StoreError>, whose: &str| match found {
+        Err(StoreError::NoSuchBlob { .. }) => Ok(()),
+        other => Err(format!("{whose}: {other:?}")),
+    };
+    nobodys(theirs.whole_blob(&id("blobs_other"), &first).await, "another run has it")?;
+    nobodys(theirs.whole_blob(&run, &Digest::of(b"never kept")).await, "it was never kept")?;
+    match ours.put_blob(&id("nobody"), b"content").await {
+        Err(StoreError::NoSuchRun { .. }) => {}
+        other => return Err(format!("nobody keeps content: {other:?}")),
+    }
+    ours.fork(&run, Seq(1), fork.clone(), 6).await.map_err(failed)?;
+    script.end(&*ours).await;
+    let own = ours.put_blob(&fork, b"its own").await.map_err(failed)?;
+    nobodys(theirs.whole_blob(&run, &own).await, "a fork's content is its parent's")?;
+    ours.remove(&id("blobs_other")).await.map_err(failed)?;
+    // The fork has what it shares, also when its parent is gone.
+    theirs.remove(&run).await.map_err(failed)?;
+    for (digest, wants) in [(&first, &picture[..]), (&own, b"its own")] {
+        let bytes = ours.whole_blob(&fork, digest).await.map_err(failed)?;
+        expect(bytes == wants, || format!("the fork has {} bytes of {digest}", bytes.len()))?;
+    }
+    Script::begin("blobs", &*ours, 5).await;
+    nobodys(ours.whole_blob(&run, &first).await, "a run of the same name has it")
 }
 
 async fn removed(bench: &dyn Bench) -> Checked {

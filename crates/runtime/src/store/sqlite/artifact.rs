@@ -1,6 +1,6 @@
-//! Artifacts: texts kept once, compressed, under the digest of what they say.
+//! Artifacts: content kept once, compressed, under the digest of what it says.
 //!
-//! Lines over 1 KiB, the parts of prompts and the charts' sources are kept so. What
+//! Lines over 1 KiB, the parts of prompts, the charts' sources and blobs are kept so. What
 //! nothing refers to any more is swept when runs are pruned.
 
 use std::collections::BTreeSet;
@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 use pointsman_kernel::id::Digest;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
-use super::seal::signed;
+use super::seal::{self, Seal, signed};
 
 /// A line longer than this is kept as an artifact.
 pub(super) const INLINE: usize = 1_024;
 
-/// A text, ready to be kept.
+/// Content, ready to be kept.
 pub(super) struct Packed {
     pub(super) digest: Digest,
     size: i64,
@@ -21,10 +21,10 @@ pub(super) struct Packed {
 }
 
 impl Packed {
-    pub(super) fn new(text: &str) -> Self {
-        let size = i64::try_from(text.len()).unwrap_or(i64::MAX);
-        let body = lz4_flex::block::compress(text.as_bytes());
-        Self { digest: Digest::of(text.as_bytes()), size, body }
+    pub(super) fn new(bytes: &[u8]) -> Self {
+        let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+        let body = lz4_flex::block::compress(bytes);
+        Self { digest: Digest::of(bytes), size, body }
     }
 
     /// Keeps it. Whoever kept the same text before has done the work, unless it was damaged
@@ -43,6 +43,11 @@ impl Packed {
 
 /// Returns the text that has a digest, or nothing if this is not it.
 pub(super) fn unpack(digest: &Digest, size: i64, body: &[u8]) -> Option<String> {
+    String::from_utf8(unpack_bytes(digest, size, body)?).ok()
+}
+
+/// Returns the content that has a digest, or nothing if this is not it.
+pub(super) fn unpack_bytes(digest: &Digest, size: i64, body: &[u8]) -> Option<Vec<u8>> {
     let size = usize::try_from(size).ok()?;
     // A byte says 255 at most in this format: a larger size was never written, and
     // room for it must not be asked for.
@@ -50,8 +55,7 @@ pub(super) fn unpack(digest: &Digest, size: i64, body: &[u8]) -> Option<String> 
         return None;
     }
     let bytes = lz4_flex::block::decompress(body, size).ok()?;
-    (Digest::of(&bytes) == *digest).then_some(())?;
-    String::from_utf8(bytes).ok()
+    (Digest::of(&bytes) == *digest).then_some(bytes)
 }
 
 /// Reads one artifact. `Ok(None)` means that it is missing or not what its digest says.
@@ -87,6 +91,11 @@ pub(super) fn sweep(connection: &Connection) -> rusqlite::Result<Option<u64>> {
     Ok(Some(unused.len() as u64))
 }
 
+/// Returns the error of a reference that cannot be relied upon.
+fn damaged(what: u64) -> rusqlite::Error {
+    rusqlite::Error::IntegralValueOutOfRange(0, signed(what))
+}
+
 /// Returns the artifacts that nothing refers to.
 fn unused(connection: &Connection) -> rusqlite::Result<Vec<[u8; 32]>> {
     let mut used: BTreeSet<[u8; 32]> = BTreeSet::new();
@@ -103,9 +112,18 @@ fn unused(connection: &Connection) -> rusqlite::Result<Vec<[u8; 32]>> {
         let parts: Vec<u8> = row.get(0)?;
         let (digests, rest) = parts.as_chunks::<32>();
         if !rest.is_empty() {
-            return Err(rusqlite::Error::IntegralValueOutOfRange(0, signed(rest.len() as u64)));
+            return Err(damaged(rest.len() as u64));
         }
         used.extend(digests);
+    }
+    let mut query = connection.prepare("SELECT digest, seal FROM blob")?;
+    let mut rows = query.query([])?;
+    while let Some(row) = rows.next()? {
+        let digest = Digest(row.get(0)?);
+        if seal::blob(&digest) != Seal(row.get(1)?) {
+            return Err(damaged(1));
+        }
+        used.insert(digest.0);
     }
     let mut query = connection.prepare("SELECT digest FROM artifact")?;
     let mut kept = query.query_map([], |row| row.get(0))?.collect::<Result<Vec<_>, _>>()?;

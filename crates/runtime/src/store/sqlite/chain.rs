@@ -59,6 +59,13 @@ impl Cells<'_> {
         })
     }
 
+    /// Returns whether a line of this number is the one that the row was sealed with.
+    pub(super) fn seals(&self, seq: Seq, link: &Digest) -> rusqlite::Result<bool> {
+        let Columns { state, ended, wake, prompts, tip } = self.beside()?;
+        let (seq, ended) = (signed(seq.0), ended.as_deref());
+        Ok(Tip { seq, state: &state, ended, wake, prompts, link }.seal() == tip)
+    }
+
     /// Returns the digest of the line, without reading it where the row has it.
     pub(super) fn link(&self) -> rusqlite::Result<Digest> {
         let line: Option<String> = self.0.get(3)?;
@@ -81,19 +88,38 @@ pub(super) fn back(
     connection: &Connection,
     row: &RunRow,
     first: Seq,
+    each: impl FnMut(Seq, Cells<'_>) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    back_from(connection, row, row.seq, first, each)
+}
+
+/// Goes from an entry back to `first`. Those after it are passed over.
+pub(super) fn back_from(
+    connection: &Connection,
+    row: &RunRow,
+    from: Seq,
+    first: Seq,
     mut each: impl FnMut(Seq, Cells<'_>) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let run = row.id.as_str();
     let fail = |seq, source| StoreError::sorted(Some(&row.id), Some(seq), source);
-    let mut place = last(connection, row)?;
-    let mut query = connection.prepare_cached(ENTRY).map_err(|source| fail(row.seq, source))?;
+    let missing = |seq| StoreError::damaged(Some(row.id.clone()), Some(seq), Damage::Missing);
     let mut seq = row.seq;
+    let mut place = last(connection, row)?;
+    let mut query = connection
+        .prepare_cached("SELECT follows FROM entry WHERE place = ?1 AND run = ?2 AND seq = ?3")
+        .map_err(|source| fail(seq, source))?;
+    while seq > from {
+        let found = query.query_row(params![place, run, signed(seq.0)], |cells| cells.get(0));
+        let found = found.optional().map_err(|source| fail(seq, source))?;
+        place = found.ok_or_else(|| missing(seq))?;
+        seq = Seq(seq.0.saturating_sub(1));
+    }
+    let mut query = connection.prepare_cached(ENTRY).map_err(|source| fail(seq, source))?;
     while seq >= first && seq > Seq(0) {
         let fail = |source| fail(seq, source);
         let mut found = query.query(params![place, run, signed(seq.0)]).map_err(fail)?;
-        let Some(cells) = found.next().map_err(fail)? else {
-            return Err(StoreError::damaged(Some(row.id.clone()), Some(seq), Damage::Missing));
-        };
+        let cells = found.next().map_err(fail)?.ok_or_else(|| missing(seq))?;
         place = cells.get(1).map_err(fail)?;
         each(seq, Cells(cells))?;
         seq = Seq(seq.0.saturating_sub(1));
@@ -107,37 +133,4 @@ fn last(connection: &Connection, row: &RunRow) -> Result<Option<i64>, StoreError
         .prepare_cached("SELECT place FROM run WHERE id = ?1")
         .and_then(|mut query| query.query_row(params![row.id.as_str()], |cells| cells.get(0)))
         .map_err(|source| StoreError::sorted(Some(&row.id), Some(row.seq), source))
-}
-
-/// Returns a run's first line. Those between are passed over, and the line is compared with
-/// its seal instead of with the line after it.
-pub(super) fn first(connection: &Connection, row: &RunRow) -> Result<String, StoreError> {
-    let (run, mut seq, mut place) = (row.id.as_str(), row.seq, last(connection, row)?);
-    let damaged = |seq, damage| StoreError::damaged(Some(row.id.clone()), Some(seq), damage);
-    let mut query = connection
-        .prepare_cached("SELECT follows FROM entry WHERE place = ?1 AND run = ?2 AND seq = ?3")
-        .map_err(|source| StoreError::reading(Some(&row.id), source))?;
-    while seq > Seq(1) {
-        let found = query.query_row(params![place, run, signed(seq.0)], |cells| cells.get(0));
-        let found =
-            found.optional().map_err(|e| StoreError::sorted(Some(&row.id), Some(seq), e))?;
-        place = found.ok_or_else(|| damaged(seq, Damage::Missing))?;
-        seq = Seq(seq.0.saturating_sub(1));
-    }
-    let fail = |source| StoreError::sorted(Some(&row.id), Some(seq), source);
-    let mut query = connection.prepare_cached(ENTRY).map_err(fail)?;
-    let mut found = query.query(params![place, run, signed(seq.0)]).map_err(fail)?;
-    let cells = found.next().map_err(fail)?.ok_or_else(|| damaged(seq, Damage::Missing))?;
-    let cells = Cells(cells);
-    let line = cells.line().map_err(fail)?.map_err(|damage| damaged(seq, damage))?;
-    let Columns { state, ended, wake, prompts, tip } = cells.beside().map_err(fail)?;
-    let sealed = Tip {
-        seq: signed(seq.0),
-        state: &state,
-        ended: ended.as_deref(),
-        wake,
-        prompts,
-        link: &Digest::of(line.as_bytes()),
-    };
-    if sealed.seal() == tip { Ok(line) } else { Err(damaged(seq, Damage::Line)) }
 }

@@ -1,59 +1,265 @@
 //! The list of runs: those that are whole, and what is damaged.
+//!
+//! The table `listing` puts the runs in order, so that a page is read without the rest. It is
+//! derived from the runs' rows: it is compared with them and with the book when the file is opened,
+//! and made anew where it does not fit. Where that cannot be done, or a page shows any damage, all
+//! rows are read instead, and the book tells whether one is missing.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 
 use super::{
-    super::{Listed, StoreError},
-    Reader,
+    super::{Among, Cursor, Filter, Health, Listed, Page, RunRow, StoreError, row::made},
+    Damage, Reader, RunId,
     book::Book,
+    queue,
     read::{COLUMNS, checked},
+    seal::{signed, unsigned},
 };
 
 impl Reader {
-    /// Returns the runs that are whole, and what is damaged: one row must not hide all the
-    /// others.
-    pub fn list(&self) -> Result<Listed, StoreError> {
-        self.read(list)
+    /// Returns a page of the runs that are whole, and the damage that was met on the way: one row
+    /// must not hide all the others.
+    pub fn list(&self, filter: &Filter, page: &Page) -> Result<Listed, StoreError> {
+        self.read(|connection| {
+            let mut whole = Vec::new();
+            if let Some((from, to)) = range(&filter.among) {
+                if rows(connection, "WHERE id >= ?1 AND id < ?2", [from, to], &mut whole).is_ok() {
+                    return Ok(filter.page(whole, page));
+                }
+            } else if self.is_ordered() {
+                match ordered(connection, filter, page) {
+                    Err(StoreError::Damaged { .. }) => {}
+                    listed => return listed,
+                }
+            }
+            let (runs, damaged) = all(connection)?;
+            Ok(Listed { damaged, ..filter.page(runs, page) })
+        })
+    }
+
+    /// Looks at all rows, and returns what is damaged.
+    pub fn check(&self) -> Result<Vec<StoreError>, StoreError> {
+        self.read(|connection| {
+            let (_, mut damaged) = all(connection)?;
+            // Nobody claims from a file that cannot be written to, and one of the format before has
+            // no queue.
+            if !self.is_frozen() {
+                queue::rows(connection, None, |error| {
+                    damaged.push(error);
+                    Ok(())
+                })?;
+            }
+            Ok(damaged)
+        })
+    }
+
+    /// Counts what there is, by the book.
+    pub(super) fn health(&self) -> Result<Health, StoreError> {
+        let Book { runs, waiting, .. } = self.read(Book::read)?;
+        Ok(Health { runs: unsigned(runs), letters: unsigned(waiting), unwritable: None })
+    }
+
+    /// Returns every run that is whole, the newest first.
+    pub fn runs(&self) -> Result<Vec<RunRow>, StoreError> {
+        let listed = self.list(&Filter::default(), &Page::first(usize::MAX))?;
+        Ok(listed.runs)
     }
 }
 
-fn list(connection: &Connection) -> Result<Listed, StoreError> {
+/// Returns the names between which such runs are found. A family is small, and read whole.
+fn range(among: &Among) -> Option<(String, String)> {
+    match among {
+        Among::All | Among::Roots => None,
+        // The children's names begin with their parent's: `.` is the letter after `-`.
+        Among::Under(run) => Some((format!("{run}-"), format!("{run}."))),
+        // No name has a letter as high as the last one.
+        Among::Named(begin) => Some((begin.to_string(), format!("{begin}\u{7f}"))),
+    }
+}
+
+/// Reads the page by the table that has the order.
+fn ordered(connection: &Connection, filter: &Filter, page: &Page) -> Result<Listed, StoreError> {
     let fail = |source| StoreError::reading(None, source);
-    // They are put in order here, because SQLite would have to read them all for the first.
+    let mut query = connection
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS}, made_ms, listing.run FROM listing LEFT JOIN run ON id = listing.run
+             WHERE (made_ms, listing.run) < (?1, ?2) AND made_ms >= ?3
+             ORDER BY made_ms DESC, listing.run DESC"
+        ))
+        .map_err(fail)?;
+    let last = filter.before_ms.map_or(i64::MAX, signed);
+    let after = match &page.after {
+        Some(Cursor { made_ms, run }) => (signed(*made_ms), run.as_str()).min((last, "")),
+        None => (last, ""),
+    };
+    let from = filter.from_ms.map_or(i64::MIN, signed);
+    let mut found = query.query(params![after.0, after.1, from]).map_err(fail)?;
+    let mut listed = Listed::default();
+    if page.limit == 0 {
+        return Ok(listed);
+    }
+    while let Some(cells) = found.next().map_err(fail)? {
+        let made_ms: i64 = cells.get(16).map_err(fail)?;
+        let run = cells.get(17).map(RunId::from_row).map_err(fail)?;
+        let damaged = || StoreError::damaged(Some(run.clone()), None, Damage::Row);
+        let missing = cells.get_ref(0).map_err(fail)? == rusqlite::types::ValueRef::Null;
+        let row = if missing { Err(damaged()) } else { checked(cells) }?;
+        if row.made_ms() != unsigned(made_ms) {
+            return Err(damaged());
+        }
+        if filter.fits(&row) {
+            listed.runs.push(row);
+        }
+        if listed.runs.len() == page.limit {
+            listed.next = listed.runs.last().map(RunRow::cursor);
+            break;
+        }
+    }
+    Ok(listed)
+}
+
+/// Reads rows. What is damaged ends it.
+fn rows(
+    connection: &Connection,
+    which: &str,
+    names: [String; 2],
+    runs: &mut Vec<RunRow>,
+) -> Result<(), StoreError> {
+    let fail = |source| StoreError::reading(None, source);
+    let mut query =
+        connection.prepare_cached(&format!("SELECT {COLUMNS} FROM run {which}")).map_err(fail)?;
+    let mut found = query.query(names).map_err(fail)?;
+    while let Some(cells) = found.next().map_err(fail)? {
+        runs.push(checked(cells)?);
+    }
+    Ok(())
+}
+
+/// Reads all rows, and says what is damaged.
+fn all(connection: &Connection) -> Result<(Vec<RunRow>, Vec<StoreError>), StoreError> {
+    let fail = |source| StoreError::reading(None, source);
     let mut query =
         connection.prepare_cached(&format!("SELECT {COLUMNS} FROM run")).map_err(fail)?;
     let mut found = query.query([]).map_err(fail)?;
-    let (mut listed, mut ids) = (Listed::default(), Vec::new());
+    let (mut runs, mut damaged, mut ids) = (Vec::new(), Vec::new(), Vec::new());
     loop {
         match found.next() {
             Ok(Some(row)) => match checked(row) {
                 Ok(row) => {
                     ids.push(row.id.clone());
-                    listed.runs.push(row);
+                    runs.push(row);
                 }
                 Err(error) => {
                     ids.extend(error.run().cloned());
-                    listed.damaged.push(damage(error)?);
+                    damaged.push(damage(error)?);
                 }
             },
             Ok(None) => {
                 let checked = Book::read(connection).and_then(|book| book.check(&ids));
                 if let Err(error) = checked {
-                    listed.damaged.push(damage(error)?);
+                    damaged.push(damage(error)?);
                 }
-                break;
+                return Ok((runs, damaged));
             }
             Err(source) => {
-                listed.damaged.push(damage(fail(source))?);
-                break;
+                damaged.push(damage(fail(source))?);
+                return Ok((runs, damaged));
             }
         }
     }
-    listed.sort();
-    Ok(listed)
 }
 
 /// Returns an error that tells of damage; any other ends the reading.
 fn damage(error: StoreError) -> Result<StoreError, StoreError> {
     if matches!(error, StoreError::Damaged { .. }) { Ok(error) } else { Err(error) }
+}
+
+/// Returns whether the order has every run of the book at its place.
+pub(super) fn fits(connection: &Connection) -> Result<bool, StoreError> {
+    let fail = |source| StoreError::reading(None, source);
+    let mut query = connection
+        .prepare(
+            "SELECT made_ms, run, created_ms, parent IS NOT NULL
+             FROM listing LEFT JOIN run ON id = run",
+        )
+        .map_err(fail)?;
+    let mut found = query.query([]).map_err(fail)?;
+    let mut ids = Vec::new();
+    while let Some(cells) = found.next().map_err(fail)? {
+        let read = || -> rusqlite::Result<_> {
+            let run = RunId::from_row(cells.get(1)?);
+            Ok((cells.get(0)?, run, cells.get::<_, Option<i64>>(2)?, cells.get(3)?))
+        };
+        let (made_ms, run, created_ms, forked): (i64, _, _, bool) = read().map_err(fail)?;
+        // A row that is missing or damaged is told of when its page is read.
+        let is_there = |created| made(&run, forked, unsigned(created)) == unsigned(made_ms);
+        if !created_ms.is_none_or(is_there) {
+            return Ok(false);
+        }
+        ids.push(run);
+    }
+    Ok(Book::read(connection)?.check(&ids).is_ok())
+}
+
+/// Sees to it that the order fits, and returns whether it does.
+pub(super) fn settle(connection: &mut Connection) -> bool {
+    // Another process may be writing: all that is asked is of one moment.
+    let moment = connection.unchecked_transaction();
+    if moment.is_ok_and(|moment| fits(&moment).is_ok_and(|fits| fits)) {
+        return true;
+    }
+    let mut again = || -> Result<bool, StoreError> {
+        let fail = |source| StoreError::reading(None, source);
+        let made =
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
+        made.execute_batch("DELETE FROM listing").map_err(fail)?;
+        fill(&made).map_err(fail)?;
+        let fits = fits(&made)?;
+        if fits {
+            made.commit().map_err(fail)?;
+        }
+        Ok(fits)
+    };
+    again().unwrap_or(false)
+}
+
+/// Puts all runs in order.
+fn fill(connection: &Connection) -> rusqlite::Result<()> {
+    let mut query = connection.prepare("SELECT id, created_ms, parent IS NOT NULL FROM run")?;
+    let mut found = query.query([])?;
+    while let Some(cells) = found.next()? {
+        let (run, created) = (RunId::from_row(cells.get(0)?), unsigned(cells.get(1)?));
+        enter(connection, &run, made(&run, cells.get(2)?, created))?;
+    }
+    Ok(())
+}
+
+/// Puts a run in its place.
+pub(super) fn enter(connection: &Connection, run: &RunId, made_ms: u64) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO listing (made_ms, run) VALUES (?1,?2)")?
+        .execute(params![signed(made_ms), run.as_str()])
+        .map(drop)
+}
+
+/// Returns the place of a run; nothing if its row is not there.
+pub(super) fn place(connection: &Connection, run: &RunId) -> rusqlite::Result<Option<u64>> {
+    connection
+        .prepare_cached("SELECT created_ms, parent IS NOT NULL FROM run WHERE id = ?1")?
+        .query_row(params![run.as_str()], |cells| {
+            Ok(made(run, cells.get(1)?, unsigned(cells.get(0)?)))
+        })
+        .optional()
+}
+
+/// Takes a run from its place.
+pub(super) fn strike(connection: &Connection, run: &RunId, place: u64) -> rusqlite::Result<()> {
+    let struck = connection
+        .prepare_cached("DELETE FROM listing WHERE made_ms = ?1 AND run = ?2")?
+        .execute(params![signed(place), run.as_str()])?;
+    if struck == 0 {
+        // Its row was damaged: it is somewhere else.
+        connection.execute("DELETE FROM listing WHERE run = ?1", params![run.as_str()])?;
+    }
+    Ok(())
 }

@@ -17,12 +17,13 @@ impl SqliteStore {
             StoreError::Full { .. } | StoreError::ReadOnly { .. } | StoreError::Open { .. }
         );
         // What is wrong with the file itself is told by the first error just as well.
-        if !unwritable || !is_settled(path) || schema::check_frozen(path).is_err() {
+        if !unwritable || !is_settled(path) {
             return Err(error);
         }
+        let Ok(ordered) = schema::check_frozen(path) else { return Err(error) };
         Ok(Self {
             path: path.into(),
-            reader: Arc::new(Reader::frozen(path, options)),
+            reader: Arc::new(Reader::frozen(path, options, ordered)),
             feed: Feed::default(),
             polled: Polled::default(),
             options: options.clone(),

@@ -1,6 +1,9 @@
 //! Settings of a store.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, atomic::AtomicU64},
+    time::Duration,
+};
 
 /// How a store is opened. [`Options::default`] suits one machine with many runs.
 #[derive(Clone, Debug)]
@@ -25,6 +28,9 @@ pub struct Options {
     /// flush.
     #[doc(hidden)]
     pub fault: Option<Fault>,
+    /// How far the clock is set ahead, for tests.
+    #[doc(hidden)]
+    pub ahead_ms: Arc<AtomicU64>,
 }
 
 impl Default for Options {
@@ -37,6 +43,7 @@ impl Default for Options {
             inline_commit: false,
             poll: Duration::from_millis(200),
             fault: None,
+            ahead_ms: Arc::default(),
         }
     }
 }

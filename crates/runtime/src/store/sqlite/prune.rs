@@ -15,7 +15,7 @@ impl SqliteStore {
     /// Removes runs with all that is theirs, and gives the space back to the disk.
     pub(super) async fn prune_runs(&self, prune: Prune) -> Result<Pruned, StoreError> {
         let mut pruned = Pruned::default();
-        let picked = prune.pick(self.read(Reader::list).await?.runs);
+        let picked = prune.pick(self.read(Reader::runs).await?);
         for portion in picked.chunks(PORTION) {
             let mut holds: Vec<(RunId, Hold)> = Vec::with_capacity(portion.len());
             for row in portion {

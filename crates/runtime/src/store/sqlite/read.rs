@@ -15,20 +15,6 @@ pub(super) const COLUMNS: &str = "id, agent, chart, source, goal, created_ms, pa
                        seq, state, ended, wake, prompts, link, tip";
 
 impl Reader {
-    /// Returns the children of a run, and theirs, that have not ended.
-    pub fn open_children(&self, id: &RunId) -> Result<Vec<RunId>, StoreError> {
-        // Their names begin with its own: `.` is the letter after `-`.
-        let (from, to) = (format!("{id}-"), format!("{id}."));
-        self.read(|connection| {
-            let fail = |source| StoreError::reading(Some(id), source);
-            let mut query = connection
-                .prepare_cached("SELECT id FROM run WHERE id > ?1 AND id < ?2 AND ended IS NULL")
-                .map_err(fail)?;
-            let found = query.query_map(params![from, to], |row| row.get(0).map(RunId::from_row));
-            found.and_then(Iterator::collect).map_err(fail)
-        })
-    }
-
     /// Returns one run.
     pub fn run(&self, id: &RunId) -> Result<RunRow, StoreError> {
         self.read(|connection| run(connection, id))
@@ -49,7 +35,25 @@ impl Reader {
     /// Returns the lines of a run after an entry, in order, each the very one that was
     /// written: their chain is checked from that entry to the run's last.
     pub fn lines(&self, id: &RunId, after: Seq) -> Result<Vec<String>, StoreError> {
-        self.read(|connection| lines(connection, &run(connection, id)?, after))
+        self.page(id, after, usize::MAX)
+    }
+
+    /// Returns so many lines of a run after an entry. The seal of the last of them says that it is
+    /// the one that was written, so no later one is read; where that does not fit, all are, and
+    /// their chain tells what is damaged.
+    pub fn page(&self, id: &RunId, after: Seq, limit: usize) -> Result<Vec<String>, StoreError> {
+        self.read(|connection| {
+            let row = run(connection, id)?;
+            let until = after.0.saturating_add(limit.try_into().unwrap_or(u64::MAX));
+            match lines_until(connection, &row, after, Seq(until)) {
+                Err(StoreError::Damaged { .. }) if until < row.seq.0 => {
+                    let mut lines = lines(connection, &row, after)?;
+                    lines.truncate(limit);
+                    Ok(lines)
+                }
+                read => read,
+            }
+        })
     }
 
     /// Returns a run with its lines, as both are at one moment.
@@ -58,24 +62,6 @@ impl Reader {
             let row = run(connection, id)?;
             let lines = lines(connection, &row, Seq(0))?;
             Ok((row, lines))
-        })
-    }
-
-    /// Returns the first line of a run. Its own seal says that it is the one that was written,
-    /// so no other line is read; where the seal does not fit, all lines are, and their chain
-    /// tells what is damaged.
-    pub fn first_line(&self, id: &RunId) -> Result<String, StoreError> {
-        self.read(|connection| {
-            let row = run(connection, id)?;
-            match chain::first(connection, &row) {
-                Err(StoreError::Damaged { .. }) => {
-                    let line = lines(connection, &row, Seq(0))?.into_iter().next();
-                    let missing =
-                        || StoreError::damaged(Some(id.clone()), Some(Seq(1)), Damage::Missing);
-                    line.ok_or_else(missing)
-                }
-                read => read,
-            }
         })
     }
 
@@ -179,6 +165,17 @@ pub(super) fn lines(
     row: &RunRow,
     after: Seq,
 ) -> Result<Vec<String>, StoreError> {
+    lines_until(connection, row, after, row.seq)
+}
+
+/// Reads the lines after an entry, up to another one whose own seal is checked where it is not the
+/// run's last.
+fn lines_until(
+    connection: &Connection,
+    row: &RunRow,
+    after: Seq,
+    until: Seq,
+) -> Result<Vec<String>, StoreError> {
     if after > row.seq {
         let (run, has) = (row.id.clone(), row.seq);
         return Err(StoreError::NoSuchEntry { run, has, asked: after });
@@ -187,12 +184,17 @@ pub(super) fn lines(
     // The line of that entry itself is read as well: the next one must link to it.
     let first = after.max(Seq(1));
     let mut lines = Vec::new();
-    let mut wanted = row.link;
-    chain::back(connection, row, first, |seq, cells| {
+    let mut wanted = (until >= row.seq).then_some(row.link);
+    chain::back_from(connection, row, until.min(row.seq), first, |seq, cells| {
         let fail = |source| StoreError::sorted(Some(&row.id), Some(seq), source);
         let line = cells.line().map_err(fail)?.map_err(|damage| damaged(seq, damage))?;
+        let digest = Digest::of(line.as_bytes());
+        let is_it = match wanted {
+            Some(wanted) => digest == wanted,
+            None => cells.seals(seq, &digest).map_err(fail)?,
+        };
         match Link::of(&line) {
-            Some(it) if it.seq == seq && Digest::of(line.as_bytes()) == wanted => wanted = it.prev,
+            Some(it) if it.seq == seq && is_it => wanted = Some(it.prev),
             _ => return Err(damaged(seq, Damage::Line)),
         }
         lines.push(line);

@@ -22,6 +22,8 @@ pub struct Reader {
     most: usize,
     /// Whether the file cannot be written to, and nothing beside it is looked at.
     frozen: bool,
+    /// Whether the order of the runs can be relied upon.
+    ordered: bool,
     idle: Mutex<Vec<Connection>>,
     /// Whether it is closed; held by each read while it lasts.
     closed: RwLock<bool>,
@@ -29,15 +31,23 @@ pub struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(path: &Path, options: &Options) -> Self {
+    pub(super) fn new(path: &Path, options: &Options, ordered: bool) -> Self {
         let (busy, most) = (options.busy, options.readers);
         let (idle, closed, reads) = (Mutex::default(), RwLock::default(), AtomicU64::new(0));
-        Self { path: path.into(), busy, most, frozen: false, idle, closed, reads }
+        Self { path: path.into(), busy, most, frozen: false, ordered, idle, closed, reads }
     }
 
     /// Reads from a file that cannot be written to.
-    pub(super) fn frozen(path: &Path, options: &Options) -> Self {
-        Self { frozen: true, ..Self::new(path, options) }
+    pub(super) fn frozen(path: &Path, options: &Options, ordered: bool) -> Self {
+        Self { frozen: true, ..Self::new(path, options, ordered) }
+    }
+
+    pub(super) const fn is_frozen(&self) -> bool {
+        self.frozen
+    }
+
+    pub(super) const fn is_ordered(&self) -> bool {
+        self.ordered
     }
 
     /// Opens a connection of the caller's own, unless the reader is closed.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pointsman_kernel::{chart::Disposition, id::Digest};
 
 use super::{
-    Append, Link, Opening, StoreError,
+    Append, Link, Opening, Queue, StoreError,
     artifact::{INLINE, Packed},
     seal::{Fixed, PromptCells, Seal, Tip, signed},
     term::Term,
@@ -48,7 +48,7 @@ impl Ready {
         let mut artifacts = Vec::new();
         let packed = append.line.len() > INLINE;
         let link = if packed {
-            let body = Packed::new(&append.line);
+            let body = Packed::new(append.line.as_bytes());
             let digest = body.digest;
             artifacts.push(body);
             digest
@@ -72,7 +72,7 @@ impl Ready {
         };
         let tip = tip.seal();
         let opened = opening.map(|opening| {
-            let source = Packed::new(&opening.source);
+            let source = Packed::new(opening.source.as_bytes());
             let digest = source.digest;
             artifacts.push(source);
             let (parent, parent_seq) = forked(&opening);
@@ -90,6 +90,12 @@ impl Ready {
             Opened { opening, source: digest, fixed }
         });
         Ok(Self { append, term, opened, prev, link, ended, wake, tip, packed, artifacts, prompts })
+    }
+
+    /// Returns how it waits for an owner, where it begins a run that is queued.
+    pub(super) fn queued(&self) -> Option<(&Opening, &Queue)> {
+        let opening = &self.opened.as_ref().filter(|_| self.ended.is_none())?.opening;
+        opening.queue.as_ref().map(|queue| (opening, queue))
     }
 
     /// Returns the number of its prompts.

@@ -8,6 +8,7 @@ use super::{
     Options, StoreError,
     anchor::{self, Anchor},
     book::Book,
+    list,
     mark::{self, Mark},
     seal::signed,
 };
@@ -29,9 +30,10 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// The tables, by name. SQLite keeps these texts, and they are compared at each opening.
 ///
-/// There are no further indexes: each would be one more place for damage, and a run is
-/// always asked for by its id. Its entries are found one from the other: see `chain`.
-const TABLES: [(&str, &str); 8] = [
+/// There are no indexes: each would be one more place for damage that no seal tells of. A run is
+/// asked for by its id, and its entries are found one from the other: see `chain`. What puts runs
+/// in order is a table of its own, which is compared with them at each opening: see `list`.
+const TABLES: [(&str, &str); 12] = [
     (
         "run",
         "CREATE TABLE run (
@@ -97,20 +99,57 @@ const TABLES: [(&str, &str); 8] = [
     PRIMARY KEY (run)
 ) STRICT, WITHOUT ROWID",
     ),
+    (
+        "listing",
+        "CREATE TABLE listing (
+    made_ms INTEGER NOT NULL, run TEXT NOT NULL,
+    PRIMARY KEY (made_ms, run)
+) STRICT, WITHOUT ROWID",
+    ),
+    (
+        "blob",
+        "CREATE TABLE blob (
+    run TEXT NOT NULL, digest BLOB NOT NULL, seal BLOB NOT NULL,
+    PRIMARY KEY (run, digest)
+) STRICT, WITHOUT ROWID",
+    ),
+    (
+        "queue",
+        "CREATE TABLE queue (
+    run TEXT NOT NULL, key TEXT NOT NULL, rank INTEGER NOT NULL, needs TEXT, seal BLOB NOT NULL,
+    at_ms INTEGER, at_seal BLOB NOT NULL,
+    PRIMARY KEY (run)
+) STRICT, WITHOUT ROWID",
+    ),
+    (
+        "request",
+        "CREATE TABLE request (
+    name TEXT NOT NULL, run TEXT NOT NULL, seal BLOB NOT NULL,
+    PRIMARY KEY (name)
+) STRICT, WITHOUT ROWID",
+    ),
 ];
+/// How many of them the format before has.
+const OF_LEASELESS: usize = 7;
 
 /// Returns the tables of a format: each adds to those before it.
 fn tables(format: i64) -> &'static [(&'static str, &'static str)] {
-    let count = if format == LEASELESS { TABLES.len() - 1 } else { TABLES.len() };
+    let count = if format == LEASELESS { OF_LEASELESS } else { TABLES.len() };
     TABLES.get(..count).unwrap_or(&TABLES)
+}
+
+/// A journal that is open to be written to.
+pub(super) struct Opened {
+    pub(super) connection: Connection,
+    pub(super) mark: Mark,
+    pub(super) anchor: Anchor,
+    /// Whether the order of its runs can be relied upon.
+    pub(super) ordered: bool,
 }
 
 /// Opens the file for the one writer, and makes its tables if it is new. A file that
 /// is refused is left as it was.
-pub(super) fn open(
-    path: &Path,
-    options: &Options,
-) -> Result<(Connection, Mark, Anchor), StoreError> {
+pub(super) fn open(path: &Path, options: &Options) -> Result<Opened, StoreError> {
     let fail = |source: rusqlite::Error| opening(path, source);
     let reached = mark::reached(path);
     mark::check_emptied(path, reached.as_ref())?;
@@ -145,7 +184,8 @@ pub(super) fn open(
         return Err(lost());
     }
     connection.set_db_config(closing, false).map_err(fail)?;
-    Ok((connection, Mark::new(path, &book), anchor))
+    let ordered = list::settle(&mut connection);
+    Ok(Opened { connection, mark: Mark::new(path, &book), anchor, ordered })
 }
 
 /// Has a connection leave the log as it is when it is closed.
@@ -158,7 +198,8 @@ pub(super) fn keep_log(connection: &Connection) {
 fn opening(path: &Path, source: rusqlite::Error) -> StoreError {
     match source.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => StoreError::NotOurs { path: path.into() },
-        Some(ErrorCode::DatabaseCorrupt) => StoreError::reading(None, source),
+        // A file whose header says that it is of no kind that SQLite knows is the second.
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::Unknown) => StoreError::reading(None, source),
         Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { path: path.into() },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             StoreError::Busy { run: None, seq: None }
@@ -217,7 +258,7 @@ fn make(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     made.commit().map_err(fail)
 }
 
-/// Adds the table that the format before lacks. All of it is done or nothing: a process that is
+/// Adds the tables that the format before lacks. All of it is done or nothing: a process that is
 /// killed here leaves a journal of that format, which is upgraded at the next opening.
 fn upgrade(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     let fail = |source: rusqlite::Error| opening(path, source);
@@ -322,13 +363,15 @@ pub(super) fn open_frozen(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Checks that a file that cannot be written to is a whole journal.
-pub(super) fn check_frozen(path: &Path) -> Result<(), StoreError> {
+/// Checks that a file that cannot be written to is a whole journal. Returns whether the order of
+/// its runs can be relied upon.
+pub(super) fn check_frozen(path: &Path) -> Result<bool, StoreError> {
     let reached = mark::reached(path);
     let connection = open_frozen(path)?;
     let Some(format) = format(&connection, path)? else {
         return Err(StoreError::NotOurs { path: path.into() });
     };
     check_tables(&connection, path, format)?;
-    mark::check(path, reached.as_ref(), &connection).map(drop)
+    mark::check(path, reached.as_ref(), &connection)?;
+    Ok(format == FORMAT && list::fits(&connection).is_ok_and(|fits| fits))
 }

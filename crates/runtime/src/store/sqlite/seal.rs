@@ -121,6 +121,12 @@ pub(super) fn letter(id: i64, run: &str, body: &str, at_ms: i64) -> Seal {
     Sealing::of("letter").number(id).text(run).text(body).number(at_ms).seal()
 }
 
+/// Returns the seal of a reference to content. The run's id is not part of it, so that a fork can
+/// share it.
+pub(super) fn blob(digest: &Digest) -> Seal {
+    Sealing::of("blob").bytes(&digest.0).seal()
+}
+
 /// A prompt as its row holds it: the digests of its parts, one after the other.
 pub(super) struct PromptCells {
     pub(super) idx: i64,
@@ -134,7 +140,7 @@ impl PromptCells {
     pub(super) fn new(idx: usize, kept: &KeptPrompt, add: &mut Vec<artifact::Packed>) -> Self {
         let mut parts = Vec::with_capacity(kept.parts.len().saturating_mul(32));
         for part in &kept.parts {
-            let packed = artifact::Packed::new(part);
+            let packed = artifact::Packed::new(part.as_bytes());
             parts.extend_from_slice(&packed.digest.0);
             add.push(packed);
         }

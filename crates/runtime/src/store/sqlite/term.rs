@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
-    Damage, Reader, RunId, StoreError, read,
+    Damage, Reader, RunId, StoreError, queue, read,
     seal::{Seal, Sealing, signed, unsigned},
 };
 use crate::clock::entropy;
@@ -48,6 +48,7 @@ impl Term {
         if self.entered {
             return Ok(());
         }
+        queue::wake(connection, run)?;
         connection
             .prepare_cached(
                 "INSERT OR REPLACE INTO lease (run, epoch, owner, seal) VALUES (?1,?2,?3,?4)",
@@ -95,6 +96,22 @@ impl Reader {
                 }
                 found => Ok(found.map_or(0, |(term, _)| term.epoch)),
             }
+        })
+    }
+}
+
+impl Reader {
+    /// Returns the runs whose terms are over.
+    pub(super) fn over(&self, terms: &[(RunId, Option<Term>)]) -> Result<Vec<RunId>, StoreError> {
+        self.read(|connection| {
+            let mut over = Vec::new();
+            for (run, term) in terms {
+                let is_over = term.map_or(Ok(true), |term| term.is_over(connection, run));
+                if is_over.map_err(|source| StoreError::reading(Some(run), source))? {
+                    over.push(run.clone());
+                }
+            }
+            Ok(over)
         })
     }
 }

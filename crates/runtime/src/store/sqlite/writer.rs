@@ -26,8 +26,17 @@ use tokio::sync::oneshot;
 use pointsman_kernel::id::Seq;
 
 use super::{
-    Change, Feed, LetterId, Options, RunId, StoreError, anchor::Anchor, artifact, book::OpenBook,
-    gone, hold::Hold, mark::Mark, options::Fault, ready::Ready, schema,
+    Change, Feed, LetterId, Options, RunId, StoreError,
+    anchor::Anchor,
+    artifact::{self, Packed},
+    book::OpenBook,
+    gone,
+    hold::Hold,
+    mark::Mark,
+    options::Fault,
+    ready::Ready,
+    schema,
+    term::Term,
 };
 pub(super) use fork::Forking;
 use shared::Shared;
@@ -50,6 +59,17 @@ pub(super) enum Work {
     },
     Discard(LetterId),
     Fork(Box<Forking>),
+    /// Parks a run of the queue.
+    Park {
+        run: RunId,
+        term: Term,
+        read: Option<LetterId>,
+    },
+    /// Keeps content of a run.
+    Keep {
+        run: RunId,
+        packed: Packed,
+    },
     /// Removes runs that have ended, or whatever their state.
     Prune {
         holds: Vec<(RunId, Hold)>,
@@ -73,7 +93,9 @@ impl Work {
     fn place(&self) -> (Option<&RunId>, Option<Seq>) {
         match self {
             Self::Append(ready) => (Some(&ready.append.run), Some(ready.append.seq)),
-            Self::Post { run, .. } => (Some(run), None),
+            Self::Post { run, .. } | Self::Keep { run, .. } | Self::Park { run, .. } => {
+                (Some(run), None)
+            }
             Self::Fork(forking) => (Some(forking.child()), None),
             Self::Discard(_) | Self::Prune { .. } | Self::Sweep => (None, None),
         }
@@ -105,7 +127,7 @@ impl Work {
                 Change::Entry { run: forking.child().clone(), seq: forking.at() }
             }
             Self::Prune { .. } => Change::Lagged,
-            Self::Discard(_) | Self::Sweep => return None,
+            Self::Discard(_) | Self::Keep { .. } | Self::Park { .. } | Self::Sweep => return None,
         })
     }
 
@@ -199,6 +221,13 @@ impl Desk {
             Some(answer) => Ok(answer),
             None => Ok(Err(gone())),
         }
+    }
+
+    /// Returns why nothing more is written, if that is so. Whoever is writing now can.
+    pub(super) fn broken(&self) -> Option<String> {
+        let writer = self.writer.try_lock().ok()?;
+        let lost = writer.anchor.lost().map(|path| format!("{} was taken away", path.display()));
+        writer.broken.clone().or(lost)
     }
 
     /// Counts a job that is about to be sent.

@@ -1,7 +1,7 @@
 //! Long lines, prompts and forks: what is the same is kept once and comes back whole.
 
 use pointsman_kernel::id::{EffectId, Seq};
-use pointsman_runtime::store::{Append, KeptPrompt, Store as _, StoreError};
+use pointsman_runtime::store::{Append, KeptPrompt, Prune, Store as _, StoreError};
 
 use super::{Folder, Plain as _, Script, id};
 
@@ -138,4 +138,33 @@ async fn a_damaged_text_is_mended_by_whoever_keeps_it_again() {
         "chart = \"research\""
     );
     assert!(store.reader().chart_source(&id("one")).is_ok(), "it is the same text");
+}
+
+#[tokio::test]
+async fn content_that_was_damaged_is_told_and_what_a_damaged_reference_may_mean_stays() {
+    let folder = Folder::new("blobs");
+    let store = folder.store();
+    let script = Script::begin("one", &store, 1).await;
+    let picture = "a picture ".repeat(500);
+    let digest = store.put_blob(&script.run, picture.as_bytes()).await.expect("it is kept");
+    let read = || store.reader().blob(&script.run, &digest, &(2..9));
+    assert_eq!(read().expect("readable"), b"picture");
+    let references = "UPDATE blob SET digest = zeroblob(32)";
+    folder.raw().execute_batch(references).expect("it is done");
+    assert!(matches!(read(), Err(StoreError::NoSuchBlob { .. })));
+    let pruned = store.prune(Prune { keep: Some(0), ..Prune::default() }).await.expect("it prunes");
+    assert!(pruned.unswept && pruned.artifacts == 0, "{pruned:?}");
+    let mend = "UPDATE blob SET digest = (SELECT digest FROM artifact WHERE size = 5000)";
+    folder.raw().execute_batch(mend).expect("it is done");
+    assert_eq!(read().expect("it is all there"), b"picture");
+    let change = "UPDATE artifact SET body = substr(body, 2) WHERE size = 5000";
+    folder.raw().execute_batch(change).expect("it is done");
+    let error = read().expect_err("it is damaged");
+    assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+    // Whoever keeps it again has mended it.
+    store.put_blob(&script.run, picture.as_bytes()).await.expect("it is kept");
+    assert_eq!(read().expect("readable"), b"picture");
+    store.remove(&script.run).await.expect("it goes").expect("it is free");
+    let left = folder.raw().query_row("SELECT count(*) FROM artifact", [], |row| row.get(0));
+    assert_eq!(left, Ok(0_i64));
 }

@@ -9,10 +9,12 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use pointsman_kernel::id::Seq;
-use pointsman_runtime::store::{Change, SqliteStore, Store as _, StoreError};
+use pointsman_kernel::{chart::Disposition, id::Seq};
+use pointsman_runtime::store::{
+    Change, Opening, Queue, SqliteStore, Store as _, StoreError, Worker,
+};
 
-use super::{Folder, Plain as _, Script, names};
+use super::{Folder, Plain as _, Script, names, opening};
 
 /// Tells a test that it is the child, and where to work.
 const PLACE: &str = "POINTSMAN_TEST_PLACE";
@@ -258,4 +260,97 @@ async fn a_run_is_taken_over_from_another_process_that_is_fenced_from_then_on() 
     assert!(store.claim(&script.run).await.expect("it can be asked").is_none());
     assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("it is whole"), script.lines);
     assert_eq!(store.reader().letters(&script.run).expect("readable").len(), 1);
+}
+
+#[tokio::test]
+#[expect(clippy::print_stdout, reason = "the parent reads it")]
+async fn child_drains_the_queue() {
+    let Some(journal) = place() else { return };
+    let store = SqliteStore::open(&journal).expect("it opens");
+    let mut drained = 0;
+    loop {
+        let leases = store.claim_ready(3, &Worker::default()).await.expect("it can be asked");
+        if leases.is_empty() {
+            break;
+        }
+        for lease in leases {
+            let mut script = Script::new(lease.run().as_str());
+            script.next("it begins");
+            let mut last = script.next("it ends");
+            last.ended = Some(Disposition::Succeeded);
+            // Were it another's, too, one of the two would be refused.
+            store.append(&lease, last.into()).await.expect("it is ours alone");
+            drained += 1;
+        }
+    }
+    println!("drained {drained} runs");
+}
+
+#[tokio::test]
+async fn two_processes_drain_a_queue_and_no_run_is_driven_twice() {
+    const RUNS: u64 = 60;
+    let folder = Folder::new("drained");
+    let store = folder.store();
+    for run in 0..RUNS {
+        let first = Script::new(&format!("r{run}")).next("it begins");
+        let opening = Opening { queue: Some(Queue::default()), ..opening(run) };
+        drop(store.create(first.into(), opening).await.expect("it is created"));
+    }
+    let children = [(); 2].map(|()| {
+        let mut child = start("child_drains_the_queue", "", &folder.journal());
+        child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
+    });
+    let drained = children.map(|child| {
+        let output = child.wait_with_output().expect("it ends");
+        said(&check(&output), "drained")
+    });
+    // A run that one has for a moment is passed over by the other, and was its last.
+    let left = store.claim_ready(99, &Worker::default()).await.expect("it can be asked");
+    assert_eq!(drained.iter().sum::<u64>() + left.len() as u64, RUNS, "{drained:?}");
+    let ended = store.reader().runs().expect("readable");
+    let ended = ended.iter().filter(|row| row.ended.is_some()).count();
+    assert_eq!(ended as u64, drained.iter().sum::<u64>());
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "the parent reads it")]
+fn child_opens_an_older_format() {
+    let Some(journal) = place() else { return };
+    println!("opens it");
+    drop(SqliteStore::open(&journal).expect("it opens"));
+}
+
+#[tokio::test]
+async fn a_death_at_any_moment_of_the_upgrade_loses_nothing() {
+    const RUNS: usize = 200;
+    let folder = Folder::new("upgrade-killed");
+    let store = folder.store();
+    for run in 0..RUNS {
+        Script::begin(&format!("r{run}"), &store, 1).await;
+    }
+    drop(store);
+    folder.raw().execute_batch(super::faults::LEASELESS).expect("it is done");
+    let older = fs::read(folder.journal()).expect("readable");
+    let mut formats = [0; 2];
+    for round in 0..24 {
+        fs::remove_dir_all(folder.0.join("deep")).expect("it is there");
+        fs::create_dir_all(folder.0.join("deep")).expect("it can be made");
+        fs::write(folder.journal(), &older).expect("written");
+        let mut child = start("child_opens_an_older_format", "", &folder.journal())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut output = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+        let mut lines = output.by_ref().map_while(Result::ok);
+        assert!(lines.any(|line| line.contains("opens it")));
+        std::thread::sleep(std::time::Duration::from_micros(400 * round));
+        child.kill().expect("it may have ended");
+        child.wait().expect("it ends");
+        let format = folder.raw().pragma_query_value(None, "user_version", |row| row.get(0));
+        let format: u8 = format.expect("it has one");
+        formats[usize::from(format) - 1] += 1_u64;
+        let store = folder.store();
+        assert_eq!(store.runs().expect("it is whole").len(), RUNS, "round {round}");
+    }
+    assert_eq!(formats.iter().sum::<u64>(), 24, "{formats:?}");
 }

@@ -1,6 +1,13 @@
 //! Every store that ships keeps the rules of stores, and a store that breaks one is found out.
 
-use std::{fs, sync::Arc, time::Duration};
+use std::{
+    fs,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use pointsman_runtime::store::{MemoryStore, Options, RunId, SqliteStore, Store};
@@ -8,7 +15,7 @@ use pointsman_testing::conformance::{Bench, Fault, Planted, check};
 
 use super::Folder;
 
-struct Memory(MemoryStore);
+struct Memory(MemoryStore, Option<Duration>);
 
 #[async_trait]
 impl Bench for Memory {
@@ -16,28 +23,43 @@ impl Bench for Memory {
         Arc::new(self.0.clone())
     }
 
-    async fn lose(&self, run: &RunId) {
+    async fn kill(&self, run: &RunId) {
         self.0.lose(run);
+    }
+
+    async fn advance(&self, time: Duration) {
+        self.0.advance(time);
+    }
+
+    fn lasts(&self) -> Option<Duration> {
+        self.1
     }
 }
 
 struct Sqlite {
     folder: Folder,
     inline_commit: bool,
+    ahead_ms: Arc<AtomicU64>,
 }
 
 #[async_trait]
 impl Bench for Sqlite {
     async fn open(&self) -> Arc<dyn Store> {
         let (inline_commit, poll) = (self.inline_commit, Duration::from_millis(5));
-        let options = Options { inline_commit, poll, ..Options::default() };
+        let ahead_ms = Arc::clone(&self.ahead_ms);
+        let options = Options { inline_commit, poll, ahead_ms, ..Options::default() };
         Arc::new(SqliteStore::open_with(&self.folder.journal(), &options).expect("it opens"))
     }
 
     /// Removes the file that the owner has locked: the next owner locks another.
-    async fn lose(&self, run: &RunId) {
+    async fn kill(&self, run: &RunId) {
         let hold = self.folder.0.join("deep/journal.db.holds").join(run.as_str());
         fs::remove_file(hold).expect("the owner has it");
+    }
+
+    async fn advance(&self, time: Duration) {
+        let ms = time.as_millis().try_into().expect("it is not as long");
+        self.ahead_ms.fetch_add(ms, Ordering::AcqRel);
     }
 }
 
@@ -51,8 +73,12 @@ impl Bench for Faulty {
         Arc::<Planted>::clone(planted)
     }
 
-    async fn lose(&self, run: &RunId) {
+    async fn kill(&self, run: &RunId) {
         self.0.lose(run);
+    }
+
+    async fn advance(&self, time: Duration) {
+        self.0.advance(time);
     }
 
     /// In memory a hint is there at once, or never.
@@ -63,13 +89,19 @@ impl Bench for Faulty {
 
 #[tokio::test]
 async fn journals_in_memory_keep_the_rules() {
-    check(&Memory(MemoryStore::new())).await.unwrap_or_else(|broken| panic!("{broken}"));
+    let minute = Duration::from_mins(1);
+    for bench in
+        [Memory(MemoryStore::new(), None), Memory(MemoryStore::expiring(minute), Some(minute))]
+    {
+        check(&bench).await.unwrap_or_else(|broken| panic!("{broken}"));
+    }
 }
 
 #[tokio::test]
 async fn journals_in_a_file_keep_the_rules() {
     for inline_commit in [false, true] {
-        let bench = Sqlite { folder: Folder::new("conformance"), inline_commit };
+        let (folder, ahead_ms) = (Folder::new("conformance"), Arc::default());
+        let bench = Sqlite { folder, inline_commit, ahead_ms };
         check(&bench).await.unwrap_or_else(|broken| panic!("{broken}"));
     }
 }
@@ -80,6 +112,9 @@ async fn a_store_that_breaks_a_rule_is_found_out() {
         (Fault::Unfenced, "an owner that was lost writes nothing"),
         (Fault::SecondOwner, "one owner has a run at a time"),
         (Fault::Silent, "a change is announced to other owners"),
+        (Fault::Blind, "entries follow each other along the chain"),
+        (Fault::NoBlob, "content is kept with its run"),
+        (Fault::LostWake, "a wake-up that comes with a release is not lost"),
         (Fault::LostLetter, "a letter that comes between two owners is not lost"),
     ] {
         let store = MemoryStore::new();

@@ -187,13 +187,16 @@ fn other_formats_and_tables_are_refused() {
     }
 }
 
+/// Makes a journal what the format before left.
+pub(super) const LEASELESS: &str = "DROP TABLE lease; DROP TABLE listing; DROP TABLE blob;
+    DROP TABLE queue; DROP TABLE request; PRAGMA user_version = 1";
+
 #[tokio::test]
 async fn a_journal_without_leases_is_upgraded_and_keeps_what_it_has() {
     let folder = Folder::new("upgraded");
     let mut script = Script::begin("one", &folder.store(), 1).await;
     // As the format before left it.
-    let leaseless = "DROP TABLE lease; PRAGMA user_version = 1";
-    folder.raw().execute_batch(leaseless).expect("it is done");
+    folder.raw().execute_batch(LEASELESS).expect("it is done");
     let format = || -> i64 {
         let number = folder.raw().pragma_query_value(None, "user_version", |row| row.get(0));
         number.expect("it has one")
@@ -209,10 +212,8 @@ async fn a_journal_without_leases_is_upgraded_and_keeps_what_it_has() {
         assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("it is whole"), script.lines);
     }
     // What is no journal of that format is left as it is.
-    folder
-        .raw()
-        .execute_batch("DROP TABLE letter; DROP TABLE lease; PRAGMA user_version = 1")
-        .expect("done");
+    folder.raw().execute_batch(LEASELESS).expect("it is done");
+    folder.raw().execute_batch("DROP TABLE letter").expect("it is done");
     let error = SqliteStore::open(&folder.journal()).expect_err("it is refused").to_string();
     assert!(error.contains("are not those of format 1"), "{error}");
     assert_eq!(format(), 1);

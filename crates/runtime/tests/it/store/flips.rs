@@ -3,9 +3,10 @@
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
-use pointsman_kernel::id::{EffectId, Seq};
+use pointsman_kernel::id::{Digest, EffectId, Seq};
 use pointsman_runtime::store::{
-    Kept, KeptPrompt, Letter, Options, PromptRow, RunRow, SqliteStore, Store as _, StoreError,
+    Filter, Kept, KeptPrompt, Letter, Options, Page, PromptRow, RunRow, SqliteStore, Store as _,
+    StoreError,
 };
 
 use super::{Folder, Plain as _, Script, id};
@@ -31,6 +32,7 @@ struct Seen {
     prompts: Vec<PromptRow>,
     letters: Vec<Letter>,
     snapshot: Option<Kept>,
+    content: Vec<u8>,
 }
 
 impl Seen {
@@ -39,6 +41,7 @@ impl Seen {
         (self.snapshot.is_none() || self.snapshot == whole.snapshot)
             && (&self.row, &self.lines, &self.source) == (&whole.row, &whole.lines, &whole.source)
             && (&self.prompts, &self.letters) == (&whole.prompts, &whole.letters)
+            && self.content == whole.content
     }
 }
 
@@ -47,10 +50,14 @@ type Look = [Result<Seen, StoreError>; 3];
 
 const NAMES: [&str; 3] = ["alpha", "beta", "gamma"];
 
+fn content(name: &str) -> Vec<u8> {
+    format!("content of {name}").repeat(20).into()
+}
+
 fn look(path: &std::path::Path) -> Result<Look, StoreError> {
     let options = Options { busy: std::time::Duration::from_millis(50), ..Options::default() };
     let store = SqliteStore::open_with(path, &options)?;
-    let listed = store.reader().list()?;
+    let listed = store.reader().list(&Filter::default(), &Page::first(usize::MAX))?;
     Ok(NAMES.map(|name| {
         let run = id(name);
         let row = store.reader().run(&run)?;
@@ -64,6 +71,7 @@ fn look(path: &std::path::Path) -> Result<Look, StoreError> {
             prompts: store.reader().prompts(&run)?,
             letters: store.reader().letters(&run)?,
             snapshot: store.reader().snapshot(&run)?,
+            content: store.reader().blob(&run, &Digest::of(&content(name)), &(0..u64::MAX))?,
             row,
         })
     }))
@@ -131,6 +139,7 @@ impl Trial {
                 | StoreError::TooNew { .. }
                 | StoreError::Behind { .. }
                 | StoreError::ReadOnly { .. }
+                | StoreError::NoSuchBlob { .. }
         );
         assert!(named, "{what}: {error:?}");
         let kind = format!("{error:?}");
@@ -185,6 +194,7 @@ async fn three_runs(store: &SqliteStore) {
         asking.prompts = vec![KeptPrompt { effect, parts }];
         asking.snapshot = Some(format!("a snapshot of {name}").into());
         store.write(asking).await.expect("it is written");
+        store.put_blob(&script.run, &content(name)).await.expect("it is kept");
         store.post(&script.run, "a letter").await.expect("it is posted");
         if at == 1 {
             script.end(store).await;

@@ -3,7 +3,7 @@
 use std::fs;
 
 use pointsman_kernel::id::{EffectId, Seq};
-use pointsman_runtime::store::{KeptPrompt, Prune, Pruned, Store as _, StoreError};
+use pointsman_runtime::store::{Filter, KeptPrompt, Page, Prune, Pruned, Store as _, StoreError};
 
 use super::{Folder, Plain as _, Script, id, names};
 
@@ -135,7 +135,8 @@ async fn a_run_is_removed_whatever_its_state_and_takes_nothing_of_others() {
     let damage = "UPDATE run SET goal = 'lose it', place = NULL WHERE id = 'bad'";
     folder.raw().execute_batch(damage).expect("it is done");
     assert!(store.reader().run(&id("bad")).is_err() && store.runs().is_err());
-    let listed = store.reader().list().expect("it is listed");
+    let newest = Page::first(usize::MAX);
+    let listed = store.reader().list(&Filter::default(), &newest).expect("it is listed");
     let broken: Vec<_> = listed.damaged.iter().map(StoreError::run).collect();
     assert_eq!((listed.runs.len(), broken), (4, vec![Some(&id("bad"))]));
 

@@ -113,8 +113,8 @@ async fn the_first_line_is_checked_by_itself_and_no_other_is_read() {
         let mut script = Script::begin("one", &store, 5).await;
         script.until(&store, 5).await;
         folder.raw().execute_batch(damage).expect(damage);
-        match (store.reader().first_line(&script.run), told) {
-            (Ok(line), None) => assert_eq!(line, script.lines[0], "{damage}"),
+        match (store.reader().page(&script.run, Seq(0), 1), told) {
+            (Ok(lines), None) => assert_eq!(lines, script.lines[..1], "{damage}"),
             (Err(StoreError::Damaged { seq, .. }), Some(_)) => {
                 assert_eq!(seq.map(|seq| seq.0), told, "{damage}");
             }

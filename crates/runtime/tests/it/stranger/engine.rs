@@ -9,7 +9,7 @@ use pointsman_runtime::{
     model,
     observe::{LiveNotice, Notice, Question},
     session::{Decision, Start},
-    store::{MemoryStore, Store},
+    store::{Filter, MemoryStore, Page, Store},
     tool,
 };
 use serde_json::json;
@@ -66,7 +66,7 @@ async fn a_run_is_started_answered_and_over() -> Result<(), EngineError> {
     let outcome = tokio::time::timeout(LIMIT, run.wait()).await.expect("it ends")?;
     assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
     assert_eq!(outcome.result.as_deref(), Some("7 sheep, Is the wolf near? No. Gently."));
-    let listed = engine.list().await?;
+    let listed = engine.list(&Filter::default(), &Page::first(99)).await?;
     assert_eq!(listed.runs.first().and_then(|row| row.ended.as_deref()), Some("succeeded"));
     // Another way from before the end.
     let fork = engine.fork(&outcome.run, None).await?;
@@ -147,6 +147,6 @@ async fn two_engines_drive_fifty_runs_on_one_thread() -> Result<(), EngineError>
         let outcome = tokio::time::timeout(LIMIT, run.wait()).await.expect("it ends")?;
         assert_eq!(outcome.standing, Standing::Ended(Disposition::Succeeded));
     }
-    assert_eq!(engines[0].list().await?.runs.len(), 25);
+    assert_eq!(engines[0].list(&Filter::default(), &Page::first(99)).await?.runs.len(), 25);
     Ok(())
 }

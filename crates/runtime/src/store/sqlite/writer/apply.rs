@@ -7,8 +7,9 @@ use pointsman_kernel::id::Digest;
 
 use super::{
     super::{
-        LetterId, RunId, StoreError, artifact,
+        LetterId, RunId, StoreError, artifact, blob,
         book::OpenBook,
+        list, made, queue,
         ready::{Opened, Ready, forked},
         seal::{self, entry, signed},
     },
@@ -38,6 +39,18 @@ pub(super) fn apply(
         }
         Work::Discard(letter) => take(connection, book, *letter).map(|()| Answer::Done),
         Work::Fork(forking) => forking.write(connection, book).map(|()| Answer::Done),
+        Work::Park { run, term, read } => {
+            let parked = queue::park(connection, run, term, *read);
+            parked.map(|()| Answer::Done).map_err(|source| spoilt(work.failed(source)))
+        }
+        Work::Keep { run, packed } => {
+            there(connection, run)?;
+            packed
+                .keep(connection)
+                .and_then(|()| blob::refer(connection, run, &packed.digest))
+                .map_err(|source| spoilt(work.failed(source)))?;
+            Ok(Answer::Done)
+        }
         Work::Prune { holds, whatever } => {
             for (run, _) in holds {
                 if *whatever {
@@ -46,6 +59,10 @@ pub(super) fn apply(
                     remove(connection, book, run)?;
                 }
             }
+            // Found by their names, they are looked at once for all that went.
+            connection
+                .execute("DELETE FROM request WHERE run NOT IN (SELECT id FROM run)", [])
+                .map_err(|source| spoilt(work.failed(source)))?;
             Ok(Answer::Done)
         }
         Work::Sweep => {
@@ -77,8 +94,12 @@ fn append(
     if ready.ended.is_some() {
         // Nobody will take what still waits for it.
         forget_letters(connection, book, &append.run)?;
+        delete(connection, &append.run, "DELETE FROM queue WHERE run = ?1")?;
     }
     ready.term.enter(connection, &append.run).map_err(fail)?;
+    if let Some((opening, queue)) = ready.queued() {
+        queue::enter(connection, &append.run, queue, opening.created_ms).map_err(fail)?;
+    }
     beside(connection, ready).map_err(fail)?;
     Ok(())
 }
@@ -175,6 +196,11 @@ fn open(
     Opened { opening, source, fixed }: &Opened,
 ) -> Result<(), Refusal> {
     let run = &ready.append.run;
+    if let Some(request) = &opening.request
+        && let Some(run) = queue::made_by(connection, request).map_err(refused)?
+    {
+        return Err(refused(StoreError::Repeated { run }));
+    }
     let (parent, parent_seq) = forked(opening);
     connection
         .prepare_cached(
@@ -198,6 +224,13 @@ fn open(
         })
         .map_err(|source| exists(run, source))?;
     book.book(connection).map_err(spoilt)?.add(run);
+    let made_ms = made(run, parent.is_some(), opening.created_ms);
+    list::enter(connection, run, made_ms)
+        .map_err(|source| spoilt(StoreError::reading(Some(run), source)))?;
+    if let Some(request) = &opening.request {
+        queue::note(connection, request, run)
+            .map_err(|source| spoilt(StoreError::reading(Some(run), source)))?;
+    }
     for letter in &opening.letters {
         post(connection, book, run, letter, signed(opening.created_ms))
             .map_err(|refusal| spoilt(refusal.error))?;
@@ -246,13 +279,7 @@ fn post(
     at_ms: i64,
 ) -> Result<LetterId, Refusal> {
     let fail = |source| spoilt(StoreError::reading(Some(run), source));
-    let there = connection
-        .prepare_cached("SELECT 1 FROM run WHERE id = ?1")
-        .and_then(|mut query| query.exists(params![run.as_str()]))
-        .map_err(fail)?;
-    if !there {
-        return Err(refused(StoreError::NoSuchRun { run: run.clone() }));
-    }
+    there(connection, run)?;
     let book = book.book(connection).map_err(refused)?;
     let id = book.letters.saturating_add(1);
     let seal = seal::letter(id, run.as_str(), body, at_ms);
@@ -260,9 +287,19 @@ fn post(
         .prepare_cached("INSERT INTO letter (id, run, body, at_ms, seal) VALUES (?1,?2,?3,?4,?5)")
         .and_then(|mut insert| insert.execute(params![id, run.as_str(), body, at_ms, seal.0]))
         .map_err(fail)?;
+    queue::wake(connection, run).map_err(fail)?;
     book.letters = id;
     book.waiting = book.waiting.saturating_add(1);
     Ok(LetterId(id))
+}
+
+/// Refuses what is for a run that is not there.
+fn there(connection: &Connection, run: &RunId) -> Result<(), Refusal> {
+    let there = connection
+        .prepare_cached("SELECT 1 FROM run WHERE id = ?1")
+        .and_then(|mut query| query.exists(params![run.as_str()]))
+        .map_err(|source| spoilt(StoreError::reading(Some(run), source)))?;
+    if there { Ok(()) } else { Err(refused(StoreError::NoSuchRun { run: run.clone() })) }
 }
 
 /// Takes a letter out of the box.
@@ -291,11 +328,12 @@ fn remove(connection: &Connection, book: &mut OpenBook, run: &RunId) -> Result<(
                  UNION SELECT follows FROM entry JOIN chain USING (place) WHERE run = ?1
              ) SELECT place FROM chain)",
     )?;
+    let place = place(connection, run)?;
     // Another process may have pruned it first.
     if delete(connection, run, "DELETE FROM run WHERE id = ?1 AND ended IS NOT NULL")? == 0 {
         return Ok(());
     }
-    remove_rest(connection, book, run)
+    remove_rest(connection, book, run, place)
 }
 
 /// Removes a run whatever its state, with all that bears its name: nothing that it says of
@@ -305,18 +343,36 @@ fn remove_whatever(
     book: &mut OpenBook,
     run: &RunId,
 ) -> Result<(), Refusal> {
+    // What is damaged may be anywhere.
+    let place = place(connection, run).unwrap_or_default();
     if delete(connection, run, "DELETE FROM run WHERE id = ?1")? == 0 {
         return Ok(());
     }
     delete(connection, run, "DELETE FROM entry WHERE run = ?1")?;
-    remove_rest(connection, book, run)
+    remove_rest(connection, book, run, place)
+}
+
+/// Returns the place of a run in the list.
+fn place(connection: &Connection, run: &RunId) -> Result<u64, Refusal> {
+    let place = list::place(connection, run);
+    let place = place.map_err(|source| spoilt(StoreError::reading(Some(run), source)))?;
+    Ok(place.unwrap_or_default())
 }
 
 /// Removes what is kept beside the row and the entries of a run that is gone.
-fn remove_rest(connection: &Connection, book: &mut OpenBook, run: &RunId) -> Result<(), Refusal> {
+fn remove_rest(
+    connection: &Connection,
+    book: &mut OpenBook,
+    run: &RunId,
+    place: u64,
+) -> Result<(), Refusal> {
+    list::strike(connection, run, place)
+        .map_err(|source| spoilt(StoreError::reading(Some(run), source)))?;
     delete(connection, run, "DELETE FROM prompt WHERE run = ?1")?;
     delete(connection, run, "DELETE FROM snapshot WHERE run = ?1")?;
     delete(connection, run, "DELETE FROM lease WHERE run = ?1")?;
+    delete(connection, run, "DELETE FROM blob WHERE run = ?1")?;
+    delete(connection, run, "DELETE FROM queue WHERE run = ?1")?;
     forget_letters(connection, book, run)?;
     book.book(connection).map_err(spoilt)?.remove(run);
     Ok(())

@@ -7,8 +7,8 @@ use super::{
     super::{
         Damage, RunId, RunRow, StoreError,
         book::OpenBook,
-        chain, read,
-        seal::{Fixed, Seal, Tip, signed},
+        chain, list, made, read,
+        seal::{Fixed, Seal, Tip, signed, unsigned},
     },
     Refusal,
     apply::{exists, spoilt},
@@ -156,8 +156,14 @@ impl Forking {
              SELECT ?3, seq, idx, effect_seq, effect_index, parts, seal
              FROM prompt WHERE run = ?1 AND seq <= ?2",
         )?;
+        copy(
+            "INSERT INTO blob (run, digest, seal)
+             SELECT ?3, digest, seal FROM blob WHERE run = ?1 AND ?2 > 0",
+        )?;
         book.book(connection).map_err(spoilt)?.add(child);
-        Ok(())
+        let created_ms = unsigned(self.created_ms);
+        list::enter(connection, child, made(child, true, created_ms))
+            .map_err(|source| spoilt(StoreError::reading(Some(child), source)))
     }
 
     /// Copies the entries, each to follow the copy before it.

@@ -1,0 +1,133 @@
+//! Lists of runs: which, in what order, and how many at a time.
+
+use std::cmp::Reverse;
+
+use pointsman_kernel::chart::Disposition;
+
+use super::{RunId, RunRow, StoreError};
+
+/// Which runs are listed: those that everything said here is true of.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Filter {
+    /// By their names.
+    pub among: Among,
+    /// Their agent.
+    pub agent: Option<Box<str>>,
+    /// Their chart.
+    pub chart: Option<Box<str>>,
+    /// The state that they are in.
+    pub state: Option<Box<str>>,
+    /// Whether they have ended, and how.
+    pub stands: Option<Stands>,
+    /// What their goal contains, in whatever case.
+    pub text: Option<Box<str>>,
+    /// Made at this time or later, in milliseconds since 1970.
+    pub from_ms: Option<u64>,
+    /// Made before this time, in milliseconds since 1970.
+    pub before_ms: Option<u64>,
+}
+
+/// Which runs are listed, by their names.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub enum Among {
+    /// All.
+    #[default]
+    All,
+    /// Those that are nobody's children.
+    Roots,
+    /// The children of a run, and theirs.
+    Under(RunId),
+    /// Those whose names begin so.
+    Named(Box<str>),
+}
+
+/// Whether a run has ended, and how.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Stands {
+    /// It has not ended.
+    Open,
+    /// It has ended.
+    Ended,
+    /// It has ended so.
+    As(Disposition),
+}
+
+/// A part of a list.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Page {
+    /// The run that it follows, the newest first; without one it is the first page.
+    pub after: Option<Cursor>,
+    /// How many runs it has at most.
+    pub limit: usize,
+}
+
+/// A place in the list of all runs. It stays where it is, whatever is added or removed.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Cursor {
+    /// When the run was made, in milliseconds since 1970.
+    pub made_ms: u64,
+    /// The run.
+    pub run: RunId,
+}
+
+/// The runs of a store, or a page of them.
+#[derive(Debug, Default)]
+pub struct Listed {
+    /// Those that are whole, the newest first.
+    pub runs: Vec<RunRow>,
+    /// What is damaged: the rows of runs, or the list itself. The others are as they were
+    /// written all the same.
+    pub damaged: Vec<StoreError>,
+    /// Where the next page begins, if there may be one.
+    pub next: Option<Cursor>,
+}
+
+impl Page {
+    /// Returns the first page.
+    pub const fn first(limit: usize) -> Self {
+        Self { after: None, limit }
+    }
+}
+
+impl Filter {
+    /// Returns whether a run is one of them.
+    pub fn fits(&self, row: &RunRow) -> bool {
+        let is =
+            |wanted: &Option<Box<str>>, has: &str| wanted.as_deref().is_none_or(|it| it == has);
+        let (id, made) = (row.id.as_str(), row.made_ms());
+        let among = match &self.among {
+            Among::All => true,
+            Among::Roots => !row.id.is_child(),
+            Among::Under(run) => {
+                id.strip_prefix(run.as_str()).is_some_and(|rest| rest.starts_with('-'))
+            }
+            Among::Named(begin) => id.starts_with(&**begin),
+        };
+        let stands = match self.stands {
+            None => true,
+            Some(Stands::Open) => row.ended.is_none(),
+            Some(Stands::Ended) => row.ended.is_some(),
+            Some(Stands::As(how)) => row.ended.as_deref() == Some(how.name()),
+        };
+        let says = |text: &str| row.goal.to_lowercase().contains(&text.to_lowercase());
+        among
+            && stands
+            && is(&self.agent, &row.agent)
+            && is(&self.chart, &row.chart)
+            && is(&self.state, &row.state)
+            && self.text.as_deref().is_none_or(says)
+            && self.from_ms.is_none_or(|from| made >= from)
+            && self.before_ms.is_none_or(|before| made < before)
+    }
+
+    /// Returns the page of these runs, in whatever order they come.
+    pub(super) fn page(&self, mut runs: Vec<RunRow>, page: &Page) -> Listed {
+        let later = |row: &RunRow| page.after.as_ref().is_none_or(|after| row.cursor() < *after);
+        runs.retain(|row| self.fits(row) && later(row));
+        runs.sort_by_cached_key(|row| Reverse(row.cursor()));
+        let more = runs.len() > page.limit;
+        runs.truncate(page.limit);
+        let next = runs.last().filter(|_| more).map(RunRow::cursor);
+        Listed { runs, damaged: Vec::new(), next }
+    }
+}
