@@ -318,23 +318,20 @@ impl Desk {
 
     async fn happened(&mut self, item: TimelineItem) {
         match item.kind {
-            TimelineKind::Started { call: Some(call), .. } => {
+            TimelineKind::Answered { call: Some(call), .. } => {
                 self.planning |= self.teller.tools().kind(&call.tool) == ToolKind::Plan;
             }
-            TimelineKind::Transition { from, .. } => {
+            TimelineKind::Transition { .. } => {
                 self.due.moved();
                 if let Some(turn) = &mut self.turn {
                     turn.begun = true;
                 }
-                // These are where plans are taken and phases end.
-                let planned = match from.as_deref() {
-                    Some("executing_tool") => std::mem::take(&mut self.planning),
-                    from => matches!(from, Some("phase_transition" | "idle")),
-                };
-                if planned {
+                // A plan that was proposed is taken when its calls are over.
+                if std::mem::take(&mut self.planning) {
                     self.tell_plan(Some(item.seq)).await;
                 }
             }
+            TimelineKind::Stage { .. } => self.tell_plan(Some(item.seq)).await,
             TimelineKind::Listens { error } => self.listens(error.as_ref()),
             TimelineKind::Ended { disposition } => self.ended = Some(disposition),
             _ => {}
