@@ -10,11 +10,6 @@ use super::{
 };
 use crate::form::{kind::Kind, sight::Sighting};
 
-/// Words for the parts of a date, as identifiers and labels have them.
-const DAYS: &str = "day, dd, d, tag, jour, dia, giorno, dag, paiva, dzien, den, день, ημερα, gun, 日, 일, يوم, jj, tt";
-const MONTHS: &str = "month, mm, mon, monat, mois, mes, mese, maand, maned, manad, kuukausi, miesiac, mesic, месяц, місяць, μηνασ, ay, 月, 월, شهر";
-const YEARS: &str = "year, yyyy, yy, yr, jahr, annee, ano, anno, jaar, ar, vuosi, rok, год, рік, ετοσ, yil, 年, 년, سنة, aaaa, jjjj";
-
 /// What a date is the date of.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Of {
@@ -24,8 +19,10 @@ enum Of {
 
 /// Types the parts of dates.
 pub(super) fn settle(sighting: &Sighting, drafts: &[Draft<'_>], kinds: &mut [Kind]) {
-    let parts =
-        Lexicon::new([(Part::Day, DAYS), (Part::Month, MONTHS), (Part::Year, YEARS)].into_iter());
+    let parts = [("day", Part::Day), ("month", Part::Month), ("year", Part::Year)];
+    let parts = parts.into_iter().map(|(word, part)| (part, words::LISTS.under(word)));
+    let parts = parts.flat_map(|(part, list)| list.map(move |(_, says)| (part, says)));
+    let parts = Lexicon::new(parts);
     let found: Vec<Option<Part>> = drafts.iter().map(|draft| part(&parts, draft)).collect();
     let judge = Whose {
         sighting,

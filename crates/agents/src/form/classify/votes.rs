@@ -111,8 +111,7 @@ pub(super) enum Voice {
 
 impl Judge {
     pub(in crate::form) fn new() -> Self {
-        let rows = words::rows().map(|row| ((row.kind, row.strength), row.says));
-        Self { lexicon: Lexicon::new(rows) }
+        Self { lexicon: Lexicon::new(words::kinds()) }
     }
 
     /// Collects what speaks for each kind of a field.
