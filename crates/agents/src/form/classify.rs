@@ -102,7 +102,7 @@ fn rule(judge: &Judge, sighting: &Sighting, drafts: &[Draft<'_>]) -> Ruled {
     let mut kinds: Vec<Kind> =
         drafts.iter().zip(&votes).map(|(draft, votes)| votes.pick(draft)).collect();
     let purposes = purpose::all(sighting, drafts, &votes, &kinds);
-    parts::settle(sighting, drafts, &mut kinds);
+    parts::settle(sighting, drafts, &votes, &mut kinds);
     let aims: BTreeMap<Option<usize>, Option<Aim>> =
         purposes.iter().map(|purpose| (purpose.form, purpose.aim)).collect();
     context::settle(drafts, &votes, &aims, &mut kinds);

@@ -117,5 +117,7 @@ fn dials(label: &str) -> bool {
     let before = pieces.next().unwrap_or_default().trim_end();
     let after = pieces.next().unwrap_or_default().trim_start();
     let zone = before.ends_with("GMT") || before.ends_with("UTC");
-    !zone && after.starts_with(|c: char| c.is_ascii_digit())
+    // No number to dial has a colon.
+    let rest = after.trim_start_matches(|c: char| c.is_ascii_digit());
+    !zone && rest.len() < after.len() && !rest.starts_with(':')
 }

@@ -251,11 +251,11 @@ fn phrases_are_written_as_texts_are_folded() {
 #[test]
 fn no_phrase_is_listed_twice_for_different_kinds() {
     let mut seen: BTreeMap<String, Kind> = BTreeMap::new();
-    for (_, says) in words::kinds() {
+    for ((kind, _), says) in words::kinds() {
         for phrase in says.split(',') {
             let folded = Text::new(phrase).solid().to_string();
-            let other = seen.insert(folded, row.kind).filter(|kind| *kind != row.kind);
-            assert!(other.is_none(), "{phrase}: {} and {:?}", row.kind, other);
+            let other = seen.insert(folded, kind).filter(|it| *it != kind);
+            assert!(other.is_none(), "{phrase}: {kind} and {other:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What the model looks at: everything that a page says of a field, as numbers of words,
 //! pieces of words and facts.
 
-use alloc::{collections::BTreeMap, string::String};
+use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
 use super::super::{
     Aim, Draft, Text, options,
@@ -305,6 +305,17 @@ impl Scene<'_, '_> {
             if !both.is_empty() {
                 emit.pair(both, mine, other);
             }
+        }
+        let mut others: Vec<Kind> = Vec::new();
+        for (other, it) in self.drafts.iter().enumerate() {
+            let kind = self.kind(other);
+            let mine = it.form == draft.form && it.seen_by_people && other != at;
+            if mine && kind != Kind::None && !others.contains(&kind) {
+                others.push(kind);
+            }
+        }
+        for other in others {
+            emit.pair("rule and form", mine, other.token());
         }
         let again = (0..at).any(|other| {
             let same = self.drafts.get(other).is_some_and(|it| it.form == draft.form);
