@@ -9,6 +9,9 @@ use crate::{
     trivial,
 };
 
+/// Margins on either side that count as near.
+const NEAR: usize = 10;
+
 /// What one classifier made of a field.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Outcome {
@@ -61,14 +64,18 @@ pub fn by_folds<'a>(lessons: &[&Lesson<'a>], folds: usize, settings: &Settings) 
 
 /// Returns the margin that is worth most on pages that were judged by models without their
 /// sites: a field that is wrongly filled costs as much as a right one gains, and one that is
-/// left to the person costs nothing. Of equals, the highest.
+/// left to the person costs nothing. A few fields decide between neighbours, so each margin is
+/// taken with those near it.
 pub fn calibrate(lessons: &[&Lesson<'_>], folds: usize, settings: &Settings) -> u8 {
     let judged = each_fold(lessons, folds, |seen| learn(seen, settings).bytes(settings, 0));
-    let worth = |margin: &u8| -> i64 {
-        let at = judged.fields.iter().map(|verdict| verdict.at(*margin));
+    let worth = |margin: u8| -> i64 {
+        let at = judged.fields.iter().map(|verdict| verdict.at(margin));
         at.map(|(right, wrong)| i64::from(right) - i64::from(wrong)).sum()
     };
-    (0..=100).max_by_key(worth).unwrap_or_default()
+    let worths: Vec<i64> = (0..=100).map(worth).collect();
+    let smooth = worths.windows(2 * NEAR + 1).map(|near| near.iter().sum::<i64>());
+    let best = smooth.enumerate().max_by_key(|(_, sum)| *sum).map_or(0, |(from, _)| from);
+    u8::try_from(best + NEAR).unwrap_or(100)
 }
 
 /// Judges each fold with the model that is made of the other folds.

@@ -21,7 +21,7 @@ enum Of {
 pub(super) fn settle(
     sighting: &Sighting,
     drafts: &[Draft<'_>],
-    votes: &[Votes],
+    votes: &mut [Votes],
     kinds: &mut [Kind],
 ) {
     let parts = [("day", Part::Day), ("month", Part::Month), ("year", Part::Year)];
@@ -56,6 +56,9 @@ pub(super) fn settle(
         };
         if judge.asks_otherwise(at, kind) {
             put(kinds, at, Kind::None);
+            if let Some(votes) = votes.get_mut(at) {
+                votes.told = Some(Kind::None);
+            }
             continue;
         }
         let open = matches!(

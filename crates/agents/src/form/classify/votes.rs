@@ -78,7 +78,7 @@ pub(super) struct Votes {
     by_kind: BTreeMap<Kind, i32>,
     /// Whether words say which of old and new a password is.
     pub(super) says_which: bool,
-    /// Whether an attribute says what the field asks for.
+    /// What the field asks for by its attribute, or by the question of its group.
     pub(super) told: Option<Kind>,
     /// What each text speaks for.
     pub(super) heard: Vec<Heard>,
