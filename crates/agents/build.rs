@@ -11,7 +11,7 @@ use std::{
 
 fn main() -> io::Result<()> {
     let mut hasher = DefaultHasher::new();
-    for folder in ["src", "charts", "../kernel/src"] {
+    for folder in ["src", "charts", "words", "../kernel/src"] {
         if !Path::new(folder).exists() {
             continue;
         }
@@ -35,7 +35,8 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
         let entry = entry?;
         let (kind, path) = (entry.file_type()?, entry.path());
         // What tests and editors leave there decides nothing.
-        let counts = path.extension().is_some_and(|it| it == "rs" || it == "toml" || it == "bin");
+        let counts = ["rs", "toml", "bin", "txt"];
+        let counts = path.extension().is_some_and(|it| counts.iter().any(|one| it == *one));
         if kind.is_dir() {
             found.extend(files(&path)?);
         } else if kind.is_file() && counts {

@@ -129,6 +129,12 @@ enum Bench {
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
     },
+    /// What it costs to type a field, beside the rules alone.
+    Fields {
+        /// Measure the development build, which needs no building for release.
+        #[arg(long)]
+        dev: bool,
+    },
     /// A form of a hundred fields, beside bare WebDriver calls that send the same keys.
     Form {
         /// Measure the development build, which needs no building for release.
@@ -226,6 +232,7 @@ fn main() -> ExitCode {
         Command::Bench(Bench::Journal { waiting, ram, json }) => {
             durable::bench(waiting, ram, json.as_deref())
         }
+        Command::Bench(Bench::Fields { dev }) => train::bench(dev),
         Command::Bench(Bench::Form { dev, json }) => filling::bench(dev, json.as_deref()),
         Command::CheckModel(options) => xtask_model::check(&options),
         Command::Eval(Eval::Stuck { data }) => eval::stuck(&data),

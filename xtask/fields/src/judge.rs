@@ -9,6 +9,9 @@ use crate::{
     trivial,
 };
 
+/// Margins on either side that count as near.
+const NEAR: usize = 10;
+
 /// What one classifier made of a field.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Outcome {
@@ -52,19 +55,62 @@ pub fn fold(page: &Page, folds: usize) -> usize {
     mixed % folds.max(1)
 }
 
-/// Judges every page with a model that was trained without its site.
-pub fn by_folds<'a>(lessons: &[Lesson<'a>], folds: usize, settings: &Settings) -> Judged<'a> {
+/// Judges every page with a model that was trained and calibrated without its site.
+pub fn by_folds<'a>(lessons: &[&Lesson<'a>], folds: usize, settings: &Settings) -> Judged<'a> {
+    each_fold(lessons, folds, |seen| {
+        learn(seen, settings).bytes(settings, calibrate(seen, folds, settings))
+    })
+}
+
+/// Returns the margin that is worth most on pages that were judged by models without their
+/// sites: a field that is wrongly filled costs as much as a right one gains, and one that is
+/// left to the person costs nothing. A few fields decide between neighbours, so each margin is
+/// taken with those near it.
+pub fn calibrate(lessons: &[&Lesson<'_>], folds: usize, settings: &Settings) -> u8 {
+    let judged = each_fold(lessons, folds, |seen| learn(seen, settings).bytes(settings, 0));
+    let worth = |margin: u8| -> i64 {
+        let at = judged.fields.iter().map(|verdict| verdict.at(margin));
+        at.map(|(right, wrong)| i64::from(right) - i64::from(wrong)).sum()
+    };
+    let worths: Vec<i64> = (0..=100).map(worth).collect();
+    let smooth = worths.windows(2 * NEAR + 1).map(|near| near.iter().sum::<i64>());
+    let best = smooth.enumerate().max_by_key(|(_, sum)| *sum).map_or(0, |(from, _)| from);
+    u8::try_from(best + NEAR).unwrap_or(100)
+}
+
+/// Judges each fold with the model that is made of the other folds.
+fn each_fold<'a>(
+    lessons: &[&Lesson<'a>],
+    folds: usize,
+    model: impl Fn(&[&Lesson<'a>]) -> Vec<u8>,
+) -> Judged<'a> {
     let mut judged = Judged::default();
     for nth in 0..folds {
         let (held, seen): (Vec<_>, Vec<_>) =
-            lessons.iter().partition(|lesson| fold(lesson.page, folds) == nth);
-        let bytes = learn(&seen, settings).bytes(settings);
+            lessons.iter().copied().partition(|lesson| fold(lesson.page, folds) == nth);
+        if held.is_empty() {
+            continue;
+        }
+        let bytes = model(&seen);
         let model = Model::new(&bytes);
         for lesson in held {
             judged.page(lesson.page, model.as_ref());
         }
     }
     judged
+}
+
+impl Verdict<'_> {
+    /// Returns whether the field would be right, and whether it would be wrongly filled, if
+    /// less confidence than this made it `none`.
+    fn at(&self, margin: u8) -> (bool, bool) {
+        let filled = self.model.kind.is_some_and(|kind| kind != Kind::None);
+        if filled && self.confidence < margin {
+            (self.label.kinds.contains(&Kind::None), false)
+        } else {
+            (self.model.right, self.model.wrongly_filled)
+        }
+    }
 }
 
 impl<'a> Judged<'a> {

@@ -5,7 +5,7 @@ use pointsman_agents::form::{Kind, Names, Place, Seen, Sighting, learnt::Model};
 use crate::{
     Settings,
     data::{Label, Page},
-    judge::by_folds,
+    judge::{Judged, by_folds},
     surprise::surprises,
     train::{learn, lessons},
 };
@@ -63,7 +63,7 @@ fn the_same_pages_give_the_same_bytes() {
     let bytes = || {
         let pages = world();
         let lessons = lessons(&pages);
-        learn(&lessons.iter().collect::<Vec<_>>(), &settings).bytes(&settings)
+        learn(&lessons.iter().collect::<Vec<_>>(), &settings).bytes(&settings, 60)
     };
     let first = bytes();
     assert!(Model::new(&first).is_some());
@@ -73,11 +73,35 @@ fn the_same_pages_give_the_same_bytes() {
 #[test]
 fn words_that_no_rule_knows_are_learnt_from_other_sites() {
     let pages = world();
-    let judged = by_folds(&lessons(&pages), 5, &Settings::default());
+    let lessons = lessons(&pages);
+    let judged = by_folds(&lessons.iter().collect::<Vec<_>>(), 5, &Settings::default());
     let odd: Vec<_> = judged.fields.iter().filter(|it| it.label.mark == "0").collect();
     assert_eq!(odd.len(), 60);
     assert!(odd.iter().all(|it| !it.rules.right), "the rules know the words");
     assert!(odd.iter().all(|it| it.model.right), "{odd:?}");
+}
+
+#[test]
+fn the_margin_leaves_alone_what_would_be_filled_wrongly() {
+    let mut pages = world();
+    // The same words ask for nothing on two sites of five.
+    for page in pages.iter_mut().filter(|page| page.site % 5 < 2) {
+        page.labels[0].kinds = vec![Kind::None];
+    }
+    let lessons = lessons(&pages);
+    let all: Vec<_> = lessons.iter().collect();
+    let wrong = |judged: &Judged<'_>| {
+        let wrong = judged.fields.iter().filter(|it| it.model.wrongly_filled).count();
+        100 * wrong / judged.fields.len()
+    };
+    let settings = Settings::default();
+    let mut careless = Judged::default();
+    let bytes = learn(&all, &settings).bytes(&settings, 0);
+    for lesson in &all {
+        careless.page(lesson.page, Model::new(&bytes).as_ref());
+    }
+    assert!(wrong(&careless) > 2);
+    assert!(wrong(&by_folds(&all, 5, &settings)) <= 2);
 }
 
 #[test]
@@ -95,7 +119,7 @@ fn a_model_that_is_cut_or_foreign_is_none() {
     let settings = Settings::default();
     let pages = world();
     let lessons = lessons(&pages);
-    let bytes = learn(&lessons.iter().collect::<Vec<_>>(), &settings).bytes(&settings);
+    let bytes = learn(&lessons.iter().collect::<Vec<_>>(), &settings).bytes(&settings, 60);
     assert!(Model::new(&bytes[..bytes.len() - 1]).is_none());
     assert!(Model::new(b"something else").is_none());
     assert!(Model::new(&[]).is_none());

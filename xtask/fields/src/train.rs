@@ -34,9 +34,6 @@ pub struct Settings {
     pub traits: usize,
     /// How much the kind of the field before counts, in hundredths.
     pub follow: u32,
-    /// Confidence below which a field is `none`, in hundredths: where the rules say the same,
-    /// and where they do not.
-    pub margins: [u8; 2],
     /// By how much the scores are divided before they are made into shares, in hundredths.
     pub heat: u32,
     /// What the draws begin with.
@@ -54,7 +51,6 @@ impl Default for Settings {
             sites: 2,
             traits: 17_000,
             follow: 100,
-            margins: [50, 70],
             heat: 250,
             seed: 19,
         }
@@ -64,7 +60,7 @@ impl Default for Settings {
 /// Units of a score for one natural logarithm.
 const UNITS: f64 = 20.0;
 /// A kind with fewer labelled fields is not learnt, but left to the rules.
-const FEWEST: usize = 25;
+const FEWEST: usize = 12;
 
 /// A page with its fields as they are learnt from.
 #[derive(Debug)]
@@ -284,8 +280,8 @@ fn follows(lessons: &[&Lesson<'_>], kinds: &[Kind]) -> Vec<f64> {
 }
 
 impl Learnt {
-    /// Returns the bytes of the model.
-    pub fn bytes(&self, settings: &Settings) -> Vec<u8> {
+    /// Returns the bytes of the model, with the confidence below which a field is `none`.
+    pub fn bytes(&self, settings: &Settings, margin: u8) -> Vec<u8> {
         let count = self.kinds.len();
         let follow = f64::from(settings.follow) / 100.0;
         let follows: Vec<i8> = self.follows.iter().map(|it| rounded(*it * follow)).collect();
@@ -304,7 +300,7 @@ impl Learnt {
                 traits.push((*number, weights));
             }
         }
-        Model::bytes(&self.kinds, settings.margins, &follows, &shares, &traits)
+        Model::bytes(&self.kinds, margin, &follows, &shares, &traits)
     }
 
     /// Returns how unlikely the label of a field is to the model, as a logarithm; nothing if

@@ -25,7 +25,7 @@ pub(super) fn run(data: &Path, sightings: Option<&Path>, folds: Option<usize>) -
     let pages = train::pages(data, sightings)?;
     let lessons = folds.map(|_| lessons(&pages)).unwrap_or_default();
     let judged = match folds {
-        Some(folds) => by_folds(&lessons, folds, &Settings::default()),
+        Some(folds) => by_folds(&lessons.iter().collect::<Vec<_>>(), folds, &Settings::default()),
         None => shipped(&pages),
     };
     match folds {

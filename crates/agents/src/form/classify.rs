@@ -17,16 +17,11 @@ mod tests;
 mod votes;
 pub(in crate::form) mod words;
 
-use alloc::{
-    collections::BTreeMap,
-    string::{String, ToString as _},
-    vec::Vec,
-};
+use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
 pub(super) use phrase::{Lexicon, Text, fold};
-pub(super) use purpose::Purpose;
+pub(super) use purpose::{Aim, Purpose};
 pub(super) use secrets::secrets;
-pub(super) use words::Aim;
 
 use super::{
     field::Shape,
@@ -103,30 +98,13 @@ fn scene<'a, 'b>(
 
 /// Types every field by the rules.
 fn rule(judge: &Judge, sighting: &Sighting, drafts: &[Draft<'_>]) -> Ruled {
-    let votes: Vec<Votes> = drafts.iter().map(|draft| judge.votes(sighting, draft)).collect();
+    let mut votes: Vec<Votes> = drafts.iter().map(|draft| judge.votes(sighting, draft)).collect();
     let mut kinds: Vec<Kind> =
         drafts.iter().zip(&votes).map(|(draft, votes)| votes.pick(draft)).collect();
     let purposes = purpose::all(sighting, drafts, &votes, &kinds);
-    parts::settle(sighting, drafts, &mut kinds);
+    parts::settle(sighting, drafts, &mut votes, &mut kinds);
     let aims: BTreeMap<Option<usize>, Option<Aim>> =
         purposes.iter().map(|purpose| (purpose.form, purpose.aim)).collect();
     context::settle(drafts, &votes, &aims, &mut kinds);
     Ruled { votes, kinds, purposes, aims }
-}
-
-/// Returns the purpose of the form that matters, as a word.
-pub(super) fn word(aim: Option<Aim>) -> String {
-    let word = match aim {
-        None => "other",
-        Some(Aim::LogIn) => "log-in",
-        Some(Aim::SignUp) => "sign-up",
-        Some(Aim::Change) => "change-password",
-        Some(Aim::Recover) => "recover",
-        Some(Aim::Checkout) => "checkout",
-        Some(Aim::Newsletter) => "newsletter",
-        Some(Aim::Contact) => "contact",
-        Some(Aim::Search) => "search",
-        Some(Aim::Code) => "code",
-    };
-    word.to_string()
 }

@@ -118,7 +118,7 @@ pub fn read_with(sighting: &Sighting, model: Option<&Model<'_>>) -> Reading {
     let inside = |draft: &&Draft<'_>| container.holds(sighting, draft.seen.place);
     let form = drafts.iter().filter(inside).find(|it| it.seen_by_people).map(|it| it.form);
     let purpose = purposes.iter().find(|purpose| Some(purpose.form) == form);
-    reading.purpose = classify::word(purpose.and_then(|purpose| purpose.aim));
+    reading.purpose = classify::Aim::token(purpose.and_then(|purpose| purpose.aim)).into();
     reading.controls = submit::controls(sighting, &container);
     reading.submit = submit::choose(sighting, &container, &logicals, &lexicons);
     complaint::of_page(sighting, &mut reading.complaints);
@@ -138,21 +138,14 @@ struct Lexicons {
 impl Lexicons {
     fn new() -> Self {
         use classify::words;
-        let list = |says: &'static str| classify::Lexicon::new(core::iter::once(((), says)));
-        let sends = words::PURPOSES
-            .iter()
-            .filter(|(aim, _)| *aim != classify::Aim::Search)
-            .map(|(_, says)| ((), *says))
-            .chain([((), words::SENDS)]);
+        let sends = words::PURPOSES.under("sends").map(|(_, says)| ((), says));
+        let aims = words::purposes().filter(|(aim, _)| *aim != classify::Aim::Search);
         Self {
             traps: trap::Traps::new(),
-            asides: list(words::ASIDES),
-            sends: classify::Lexicon::new(sends),
-            unsent: list(words::UNSENT),
-            captcha: list(
-                "captcha, *captcha, characters shown, characters you see, letters shown, text in the image, \
-                 code in the image, image code, код с картинки, символы с картинки, 画像認証, 图形验证码",
-            ),
+            asides: words::PURPOSES.lexicon("asides"),
+            sends: classify::Lexicon::new(aims.map(|(_, says)| ((), says)).chain(sends)),
+            unsent: words::PURPOSES.lexicon("unsent"),
+            captcha: words::LISTS.lexicon("captcha"),
         }
     }
 }

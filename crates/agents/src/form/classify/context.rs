@@ -9,7 +9,7 @@ use super::{
 use crate::form::{field::Shape, kind::Kind};
 
 /// Less than this speaks only in the right surroundings.
-const WEAK: i32 = 300;
+const WEAK: i32 = 280;
 
 /// Settles what only the whole form can tell.
 pub(super) fn settle(
@@ -31,6 +31,7 @@ pub(super) fn settle(
         group.doubts();
         group.passwords();
         group.account();
+        group.names();
         group.streets();
         group.telephone();
         group.telephone_parts();
@@ -133,7 +134,6 @@ impl Group<'_, '_> {
     /// mail address or a telephone number, it is the account's name.
     fn account(&mut self) {
         if !matches!(self.aim, Some(Aim::LogIn | Aim::Recover)) {
-            self.new_account();
             return;
         }
         let secret = |kind: Kind| matches!(kind, Kind::CurrentPassword | Kind::NewPassword);
@@ -176,22 +176,24 @@ impl Group<'_, '_> {
         }
     }
 
-    /// Where an account is made and nothing names it, the line before the password does.
-    fn new_account(&mut self) {
-        let names = |kind: Kind| matches!(kind, Kind::Username | Kind::Email | Kind::Tel);
-        let is_secret = |kind: Kind| matches!(kind, Kind::CurrentPassword | Kind::NewPassword);
-        if self.at.iter().any(|at| names(self.kind(*at))) {
-            return;
-        }
-        let Some(password) = self.at.iter().copied().find(|at| is_secret(self.kind(*at))) else {
-            return;
-        };
-        let Some(before) = password.checked_sub(1).filter(|at| self.at.contains(at)) else {
-            return;
-        };
-        let unknown = self.kind(before) == Kind::None && self.weight(before, Kind::None) == 0;
-        if unknown && self.shape(before) == Shape::Text && self.is_seen(before) {
-            self.put(before, Kind::Username);
+    /// A `name` beside a family name is the given one, and beside a given name the family's.
+    fn names(&mut self) {
+        for (nth, at) in self.at.clone().into_iter().enumerate() {
+            if self.kind(at) != Kind::Name || self.told(at).is_some() || !self.is_seen(at) {
+                continue;
+            }
+            let beside = [nth.checked_sub(1), nth.checked_add(1)].map(|nth| {
+                let other = nth.and_then(|nth| self.at.get(nth).copied());
+                other.filter(|other| self.is_seen(*other)).map(|other| self.kind(other))
+            });
+            if beside.contains(&Some(Kind::FamilyName)) && !beside.contains(&Some(Kind::GivenName))
+            {
+                self.put(at, Kind::GivenName);
+            } else if beside.contains(&Some(Kind::GivenName))
+                && !beside.contains(&Some(Kind::FamilyName))
+            {
+                self.put(at, Kind::FamilyName);
+            }
         }
     }
 

@@ -16,7 +16,10 @@ use core::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Aim, options, votes::can_be};
+use super::{
+    Aim, options,
+    votes::{Heard, Voice, can_be},
+};
 use crate::form::{
     field::Shape,
     kind::{Class, Kind},
@@ -123,9 +126,13 @@ fn is_settled(scene: &Scene<'_, '_>, at: usize) -> bool {
     let aim = scene.aims.get(&draft.form).copied().flatten();
     let account = kind == Kind::Username && aim == Some(Aim::LogIn);
     let bare = draft.shape == Shape::Password && kind == Kind::None;
-    // A label that is a phrase for one kind and nothing more, where nothing says otherwise.
+    // A label that is a phrase for one kind and nothing more, where nothing says otherwise. An
+    // identifier is none where there is something to read that says nothing of the kind.
+    let plain = |heard: &Heard| {
+        heard.whole && heard.strength >= PLAIN && (heard.voice == Voice::Prose || !votes.read)
+    };
     let plain = kind != Kind::None
-        && votes.heard.iter().any(|heard| heard.whole && heard.strength >= PLAIN)
+        && votes.heard.iter().any(plain)
         && votes.heard.iter().all(|heard| heard.kind == kind);
     !draft.seen_by_people
         || plain
@@ -362,7 +369,7 @@ fn typing(
     let rule = scene.kinds.get(at).copied().unwrap_or_default();
     let first = best.first().cloned().unwrap_or_default();
     let agreed = canonical(rule) == first.kind;
-    let sure = first.kind == Kind::None || first.confidence >= model.margin(agreed);
+    let sure = first.kind == Kind::None || first.confidence >= model.margin;
     // Of kinds that differ in their writing alone, the rules know which it is.
     let meant = if agreed { rule } else { first.kind };
     let kind = if sure { meant } else { Kind::None };

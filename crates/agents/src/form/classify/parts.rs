@@ -5,15 +5,10 @@ use alloc::vec::Vec;
 use super::{
     Draft, Lexicon, Text, autocomplete,
     options::{self, Part},
-    votes::read_of,
+    votes::{Votes, read_of},
     words,
 };
 use crate::form::{kind::Kind, sight::Sighting};
-
-/// Words for the parts of a date, as identifiers and labels have them.
-const DAYS: &str = "day, dd, d, tag, jour, dia, giorno, dag, paiva, dzien, den, день, ημερα, gun, 日, 일, يوم, jj, tt";
-const MONTHS: &str = "month, mm, mon, monat, mois, mes, mese, maand, maned, manad, kuukausi, miesiac, mesic, месяц, місяць, μηνασ, ay, 月, 월, شهر";
-const YEARS: &str = "year, yyyy, yy, yr, jahr, annee, ano, anno, jaar, ar, vuosi, rok, год, рік, ετοσ, yil, 年, 년, سنة, aaaa, jjjj";
 
 /// What a date is the date of.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -23,10 +18,18 @@ enum Of {
 }
 
 /// Types the parts of dates.
-pub(super) fn settle(sighting: &Sighting, drafts: &[Draft<'_>], kinds: &mut [Kind]) {
-    let parts =
-        Lexicon::new([(Part::Day, DAYS), (Part::Month, MONTHS), (Part::Year, YEARS)].into_iter());
-    let found: Vec<Option<Part>> = drafts.iter().map(|draft| part(&parts, draft)).collect();
+pub(super) fn settle(
+    sighting: &Sighting,
+    drafts: &[Draft<'_>],
+    votes: &mut [Votes],
+    kinds: &mut [Kind],
+) {
+    let parts = [("day", Part::Day), ("month", Part::Month), ("year", Part::Year)];
+    let parts = parts.into_iter().map(|(word, part)| (part, words::LISTS.under(word)));
+    let parts = parts.flat_map(|(part, list)| list.map(move |(_, says)| (part, says)));
+    let parts = Lexicon::new(parts);
+    let named: Vec<Named> = drafts.iter().map(|draft| named(&parts, draft)).collect();
+    let found: Vec<Option<Part>> = named.iter().map(|named| named.part()).collect();
     let judge = Whose {
         sighting,
         drafts,
@@ -36,12 +39,25 @@ pub(super) fn settle(sighting: &Sighting, drafts: &[Draft<'_>], kinds: &mut [Kin
         ),
     };
     for at in 0..drafts.len() {
-        let (Some(Some(part)), Some(kind)) = (found.get(at), kinds.get(at).copied()) else {
+        let (Some(named), Some(kind)) = (named.get(at), kinds.get(at).copied()) else {
             continue;
         };
+        let told = votes.get(at).and_then(|votes| votes.told);
+        if told == Some(kind) {
+            continue;
+        }
+        let part = match (named, kind) {
+            (Named::One(part), _) => part,
+            (Named::Several, Kind::CcExpMonth | Kind::CcExpYear) => {
+                put(kinds, at, Kind::CcExp);
+                continue;
+            }
+            (Named::Several | Named::Nothing, _) => continue,
+        };
         if judge.asks_otherwise(at, kind) {
-            if let Some(place) = kinds.get_mut(at) {
-                *place = Kind::None;
+            put(kinds, at, Kind::None);
+            if let Some(votes) = votes.get_mut(at) {
+                votes.told = Some(Kind::None);
             }
             continue;
         }
@@ -64,20 +80,47 @@ pub(super) fn settle(sighting: &Sighting, drafts: &[Draft<'_>], kinds: &mut [Kin
             (Some(Of::Birth), Part::Year | Part::YearToCome) => Kind::BdayYear,
             (Some(Of::Card), Part::Month) => Kind::CcExpMonth,
             (Some(Of::Card), Part::Year | Part::YearToCome) => Kind::CcExpYear,
-            (None, _) if kind == Kind::Tel => Kind::None,
+            // Its keyboard serves for any digits; a word for a telephone is meant.
+            (None, _) if kind == Kind::Tel && !speaks(votes.get(at), kind) => Kind::None,
             (Some(Of::Card), Part::Day) | (None, _) => kind,
         };
-        if let Some(place) = kinds.get_mut(at) {
-            *place = settled;
+        put(kinds, at, settled);
+    }
+}
+
+fn put(kinds: &mut [Kind], at: usize, kind: Kind) {
+    if let Some(place) = kinds.get_mut(at) {
+        *place = kind;
+    }
+}
+
+/// Returns whether words speak for a kind.
+fn speaks(votes: Option<&Votes>, kind: Kind) -> bool {
+    votes.is_some_and(|votes| votes.heard.iter().any(|heard| heard.kind == kind))
+}
+
+/// Which parts of a date a field names.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Named {
+    Nothing,
+    One(Part),
+    /// Several, such as `MM/YY`: it asks for the whole.
+    Several,
+}
+
+impl Named {
+    const fn part(self) -> Option<Part> {
+        match self {
+            Self::One(part) => Some(part),
+            Self::Nothing | Self::Several => None,
         }
     }
 }
 
 /// Returns the part of a date that a field asks for: by its list, else by its own words.
-/// A field that names two parts, such as `MM/YY`, asks for the whole.
-fn part(parts: &Lexicon<Part>, draft: &Draft<'_>) -> Option<Part> {
+fn named(parts: &Lexicon<Part>, draft: &Draft<'_>) -> Named {
     if let Some(part) = options::part(&draft.options) {
-        return Some(part);
+        return Named::One(part);
     }
     let seen = draft.seen;
     let names = &seen.names;
@@ -97,12 +140,12 @@ fn part(parts: &Lexicon<Part>, draft: &Draft<'_>) -> Option<Part> {
         }
         for hit in parts.find(&text) {
             match found {
-                Some(part) if part != hit.meaning => return None,
+                Some(part) if part != hit.meaning => return Named::Several,
                 _ => found = Some(hit.meaning),
             }
         }
     }
-    found
+    found.map_or(Named::Nothing, Named::One)
 }
 
 struct Whose<'a, 'b> {

@@ -2,16 +2,60 @@
 
 use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
-use super::{
-    Draft, Lexicon, Text,
-    votes::Votes,
-    words::{Aim, LOG_IN_HINTS, PURPOSES, SIGN_UP_HINTS, UNSENT},
-};
+use super::{Draft, Lexicon, Text, votes::Votes, words};
 use crate::form::{
     field::Shape,
     kind::Kind,
     sight::{Press, Sighting, Voice, What},
 };
+
+/// What a form is for.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(in crate::form) enum Aim {
+    /// Signing in to an account.
+    LogIn,
+    /// Making an account.
+    SignUp,
+    /// Changing a password.
+    Change,
+    /// Getting back into an account.
+    Recover,
+    /// Buying or booking.
+    Checkout,
+    /// Having news sent.
+    Newsletter,
+    /// Writing to somebody.
+    Contact,
+    /// Finding something.
+    Search,
+    /// Proving by a code who one is.
+    Code,
+}
+
+/// Every aim, with its word.
+const TOKENS: [(Aim, &str); 9] = [
+    (Aim::LogIn, "log-in"),
+    (Aim::SignUp, "sign-up"),
+    (Aim::Change, "change-password"),
+    (Aim::Recover, "recover"),
+    (Aim::Checkout, "checkout"),
+    (Aim::Newsletter, "newsletter"),
+    (Aim::Contact, "contact"),
+    (Aim::Search, "search"),
+    (Aim::Code, "code"),
+];
+
+impl Aim {
+    /// Returns the aim of that word.
+    pub(super) fn from_token(token: &str) -> Option<Self> {
+        TOKENS.iter().find(|(_, word)| *word == token).map(|(aim, _)| *aim)
+    }
+
+    /// Returns the word for what a form is for, as far as that is known.
+    pub(in crate::form) fn token(aim: Option<Self>) -> &'static str {
+        TOKENS.iter().find(|(it, _)| Some(*it) == aim).map_or("other", |(_, word)| word)
+    }
+}
 
 /// What a form is for, as far as the page tells.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -41,11 +85,10 @@ pub(super) fn all(
     votes: &[Votes],
     kinds: &[Kind],
 ) -> Vec<Purpose> {
-    let hints = [(Aim::LogIn, LOG_IN_HINTS), (Aim::SignUp, SIGN_UP_HINTS)];
     let judge = Judge {
-        aims: Lexicon::new(PURPOSES.iter().copied()),
-        hints: Lexicon::new(hints.into_iter()),
-        elsewhere: Lexicon::new(core::iter::once(((), UNSENT))),
+        aims: Lexicon::new(words::purposes()),
+        hints: Lexicon::new(words::hints()),
+        elsewhere: words::PURPOSES.lexicon("unsent"),
     };
     let mut purposes: Vec<Purpose> = Vec::new();
     for draft in drafts {

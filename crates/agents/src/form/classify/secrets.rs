@@ -7,7 +7,7 @@ use super::{
     Draft, autocomplete,
     phrase::{Lexicon, Text},
     votes::{FAR, Judge, LONG, MARKS, Voice},
-    words::PRIVATE,
+    words,
 };
 use crate::form::{
     field::Shape,
@@ -23,7 +23,7 @@ const VAGUE: [&str; 3] = ["cid", "pan", "csc"];
 
 /// Returns for each field what it asks for that only the person may give.
 pub(in crate::form) fn secrets(judge: &Judge, drafts: &[Draft<'_>]) -> Vec<Option<Secret>> {
-    let private = Lexicon::new(PRIVATE.iter().copied());
+    let private = Lexicon::new(words::private());
     drafts.iter().map(|draft| secret(draft, judge, &private)).collect()
 }
 

@@ -10,19 +10,15 @@ use alloc::{
     vec::Vec,
 };
 
-use super::{
-    autocomplete,
-    phrase::Text,
-    words::{self, PURPOSES},
-};
-use crate::form::{Kind, read::tests::page::Page};
+use super::{autocomplete, phrase::Text, words};
+use crate::form::{Kind, read::tests::page::Page, read_with};
 
-/// Reads one line with a label, in a form that says nothing.
+/// Reads one line with a label by the rules alone, in a form that says nothing.
 fn labelled(label: &str) -> Kind {
     let mut page = Page::new();
     let form = page.place(0, "form", "");
     page.labelled(form, label, "");
-    page.read().fields[0].kind
+    read_with(&page.sighting, None).fields[0].kind
 }
 
 /// Reads one line that only has a name.
@@ -32,7 +28,7 @@ fn named(name: &str) -> Kind {
     page.field(form, "", |seen| {
         seen.attributes.insert("name".into(), name.into());
     });
-    page.read().fields[0].kind
+    read_with(&page.sighting, None).fields[0].kind
 }
 
 fn all(kind: Kind, labels: &str) {
@@ -242,8 +238,8 @@ fn the_attribute_is_read_as_the_standard_says() {
 
 #[test]
 fn phrases_are_written_as_texts_are_folded() {
-    for row in words::rows() {
-        for phrase in row.says.split(',').map(|phrase| phrase.trim().trim_start_matches('*')) {
+    for (_, says) in words::kinds() {
+        for phrase in says.split(',').map(|phrase| phrase.trim().trim_start_matches('*')) {
             let letters: String =
                 phrase.chars().filter(|c| !c.is_whitespace() && !matches!(c, '\'')).collect();
             assert_eq!(Text::new(phrase).solid(), letters, "{phrase}");
@@ -255,12 +251,11 @@ fn phrases_are_written_as_texts_are_folded() {
 #[test]
 fn no_phrase_is_listed_twice_for_different_kinds() {
     let mut seen: BTreeMap<String, Kind> = BTreeMap::new();
-    for row in words::rows() {
-        for phrase in row.says.split(',') {
+    for ((kind, _), says) in words::kinds() {
+        for phrase in says.split(',') {
             let folded = Text::new(phrase).solid().to_string();
-            let other = seen.insert(folded, row.kind).filter(|kind| *kind != row.kind);
-            assert!(other.is_none(), "{phrase}: {} and {:?}", row.kind, other);
+            let other = seen.insert(folded, kind).filter(|it| *it != kind);
+            assert!(other.is_none(), "{phrase}: {kind} and {other:?}");
         }
     }
-    assert!(PURPOSES.iter().all(|(_, says)| !says.is_empty()));
 }

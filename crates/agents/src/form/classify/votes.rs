@@ -78,15 +78,21 @@ pub(super) struct Votes {
     by_kind: BTreeMap<Kind, i32>,
     /// Whether words say which of old and new a password is.
     pub(super) says_which: bool,
-    /// Whether an attribute says what the field asks for.
+    /// What the field asks for by its attribute, or by the question of its group.
     pub(super) told: Option<Kind>,
     /// What each text speaks for.
     pub(super) heard: Vec<Heard>,
+    /// Whether there is something to read at the field.
+    pub(super) read: bool,
+    /// Texts that were heard.
+    said: Vec<(String, Voice)>,
 }
 
 /// What one text speaks for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heard {
+    /// What the text is.
+    pub(super) voice: Voice,
     /// How much the text weighs, by which it is known.
     pub(super) weight: i32,
     /// The kind of its strongest phrase.
@@ -111,8 +117,7 @@ pub(super) enum Voice {
 
 impl Judge {
     pub(in crate::form) fn new() -> Self {
-        let rows = words::rows().map(|row| ((row.kind, row.strength), row.says));
-        Self { lexicon: Lexicon::new(rows) }
+        Self { lexicon: Lexicon::new(words::kinds()) }
     }
 
     /// Collects what speaks for each kind of a field.
@@ -126,13 +131,6 @@ impl Judge {
         }
         self.hear(&mut votes, &names.aria, weight::ARIA, Voice::Prose);
         self.hear(&mut votes, &names.placeholder, weight::PLACEHOLDER, Voice::Prose);
-        self.hear(&mut votes, &names.title, weight::TITLE, Voice::Prose);
-        self.hear(&mut votes, seen.attribute("name"), weight::NAME, Voice::Identifier);
-        self.hear(&mut votes, seen.attribute("id"), weight::ID, Voice::Identifier);
-        for mark in MARKS {
-            self.hear(&mut votes, seen.attribute(mark), weight::MARK, Voice::Identifier);
-        }
-        self.hear(&mut votes, seen.attribute("class"), weight::CLASS, Voice::Identifier);
         let unnamed = own.iter().all(|text| text.is_empty());
         if unnamed {
             let far = usize::try_from(names.before_level).unwrap_or(usize::MAX);
@@ -140,6 +138,15 @@ impl Judge {
             self.hear(&mut votes, &names.before, near, Voice::Prose);
             self.hear(&mut votes, &names.table.column, weight::TABLE, Voice::Prose);
             self.hear(&mut votes, &names.table.row, weight::TABLE, Voice::Prose);
+        }
+        self.hear(&mut votes, &names.title, weight::TITLE, Voice::Prose);
+        self.hear(&mut votes, seen.attribute("name"), weight::NAME, Voice::Identifier);
+        self.hear(&mut votes, seen.attribute("id"), weight::ID, Voice::Identifier);
+        for mark in MARKS {
+            self.hear(&mut votes, seen.attribute(mark), weight::MARK, Voice::Identifier);
+        }
+        self.hear(&mut votes, seen.attribute("class"), weight::CLASS, Voice::Identifier);
+        if unnamed {
             self.hear_around(&mut votes, sighting, seen);
         }
         // A list often opens with the question: `Birth month`, `Select a country`. Lists that
@@ -171,12 +178,18 @@ impl Judge {
             return;
         }
         let text = Text::new(raw);
+        // What stands in two places is said once.
+        if votes.said.iter().any(|(other, said)| *said == voice && other == text.solid()) {
+            return;
+        }
+        votes.said.push((text.solid().into(), voice));
+        votes.read |= voice == Voice::Prose;
         if let Some((kind, strength)) = self.best(&text, voice) {
             let whole = self.is_whole(&text, kind);
             let explicit =
                 matches!(kind, Kind::NewPassword | Kind::CurrentPassword) && strength > 8;
             votes.says_which |= explicit;
-            votes.heard.push(Heard { weight, kind, strength, whole });
+            votes.heard.push(Heard { voice, weight, kind, strength, whole });
             votes.add(kind, weight.saturating_mul(strength));
         }
     }

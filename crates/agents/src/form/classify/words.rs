@@ -1,66 +1,141 @@
-//! The words by which fields are known, in many languages, ordered by kind.
-//!
-//! A word table is data: rows of phrases that speak for a kind, and how strongly. All
-//! phrases are written as `Text` folds them: lower case, Latin and Greek letters without
-//! accents. A phrase matches whole words in a row; one that begins with `*` matches
-//! anywhere, also across words, because identifiers often have no gaps. Scripts that do
-//! not part words always match anywhere.
+//! The words by which fields, forms, controls and lists are known, in many languages: data,
+//! in `crates/agents/words`.
 
-mod address;
-mod identity;
-mod money;
-mod other;
-mod private;
-mod purposes;
-mod secret;
-mod traps;
+use super::{phrase::Lexicon, purpose::Aim};
+use crate::form::kind::{Kind, Secret};
 
-use crate::form::kind::Kind;
-
-pub(super) use private::PRIVATE;
-
-pub(in crate::form) use purposes::{
-    ASIDES, Aim, LOG_IN_HINTS, PURPOSES, SENDS, SIGN_UP_HINTS, UNSENT,
-};
-pub(in crate::form) use traps::{BAIT, HUMAN, MARKS, TRAPS};
-
-/// Phrases that speak for a kind.
+/// Phrases in sections. A section is a head in brackets at the beginning of a line, and
+/// phrases that are parted by commas; what stands before the first explains the list.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
-    /// The kind.
-    pub(super) kind: Kind,
-    /// How strongly, where 10 leaves no doubt.
-    pub(super) strength: i32,
-    /// The phrases, parted by commas.
-    pub(super) says: &'static str,
+pub(in crate::form) struct List(&'static str);
+
+const KINDS: List = List(include_str!("../../../words/kinds.txt"));
+const PRIVATE: List = List(include_str!("../../../words/private.txt"));
+pub(in crate::form) const CONTROLS: List = List(include_str!("../../../words/controls.txt"));
+pub(in crate::form) const LISTS: List = List(include_str!("../../../words/lists.txt"));
+pub(in crate::form) const MONEY: List = List(include_str!("../../../words/money.txt"));
+pub(in crate::form) const PURPOSES: List = List(include_str!("../../../words/purposes.txt"));
+pub(in crate::form) const TRAPS: List = List(include_str!("../../../words/traps.txt"));
+
+impl List {
+    /// Returns every section: the first word of its head, the rest of it, and its phrases.
+    pub(in crate::form) fn sections(
+        self,
+    ) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+        let sections = self.0.split("\n[").skip(1).filter_map(|section| section.split_once(']'));
+        sections.map(|(head, says)| {
+            let (first, rest) = head.split_once(' ').unwrap_or((head, ""));
+            (first, rest, says)
+        })
+    }
+
+    /// Returns the sections whose head begins with a word: the rest of it, and the phrases.
+    pub(in crate::form) fn under(
+        self,
+        word: &str,
+    ) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.sections()
+            .filter_map(move |(first, rest, says)| (first == word).then_some((rest, says)))
+    }
+
+    /// Returns each phrase of those sections.
+    pub(in crate::form) fn phrases(self, word: &str) -> impl Iterator<Item = &'static str> {
+        self.under(word).flat_map(|(_, says)| says.split(',')).map(str::trim)
+    }
+
+    /// Returns those phrases, to be looked for in texts.
+    pub(in crate::form) fn lexicon(self, word: &str) -> Lexicon<()> {
+        Lexicon::new(self.under(word).map(|(_, says)| ((), says)))
+    }
 }
 
-const fn row(kind: Kind, strength: i32, says: &'static str) -> Row {
-    Row { kind, strength, says }
+/// Returns the phrases that speak for a kind, and how strongly.
+pub(super) fn kinds() -> impl Iterator<Item = ((Kind, i32), &'static str)> {
+    KINDS.sections().map(|(kind, strength, says)| {
+        // `none` has no token.
+        let kind = Kind::from_token(kind).unwrap_or_default();
+        ((kind, strength.parse().unwrap_or_default()), says)
+    })
 }
 
-/// All tables.
-pub(super) const TABLES: &[&[Row]] = &[
-    identity::NAMES,
-    identity::ACCOUNTS,
-    identity::REACHED,
-    address::ADDRESSES,
-    address::WORK,
-    money::CARDS,
-    money::AMOUNTS,
-    secret::NEW,
-    secret::OLD,
-    secret::CODES,
-    other::PERSON,
-    other::NOTHING,
-];
-
-/// Returns every row of every table.
-pub(super) fn rows() -> impl Iterator<Item = &'static Row> {
-    TABLES.iter().flat_map(|table| table.iter())
-}
-
-/// Returns the phrases of a kind's strongest row.
+/// Returns the phrases that speak most for a kind.
 pub(super) fn of(kind: Kind) -> &'static str {
-    rows().find(|row| row.kind == kind).map_or("", |row| row.says)
+    KINDS.under(kind.token()).next().map_or("", |(_, says)| says)
+}
+
+/// Returns the phrases that speak for what only the person may give.
+pub(super) fn private() -> impl Iterator<Item = (Secret, &'static str)> {
+    let heads = [
+        ("national-id", Secret::NationalId),
+        ("bank-account", Secret::BankAccount),
+        ("security-answer", Secret::SecurityAnswer),
+    ];
+    let lists = heads.into_iter().map(|(head, secret)| (secret, PRIVATE.under(head)));
+    lists.flat_map(|(secret, list)| list.map(move |(_, says)| (secret, says)))
+}
+
+/// Returns the phrases that tell what a form is for.
+pub(in crate::form) fn purposes() -> impl Iterator<Item = (Aim, &'static str)> {
+    let sections = PURPOSES.sections();
+    sections.filter_map(|(aim, _, says)| Aim::from_token(aim).map(|aim| (aim, says)))
+}
+
+/// Returns the phrases that hint at it.
+pub(super) fn hints() -> impl Iterator<Item = (Aim, &'static str)> {
+    let hints = PURPOSES.under("hints");
+    hints.filter_map(|(aim, says)| Aim::from_token(aim).map(|aim| (aim, says)))
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::{collections::BTreeSet, vec::Vec};
+
+    use super::*;
+
+    #[test]
+    fn a_list_has_sections_and_what_explains_them() {
+        let list =
+            List("Of [this] and that.\n\n[fruit sour]\nlemon,\nsloe\n\n[fruit]\npear\n[nut]\n");
+        let all: Vec<_> = list.sections().collect();
+        assert_eq!(
+            all,
+            [("fruit", "sour", "\nlemon,\nsloe\n"), ("fruit", "", "\npear"), ("nut", "", "\n")]
+        );
+        assert_eq!(list.phrases("fruit").collect::<Vec<_>>(), ["lemon", "sloe", "pear"]);
+        assert!(list.lexicon("fruit").is_in("two lemon trees"));
+        assert_eq!(list.phrases("fruits").count(), 0);
+    }
+
+    // A head that nobody reads would drop its phrases without a word.
+    #[test]
+    fn every_head_is_known_and_has_phrases() {
+        for (kind, strength, says) in KINDS.sections() {
+            assert!(kind == "none" || Kind::from_token(kind).is_some(), "{kind}");
+            assert!(strength.parse::<i32>().is_ok_and(|it| (1..=20).contains(&it)), "{kind}");
+            assert!(!says.trim().is_empty(), "{kind}");
+        }
+        assert_eq!(private().count(), PRIVATE.sections().count());
+        let known = [
+            (CONTROLS, "onward send save sign enters delete aside agrees agreed closes crosses"),
+            (
+                LISTS,
+                "countries states state-codes months titles sexes cards languages currencies day \
+                 month year captcha",
+            ),
+            (MONEY, "pay subscribe news costs signs codes coins total"),
+            (
+                PURPOSES,
+                "log-in sign-up change-password recover checkout newsletter contact search code \
+                 hints sends unsent asides",
+            ),
+            (TRAPS, "marks bait human says keeps empty unless"),
+        ];
+        for (list, heads) in known {
+            let found: BTreeSet<&str> = list.sections().map(|(first, ..)| first).collect();
+            assert_eq!(found, heads.split(' ').collect());
+            assert!(found.iter().all(|head| list.phrases(head).all(|phrase| !phrase.is_empty())));
+        }
+        assert_eq!(purposes().count(), 9);
+        assert_eq!(hints().count(), 2);
+    }
 }

@@ -2,10 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::form::classify::{
-    Lexicon, Text,
-    words::{BAIT, HUMAN, MARKS, TRAPS},
-};
+use crate::form::classify::{Lexicon, Text, words::TRAPS};
 
 /// Letters between a word for leaving and a word for empty that still go together, in bytes.
 const BETWEEN: usize = 40;
@@ -23,15 +20,14 @@ pub(super) struct Traps {
 
 impl Traps {
     pub(super) fn new() -> Self {
-        let list = |says: &'static str| Lexicon::new(core::iter::once(((), says)));
         Self {
-            marks: list(MARKS),
-            bait: list(BAIT),
-            says: Lexicon::new(TRAPS.iter().map(|trap| (trap.language, trap.says))),
-            keeps: Lexicon::new(TRAPS.iter().map(|trap| (trap.language, trap.keeps))),
-            empty: Lexicon::new(TRAPS.iter().map(|trap| (trap.language, trap.empty))),
-            unless: Lexicon::new(TRAPS.iter().map(|trap| (trap.language, trap.unless))),
-            human: list(HUMAN),
+            marks: TRAPS.lexicon("marks"),
+            bait: TRAPS.lexicon("bait"),
+            says: Lexicon::new(TRAPS.under("says")),
+            keeps: Lexicon::new(TRAPS.under("keeps")),
+            empty: Lexicon::new(TRAPS.under("empty")),
+            unless: Lexicon::new(TRAPS.under("unless")),
+            human: TRAPS.lexicon("human"),
         }
     }
 

@@ -6,7 +6,7 @@ use core::array;
 use crate::form::kind::Kind;
 
 /// What the file begins with: its name and its format.
-const MAGIC: &[u8] = b"fields1\n";
+const MAGIC: &[u8] = b"fields2\n";
 /// Kinds that a file can know.
 pub const MOST_KINDS: usize = 64;
 /// Entries of the table of shares.
@@ -20,9 +20,8 @@ pub(super) type Scores = [i32; MOST_KINDS];
 pub struct Model<'a> {
     /// The kinds that it knows, by their place in the vocabulary.
     kinds: &'a [u8],
-    /// Below this share, in hundredths, a field is left as `none`: where the rules say the
-    /// same, and where they do not.
-    margins: [u8; 2],
+    /// Below this share, in hundredths, a field is left as `none`.
+    pub(super) margin: u8,
     /// What speaks for a kind after another; the last row is for the first field.
     follows: &'a [u8],
     /// The share of a kind that is so far behind the best one.
@@ -37,7 +36,7 @@ impl<'a> Model<'a> {
     /// Reads the bytes of a model; nothing if they are none.
     pub fn new(bytes: &'a [u8]) -> Option<Self> {
         let rest = bytes.strip_prefix(MAGIC)?;
-        let (&[count, agreed, alone], rest) = rest.split_first_chunk::<3>()?;
+        let (&[count, margin], rest) = rest.split_first_chunk::<2>()?;
         let (length, rest) = rest.split_first_chunk::<4>()?;
         let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
         let count = usize::from(count);
@@ -49,21 +48,20 @@ impl<'a> Model<'a> {
         let (shares, rest) = rest.split_at_checked(SHARES.checked_mul(2)?)?;
         let (traits, weights) = rest.split_at_checked(length.checked_mul(4)?)?;
         let whole = length.checked_mul(count)? == weights.len();
-        let margins = [agreed, alone];
-        whole.then_some(Self { kinds, margins, follows, shares, traits, weights })
+        whole.then_some(Self { kinds, margin, follows, shares, traits, weights })
     }
 
     /// Returns the bytes of a model. The traits come with their weights, sorted by number.
     pub fn bytes(
         kinds: &[Kind],
-        margins: [u8; 2],
+        margin: u8,
         follows: &[i8],
         shares: &[u16],
         traits: &[(u32, alloc::vec::Vec<i8>)],
     ) -> alloc::vec::Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         bytes.push(u8::try_from(kinds.len()).unwrap_or(u8::MAX));
-        bytes.extend(margins);
+        bytes.push(margin);
         bytes.extend(u32::try_from(traits.len()).unwrap_or(u32::MAX).to_le_bytes());
         bytes.extend(kinds.iter().map(|kind| *kind as u8));
         bytes.extend(follows.iter().map(|weight| weight.cast_unsigned()));
@@ -77,13 +75,6 @@ impl<'a> Model<'a> {
     /// Returns how many kinds it knows.
     pub(super) const fn count(&self) -> usize {
         self.kinds.len()
-    }
-
-    /// Returns the least share, in hundredths, with which a field gets a kind that the rules
-    /// agree to, or that they do not.
-    pub(super) const fn margin(&self, agreed: bool) -> u8 {
-        let [with, without] = self.margins;
-        if agreed { with } else { without }
     }
 
     /// Returns a kind by its place in the model.

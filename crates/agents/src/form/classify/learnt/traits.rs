@@ -1,7 +1,7 @@
 //! What the model looks at: everything that a page says of a field, as numbers of words,
 //! pieces of words and facts.
 
-use alloc::{collections::BTreeMap, string::String};
+use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
 use super::super::{
     Aim, Draft, Text, options,
@@ -223,7 +223,7 @@ impl Scene<'_, '_> {
         let language = self.sighting.language.get(..2).unwrap_or_default();
         emit.one("language", &language.to_ascii_lowercase());
         let aim = self.aims.get(&draft.form).copied().flatten();
-        emit.one("aim", aim_word(aim));
+        emit.one("aim", Aim::token(aim));
         emit.one("options", count(draft.options.len()));
         let [before, _, after, _] = self.beside(at);
         let same = |other: Option<usize>| {
@@ -252,7 +252,7 @@ impl Scene<'_, '_> {
         emit.one("rule", mine);
         emit.pair("rule shape", mine, draft.shape.token());
         let aim = self.aims.get(&draft.form).copied().flatten();
-        emit.pair("rule aim", mine, aim_word(aim));
+        emit.pair("rule aim", mine, Aim::token(aim));
         emit.pair("rule length", mine, length(draft.seen.attribute("maxlength")));
         let language = self.sighting.language.get(..2).unwrap_or_default();
         emit.pair("rule language", mine, &language.to_ascii_lowercase());
@@ -306,6 +306,17 @@ impl Scene<'_, '_> {
                 emit.pair(both, mine, other);
             }
         }
+        let mut others: Vec<Kind> = Vec::new();
+        for (other, it) in self.drafts.iter().enumerate() {
+            let kind = self.kind(other);
+            let mine = it.form == draft.form && it.seen_by_people && other != at;
+            if mine && kind != Kind::None && !others.contains(&kind) {
+                others.push(kind);
+            }
+        }
+        for other in others {
+            emit.pair("rule and form", mine, other.token());
+        }
         let again = (0..at).any(|other| {
             let same = self.drafts.get(other).is_some_and(|it| it.form == draft.form);
             same && self.kind(other) == self.kind(at)
@@ -319,21 +330,6 @@ fn named<'a>(draft: &'a Draft<'_>) -> &'a str {
     let names = &draft.seen.names;
     let all = [&names.associated, &names.wrapping, &names.labelled_by, &names.before];
     all.into_iter().find(|text| !text.is_empty()).map_or("", String::as_str)
-}
-
-fn aim_word(aim: Option<Aim>) -> &'static str {
-    match aim {
-        None => "other",
-        Some(Aim::LogIn) => "log-in",
-        Some(Aim::SignUp) => "sign-up",
-        Some(Aim::Change) => "change-password",
-        Some(Aim::Recover) => "recover",
-        Some(Aim::Checkout) => "checkout",
-        Some(Aim::Newsletter) => "newsletter",
-        Some(Aim::Contact) => "contact",
-        Some(Aim::Search) => "search",
-        Some(Aim::Code) => "code",
-    }
 }
 
 fn length(raw: &str) -> &'static str {

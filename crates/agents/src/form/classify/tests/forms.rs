@@ -216,3 +216,60 @@ fn words_of_a_saved_page_s_address_do_not_count() {
     page.sighting.url = "file:///tmp/login.html".into();
     assert_eq!(tokens(&page), ["email"]);
 }
+
+#[test]
+fn a_name_beside_a_family_name_is_the_given_one() {
+    let page = form("", "", &[("Nombre", ""), ("Apellidos", "")], "Enviar");
+    assert_eq!(tokens(&page), ["given-name", "family-name"]);
+    let page = form("", "", &[("Prénom", ""), ("Nom", "")], "Envoyer");
+    assert_eq!(tokens(&page), ["given-name", "family-name"]);
+    let page = form("", "", &[("Name", ""), ("Email", "type=email")], "Send");
+    assert_eq!(tokens(&page), ["name", "email"]);
+}
+
+#[test]
+fn a_date_as_a_whole_is_not_taken_apart() {
+    let card = ("Card number", "");
+    let page = form("", "", &[card, ("Expiry", "name=expMonthYear placeholder=MM/YY")], "Pay");
+    assert_eq!(tokens(&page), ["cc-number", "cc-exp"]);
+    let page = form("", "", &[card, ("Udløber (mm/åå)", "autocomplete=cc-exp")], "Pay");
+    assert_eq!(tokens(&page), ["cc-number", "cc-exp"]);
+}
+
+#[test]
+fn a_telephone_for_the_day_is_a_telephone_in_parts() {
+    let mut page = Page::new();
+    let form = page.place(0, "form", "");
+    for (part, most) in [(1, "3"), (2, "3"), (3, "4")] {
+        page.field(form, "", |seen| {
+            seen.attributes.insert("name".into(), alloc::format!("day_phone_part{part}"));
+            seen.attributes.insert("maxlength".into(), most.into());
+        });
+    }
+    assert_eq!(tokens(&page), ["tel-area-code", "tel-local", "tel-local"]);
+}
+
+#[test]
+fn hours_of_a_time_zone_are_not_dialled() {
+    let mut page = Page::new();
+    let form = page.place(0, "form", "");
+    page.list(form, "", &["(WEZ +1:00) Berlin", "(WEZ +2:00) Kairo", "(WEZ +3:00) Riyadh"]);
+    page.list(form, "", &["Germany (+49)", "France (+33)", "Italy (+39)"]);
+    assert_eq!(tokens(&page), ["none", "tel-country-code"]);
+}
+
+#[test]
+fn a_place_of_birth_is_no_address() {
+    for label in ["City of birth", "Country of Birth", "Geburtsort", "Lieu de naissance"] {
+        let page = form("", "", &[(label, "")], "Send");
+        assert_eq!(tokens(&page), ["none"], "{label}");
+    }
+}
+
+#[test]
+fn an_identifier_does_not_outweigh_a_label_that_says_something_else() {
+    let page = form("", "", &[("Minimum length of stay", "id=url name=min_stay")], "Send");
+    assert_eq!(tokens(&page), ["none"]);
+    let page = form("", "", &[("Website", "id=url")], "Send");
+    assert_eq!(tokens(&page), ["url"]);
+}

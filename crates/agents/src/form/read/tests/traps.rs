@@ -128,9 +128,8 @@ fn hints_and_placeholders_say_so_too_and_identifiers_only_by_what_marks_traps() 
 
 #[test]
 fn thirty_languages_are_known() {
-    assert!(TRAPS.len() >= 30, "{}", TRAPS.len());
-    let mut languages: alloc::vec::Vec<_> = TRAPS.iter().map(|trap| trap.language).collect();
-    languages.sort_unstable();
-    languages.dedup();
-    assert_eq!(languages.len(), TRAPS.len());
+    let languages: alloc::vec::Vec<_> = TRAPS.under("says").map(|(language, _)| language).collect();
+    assert!(languages.len() >= 30, "{}", languages.len());
+    let once: alloc::collections::BTreeSet<_> = languages.iter().collect();
+    assert_eq!(once.len(), languages.len());
 }
