@@ -54,8 +54,7 @@ pub use kind::{Class, Kind, Secret};
 pub use plan::Why;
 pub use profile::{ANSWERS, Holds, Profile};
 pub use read::{
-    Alone, Aside, Complaint, Reading, alone, aside, document, examples, pressable, read, read_with,
-    said_by,
+    Alone, Aside, Complaint, Reader, Reading, alone, aside, document, pressable, read, said_by,
 };
 pub use report::{Origin, Row, Sent, Status};
 pub use sight::{

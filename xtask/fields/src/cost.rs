@@ -6,9 +6,8 @@ use std::{
 };
 
 use pointsman_agents::form::{
-    Names, Place, Seen, SeenOption, Sighting,
+    Names, Place, Reader, Seen, SeenOption, Sighting,
     learnt::{Model, WEIGHTS},
-    read_with,
 };
 
 /// Readings of each sort, after some to warm up.
@@ -52,13 +51,13 @@ pub struct Cost {
 
 /// Measures both in turns, so that a noisy machine is as noisy for both.
 pub fn measure() -> Cost {
-    let form = form();
+    let (form, reader) = (form(), Reader::default());
     let model = Model::new(WEIGHTS);
     let mut times = [Vec::new(), Vec::new()];
     for round in 0..WARM + ROUNDS {
         for (model, times) in [model.as_ref(), None].into_iter().zip(&mut times) {
             let started = Instant::now();
-            let read = black_box(read_with(black_box(&form), model));
+            let read = black_box(reader.read_with(black_box(&form), model));
             let took = started.elapsed();
             if round >= WARM {
                 let fields = u32::try_from(read.typings.len()).unwrap_or(u32::MAX).max(1);
@@ -109,7 +108,7 @@ mod tests {
 
     #[test]
     fn every_field_of_the_form_is_typed() {
-        let read = read_with(&form(), None);
+        let read = Reader::default().read_with(&form(), None);
         assert_eq!(read.typings.len(), 2 * ASKED.len() + 1);
         assert!(measure().rules > Duration::ZERO);
     }

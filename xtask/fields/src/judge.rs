@@ -1,7 +1,9 @@
 //! How many fields get a kind that their label permits, and how many would be filled with
 //! the wrong thing: by the model, by the rules alone, and by a trivial classifier.
 
-use pointsman_agents::form::{Field, Fill, Kind, Reading, learnt::Model, read_with};
+use std::sync::LazyLock;
+
+use pointsman_agents::form::{Field, Fill, Kind, Reader, Reading, learnt::Model};
 
 use crate::{
     data::{Label, Page},
@@ -11,6 +13,8 @@ use crate::{
 
 /// Margins on either side that count as near.
 const NEAR: usize = 10;
+/// Made once for all pages.
+static READER: LazyLock<Reader> = LazyLock::new(Reader::default);
 
 /// What one classifier made of a field.
 #[derive(Clone, Copy, Debug, Default)]
@@ -116,8 +120,8 @@ impl Verdict<'_> {
 impl<'a> Judged<'a> {
     /// Judges the visible fields of a page.
     pub fn page(&mut self, page: &'a Page, model: Option<&Model<'_>>) {
-        let learnt = read_with(&page.sighting, model);
-        let by_rules = read_with(&page.sighting, None);
+        let learnt = READER.read_with(&page.sighting, model);
+        let by_rules = READER.read_with(&page.sighting, None);
         for label in page.labels.iter().filter(|label| label.visible) {
             let field = find(&learnt, label);
             let typing = field.and_then(|field| learnt.typings.get(&field.id));

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pointsman_agents::form::{
-    Kind, examples,
+    Kind, Reader,
     learnt::{Example, MOST_KINDS, Model, Origin, SHARES, canonical},
 };
 
@@ -73,7 +73,8 @@ pub struct Lesson<'a> {
 
 /// Prepares pages once for any number of trainings.
 pub fn lessons(pages: &[Page]) -> Vec<Lesson<'_>> {
-    pages.iter().map(|page| Lesson { page, fields: examples(&page.sighting) }).collect()
+    let reader = Reader::default();
+    pages.iter().map(|page| Lesson { page, fields: reader.examples(&page.sighting) }).collect()
 }
 
 impl Lesson<'_> {

@@ -101,8 +101,8 @@ fn rule(judge: &Judge, sighting: &Sighting, drafts: &[Draft<'_>]) -> Ruled {
     let mut votes: Vec<Votes> = drafts.iter().map(|draft| judge.votes(sighting, draft)).collect();
     let mut kinds: Vec<Kind> =
         drafts.iter().zip(&votes).map(|(draft, votes)| votes.pick(draft)).collect();
-    let purposes = purpose::all(sighting, drafts, &votes, &kinds);
-    parts::settle(sighting, drafts, &mut votes, &mut kinds);
+    let purposes = purpose::all(&judge.aims, sighting, drafts, &votes, &kinds);
+    parts::settle(&judge.dates, sighting, drafts, &mut votes, &mut kinds);
     let aims: BTreeMap<Option<usize>, Option<Aim>> =
         purposes.iter().map(|purpose| (purpose.form, purpose.aim)).collect();
     context::settle(drafts, &votes, &aims, &mut kinds);

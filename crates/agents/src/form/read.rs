@@ -65,33 +65,60 @@ pub struct Reading {
     pub typings: BTreeMap<String, Typing>,
 }
 
-/// Reads a sighting.
+/// Reads a sighting. Where many are read, a [`Reader`] is made once.
 pub fn read(sighting: &Sighting) -> Reading {
-    read_with(sighting, Model::new(learnt::WEIGHTS).as_ref())
+    Reader::default().read(sighting)
 }
 
-/// Returns the fields of a sighting as a model is trained on them.
-pub fn examples(sighting: &Sighting) -> Vec<Example> {
-    let lexicons = Lexicons::new();
-    let logicals = draft::logicals(sighting, &lexicons);
-    classify::examples(&classify::Judge::new(), sighting, &drafts(sighting, &logicals, &lexicons))
+/// Reads sightings. It holds all words in a form in which they are quickly found: making one takes
+/// longer than reading a page.
+#[derive(Debug)]
+pub struct Reader {
+    lexicons: Lexicons,
+    judge: classify::Judge,
 }
 
-/// Reads a sighting with another model than the one that ships, or by the rules alone.
-pub fn read_with(sighting: &Sighting, model: Option<&Model<'_>>) -> Reading {
-    let lexicons = Lexicons::new();
-    let logicals = draft::logicals(sighting, &lexicons);
-    let container = container::choose(sighting, &logicals, &lexicons);
-    let drafts = drafts(sighting, &logicals, &lexicons);
-    let judge = classify::Judge::new();
-    let Typed { typings, purposes } = classify::kinds(&judge, sighting, &drafts, model);
-    let secrets = classify::secrets(&judge, &drafts);
+impl Default for Reader {
+    fn default() -> Self {
+        Self { lexicons: Lexicons::new(), judge: classify::Judge::new() }
+    }
+}
+
+impl Reader {
+    /// Reads a sighting.
+    pub fn read(&self, sighting: &Sighting) -> Reading {
+        self.read_with(sighting, Model::new(learnt::WEIGHTS).as_ref())
+    }
+
+    /// Returns the fields of a sighting as a model is trained on them.
+    pub fn examples(&self, sighting: &Sighting) -> Vec<Example> {
+        let logicals = draft::logicals(sighting, &self.lexicons);
+        let drafts = drafts(sighting, &logicals, &self.lexicons);
+        classify::examples(&self.judge, sighting, &drafts)
+    }
+
+    /// Reads a sighting with another model than the one that ships, or by the rules alone.
+    pub fn read_with(&self, sighting: &Sighting, model: Option<&Model<'_>>) -> Reading {
+        read_by((&self.lexicons, &self.judge), sighting, model)
+    }
+}
+
+fn read_by(
+    (lexicons, judge): (&Lexicons, &classify::Judge),
+    sighting: &Sighting,
+    model: Option<&Model<'_>>,
+) -> Reading {
+    let logicals = draft::logicals(sighting, lexicons);
+    let container = container::choose(sighting, &logicals, lexicons);
+    let drafts = drafts(sighting, &logicals, lexicons);
+    let Typed { typings, purposes } = classify::kinds(judge, sighting, &drafts, model);
+    let secrets = classify::secrets(judge, &drafts);
 
     let mut reading = Reading::default();
     let mut ids = Ids::default();
     let settled = typings.into_iter().zip(secrets);
     for ((logical, draft), (typing, secret)) in logicals.iter().zip(&drafts).zip(settled) {
-        let mut field = field(sighting, logical, draft, &lexicons);
+        let mut field = field(sighting, logical, draft, lexicons);
         let kind = typing.kind;
         field.kind = kind;
         // What its kind says already need not be said twice.
@@ -120,13 +147,14 @@ pub fn read_with(sighting: &Sighting, model: Option<&Model<'_>>) -> Reading {
     let purpose = purposes.iter().find(|purpose| Some(purpose.form) == form);
     reading.purpose = classify::Aim::token(purpose.and_then(|purpose| purpose.aim)).into();
     reading.controls = submit::controls(sighting, &container);
-    reading.submit = submit::choose(sighting, &container, &logicals, &lexicons);
+    reading.submit = submit::choose(sighting, &container, &logicals, lexicons);
     complaint::of_page(sighting, &mut reading.complaints);
     reading.signature = signature(&reading.fields);
     reading
 }
 
 /// Phrases that are looked for in several places.
+#[derive(Debug)]
 struct Lexicons {
     traps: trap::Traps,
     asides: classify::Lexicon<()>,

@@ -1,8 +1,8 @@
 //! When a page stands still, and what it is known by then.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, sync::LazyLock, time::Duration};
 
-use pointsman_agents::form::{self, Field, Reading};
+use pointsman_agents::form::{Field, Reader, Reading};
 use pointsman_kernel::id::Digest;
 use pointsman_runtime::clock::Stopwatch;
 use reqwest::Url;
@@ -12,6 +12,8 @@ use super::{Browser, BrowserError, look::Look};
 
 /// Fields that are named when a page does not stand still.
 const NAMED: usize = 4;
+/// Made once: that takes longer than reading a page.
+static READER: LazyLock<Reader> = LazyLock::new(Reader::default);
 
 /// A page that stands still.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,7 +109,7 @@ impl Browser {
     async fn stand(&self) -> Result<(String, Stand), BrowserError> {
         let Look { sighting, ready, document, status } = self.look_at_all().await?;
         self.looked(&sighting);
-        let reading = form::read(&sighting);
+        let reading = READER.read(&sighting);
         let fingerprint = fingerprint(&sighting.origin, &sighting.url, &reading.fields);
         let (url, origin, title) = (sighting.url, sighting.origin, sighting.title);
         let status = Some(status).filter(|status| *status > 0);

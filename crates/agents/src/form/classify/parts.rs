@@ -17,27 +17,39 @@ enum Of {
     Card,
 }
 
+/// Holds the phrases that tell the parts of dates.
+#[derive(Debug)]
+pub(super) struct Dates {
+    parts: Lexicon<Part>,
+    birth: Lexicon<()>,
+    card: Lexicon<()>,
+}
+
+impl Dates {
+    pub(super) fn new() -> Self {
+        let parts = [("day", Part::Day), ("month", Part::Month), ("year", Part::Year)];
+        let parts = parts.into_iter().map(|(word, part)| (part, words::LISTS.under(word)));
+        let parts = parts.flat_map(|(part, list)| list.map(move |(_, says)| (part, says)));
+        let card = [((), words::of(Kind::CcExp)), ((), "cc, card, credit, exp")];
+        Self {
+            parts: Lexicon::new(parts),
+            birth: Lexicon::new(core::iter::once(((), words::of(Kind::Bday)))),
+            card: Lexicon::new(card.into_iter()),
+        }
+    }
+}
+
 /// Types the parts of dates.
 pub(super) fn settle(
+    dates: &Dates,
     sighting: &Sighting,
     drafts: &[Draft<'_>],
     votes: &mut [Votes],
     kinds: &mut [Kind],
 ) {
-    let parts = [("day", Part::Day), ("month", Part::Month), ("year", Part::Year)];
-    let parts = parts.into_iter().map(|(word, part)| (part, words::LISTS.under(word)));
-    let parts = parts.flat_map(|(part, list)| list.map(move |(_, says)| (part, says)));
-    let parts = Lexicon::new(parts);
-    let named: Vec<Named> = drafts.iter().map(|draft| named(&parts, draft)).collect();
+    let named: Vec<Named> = drafts.iter().map(|draft| named(&dates.parts, draft)).collect();
     let found: Vec<Option<Part>> = named.iter().map(|named| named.part()).collect();
-    let judge = Whose {
-        sighting,
-        drafts,
-        birth: Lexicon::new(core::iter::once(((), words::of(Kind::Bday)))),
-        card: Lexicon::new(
-            [((), words::of(Kind::CcExp)), ((), "cc, card, credit, exp")].into_iter(),
-        ),
-    };
+    let judge = Whose { sighting, drafts, birth: &dates.birth, card: &dates.card };
     for at in 0..drafts.len() {
         let (Some(named), Some(kind)) = (named.get(at), kinds.get(at).copied()) else {
             continue;
@@ -151,8 +163,8 @@ fn named(parts: &Lexicon<Part>, draft: &Draft<'_>) -> Named {
 struct Whose<'a, 'b> {
     sighting: &'a Sighting,
     drafts: &'a [Draft<'b>],
-    birth: Lexicon<()>,
-    card: Lexicon<()>,
+    birth: &'a Lexicon<()>,
+    card: &'a Lexicon<()>,
 }
 
 impl Whose<'_, '_> {

@@ -69,9 +69,10 @@ pub(in crate::form) struct Purpose {
 /// Below this, nothing is known.
 const ENOUGH: i32 = 4;
 
-/// Holds the phrases while a page is judged.
-struct Judge {
-    aims: Lexicon<Aim>,
+/// Holds the phrases that tell what forms are for.
+#[derive(Debug)]
+pub(super) struct Aims {
+    says: Lexicon<Aim>,
     hints: Lexicon<Aim>,
     elsewhere: Lexicon<()>,
 }
@@ -80,16 +81,12 @@ type Scores = BTreeMap<Aim, i32>;
 
 /// Judges every form that has fields.
 pub(super) fn all(
+    judge: &Aims,
     sighting: &Sighting,
     drafts: &[Draft<'_>],
     votes: &[Votes],
     kinds: &[Kind],
 ) -> Vec<Purpose> {
-    let judge = Judge {
-        aims: Lexicon::new(words::purposes()),
-        hints: Lexicon::new(words::hints()),
-        elsewhere: words::PURPOSES.lexicon("unsent"),
-    };
     let mut purposes: Vec<Purpose> = Vec::new();
     for draft in drafts {
         if purposes.iter().all(|purpose| purpose.form != draft.form) {
@@ -100,7 +97,15 @@ pub(super) fn all(
     purposes
 }
 
-impl Judge {
+impl Aims {
+    pub(super) fn new() -> Self {
+        Self {
+            says: Lexicon::new(words::purposes()),
+            hints: Lexicon::new(words::hints()),
+            elsewhere: words::PURPOSES.lexicon("unsent"),
+        }
+    }
+
     fn aim(
         &self,
         sighting: &Sighting,
@@ -132,7 +137,7 @@ impl Judge {
     /// Lets a text speak once for each aim that it names.
     fn hear(&self, scores: &mut Scores, raw: &str, weight: i32) {
         let mut heard: Vec<Aim> = Vec::new();
-        for found in self.aims.find(&Text::new(raw)) {
+        for found in self.says.find(&Text::new(raw)) {
             if !heard.contains(&found.meaning) {
                 heard.push(found.meaning);
                 add(scores, found.meaning, weight);

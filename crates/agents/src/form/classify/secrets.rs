@@ -5,9 +5,8 @@ use alloc::vec::Vec;
 
 use super::{
     Draft, autocomplete,
-    phrase::{Lexicon, Text},
+    phrase::Text,
     votes::{FAR, Judge, LONG, MARKS, Voice},
-    words,
 };
 use crate::form::{
     field::Shape,
@@ -23,11 +22,10 @@ const VAGUE: [&str; 3] = ["cid", "pan", "csc"];
 
 /// Returns for each field what it asks for that only the person may give.
 pub(in crate::form) fn secrets(judge: &Judge, drafts: &[Draft<'_>]) -> Vec<Option<Secret>> {
-    let private = Lexicon::new(words::private());
-    drafts.iter().map(|draft| secret(draft, judge, &private)).collect()
+    drafts.iter().map(|draft| secret(draft, judge)).collect()
 }
 
-fn secret(draft: &Draft<'_>, judge: &Judge, private: &Lexicon<Secret>) -> Option<Secret> {
+fn secret(draft: &Draft<'_>, judge: &Judge) -> Option<Secret> {
     if !is_typed(draft.shape) {
         return None;
     }
@@ -44,7 +42,7 @@ fn secret(draft: &Draft<'_>, judge: &Judge, private: &Lexicon<Secret>) -> Option
     };
     let by_name = |(text, voice): &(Text, Voice)| {
         let long = *voice == Voice::Prose && text.solid().len() > LONG;
-        let mut found = private.find(text).into_iter();
+        let mut found = judge.private.find(text).into_iter();
         found.find(|it| !long || it.start <= FAR).map(|it| it.meaning)
     };
     made.or_else(|| texts.iter().find_map(by_kind)).or_else(|| texts.iter().find_map(by_name))

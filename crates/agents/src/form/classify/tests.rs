@@ -11,14 +11,14 @@ use alloc::{
 };
 
 use super::{autocomplete, phrase::Text, words};
-use crate::form::{Kind, read::tests::page::Page, read_with};
+use crate::form::{Kind, Reader, read::tests::page::Page};
 
 /// Reads one line with a label by the rules alone, in a form that says nothing.
 fn labelled(label: &str) -> Kind {
     let mut page = Page::new();
     let form = page.place(0, "form", "");
     page.labelled(form, label, "");
-    read_with(&page.sighting, None).fields[0].kind
+    Reader::default().read_with(&page.sighting, None).fields[0].kind
 }
 
 /// Reads one line that only has a name.
@@ -28,7 +28,7 @@ fn named(name: &str) -> Kind {
     page.field(form, "", |seen| {
         seen.attributes.insert("name".into(), name.into());
     });
-    read_with(&page.sighting, None).fields[0].kind
+    Reader::default().read_with(&page.sighting, None).fields[0].kind
 }
 
 fn all(kind: Kind, labels: &str) {

@@ -4,12 +4,14 @@ use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
 use super::{
     Draft, autocomplete, options,
+    parts::Dates,
     phrase::{Lexicon, Text},
+    purpose::Aims,
     words,
 };
 use crate::form::{
     field::Shape,
-    kind::Kind,
+    kind::{Kind, Secret},
     sight::{Seen, Sighting},
 };
 
@@ -103,9 +105,13 @@ pub(super) struct Heard {
     pub(super) whole: bool,
 }
 
-/// Holds the phrases while a page is judged.
+/// Holds the phrases by which fields are judged. Making one takes longer than judging a page.
+#[derive(Debug)]
 pub(in crate::form) struct Judge {
     lexicon: Lexicon<(Kind, i32)>,
+    pub(super) dates: Dates,
+    pub(super) aims: Aims,
+    pub(super) private: Lexicon<Secret>,
 }
 
 /// Whether words come from an identifier or from what a person reads.
@@ -117,7 +123,12 @@ pub(super) enum Voice {
 
 impl Judge {
     pub(in crate::form) fn new() -> Self {
-        Self { lexicon: Lexicon::new(words::kinds()) }
+        Self {
+            lexicon: Lexicon::new(words::kinds()),
+            dates: Dates::new(),
+            aims: Aims::new(),
+            private: Lexicon::new(words::private()),
+        }
     }
 
     /// Collects what speaks for each kind of a field.

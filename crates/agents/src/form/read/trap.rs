@@ -8,6 +8,7 @@ use crate::form::classify::{Lexicon, Text, words::TRAPS};
 const BETWEEN: usize = 40;
 
 /// What traps are known by. Phrases mean the language that they are in.
+#[derive(Debug)]
 pub(super) struct Traps {
     marks: Lexicon<()>,
     bait: Lexicon<()>,
