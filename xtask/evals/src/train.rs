@@ -14,8 +14,10 @@ use xtask_fields::{
 use crate::eval_forms::pages::Pages;
 
 /// Where the model lies.
-const WEIGHTS: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/agents/src/form/classify/learnt/weights.bin");
+const WEIGHTS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../crates/agents/src/form/classify/learnt/weights.bin"
+);
 /// The size that the model may have, in bytes.
 const MOST: usize = 1_000_000;
 /// Labels that are printed as the most surprising.
