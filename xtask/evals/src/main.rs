@@ -29,7 +29,7 @@ use xtask_set_up::{components, place, process};
 
 /// Evaluations and benchmarks.
 #[derive(Parser)]
-#[command(name = "cargo xtask", disable_help_subcommand = true)]
+#[command(bin_name = "xtask", disable_help_subcommand = true)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
