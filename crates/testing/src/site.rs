@@ -1,5 +1,5 @@
-//! A site on loopback for pages in a browser: it answers as it is told to and writes down
-//! every request.
+//! A site on loopback, mostly for a browser: it answers as it is told to and writes down every
+//! request.
 
 use std::{
     fs, io,
@@ -72,6 +72,11 @@ impl Reply {
     /// What a script asked for.
     pub fn json(value: &Value) -> Self {
         Self::of("application/json", value.to_string().into_bytes())
+    }
+
+    /// A stream of events, all of them at once.
+    pub fn events(text: &str) -> Self {
+        Self::of("text/event-stream", text.as_bytes().into())
     }
 
     /// No page.
