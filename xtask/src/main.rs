@@ -7,39 +7,24 @@
     reason = "a command for the terminal: printing is what it does"
 )]
 
-mod allocation;
-mod bench;
 mod code;
-mod durable;
-mod eval;
-mod eval_decode;
-mod eval_explore;
-mod eval_forms;
-mod eval_screens;
-mod eval_tokens;
-mod filling;
+mod evals;
 mod history;
 mod kill;
 mod live;
-mod program;
-mod random;
 mod record;
-mod server;
-#[path = "../../crates/pointsman/tests/it/form/site.rs"]
-mod site;
 mod soak;
 mod tiers;
-mod train;
-mod webdriver;
 mod xstate;
 
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 use pointsman_runtime::tool::sandbox;
+use xtask::{pages, program, random, server, webdriver};
 use xtask_set_up::{components, place, process};
 
-use crate::tiers::Tier;
+use crate::{evals::Words, tiers::Tier};
 
 /// Set-up, tests with real components, benchmarks.
 #[derive(Parser)]
@@ -63,16 +48,16 @@ enum Command {
     /// Runs with bad models and kills at random moments, for a long time.
     Soak(soak::Amount),
     /// Measures.
-    #[command(subcommand)]
-    Bench(Bench),
+    #[command(disable_help_flag = true)]
+    Bench(Words),
     /// Explores every run of the shipped charts, reduced, within caps.
     CheckModel(xtask_model::Options),
     /// Judges what is recorded: trajectories of agents, answers of providers.
-    #[command(subcommand)]
-    Eval(Eval),
+    #[command(disable_help_flag = true)]
+    Eval(Words),
     /// Learns from data.
-    #[command(subcommand)]
-    Train(Train),
+    #[command(disable_help_flag = true)]
+    Train(Words),
     /// Makes a picture of a conversation on a terminal, or of a form in a browser.
     Record {
         /// What it shows.
@@ -85,137 +70,6 @@ enum Command {
     /// Counts requests, as the process that the `kill` tier starts.
     #[command(hide = true)]
     CountServer { port: u16, file: PathBuf },
-    /// The step benchmark, as the release build that it starts.
-    #[command(hide = true)]
-    BenchStepInner {
-        #[arg(long)]
-        json: Option<PathBuf>,
-    },
-    /// The journal benchmark, as the release build that it starts.
-    #[command(hide = true)]
-    BenchJournalInner {
-        #[arg(long)]
-        waiting: usize,
-        #[arg(long)]
-        ram: bool,
-        #[arg(long)]
-        json: Option<PathBuf>,
-    },
-    /// A fixed loop of durable steps, for a counter of system calls to watch.
-    #[command(hide = true)]
-    BenchJournalLoop { folder: PathBuf, steps: u32 },
-    /// A fixed loop of steps, for an instruction counter to watch.
-    #[command(hide = true)]
-    BenchLoop { chart: String, passes: usize, of: usize },
-}
-
-#[derive(Subcommand)]
-enum Bench {
-    /// Steps and replays of the shipped charts, beside `XState`.
-    Step {
-        /// Write the figures to this file as well.
-        #[arg(long, value_name = "FILE")]
-        json: Option<PathBuf>,
-    },
-    /// Steps that are kept on disk, beside a raw flush and other frameworks.
-    Journal {
-        /// Runs that wait at the same time.
-        #[arg(long, value_name = "N", default_value_t = 100_000)]
-        waiting: usize,
-        /// Measure in memory, beside `XState` and the SQL alone: our own share of a step.
-        #[arg(long)]
-        ram: bool,
-        /// Write the figures to this file as well.
-        #[arg(long, value_name = "FILE")]
-        json: Option<PathBuf>,
-    },
-    /// What it costs to type a field, beside the rules alone.
-    Fields {
-        /// Measure the development build, which needs no building for release.
-        #[arg(long)]
-        dev: bool,
-    },
-    /// A form of a hundred fields, beside bare WebDriver calls that send the same keys.
-    Form {
-        /// Measure the development build, which needs no building for release.
-        #[arg(long)]
-        dev: bool,
-        /// Write the figures to this file as well.
-        #[arg(long, value_name = "FILE")]
-        json: Option<PathBuf>,
-    },
-}
-
-#[derive(Subcommand)]
-enum Train {
-    /// What form fields ask for.
-    Fields {
-        /// Where the labelled pages are, with their `index.json`.
-        #[arg(long, value_name = "DIR")]
-        data: PathBuf,
-        /// Keep what the browser saw in this file, and take it from there the next time.
-        #[arg(long, value_name = "FILE")]
-        sightings: Option<PathBuf>,
-        /// Write the model to this file, and not to where it ships from.
-        #[arg(long, value_name = "FILE")]
-        out: Option<PathBuf>,
-    },
-}
-
-#[derive(Subcommand)]
-enum Eval {
-    /// The governor over runs of other agents: whom it flags, and when.
-    Stuck {
-        /// Where the trajectories are: `*.jsonl` or `*.jsonl.gz`, one per line.
-        #[arg(long, value_name = "DIR")]
-        data: PathBuf,
-    },
-    /// The decoders over recorded answers of providers: text, calls, stop, usage, error.
-    Decode {
-        /// Where the answers are, with their `index.json`.
-        #[arg(long, value_name = "DIR")]
-        data: PathBuf,
-        /// How often each is decoded in random chunks.
-        #[arg(long, value_name = "N", default_value_t = 1_000)]
-        splits: usize,
-    },
-    /// The form agent over pages of others: fields, components, and tasks with a reward.
-    Forms(eval_forms::Options),
-    /// The explore agent over recorded and synthetic apps: how many screens it reaches.
-    Explore {
-        /// Where the graphs are: `*.jsonl.gz`, and more in `synthetic`.
-        #[arg(long, value_name = "DIR")]
-        data: PathBuf,
-        /// Runs of each.
-        #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
-        seeds: u64,
-        /// Print a line for every app.
-        #[arg(long)]
-        verbose: bool,
-    },
-    /// How short and how sure the ways are that are found to the crashes of synthetic apps.
-    Reproducers {
-        /// Where the graphs are: `*.jsonl.gz`, and more in `synthetic`.
-        #[arg(long, value_name = "DIR")]
-        data: PathBuf,
-        /// Runs of each.
-        #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
-        seeds: u64,
-        /// Actions of each run.
-        #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
-        actions: u64,
-        /// Print a line for every crash.
-        #[arg(long)]
-        verbose: bool,
-    },
-    /// How hierarchies of others are read, and whether screens are distinguished.
-    Screens {
-        /// Where the dumps are, with their `index.json`.
-        #[arg(long, value_name = "DIR")]
-        data: PathBuf,
-    },
-    /// What goals without an answer cost, with the governor and without it.
-    Tokens,
 }
 
 fn main() -> ExitCode {
@@ -228,36 +82,13 @@ fn main() -> ExitCode {
         Command::Test { list: true, .. } => tiers::list(),
         Command::Test { only, list: false } => tiers::test(&only),
         Command::Soak(amount) => soak::soak(amount),
-        Command::Bench(Bench::Step { json }) => bench::step(json.as_deref()),
-        Command::Bench(Bench::Journal { waiting, ram, json }) => {
-            durable::bench(waiting, ram, json.as_deref())
-        }
-        Command::Bench(Bench::Fields { dev }) => train::bench(dev),
-        Command::Bench(Bench::Form { dev, json }) => filling::bench(dev, json.as_deref()),
+        Command::Bench(words) => evals::run("bench", &words),
         Command::CheckModel(options) => xtask_model::check(&options),
-        Command::Eval(Eval::Stuck { data }) => eval::stuck(&data),
-        Command::Eval(Eval::Decode { data, splits }) => eval_decode::decode(&data, splits),
-        Command::Eval(Eval::Forms(options)) => eval_forms::forms(&options),
-        Command::Eval(Eval::Explore { data, seeds, verbose }) => {
-            eval_explore::explore(&data, seeds, verbose)
-        }
-        Command::Eval(Eval::Reproducers { data, seeds, actions, verbose }) => {
-            eval_explore::reproducers(&data, seeds, actions, verbose)
-        }
-        Command::Eval(Eval::Screens { data }) => eval_screens::screens(&data),
-        Command::Eval(Eval::Tokens) => eval_tokens::tokens(),
-        Command::Train(Train::Fields { data, sightings, out }) => {
-            train::fields(&data, sightings.as_deref(), out.as_deref())
-        }
+        Command::Eval(words) => evals::run("eval", &words),
+        Command::Train(words) => evals::run("train", &words),
         Command::Record { what } => record::record(what),
         Command::RunTier { tier } => tiers::inner(tier),
         Command::CountServer { port, file } => kill::counter::serve(port, &file),
-        Command::BenchStepInner { json } => bench::step_inner(json.as_deref()),
-        Command::BenchJournalInner { waiting, ram, json } => {
-            durable::inner(waiting, ram, json.as_deref())
-        }
-        Command::BenchJournalLoop { folder, steps } => durable::steps(&folder, steps),
-        Command::BenchLoop { chart, passes, of } => bench::step_loop(&chart, passes, of),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,

@@ -14,7 +14,7 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use crate::{place::Scratch, process};
+use xtask_set_up::{place::Scratch, process};
 
 /// A machine that is short of memory or disk makes runs wait, which is not what is looked
 /// at here: a small `/dev/shm` alone would do it.
@@ -25,7 +25,7 @@ const BUILD_CAP: Duration = Duration::from_mins(30);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
 
 /// Builds the program, so that what is started is what is written, and returns where it is.
-pub(crate) fn build(release: bool) -> Result<PathBuf> {
+pub fn build(release: bool) -> Result<PathBuf> {
     let how = release.then_some("--release");
     let arguments = ["build", "--locked", "--package", "pointsman"].into_iter().chain(how);
     let built = process::run(process::cargo(arguments), BUILD_CAP).context("starting cargo")?;
@@ -36,7 +36,7 @@ pub(crate) fn build(release: bool) -> Result<PathBuf> {
 }
 
 /// A home with nothing in it: no configuration, no journal, no keys.
-pub(crate) struct Home {
+pub struct Home {
     scratch: Scratch,
     program: PathBuf,
     /// What can be made anew, and so may be shared.
@@ -44,34 +44,37 @@ pub(crate) struct Home {
 }
 
 /// What a command came to.
-pub(crate) struct Told {
+pub struct Told {
     /// How it ended; nothing if it took too long and was stopped.
-    pub(crate) status: Option<ExitStatus>,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-    pub(crate) took: Duration,
+    pub status: Option<ExitStatus>,
+    /// What it wrote for programs.
+    pub stdout: String,
+    /// What it said to people.
+    pub stderr: String,
+    /// How long it ran.
+    pub took: Duration,
 }
 
 impl Told {
     /// Returns the exit code; nothing if a signal or we ended it.
-    pub(crate) fn code(&self) -> Option<i32> {
+    pub fn code(&self) -> Option<i32> {
         self.status.and_then(|status| status.code())
     }
 
     /// Returns the signal that ended it.
-    pub(crate) fn signal(&self) -> Option<i32> {
+    pub fn signal(&self) -> Option<i32> {
         self.status.and_then(|status| status.signal())
     }
 
     /// Returns the last line of the output, which must be JSON.
-    pub(crate) fn last(&self) -> Result<Value> {
+    pub fn last(&self) -> Result<Value> {
         let line = self.stdout.lines().rfind(|line| !line.trim().is_empty());
         let line = line.with_context(|| format!("nothing on standard output; {}", self.words()))?;
         serde_json::from_str(line).with_context(|| format!("no JSON: {line}"))
     }
 
     /// Returns how it ended and the end of what it said to people.
-    pub(crate) fn words(&self) -> String {
+    pub fn words(&self) -> String {
         let how = match self.status {
             Some(status) => status.to_string(),
             None => format!("still running after {} s", self.took.as_secs()),
@@ -84,13 +87,13 @@ impl Told {
 
 impl Home {
     /// Makes one within a folder, with a cache that others use too.
-    pub(crate) fn sharing(folder: &Path, cache: &Path) -> Result<Self> {
+    pub fn sharing(folder: &Path, cache: &Path) -> Result<Self> {
         let ourselves = env::current_exe().context("finding this very program")?;
         Self::of(&ourselves.with_file_name("pointsman"), folder, cache)
     }
 
     /// Makes one for a program that lies elsewhere.
-    pub(crate) fn of(program: &Path, folder: &Path, cache: &Path) -> Result<Self> {
+    pub fn of(program: &Path, folder: &Path, cache: &Path) -> Result<Self> {
         let scratch = Scratch::within(folder)?;
         if !program.is_file() {
             bail!("{} is not built: cargo build --package pointsman", program.display());
@@ -101,7 +104,7 @@ impl Home {
     }
 
     /// Writes the person's own configuration.
-    pub(crate) fn configure(&self, config: &str) -> Result<()> {
+    pub fn configure(&self, config: &str) -> Result<()> {
         let folder = self.file("config/pointsman");
         fs::create_dir_all(&folder)?;
         fs::write(folder.join("pointsman.toml"), format!("{NO_WATCH}\n{config}"))?;
@@ -109,16 +112,13 @@ impl Home {
     }
 
     /// Returns a path in this home.
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
+    pub fn file(&self, name: &str) -> PathBuf {
         self.scratch.file(name)
     }
 
     /// Returns the program with these arguments. Nothing of our own environment but the
     /// search path reaches it.
-    pub(crate) fn command<A: AsRef<OsStr>>(
-        &self,
-        arguments: impl IntoIterator<Item = A>,
-    ) -> Command {
+    pub fn command<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments).current_dir(self.file("")).env_clear();
         command.env("PATH", env::var_os("PATH").unwrap_or_default()).env("HOME", self.file(""));
@@ -130,7 +130,7 @@ impl Home {
     }
 
     /// Runs the program with these arguments to its end, or to the end of its time.
-    pub(crate) fn run<A: AsRef<OsStr>>(
+    pub fn run<A: AsRef<OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = A>,
         limit: Duration,
@@ -139,13 +139,13 @@ impl Home {
     }
 
     /// Runs a command of this home.
-    pub(crate) fn finish(&self, command: Command, limit: Duration) -> Result<Told> {
+    pub fn finish(&self, command: Command, limit: Duration) -> Result<Told> {
         let started = self.start(command)?;
         started.wait(limit)
     }
 
     /// Starts a command of this home; one at a time, because its words go to files.
-    pub(crate) fn start(&self, mut command: Command) -> Result<Started> {
+    pub fn start(&self, mut command: Command) -> Result<Started> {
         let files = [self.file("stdout"), self.file("stderr")];
         let [out, err] = &files;
         command.stdin(Stdio::null()).stdout(File::create(out)?).stderr(File::create(err)?);
@@ -155,7 +155,7 @@ impl Home {
 }
 
 /// A command that was started; it is killed if nobody waits for it.
-pub(crate) struct Started {
+pub struct Started {
     child: Child,
     files: [PathBuf; 2],
     since: Instant,
@@ -163,7 +163,7 @@ pub(crate) struct Started {
 
 impl Started {
     /// Waits for its end, and stops it by its id once its time is up.
-    pub(crate) fn wait(mut self, limit: Duration) -> Result<Told> {
+    pub fn wait(mut self, limit: Duration) -> Result<Told> {
         let mut status = self.child.try_wait()?;
         while status.is_none() && self.since.elapsed() < limit {
             thread::sleep(BETWEEN_LOOKS);
@@ -173,12 +173,12 @@ impl Started {
     }
 
     /// Returns whether it has ended by now.
-    pub(crate) fn has_ended(&mut self) -> Result<bool> {
+    pub fn has_ended(&mut self) -> Result<bool> {
         Ok(self.child.try_wait()?.is_some())
     }
 
     /// Kills it by its id, unless it has ended by now.
-    pub(crate) fn kill(mut self) -> Result<Told> {
+    pub fn kill(mut self) -> Result<Told> {
         // One that has ended cannot be killed, and need not be.
         drop(self.child.kill());
         let status = self.child.wait()?;

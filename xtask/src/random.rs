@@ -1,36 +1,39 @@
 //! Seeded draws: the same seed, the same tests and benchmarks, on any machine.
 
 /// `SplitMix64`.
-pub(crate) struct SplitMix64(u64);
+pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    pub(crate) const fn new(seed: u64) -> Self {
+    /// Draws from this seed on.
+    pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub(crate) const fn next(&mut self) -> u64 {
+    /// Returns the next number.
+    pub const fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mixed(self.0)
     }
 
     /// Returns a number below `bound`, or 0 for a bound of 0.
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
+    pub fn below(&mut self, bound: usize) -> usize {
         let bound = u64::try_from(bound).unwrap_or(u64::MAX).max(1);
         usize::try_from(self.next() % bound).unwrap_or_default()
     }
 
-    pub(crate) fn one_in(&mut self, times: usize) -> bool {
+    /// Returns `true` once in so many times.
+    pub fn one_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
 
     /// Returns one of these, or nothing where there are none.
-    pub(crate) fn one_of<'a, T>(&mut self, these: &'a [T]) -> Option<&'a T> {
+    pub fn one_of<'a, T>(&mut self, these: &'a [T]) -> Option<&'a T> {
         these.get(self.below(these.len()))
     }
 }
 
 /// Returns the number that `SplitMix64` makes of a state.
-pub(crate) const fn mixed(state: u64) -> u64 {
+pub const fn mixed(state: u64) -> u64 {
     let z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)

@@ -17,7 +17,7 @@ const LEAVING: Duration = Duration::from_secs(5);
 
 /// When a server is ready.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Ready {
+pub enum Ready {
     /// As soon as somebody listens.
     Listens,
     /// When it says yes to a request for this path: it may listen long before.
@@ -25,7 +25,7 @@ pub(crate) enum Ready {
 }
 
 /// A server that ends when its standard input closes, so that it never outlives us.
-pub(crate) struct Server {
+pub struct Server {
     child: Child,
     lifeline: Option<ChildStdin>,
     port: u16,
@@ -35,12 +35,7 @@ impl Server {
     /// Starts a command that will listen on a port, and waits until it is ready.
     ///
     /// The command must end when its input closes, as all of `process::command` do.
-    pub(crate) fn start(
-        mut command: Command,
-        port: u16,
-        ready: Ready,
-        limit: Duration,
-    ) -> Result<Self> {
+    pub fn start(mut command: Command, port: u16, ready: Ready, limit: Duration) -> Result<Self> {
         let mut child = command.stdin(Stdio::piped()).spawn().context("starting a server")?;
         let lifeline = child.stdin.take();
         let mut server = Self { child, lifeline, port };
@@ -58,12 +53,12 @@ impl Server {
     }
 
     /// Returns where it listens, as the beginning of URLs.
-    pub(crate) fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("http://{}", self.address())
     }
 
     /// Returns how it ended, if it has.
-    pub(crate) fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
+    pub fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
         self.child.try_wait()
     }
 
@@ -101,7 +96,7 @@ impl Drop for Server {
 }
 
 /// Returns a port that nobody listens on at this moment.
-pub(crate) fn free_port() -> Result<u16> {
+pub fn free_port() -> Result<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("looking for a port")?;
     Ok(listener.local_addr()?.port())
 }

@@ -29,8 +29,11 @@ const LIST_CAP: Duration = Duration::from_mins(1);
 
 /// Builds what all tiers run: tests, examples, and the program itself. For one package
 /// alone cargo would choose other features, and compile most of what it rests on once more.
-const BUILD: [&str; 4] = ["test", "--workspace", "--locked", "--no-run"];
-/// The arguments that select the kernel's properties.
+/// Evaluations have no part in them.
+const BUILD: [&str; 6] =
+    ["test", "--workspace", "--exclude", "xtask-evals", "--locked", "--no-run"];
+const UNIT: [&str; 6] =
+    ["test", "--workspace", "--exclude", "xtask-evals", "--locked", "--no-fail-fast"];
 const SORTED: [&str; 8] =
     ["test", "--package", "pointsman-agents", "--locked", "--test", "it", "--", "journals"];
 /// Builds, and then runs, a program outside this workspace: it sees what a stranger would.
@@ -42,6 +45,7 @@ const STRANGER: [&str; 6] = [
     "--target-dir",
     "target/stranger",
 ];
+/// The arguments that select the kernel's properties.
 const PROPERTIES: [&str; 6] = ["test", "--workspace", "--locked", "--test", "it", "properties::"];
 
 /// A group of tests that runs as one child process.
@@ -177,8 +181,7 @@ impl Tier {
     fn command(self, ourselves: &Path) -> Command {
         match self {
             Self::Unit => {
-                let mut tests =
-                    process::cargo(["test", "--workspace", "--locked", "--no-fail-fast"]);
+                let mut tests = process::cargo(UNIT);
                 tests.env_remove("PROPTEST_CASES");
                 tests
             }

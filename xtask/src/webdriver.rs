@@ -11,12 +11,9 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use pointsman_webdriver::browser::Settings;
 use serde_json::{Value, json};
 
-use crate::{
-    components,
-    place::Scratch,
-    process,
-    server::{Ready, Server, free_port},
-};
+use xtask_set_up::{components, place::Scratch, process};
+
+use crate::server::{Ready, Server, free_port};
 
 const LISTENS: Duration = Duration::from_secs(30);
 /// How long one call may take.
@@ -25,7 +22,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// A browser of our own without a window, as long as it is held.
-pub(crate) struct Browser {
+pub struct Browser {
     wire: BufReader<TcpStream>,
     host: String,
     session: String,
@@ -35,7 +32,7 @@ pub(crate) struct Browser {
 
 impl Browser {
     /// Starts a driver and a browser with a window of this size.
-    pub(crate) fn start(width: u32, height: u32) -> Result<Self> {
+    pub fn start(width: u32, height: u32) -> Result<Self> {
         components::browser()?;
         let port = free_port()?;
         let mut driver = process::command("chromedriver");
@@ -64,17 +61,17 @@ impl Browser {
     }
 
     /// Opens a page and waits until it has loaded.
-    pub(crate) fn open(&mut self, url: &str) -> Result<()> {
+    pub fn open(&mut self, url: &str) -> Result<()> {
         self.post("/url", &json!({ "url": url })).map(drop)
     }
 
     /// Runs a script in the page and returns what it returns.
-    pub(crate) fn script(&mut self, script: &str) -> Result<Value> {
+    pub fn script(&mut self, script: &str) -> Result<Value> {
         self.post("/execute/sync", &json!({ "script": script, "args": [] }))
     }
 
     /// Returns the handle of the element that a selector finds.
-    pub(crate) fn find(&mut self, selector: &str) -> Result<String> {
+    pub fn find(&mut self, selector: &str) -> Result<String> {
         let found =
             self.post("/element", &json!({ "using": "css selector", "value": selector }))?;
         let id = found[ELEMENT].as_str().with_context(|| format!("no element: {found}"))?;
@@ -82,7 +79,7 @@ impl Browser {
     }
 
     /// Types into an element.
-    pub(crate) fn keys(&mut self, element: &str, text: &str) -> Result<()> {
+    pub fn keys(&mut self, element: &str, text: &str) -> Result<()> {
         self.post(&format!("/element/{element}/value"), &json!({ "text": text })).map(drop)
     }
 

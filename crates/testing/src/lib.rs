@@ -1,10 +1,14 @@
 //! Tests of stores and executors, for the crates of this workspace.
 //!
 //! - [`conformance`]: what every store must do, and the stores that do one thing wrong.
-//! - [`script`]: entries as a driver would write them.
+//! - [`folder`]: folders that are removed again.
+//! - [`script`]: entries as a driver would write them, the first event among them.
+//! - [`site`]: a site on loopback that answers as it is told to.
 //!
 //! Nothing here ships. A test that needs one of these things depends on this crate for tests
 //! alone.
 
 pub mod conformance;
+pub mod folder;
 pub mod script;
+pub mod site;

@@ -1,12 +1,14 @@
 //! Entries as a driver would write them.
 
 use pointsman_kernel::{
-    chart::Disposition,
+    chart::{Chart, Disposition},
+    event::Begun,
+    governor::Permissions,
     id::{At, Digest, Seq},
-    journal::Entry,
+    journal::{Entry, body},
 };
 use pointsman_runtime::store::{Append, Lease, Opening, RunId, Store, StoreError};
-use serde_json::{json, value::to_raw_value};
+use serde_json::{Value, json, value::to_raw_value};
 
 /// Returns a run's id.
 ///
@@ -29,6 +31,25 @@ pub fn opening(created_ms: u64) -> Opening {
         forked: None,
         request: None,
         queue: None,
+    }
+}
+
+/// Returns a run's first event, without tools.
+///
+/// # Panics
+///
+/// Never: a value is JSON.
+pub fn begun(chart: &Chart, permissions: Permissions, config: &Value) -> Begun {
+    Begun {
+        chart: chart.name().into(),
+        version: chart.version(),
+        digest: chart.digest(),
+        seed: 7,
+        permissions,
+        tools: Vec::new(),
+        checks: false,
+        config: body(config).expect("it is JSON"),
+        place: None,
     }
 }
 

@@ -43,15 +43,19 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
 pub fn cargo(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
     let mut cargo = command(place::cargo());
     cargo.args(arguments).current_dir(place::root());
-    // What cargo tells us of ourselves says nothing of what we start. A cargo that saw it
-    // would compile again whatever looks at these variables, and all that rests on it.
+    forget_ourselves(&mut cargo);
+    cargo
+}
+
+/// Keeps from a cargo what the one that runs us tells us of ourselves. A cargo that saw it
+/// would compile again whatever looks at these variables, and all that rests on it.
+pub fn forget_ourselves(cargo: &mut Command) {
     for (name, _) in env::vars_os() {
         let text = name.to_string_lossy();
         if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
             cargo.env_remove(&name);
         }
     }
-    cargo
 }
 
 /// A child that was started here.

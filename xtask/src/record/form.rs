@@ -5,10 +5,9 @@ use std::{fs, path::Path, time::Duration};
 use anyhow::{Context, Result, ensure};
 
 use crate::{
-    filling,
+    pages,
     place::{self, Scratch},
     program::{self, Home},
-    site::Site,
 };
 
 /// Bytes that the picture may have.
@@ -37,7 +36,7 @@ pub(super) fn record() -> Result<bool> {
     let home = Home::sharing(&scratch.file(""), &place::cache()?)?;
     home.configure(SETTINGS)?;
     fs::write(home.file("profile.toml"), PROFILE)?;
-    let site = Site::start(filling::answer).context("serving the form")?;
+    let site = pages::serve().context("serving the form")?;
     let url = site.url("plain");
     let run = ["run", "form", "--url", &url, "--profile", "profile.toml", "--submit", "never"];
     let told = home.run(run, LIMIT)?;

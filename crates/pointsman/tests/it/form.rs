@@ -12,4 +12,3 @@ mod reports;
 mod rig;
 mod safety;
 mod sending;
-pub(crate) mod site;

@@ -38,9 +38,11 @@ mod tls;
 mod tool;
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
 };
+
+use pointsman_testing::folder::Folder;
 
 /// Runs the command and returns everything that it shows.
 fn pointsman(arguments: &[&str]) -> String {
@@ -71,23 +73,4 @@ fn stdout(arguments: &[&str]) -> String {
     let (status, rest) = shown.split_once("\n--- stdout\n").expect("there is a head");
     assert_eq!(status, "exit 0", "{shown}");
     rest.split_once("--- stderr\n").expect("there is a tail").0.to_owned()
-}
-
-/// A folder that is removed again.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("pointsman-it-{name}-{}", std::process::id()));
-        // A run that was killed may have left it behind.
-        drop(std::fs::remove_dir_all(&path));
-        std::fs::create_dir_all(&path).expect("the folder can be made");
-        Self(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        drop(std::fs::remove_dir_all(&self.0));
-    }
 }

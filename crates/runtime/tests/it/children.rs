@@ -7,7 +7,6 @@ use pointsman_kernel::{
     event::Begun,
     governor::{Level, Permissions},
     id::Seq,
-    journal::body,
 };
 use pointsman_runtime::{
     driver::{Beginning, Driver, Site, Standing},
@@ -17,6 +16,7 @@ use pointsman_runtime::{
     store::{RunId, SqliteStore, Store as _},
     timeline::TimelineKind,
 };
+use pointsman_testing::script::begun;
 use serde_json::json;
 
 use crate::session::{Desk, post};
@@ -195,17 +195,9 @@ fn a_child_goes_on_with_the_chart_that_it_began_with() {
 /// Begins a run of another chart, and drops it as it is.
 fn begin(journal: &std::path::Path, id: RunId, source: &str) {
     let program = crate::program(source);
-    let begun = Begun {
-        chart: program.name().into(),
-        version: program.version(),
-        digest: program.digest(),
-        seed: 7,
-        permissions: Permissions { attended: false, ..Permissions::allow_all() },
-        tools: pointsman_agents::tools(),
-        checks: false,
-        config: body(&json!({ "goal": "When is the oven lit?" })).expect("it is JSON"),
-        place: None,
-    };
+    let permissions = Permissions { attended: false, ..Permissions::allow_all() };
+    let goal = json!({ "goal": "When is the oven lit?" });
+    let begun = Begun { tools: pointsman_agents::tools(), ..begun(&program, permissions, &goal) };
     let store = Arc::new(SqliteStore::open(journal).expect("it opens"));
     let site = Site {
         agents: Arc::new(pointsman_agents::all()),

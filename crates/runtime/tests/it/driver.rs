@@ -28,6 +28,7 @@ use pointsman_runtime::{
     perform::{Doing, Done, Perform, Permit, Shown, Task},
     store::{RunId, SqliteStore, Store as _, StoreError},
 };
+use pointsman_testing::script;
 use serde_json::json;
 
 use crate::store::Folder;
@@ -81,17 +82,8 @@ fn research() -> (Arc<Program>, &'static str) {
 }
 
 fn begun(chart: &Chart, permissions: Permissions) -> Begun {
-    Begun {
-        chart: chart.name().into(),
-        version: chart.version(),
-        digest: chart.digest(),
-        seed: 7,
-        permissions,
-        tools: pointsman_agents::tools(),
-        checks: false,
-        config: body(&json!({ "goal": "Where is main?" })).expect("it is JSON"),
-        place: None,
-    }
+    let goal = json!({ "goal": "Where is main?" });
+    Begun { tools: pointsman_agents::tools(), ..script::begun(chart, permissions, &goal) }
 }
 
 fn site(store: &Arc<SqliteStore>, world: &Arc<World>) -> Site {

@@ -12,14 +12,7 @@ mod lost;
 mod prunes;
 mod seals;
 
-use std::{
-    fs,
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::sync::Arc;
 
 use pointsman_kernel::{
     chart::Disposition,
@@ -28,41 +21,8 @@ use pointsman_kernel::{
 use pointsman_runtime::store::{
     Append, Filter, LetterId, Page, RunId, RunRow, SqliteStore, Store as _, StoreError,
 };
+pub(crate) use pointsman_testing::folder::Folder;
 use pointsman_testing::script::{Script, id, opening, write};
-
-/// A folder that is removed again.
-pub(crate) struct Folder(pub(crate) PathBuf);
-
-impl Folder {
-    /// Makes one of its own, also where two tests give the same name.
-    pub(crate) fn new(name: &str) -> Self {
-        static MADE: AtomicUsize = AtomicUsize::new(0);
-        let (process, made) = (std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(format!("pointsman-rt-{name}-{process}-{made}"));
-        drop(fs::remove_dir_all(&path));
-        fs::create_dir_all(&path).expect("the folder can be made");
-        Self(path)
-    }
-
-    pub(crate) fn journal(&self) -> PathBuf {
-        self.0.join("deep/journal.db")
-    }
-
-    pub(crate) fn store(&self) -> SqliteStore {
-        SqliteStore::open(&self.journal()).expect("it opens")
-    }
-
-    /// Opens the file as anybody could, to damage it.
-    pub(crate) fn raw(&self) -> rusqlite::Connection {
-        rusqlite::Connection::open(self.journal()).expect("it opens")
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        drop(fs::remove_dir_all(&self.0));
-    }
-}
 
 /// What tests ask of a store besides.
 pub(crate) trait Plain {

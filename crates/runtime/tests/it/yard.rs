@@ -6,7 +6,7 @@ use pointsman_kernel::{
     agents::Program,
     body::Body,
     chart::Disposition,
-    event::{Begun, Event, Scope},
+    event::{Event, Scope},
     governor::Permissions,
     id::Seq,
     journal::body,
@@ -18,6 +18,7 @@ use pointsman_runtime::{
     store::{RunId, SqliteStore, Store as _},
     yard::{Left, Yard, YardError},
 };
+use pointsman_testing::script::begun;
 use serde_json::json;
 
 use crate::store::{Folder, Plain as _};
@@ -100,17 +101,7 @@ fn program(source: &str) -> Arc<Program> {
 }
 
 fn beginning(program: &Arc<Program>, source: &str, id: RunId) -> Beginning {
-    let begun = Begun {
-        chart: program.name().into(),
-        version: program.version(),
-        digest: program.digest(),
-        seed: 7,
-        permissions: Permissions::default(),
-        tools: Vec::new(),
-        checks: false,
-        config: body(&json!({ "goal": "" })).expect("it is JSON"),
-        place: None,
-    };
+    let begun = begun(program, Permissions::default(), &json!({ "goal": "" }));
     Beginning {
         id,
         program: Arc::clone(program),

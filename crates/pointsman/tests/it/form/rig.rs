@@ -12,9 +12,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use pointsman_testing::site::{Reply, Request, Site};
 use serde_json::{Value, json};
 
-use super::site::{Reply, Request, Site};
 use crate::home::Home;
 
 /// How long a run may take: a page that never stands still takes the longest.

@@ -7,9 +7,7 @@ use std::sync::{
 
 use anyhow::{Result, anyhow};
 use pointsman_agents::research;
-use pointsman_kernel::{
-    chart::Disposition, event::Begun, governor::Permissions, journal::body, prompt::Prompt,
-};
+use pointsman_kernel::{chart::Disposition, event::Begun, governor::Permissions, prompt::Prompt};
 use pointsman_runtime::{
     clock::new_run_id,
     driver::{Beginning, Driver, Site, Standing},
@@ -17,6 +15,7 @@ use pointsman_runtime::{
     store::{SqliteStore, Store},
     tool::{self, Tools},
 };
+use pointsman_testing::script::begun;
 use serde_json::json;
 
 use super::persona::{Case, Persona};
@@ -58,17 +57,9 @@ impl World {
     pub(crate) fn run(&self, source: &str, case: &'static Case, persona: Persona) -> Result<Ran> {
         let agents = pointsman_agents::all();
         let program = agents.verify(source).map_err(|_| anyhow!("the chart is refused"))?;
-        let begun = Begun {
-            chart: program.name().into(),
-            version: program.version(),
-            digest: program.digest(),
-            seed: 7,
-            permissions: Permissions::allow_all(),
-            tools: self.tools.decls(),
-            checks: false,
-            config: body(&json!({ "goal": case.goal }))?,
-            place: None,
-        };
+        let goal = json!({ "goal": case.goal });
+        let begun = begun(&program, Permissions::allow_all(), &goal);
+        let begun = Begun { tools: self.tools.decls(), ..begun };
         let tokens = Arc::new(AtomicU64::new(0));
         let played =
             Played { case, persona, tools: self.tools.clone(), tokens: Arc::clone(&tokens) };

@@ -34,7 +34,7 @@ const PASSES: usize = 8;
 /// Returns cargo, to run this program as it is built for release.
 pub(crate) fn released() -> std::process::Command {
     let mut cargo = process::command(place::cargo());
-    cargo.args(["run", "--quiet", "--locked", "--release", "--package", "xtask"]);
+    cargo.args(["run", "--quiet", "--locked", "--release", "--package", "xtask-evals"]);
     cargo.arg("--manifest-path").arg(place::root().join("Cargo.toml"));
     cargo
 }

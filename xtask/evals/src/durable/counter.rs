@@ -10,11 +10,9 @@ use anyhow::{Result, anyhow, ensure};
 use pointsman_kernel::{
     agent::{ChildEnd, FaultClass},
     agents::Program,
-    chart::{Chart, Disposition},
-    event::Begun,
+    chart::Disposition,
     governor::Permissions,
     id::Seq,
-    journal::body,
 };
 use pointsman_runtime::{
     clock::new_run_id,
@@ -22,6 +20,7 @@ use pointsman_runtime::{
     perform::{Doing, Done, Perform, Permit, Shown, Task},
     store::SqliteStore,
 };
+use pointsman_testing::script::begun;
 use serde_json::json;
 use tokio::runtime::Runtime;
 
@@ -60,7 +59,7 @@ impl Plan {
     }
 
     pub(super) async fn begin(&self, store: &Arc<SqliteStore>) -> Result<Driver> {
-        let begun = begun(&self.program, json!({ "goal": "count" }))?;
+        let begun = begun(&self.program, Permissions::allow_all(), &json!({ "goal": "count" }));
         let (program, source) = (Arc::clone(&self.program), self.source.clone());
         let beginning = Beginning {
             id: new_run_id(),
@@ -78,21 +77,6 @@ impl Plan {
 pub(super) fn site(store: &Arc<SqliteStore>) -> Site {
     let (agents, store) = (Arc::new(pointsman_agents::all()), Arc::clone(store));
     Site { agents, store, performer: Arc::new(AtOnce), observers: Vec::new() }
-}
-
-/// Returns the first event of a run.
-pub(super) fn begun(chart: &Chart, config: serde_json::Value) -> Result<Begun> {
-    Ok(Begun {
-        chart: chart.name().into(),
-        version: chart.version(),
-        digest: chart.digest(),
-        seed: 7,
-        permissions: Permissions::allow_all(),
-        tools: Vec::new(),
-        checks: false,
-        config: body(&config)?,
-        place: None,
-    })
 }
 
 /// One run of the counter.

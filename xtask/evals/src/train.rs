@@ -16,8 +16,10 @@ use xtask_fields::{
 use crate::{bench, eval_forms::pages::Pages, process};
 
 /// Where the model lies.
-const WEIGHTS: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/agents/src/form/classify/learnt/weights.bin");
+const WEIGHTS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../crates/agents/src/form/classify/learnt/weights.bin"
+);
 /// The size that the model may have, in bytes.
 const MOST: usize = 1_000_000;
 /// Parts of the pages that are held out in turn to choose the margin.

@@ -13,13 +13,14 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail, ensure};
+use pointsman_testing::site::Site;
 use serde_json::{Value, json};
 
 use crate::{
     bench::median,
+    pages,
     place::{self, Scratch},
     program::{self, Home},
-    site::{Reply, Request, Site},
     webdriver::Browser,
 };
 
@@ -44,7 +45,7 @@ struct Filling {
 pub(crate) fn bench(development: bool, json: Option<&Path>) -> Result<bool> {
     let program = program::build(!development)?;
     let scratch = Scratch::new()?;
-    let site = Site::start(answer).context("serving the page")?;
+    let site = pages::serve().context("serving the page")?;
     let url = site.url("hundred");
     let (mut ours, mut raws, mut ratios, mut wholes) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -157,15 +158,4 @@ fn by_hand(url: &str) -> Result<()> {
 
 fn value(at: usize) -> String {
     format!("value {at}")
-}
-
-/// Answers with the pages that the form agent is tested with.
-pub(crate) fn answer(request: &Request) -> Reply {
-    if request.method == "POST" {
-        return Reply::html("");
-    }
-    let folder = place::root().join("crates/pointsman/tests/it/form/pages");
-    let name = request.path.as_str();
-    let page = if name.contains('.') { name.into() } else { format!("{name}.html") };
-    Reply::file(&folder, &page)
 }

@@ -1,6 +1,5 @@
-//! A site on loopback for pages in a browser: it answers as it is told to and writes down
-//! every request. The tests of `form` and `xtask` share this file.
-#![allow(dead_code, reason = "two programs share it, and each leaves out something")]
+//! A site on loopback, mostly for a browser: it answers as it is told to and writes down every
+//! request.
 
 use std::{
     fs, io,
@@ -24,25 +23,28 @@ const MOST: u64 = 4 * 1024 * 1024;
 
 /// A request that came in.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Request {
-    pub(crate) method: String,
+pub struct Request {
+    /// `GET` or `POST`.
+    pub method: String,
     /// Without what follows the question mark.
-    pub(crate) path: String,
+    pub path: String,
     /// What follows the question mark.
-    pub(crate) query: String,
-    pub(crate) body: String,
+    pub query: String,
+    /// What was sent with it.
+    pub body: String,
 }
 
 impl Request {
     /// Returns what was posted, whether as JSON or as a form's fields.
-    pub(crate) fn posted(&self) -> Value {
+    pub fn posted(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|_| Value::Object(fields(&self.body)))
     }
 }
 
 /// What a browser gets.
 #[derive(Clone, Debug)]
-pub(crate) struct Reply {
+#[must_use]
+pub struct Reply {
     status: &'static str,
     kind: &'static str,
     location: Option<String>,
@@ -53,39 +55,48 @@ pub(crate) struct Reply {
 
 impl Reply {
     /// The same, byte by byte and slowly.
-    pub(crate) fn dripping(self, pause: Duration) -> Self {
+    pub fn dripping(self, pause: Duration) -> Self {
         Self { pause, ..self }
     }
 
     /// Something that a browser would save and not show.
-    pub(crate) fn download() -> Self {
+    pub fn download() -> Self {
         Self::of("application/octet-stream", b"a file".into())
     }
 
-    pub(crate) fn html(text: impl Into<String>) -> Self {
+    /// A page.
+    pub fn html(text: impl Into<String>) -> Self {
         Self::of("text/html; charset=utf-8", text.into().into_bytes())
     }
 
-    pub(crate) fn json(value: &Value) -> Self {
+    /// What a script asked for.
+    pub fn json(value: &Value) -> Self {
         Self::of("application/json", value.to_string().into_bytes())
     }
 
-    pub(crate) fn nothing() -> Self {
+    /// A stream of events, all of them at once.
+    pub fn events(text: &str) -> Self {
+        Self::of("text/event-stream", text.as_bytes().into())
+    }
+
+    /// No page.
+    pub fn nothing() -> Self {
         Self { status: "404 Not Found", ..Self::of("text/plain", b"there is no such page".into()) }
     }
 
     /// A page of a server that has failed.
-    pub(crate) fn broken(text: &str) -> Self {
+    pub fn broken(text: &str) -> Self {
         Self { status: "500 Internal Server Error", ..Self::html(text) }
     }
 
-    pub(crate) fn elsewhere(location: String) -> Self {
+    /// The way to another page.
+    pub fn elsewhere(location: String) -> Self {
         let body = Self::of("text/plain", Vec::new());
         Self { status: "303 See Other", location: Some(location), ..body }
     }
 
     /// Returns a file of a folder; what would lead out of it is not there.
-    pub(crate) fn file(folder: &Path, name: &str) -> Self {
+    pub fn file(folder: &Path, name: &str) -> Self {
         let name = PathBuf::from(name.trim_start_matches('/'));
         if !name.components().all(|part| matches!(part, Component::Normal(_))) {
             return Self::nothing();
@@ -104,7 +115,7 @@ impl Reply {
     }
 
     /// Returns the same with its text changed.
-    pub(crate) fn map(mut self, change: impl FnOnce(String) -> String) -> Self {
+    pub fn map(mut self, change: impl FnOnce(String) -> String) -> Self {
         if self.kind.starts_with("text/") {
             self.body = change(String::from_utf8_lossy(&self.body).into_owned()).into_bytes();
         }
@@ -119,7 +130,7 @@ impl Reply {
 type Answers = dyn Fn(&Request) -> Reply + Send + Sync;
 
 /// The site, as long as it is held.
-pub(crate) struct Site {
+pub struct Site {
     address: SocketAddr,
     heard: Arc<Mutex<Vec<Request>>>,
     over: Arc<AtomicBool>,
@@ -127,9 +138,7 @@ pub(crate) struct Site {
 
 impl Site {
     /// Listens on a free port and answers from a thread.
-    pub(crate) fn start(
-        answers: impl Fn(&Request) -> Reply + Send + Sync + 'static,
-    ) -> io::Result<Self> {
+    pub fn start(answers: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
         let (heard, over) = (Arc::default(), Arc::new(AtomicBool::new(false)));
@@ -149,29 +158,29 @@ impl Site {
     }
 
     /// Returns an address of the site.
-    pub(crate) fn url(&self, path: &str) -> String {
+    pub fn url(&self, path: &str) -> String {
         format!("http://{}/{path}", self.address)
     }
 
     /// Returns host and port.
-    pub(crate) fn host(&self) -> String {
+    pub fn host(&self) -> String {
         self.address.to_string()
     }
 
     /// Returns what was posted to a path so far, in its order.
-    pub(crate) fn posted(&self, path: &str) -> Vec<Value> {
+    pub fn posted(&self, path: &str) -> Vec<Value> {
         let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         let posts = heard.iter().filter(|it| it.method == "POST" && it.path == path);
         posts.map(Request::posted).collect()
     }
 
     /// Forgets what came in so far.
-    pub(crate) fn forget(&self) {
+    pub fn forget(&self) {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Returns whether a page was asked for.
-    pub(crate) fn was_asked_for(&self, path: &str) -> bool {
+    pub fn was_asked_for(&self, path: &str) -> bool {
         let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         heard.iter().any(|it| it.path == path)
     }
@@ -234,7 +243,7 @@ fn answer(stream: &TcpStream, answers: &Answers, heard: &Mutex<Vec<Request>>) ->
 }
 
 /// Reads the fields of a form as a browser sends them.
-pub(crate) fn fields(body: &str) -> Map<String, Value> {
+fn fields(body: &str) -> Map<String, Value> {
     let pairs = body.split('&').filter_map(|pair| pair.split_once('='));
     let mut all = Map::new();
     for (name, value) in pairs {

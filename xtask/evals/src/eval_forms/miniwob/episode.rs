@@ -4,11 +4,9 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use pointsman_testing::site::{Reply, Request, Site};
 
-use crate::{
-    site::{Reply, Request, Site},
-    webdriver::Browser,
-};
+use crate::webdriver::Browser;
 
 /// Starts the problem as soon as the page has loaded, and tells what it was rewarded with.
 /// The page's clock is for people and small programs that share one browser; it is set so

@@ -8,11 +8,13 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow, ensure};
+use pointsman_kernel::governor::Permissions;
 use pointsman_runtime::{clock::new_run_id, driver::Beginning, store::SqliteStore, yard::Yard};
+use pointsman_testing::script::begun;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use super::counter::{begun, site};
+use super::counter::site;
 
 /// Runs that are driven at a time.
 const PLACES: usize = 256;
@@ -60,7 +62,7 @@ async fn fill(yard: &Yard, more: usize, parked: usize) -> Result<()> {
     let program = Arc::new(program.map_err(|refused| anyhow!("chat is refused: {refused:?}"))?);
     let mut all = JoinSet::new();
     for _ in 0..more {
-        let begun = begun(&program, json!({}))?;
+        let begun = begun(&program, Permissions::allow_all(), &json!({}));
         let (id, program) = (new_run_id(), Arc::clone(&program));
         let source = source.into();
         let beginning =
