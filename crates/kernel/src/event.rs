@@ -82,9 +82,9 @@ pub enum Event<R> {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Pauser>,
     },
-    /// Starts go on, whoever has stopped them: a person resumed the run.
+    /// A person resumed the run: every pause is lifted.
     Resumed,
-    /// Somebody lifted their own pause. Starts go on unless another one stands.
+    /// The author of a pause lifted it. Starts continue unless another pause stands.
     Lifted {
         /// Who.
         by: Pauser,

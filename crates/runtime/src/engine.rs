@@ -126,8 +126,8 @@ impl Engine {
         Ok(self.store.list(filter, page).await?)
     }
 
-    /// Reads the timeline of a run after an entry: 0 for all of it. It can be read on while the run
-    /// goes on, here or in another process.
+    /// Reads the timeline of a run after an entry: 0 for all of it. The reader can continue while the
+    /// run does, here or in another process.
     pub async fn timeline(&self, run: &RunId, after: Seq) -> Result<Timeline, EngineError> {
         Timeline::open(&self.agents, Arc::clone(&self.store), run, after).await
     }

@@ -1,5 +1,4 @@
-//! How a run counts that has ended, for whoever waits for it: what a command's exit code says,
-//! what `show` says, what an editor is told.
+//! The exit of an ended run: one mapping for exit codes, `show` and editors.
 //!
 //! The journal keeps how a run ended. A success that was denied something, or owes an answer, is
 //! one of the journal's and none of the person's.

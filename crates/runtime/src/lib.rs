@@ -26,7 +26,7 @@
 //! - [`plan`]: the phases of a task, from a file that a person wrote.
 //! - [`visible`]: text as a person reads it, with nothing hidden.
 //! - [`watch`]: when the machine runs short, starts are stopped for a while.
-//! - [`exit`]: how a run counts that has ended, for whoever waits for it.
+//! - [`exit`]: the exit of an ended run, as commands and editors report it.
 //! - [`entry`]: what lines of a journal hold, for those who read them without a run.
 //! - [`private`]: folders and files that only their owner may read.
 //! - [`plural`]: numbers of things, as people write them.

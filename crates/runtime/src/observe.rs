@@ -13,12 +13,12 @@ use crate::{
     timeline::{TimelineItem, TimelineKind, is_stuck},
 };
 
-/// What those who watch a run are told.
+/// A notice to the observers of a run.
 #[derive(Clone, Debug)]
 pub enum Notice {
     /// Something happened to it: its journal tells the same.
     Item(TimelineItem),
-    /// Something that only those learn who watch.
+    /// Something that only observers learn.
     Live(LiveNotice),
 }
 
@@ -63,7 +63,7 @@ impl From<LiveNotice> for Notice {
     }
 }
 
-/// What only those learn who watch a run while it is driven. No timeline has it.
+/// A notice that only observers of a driven run receive. No timeline has it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum LiveNotice {
@@ -78,7 +78,7 @@ pub enum LiveNotice {
     },
     /// A person is to be asked now.
     Ask(Question),
-    /// The run waits for a word, and somebody joins it.
+    /// The run waits for input, and a new observer has joined.
     Listens,
     /// A model or a tool has written a piece of text. It is not kept before the answer is
     /// there.

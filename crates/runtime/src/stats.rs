@@ -174,8 +174,7 @@ impl Stats {
 }
 
 impl Tally {
-    /// Adds what a run did after an entry. What came before is somebody else's, and so is the
-    /// time until then.
+    /// Adds the items of a run after an entry. Earlier items and their time belong to its parent.
     fn add(&mut self, chart: &str, items: &[TimelineItem], after: Seq) {
         let chart: Box<str> = chart.into();
         let shared = items.iter().rev().find(|item| item.seq <= after).map_or(At(0), |it| it.at);

@@ -95,8 +95,7 @@ pub struct Opening {
     pub letters: Vec<Box<str>>,
     /// What its creator calls the request for it: a second one of that name makes no second run.
     pub request: Option<Box<str>>,
-    /// How it waits for an owner whenever it has none; nothing if it is driven by whoever asks for
-    /// it.
+    /// Its place in the queue while it has no owner; nothing if its creator drives it.
     pub queue: Option<Queue>,
 }
 

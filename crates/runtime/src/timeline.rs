@@ -1,7 +1,7 @@
 //! The timeline of a run: its journal as typed items.
 //!
-//! Everything that shows a run reads these items: a driver gives them to those who watch, one
-//! step after the other, and [`Timeline`] reads the same ones from the journal, from any entry on.
+//! Everything that shows a run reads these items: a driver gives them to observers, step by
+//! step, and [`Timeline`] reads the same ones from the journal, from any entry on.
 //! As JSON they are described in `docs/timeline.md`.
 
 pub(crate) mod describe;
@@ -86,7 +86,7 @@ pub enum TimelineKind {
         /// What it cost.
         usage: Usage,
     },
-    /// A person, or nobody in time, decided over a call.
+    /// A person decided over a call, or its question expired.
     ApprovalAnswered {
         /// The question.
         #[serde(serialize_with = "shown")]
@@ -118,7 +118,7 @@ pub enum TimelineKind {
     Lifted {
         /// Who.
         by: Pauser,
-        /// Whether somebody else's pause is left.
+        /// Whether another pause is left.
         #[serde(skip_serializing_if = "core::ops::Not::not")]
         still_paused: bool,
     },
@@ -202,7 +202,7 @@ pub enum TimelineKind {
     /// A person is needed. Those who watch learn from [`LiveNotice::Ask`](crate::observe::LiveNotice::Ask)
     /// when the question is to be put.
     Asked(Question),
-    /// An effect that nobody waits for any more was stopped.
+    /// An abandoned effect was stopped.
     Stopped {
         /// The effect.
         #[serde(serialize_with = "shown")]
@@ -246,14 +246,6 @@ impl TimelineKind {
     pub fn output(&self) -> Option<&str> {
         match self {
             Self::Answered { answer, aside, .. } => describe::output(answer, *aside),
-            _ => None,
-        }
-    }
-
-    /// Returns the verdict by which the governor stopped a job that learns nothing new.
-    pub fn stuck(&self) -> Option<&Verdict> {
-        match self {
-            Self::Verdict(verdict) if is_stuck(verdict) => Some(verdict),
             _ => None,
         }
     }

@@ -1,7 +1,7 @@
-//! Evaluations, benchmarks against other frameworks, and what is learnt from data.
+//! Evaluations, benchmarks against other frameworks, and training.
 //!
-//! `cargo xtask` builds and runs this program for `bench`, `eval` and `train`; whoever needs none
-//! of them need not compile it.
+//! `cargo xtask` builds and runs this program for `bench`, `eval` and `train`; no other command
+//! compiles it.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,

@@ -161,7 +161,7 @@ impl Turn {
         }
     }
 
-    /// What was started or written for an effect came to nothing.
+    /// Discards a call or the partial text of an effect.
     fn unsaid(&mut self, effect: EffectId) -> Shown {
         if self.calling.stopped(effect) {
             Shown { lines: self.calling.finished(), ..Shown::default() }

@@ -189,15 +189,15 @@ fn transition(item: &TimelineItem) -> Option<Value> {
 
 /// What an entry's event is about, in words.
 struct About {
-    /// What was done, or said from outside.
+    /// The action, or the words from outside.
     did: String,
     /// Whether it went well.
     ok: bool,
-    /// What came of it, in a line; empty where there is no more to say.
+    /// The result in a line; empty if there is none.
     came: String,
 }
 
-/// Returns what an event is about, where there is more to say than its name.
+/// Describes an event, unless its name says everything.
 fn about(kind: &TimelineKind) -> Option<About> {
     let plain = |did: &str| About { did: did.into(), ok: true, came: String::new() };
     Some(match kind {

@@ -80,7 +80,7 @@ pub(super) fn sheet(theme: Theme, svg: &mut String) -> Result {
     })
 }
 
-/// Writes a sheet: shapes, and colours by light or by dark or as whoever looks has set it.
+/// Writes a style sheet: shapes, and colours for light, dark or the viewer's own setting.
 pub(crate) fn themed(
     theme: Theme,
     shapes: &str,

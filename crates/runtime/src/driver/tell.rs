@@ -1,4 +1,4 @@
-//! Step 6: those who watch are told.
+//! Step 6: observers are notified.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -110,7 +110,7 @@ impl Driver {
         let view = Box::new(view(&self.program, self.run.core()));
         let persisted =
             LiveNotice::Persisted { seq: committed.seq(), link: committed.link(), view };
-        // What the event came to is told first, then that it is on disk, then what follows.
+        // First the event and its result, then the durable entry, then the effects that start.
         let (came, follows): (Vec<_>, Vec<_>) = items.into_iter().partition(|it| !follows(it));
         for item in came {
             let failed = failed(&item.kind);
@@ -155,7 +155,7 @@ impl Driver {
     }
 }
 
-/// Returns the effect that was answered with a fault: what was written for it came to nothing.
+/// Returns the effect that a fault answered: its partial text is void.
 fn failed(kind: &TimelineKind) -> Option<EffectId> {
     match kind {
         TimelineKind::Answered { effect, answer, .. } => {
@@ -165,7 +165,7 @@ fn failed(kind: &TimelineKind) -> Option<EffectId> {
     }
 }
 
-/// Returns whether an item tells what is done once the entry is on disk.
+/// Returns whether an item belongs after the durable entry.
 const fn follows(item: &TimelineItem) -> bool {
     matches!(
         item.kind,

@@ -364,7 +364,7 @@ impl Store for MemoryStore {
             }
             let record = runs.record_mut(&run)?;
             record.add(Arc::unwrap_or_clone(append));
-            // Whoever is lost from now on leaves it ready.
+            // An owner that is lost from now on leaves it ready.
             if mem::replace(&mut record.wrote, lease.epoch()) != lease.epoch() {
                 runs.ready(&run);
             }

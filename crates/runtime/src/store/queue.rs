@@ -1,4 +1,4 @@
-//! The queue: runs that wait for whoever is free to drive them.
+//! The queue: runs that wait for a free worker.
 
 use std::collections::BTreeMap;
 

@@ -55,7 +55,7 @@ pub(crate) struct Step<'a> {
     pub(crate) stepped: &'a Stepped,
     /// The orders that were open before it.
     pub(crate) open: &'a dyn Fn(EffectId) -> Option<&'a EffectKind<Body>>,
-    /// What is asked for text, for people.
+    /// The model's name, for people.
     pub(crate) model: &'a str,
 }
 
@@ -182,8 +182,8 @@ impl Step<'_> {
         }
     }
 
-    /// Adds what the step started, asked for and stopped, and what is started again after an
-    /// interruption: what is still in progress then.
+    /// Adds the effects that the step started, asked for or stopped, and those that an
+    /// interruption left in progress: they start again.
     fn effects(&self, kinds: &mut Vec<TimelineKind>) {
         let effects = &self.stepped.effects;
         let new = |effect: &EffectId| effects.iter().find(|it| it.id == *effect);

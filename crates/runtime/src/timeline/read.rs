@@ -90,7 +90,7 @@ impl fmt::Debug for Projector {
     }
 }
 
-/// A reader of a run's timeline: it keeps its place, and reads on while the run goes on.
+/// A reader of a run's timeline: it keeps its position, and continues while the run does.
 #[derive(Debug)]
 pub struct Timeline {
     store: Arc<dyn Store>,

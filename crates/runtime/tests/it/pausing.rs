@@ -168,7 +168,7 @@ fn what_a_person_has_paused_its_parent_does_not_let_go_on() {
         until(&store, child, r#""resumed""#);
         post(journal, run, &cancel());
     });
-    // Whoever does not know who paused it must not read these lines as if nobody had.
+    // A build that does not know the author of a pause must refuse these lines.
     let format =
         |line: &&str| line.starts_with(if is_new(line) { r#"{"v":2,"# } else { r#"{"v":1,"# });
     let lines = parent.lines().chain(child.lines());

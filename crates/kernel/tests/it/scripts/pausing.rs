@@ -205,7 +205,7 @@ fn what_nobody_in_particular_has_paused_anyone_lifts() {
             &format!("begin => -> first; start 1.0 Model; wake 100\npause =>\nlift {by} =>"),
         );
     }
-    // Whoever joins in must lift it themselves.
+    // A second author must lift their own pause.
     check(
         TWO,
         "

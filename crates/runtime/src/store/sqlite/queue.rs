@@ -36,7 +36,7 @@ impl SqliteStore {
             }
             match super::Store::claim(self, &run).await {
                 Ok(lease) => leases.extend(lease),
-                // It was removed a moment ago, or whoever resumes it by name is told.
+                // It was removed a moment ago; resuming it by name reports that.
                 Err(StoreError::NoSuchRun { .. } | StoreError::Damaged { .. }) => {}
                 Err(error) => return Err(error),
             }

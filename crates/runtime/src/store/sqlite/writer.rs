@@ -223,7 +223,7 @@ impl Desk {
         }
     }
 
-    /// Returns why nothing more is written, if that is so. Whoever is writing now can.
+    /// Returns why the store takes no more writes, if it does not. A busy writer can write.
     pub(super) fn broken(&self) -> Option<String> {
         let writer = self.writer.try_lock().ok()?;
         let lost = writer.anchor.lost().map(|path| format!("{} was taken away", path.display()));

@@ -161,7 +161,7 @@ async fn content_that_was_damaged_is_told_and_what_a_damaged_reference_may_mean_
     folder.raw().execute_batch(change).expect("it is done");
     let error = read().expect_err("it is damaged");
     assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
-    // Whoever keeps it again has mended it.
+    // Keeping it again mends it.
     store.put_blob(&script.run, picture.as_bytes()).await.expect("it is kept");
     assert_eq!(read().expect("readable"), b"picture");
     store.remove(&script.run).await.expect("it goes").expect("it is free");
