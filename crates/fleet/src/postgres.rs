@@ -35,7 +35,6 @@ use tokio::sync::{mpsc, oneshot};
 
 use self::{
     changes::Poller,
-    checksum::signed,
     database::Database,
     lease::{Held, Keeper},
     writer::Job,
@@ -99,9 +98,8 @@ impl Store for PostgresStore {
     async fn append(&self, lease: &Lease, append: Arc<Append>) -> Result<(), StoreError> {
         let link = append.check()?;
         let (run, seq, epoch) = (append.run.clone(), append.seq, lease.epoch());
-        if *lease.run() != run || lease.guard::<Held>().is_none() || lease.is_over() {
-            return Err(StoreError::Fenced { run });
-        }
+        let held = lease.guard::<Held>().filter(|_| *lease.run() == run && !lease.is_over());
+        let Some(held) = held else { return Err(StoreError::Fenced { run }) };
         let (answer, answered) = oneshot::channel();
         let asked = boot_ms();
         let stopped = |_| StoreError::Unknown {
@@ -112,7 +110,7 @@ impl Store for PostgresStore {
         let job = Job { append, link, epoch, answer };
         self.writer.send(job).await.map_err(|_| stopped(()))?;
         let expires = answered.await.map_err(|_| stopped(()))??;
-        self.keeper.renewed(&run, epoch, expires, asked);
+        held.renewed(expires, asked);
         self.feed.send(Change::Entry { run, seq });
         Ok(())
     }
@@ -122,14 +120,12 @@ impl Store for PostgresStore {
     }
 
     async fn renew(&self, leases: &[&Lease]) -> Result<Vec<RunId>, StoreError> {
-        let leases: Vec<(RunId, u64)> =
-            leases.iter().map(|lease| (lease.run().clone(), lease.epoch())).collect();
-        let renewed = self.keeper.renew(&self.database, &leases).await;
+        let renewed = self.keeper.renew(&self.database, leases).await;
         renewed.map_err(|failure| failure.write(None, None))
     }
 
     async fn release(&self, lease: Lease, how: Release) -> Result<(), StoreError> {
-        self.keeper.release(&self.database, lease, how).await
+        Keeper::release(&self.database, lease, how).await
     }
 
     async fn fork(

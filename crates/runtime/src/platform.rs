@@ -4,6 +4,14 @@ use std::path::Path;
 
 use crate::watch::Vitals;
 
+/// A clock that nobody can set, and that counts while the machine sleeps.
+#[cfg(target_os = "linux")]
+pub(crate) const BOOT: rustix::time::ClockId = rustix::time::ClockId::Boottime;
+
+/// A clock that nobody can set.
+#[cfg(not(target_os = "linux"))]
+pub(crate) const BOOT: rustix::time::ClockId = rustix::time::ClockId::Monotonic;
+
 /// Reads how the machine is doing; what the system does not tell is left out.
 #[cfg(target_os = "linux")]
 pub(crate) fn vitals(folder: &Path) -> Vitals {

@@ -45,12 +45,14 @@ pub enum Need {
     Browser,
     /// The server of Appium with two of its drivers, and the browser that one of them drives.
     Appium,
+    /// PostgreSQL, and a pooler before it.
+    Postgres,
 }
 
 impl Need {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Npm, Self::Models, Self::Sandbox, Self::Browser, Self::Appium];
+    pub const ALL: [Self; 6] =
+        [Self::Npm, Self::Models, Self::Sandbox, Self::Browser, Self::Appium, Self::Postgres];
 
     fn install(self) -> Result<()> {
         match self {
@@ -59,6 +61,7 @@ impl Need {
             Self::Sandbox => debian::ensure(&["bubblewrap", "git"]),
             Self::Browser => browser().and_then(|()| npm_of_pages().map(drop)),
             Self::Appium => browser().and_then(|()| appium().map(drop)),
+            Self::Postgres => debian::ensure(&["postgresql", "pgbouncer", "util-linux"]),
         }
     }
 }

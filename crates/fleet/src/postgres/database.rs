@@ -13,7 +13,7 @@ use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod};
 use pointsman_kernel::id::Seq;
 use pointsman_runtime::store::{RunId, StoreError};
 use rustls::crypto::ring;
-use rustls_platform_verifier::BuilderVerifierExt as _;
+use rustls_platform_verifier::BuilderVerifierExt;
 use tokio::time::timeout;
 use tokio_postgres::{
     Config, Row,

@@ -22,7 +22,7 @@ use tokio_postgres::types::Type;
 
 use super::{
     checksum::{signed, unsigned},
-    database::{Database, Failure},
+    database::{Database, Failure, Params},
 };
 
 /// How often a run is claimed from the queue without going on: then it is set aside.
@@ -102,12 +102,16 @@ impl Default for GivenUp {
 impl GivenUp {
     fn add(&self) -> u64 {
         let ticket = self.next.fetch_add(1, Ordering::AcqRel);
-        self.waiting.send_modify(|waiting| drop(waiting.insert(ticket)));
+        self.waiting.send_modify(|waiting| {
+            waiting.insert(ticket);
+        });
         ticket
     }
 
     fn done(&self, ticket: u64) {
-        self.waiting.send_modify(|waiting| drop(waiting.remove(&ticket)));
+        self.waiting.send_modify(|waiting| {
+            waiting.remove(&ticket);
+        });
     }
 
     /// Waits until those are given up that were dropped before.
@@ -134,6 +138,15 @@ struct Times {
     deadline_ms: Arc<AtomicU64>,
 }
 
+impl Times {
+    /// Moves the end of a lease on. We leave off a third of its time before anybody else can have it.
+    fn move_on(&self, lasts: Duration, expires: i64, asked: u64) {
+        let usable = u64::try_from((lasts - lasts / 3).as_millis()).unwrap_or(u64::MAX);
+        self.expires_ms.fetch_max(unsigned(expires), Ordering::AcqRel);
+        self.deadline_ms.fetch_max(asked.saturating_add(usable), Ordering::AcqRel);
+    }
+}
+
 /// The leases of a store.
 pub(super) struct Keeper {
     /// Who we are, for those who look at the tables.
@@ -151,6 +164,14 @@ pub(super) struct Held {
     keeper: Arc<Keeper>,
     run: RunId,
     epoch: u64,
+    times: Times,
+}
+
+impl Held {
+    /// Notes that the server has renewed it, which was asked for at a time of ours.
+    pub(super) fn renewed(&self, expires: i64, asked: u64) {
+        self.times.move_on(self.keeper.lasts, expires, asked);
+    }
 }
 
 impl Drop for Held {
@@ -217,24 +238,11 @@ impl Keeper {
     ) -> Lease {
         let epoch = unsigned(epoch);
         let times = Times { expires_ms: Arc::default(), deadline_ms: Arc::default() };
-        self.move_on(&times, expires, asked);
+        times.move_on(self.lasts, expires, asked);
         lock(&self.held).insert((run.clone(), epoch), times.clone());
-        let held = Held { keeper: Arc::clone(self), run: run.clone(), epoch };
-        Lease::new(run, epoch, held).until(times.expires_ms, times.deadline_ms)
-    }
-
-    /// Moves the end of a lease on. We leave off a third of its time before anybody else can have it.
-    fn move_on(&self, times: &Times, expires: i64, asked: u64) {
-        let usable = u64::try_from((self.lasts - self.lasts / 3).as_millis()).unwrap_or(u64::MAX);
-        times.expires_ms.fetch_max(unsigned(expires), Ordering::AcqRel);
-        times.deadline_ms.fetch_max(asked.saturating_add(usable), Ordering::AcqRel);
-    }
-
-    /// Notes that the server has renewed a lease that was asked for at a time of ours.
-    pub(super) fn renewed(&self, run: &RunId, epoch: u64, expires: i64, asked: u64) {
-        if let Some(times) = lock(&self.held).get(&(run.clone(), epoch)) {
-            self.move_on(times, expires, asked);
-        }
+        let (ends, deadline) = (Arc::clone(&times.expires_ms), Arc::clone(&times.deadline_ms));
+        let held = Held { keeper: Arc::clone(self), run: run.clone(), epoch, times };
+        Lease::new(run, epoch, held).until(ends).usable_until(deadline)
     }
 
     /// Waits until the leases that were dropped before are given up.
@@ -278,10 +286,27 @@ impl Keeper {
     pub(super) async fn renew(
         &self,
         database: &Database,
-        leases: &[(RunId, u64)],
+        leases: &[&Lease],
     ) -> Result<Vec<RunId>, Failure> {
-        let runs: Vec<&str> = leases.iter().map(|(run, _)| run.as_str()).collect();
-        let epochs: Vec<i64> = leases.iter().map(|(_, epoch)| signed(*epoch)).collect();
+        let mut over = Vec::new();
+        let mut held = Vec::new();
+        for lease in leases {
+            match lease.guard::<Held>() {
+                Some(it) => held.push((it.run.clone(), it.epoch, it.times.clone())),
+                None => over.push(lease.run().clone()),
+            }
+        }
+        over.extend(self.renew_held(database, &held).await?);
+        Ok(over)
+    }
+
+    async fn renew_held(
+        &self,
+        database: &Database,
+        leases: &[(RunId, u64, Times)],
+    ) -> Result<Vec<RunId>, Failure> {
+        let runs: Vec<&str> = leases.iter().map(|(run, ..)| run.as_str()).collect();
+        let epochs: Vec<i64> = leases.iter().map(|(_, epoch, _)| signed(*epoch)).collect();
         let (asked, lasts) = (boot_ms(), self.lasts_ms());
         let mine = database
             .write(
@@ -294,11 +319,11 @@ impl Keeper {
             )
             .await?;
         let mut over = Vec::new();
-        for (run, epoch) in leases {
+        for (run, _, times) in leases {
             match mine.iter().find(|row| row.get::<_, &str>(0) == run.as_str()) {
                 Some(row) => {
                     if let Some(expires) = row.get::<_, Option<i64>>(1) {
-                        self.renewed(run, *epoch, expires, asked);
+                        times.move_on(self.lasts, expires, asked);
                     }
                 }
                 None => over.push(run.clone()),
@@ -308,16 +333,14 @@ impl Keeper {
     }
 
     pub(super) async fn release(
-        &self,
         database: &Database,
         lease: Lease,
         how: Release,
     ) -> Result<(), StoreError> {
-        let key = (lease.run().clone(), lease.epoch());
-        if lease.guard::<Held>().is_none() || lock(&self.held).remove(&key).is_none() {
-            return Ok(());
-        }
-        let (run, epoch) = key;
+        let Some(held) = lease.guard::<Held>() else { return Ok(()) };
+        let (run, epoch) = (lease.run().clone(), lease.epoch());
+        // From here on, dropping it does nothing.
+        lock(&held.keeper.held).remove(&(run.clone(), epoch));
         let (how, read) = match how {
             Release::Ready => ("ready", 0),
             Release::Parked { read } => ("parked", read.map_or(0, MessageId::number)),
@@ -340,17 +363,14 @@ async fn give_up(
     how: &[&str],
     read: &[i64],
 ) -> Result<(), Failure> {
-    let given = database.write(
-        RELEASE,
-        &[
-            (&runs, Type::TEXT_ARRAY),
-            (&epochs, Type::INT8_ARRAY),
-            (&how, Type::TEXT_ARRAY),
-            (&read, Type::INT8_ARRAY),
-            (&CLAIMS, Type::INT4),
-        ],
-    );
-    given.await.map(drop)
+    let params: Params<'_> = &[
+        (&runs, Type::TEXT_ARRAY),
+        (&epochs, Type::INT8_ARRAY),
+        (&how, Type::TEXT_ARRAY),
+        (&read, Type::INT8_ARRAY),
+        (&CLAIMS, Type::INT4),
+    ];
+    database.write(RELEASE, params).await.map(drop)
 }
 
 /// Gives up what is dropped, and renews what is not.
@@ -380,11 +400,14 @@ async fn keep(
             }
             _ = ticks.tick() => {
                 let Some(keeper) = beats.as_ref().and_then(Weak::upgrade) else { continue };
-                let leases: Vec<(RunId, u64)> = lock(&keeper.held).keys().cloned().collect();
+                let held = |((run, epoch), times): (&(RunId, u64), &Times)| {
+                    (run.clone(), *epoch, times.clone())
+                };
+                let leases: Vec<_> = lock(&keeper.held).iter().map(held).collect();
                 if leases.is_empty() {
                     continue;
                 }
-                match keeper.renew(&database, &leases).await {
+                match keeper.renew_held(&database, &leases).await {
                     Ok(over) if over.is_empty() => {}
                     Ok(over) => tracing::warn!(?over, "leases are over"),
                     Err(failure) => tracing::warn!(?failure, "leases could not be renewed"),

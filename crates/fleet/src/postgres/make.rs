@@ -28,7 +28,7 @@ fn statement() -> String {
         parent_seq, request, fixed_checksum, seq, link, state, ended, wake, prompts, checksum,
         epoch, owner, expires_ms, wrote, key, rank, needs, status, back, wake_at, claims, mail)
     SELECT run, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, seq, link, state, ended, wake,
-        prompts, checksum, 1, $36, (SELECT ms FROM now) + $37, 1, $38, $39, $42,
+        prompts, checksum, 1, $36, (SELECT ms FROM now) + $37, 0, $38, $39, $42,
         CASE WHEN ended IS NOT NULL THEN 'ended' WHEN $38 IS NULL THEN 'waiting' ELSE 'leased' END,
         CASE WHEN $38 IS NULL THEN 'waiting' WHEN $43 > (SELECT ms FROM now) THEN 'timed'
             ELSE 'ready' END,
@@ -88,19 +88,21 @@ pub(super) async fn create(
     let (created, made) = (signed(row.created_ms), signed(row.made_ms()));
     let not_before = queue.map(|it| signed(it.not_before_ms));
     let (asked, lasts) = (boot_ms(), keeper.lasts_ms());
+    let (agent, chart, goal, text) = (&*new.agent, &*new.chart, &*new.goal, &*new.source);
+    let owner = keeper.owner();
     let mut params = entries.params();
     params.extend_from_slice(&[
-        (&&*new.agent, Type::TEXT),
-        (&&*new.chart, Type::TEXT),
+        (&agent, Type::TEXT),
+        (&chart, Type::TEXT),
         (&source, Type::BYTEA),
-        (&&*new.goal, Type::TEXT),
+        (&goal, Type::TEXT),
         (&created, Type::INT8),
         (&made, Type::INT8),
         (&parent, Type::TEXT),
         (&parent_seq, Type::INT8),
         (&place.request, Type::TEXT),
         (&fixed, Type::BYTEA),
-        (&keeper.owner(), Type::TEXT),
+        (&owner, Type::TEXT),
         (&lasts, Type::INT8),
         (&place.key, Type::TEXT),
         (&place.rank, Type::INT8),
@@ -108,7 +110,7 @@ pub(super) async fn create(
         (&sums, Type::BYTEA_ARRAY),
         (&place.needs, Type::TEXT),
         (&not_before, Type::INT8),
-        (&&*new.source, Type::TEXT),
+        (&text, Type::TEXT),
     ]);
     let made = match database.write(&statement(), &params).await {
         Ok(made) => made,

@@ -12,9 +12,10 @@ use pointsman_runtime::{
 use tokio_postgres::types::Type;
 
 use super::{
-    database::Database,
+    database::{Database, Failure},
     lease::{CLAIMS, Keeper},
     migrate::{self, VERSION},
+    read::run_id,
 };
 
 /// Makes ready whose time has come, and whose owner is lost after it wrote something. One that
@@ -80,7 +81,7 @@ pub(super) async fn claim_ready(
     worker: &Worker,
 ) -> Result<Vec<Lease>, StoreError> {
     keeper.settled().await;
-    let failed = |failure: super::database::Failure| failure.write(None, None);
+    let failed = |failure: Failure| failure.write(None, None);
     let swept = database.write(SWEEP, &[(&CLAIMS, Type::INT4)]).await.map_err(failed)?;
     let has = swept.first().map_or((0, 0), |row| (row.get(0), row.get(1)));
     migrate::check_known(database, has)?;
@@ -104,7 +105,7 @@ pub(super) async fn claim_ready(
         .map_err(failed)?;
     let mut leases = Vec::with_capacity(claimed.len());
     for row in &claimed {
-        let run = super::read::run_id(row.get(0))?;
+        let run = run_id(row.get(0))?;
         leases.push(keeper.grant(run, row.get(1), row.get(2), asked));
     }
     Ok(leases)

@@ -3,13 +3,11 @@
 use pointsman_runtime::store::{
     Filter, Page, PruneOptions, PruneReport, RemovedRuns, RunId, StoreError,
 };
-use tokio_postgres::{
-    GenericClient as _,
-    types::{ToSql, Type},
-};
+use tokio_postgres::types::{ToSql, Type};
 
 use super::{
-    database::{Database, Failure},
+    checksum::unsigned,
+    database::{Database, Failure, told},
     read::run_id,
 };
 
@@ -62,7 +60,7 @@ impl Database {
             let failure = if definite {
                 Failure::Refused(error.into())
             } else {
-                Failure::Unknown(super::database::told(&error))
+                Failure::Unknown(told(&error))
             };
             failure.write(Some(run), None)
         };
@@ -88,7 +86,7 @@ impl Database {
         let removed = transaction.query_typed(REMOVE, &names).await.map_err(failed)?;
         let artifacts = removed.first().map_or(0, |row| row.get::<_, i64>(0));
         transaction.commit().await.map_err(failed)?;
-        Ok(Gone::Removed(runs, super::checksum::unsigned(artifacts)))
+        Ok(Gone::Removed(runs, unsigned(artifacts)))
     }
 
     pub(super) async fn remove(&self, run: &RunId) -> Result<Option<RemovedRuns>, StoreError> {

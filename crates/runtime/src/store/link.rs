@@ -7,14 +7,16 @@ use super::{Append, StoreError};
 
 /// The number of a line, and the digest of the line before it.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub(super) struct Link {
-    pub(super) seq: Seq,
-    pub(super) prev: Digest,
+pub struct Link {
+    /// The number.
+    pub seq: Seq,
+    /// The digest; of zeros where there is no line before.
+    pub prev: Digest,
 }
 
 impl Link {
     /// Reads it off a line, whatever else the line says.
-    pub(super) fn of(line: &str) -> Option<Self> {
+    pub fn of(line: &str) -> Option<Self> {
         serde_json::from_str(line).ok()
     }
 
