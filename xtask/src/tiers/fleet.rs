@@ -29,12 +29,12 @@ const VERSIONS: &str = "/usr/lib/postgresql";
 pub(super) fn tier() -> Result<bool> {
     let postgres = Postgres::start()?;
     let pooler = postgres.pooler()?;
-    let pooled = format!("postgres://postgres@127.0.0.1:{}", pooler.port);
+    let through = format!("postgres://postgres@127.0.0.1:{}", pooler.port);
     run(
         &[POSTGRES],
         &[
             ("POINTSMAN_POSTGRES_URL", postgres.url().as_ref()),
-            ("POINTSMAN_PGBOUNCER_URL", pooled.as_ref()),
+            ("POINTSMAN_PGBOUNCER_URL", through.as_ref()),
         ],
     )
 }
@@ -64,7 +64,8 @@ struct User {
 impl Postgres {
     fn start() -> Result<Self> {
         let (programs, scratch, port) = (programs()?, Scratch::new()?, free_port()?);
-        let user = if fs::metadata("/proc/self")?.uid() == 0 { Some(postgres_user()?) } else { None };
+        let user =
+            if fs::metadata("/proc/self")?.uid() == 0 { Some(postgres_user()?) } else { None };
         let mut postgres = Self { programs, port, user, server: None, scratch };
         let data = postgres.scratch.file("data");
         let folder = data.parent().context("it lies in a folder")?;
@@ -136,7 +137,8 @@ impl Drop for Postgres {
     /// Its processes end in order, and none is killed while it can end by itself.
     fn drop(&mut self) {
         let mut stop = self.command(self.programs.join("pg_ctl"));
-        stop.args(["stop", "--mode", "fast", "--silent", "--pgdata"]).arg(self.scratch.file("data"));
+        stop.args(["stop", "--mode", "fast", "--silent", "--pgdata"])
+            .arg(self.scratch.file("data"));
         if let Err(why) = process::run(stop, ANSWERS) {
             eprintln!("PostgreSQL was not stopped in order: {why}");
         }

@@ -1,13 +1,6 @@
 //! Connections to a server, and what an answer that does not come means.
 
-use std::{
-    error::Error,
-    fmt,
-    path::PathBuf,
-    str::FromStr as _,
-    sync::Arc,
-    time::Duration,
-};
+use std::{error::Error, fmt, path::PathBuf, str::FromStr as _, sync::Arc, time::Duration};
 
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod};
 use pointsman_kernel::id::Seq;

@@ -141,7 +141,7 @@ struct Times {
 impl Times {
     /// Moves the end of a lease on. We leave off a third of its time before anybody else can have it.
     fn move_on(&self, lasts: Duration, expires: i64, asked: u64) {
-        let usable = u64::try_from((lasts - lasts / 3).as_millis()).unwrap_or(u64::MAX);
+        let usable = u64::try_from((lasts * 2 / 3).as_millis()).unwrap_or(u64::MAX);
         self.expires_ms.fetch_max(unsigned(expires), Ordering::AcqRel);
         self.deadline_ms.fetch_max(asked.saturating_add(usable), Ordering::AcqRel);
     }
@@ -311,11 +311,7 @@ impl Keeper {
         let mine = database
             .write(
                 RENEW,
-                &[
-                    (&runs, Type::TEXT_ARRAY),
-                    (&epochs, Type::INT8_ARRAY),
-                    (&lasts, Type::INT8),
-                ],
+                &[(&runs, Type::TEXT_ARRAY), (&epochs, Type::INT8_ARRAY), (&lasts, Type::INT8)],
             )
             .await?;
         let mut over = Vec::new();

@@ -30,10 +30,7 @@ impl Database {
     pub(super) async fn send(&self, run: &RunId, body: &str) -> Result<MessageId, StoreError> {
         let sum = checksum::message(run.as_str(), body).to_vec();
         let sent = self
-            .write(
-                SEND,
-                &[(&run.as_str(), Type::TEXT), (&body, Type::TEXT), (&sum, Type::BYTEA)],
-            )
+            .write(SEND, &[(&run.as_str(), Type::TEXT), (&body, Type::TEXT), (&sum, Type::BYTEA)])
             .await
             .map_err(|failure| failure.write(Some(run), None))?;
         let sent = sent.first().map(|row| MessageId::new(row.get(0)));
@@ -52,17 +49,9 @@ impl Database {
         &self,
         run: Option<&RunId>,
     ) -> Result<Vec<MailboxMessage>, StoreError> {
-        let found = match run {
-            Some(run) => {
-                let sql = "SELECT id, run, body, at_ms, checksum FROM pointsman.message
-                           WHERE run = $1 ORDER BY id";
-                self.read(sql, &[(&run.as_str(), Type::TEXT)]).await
-            }
-            None => {
-                let sql = "SELECT id, run, body, at_ms, checksum FROM pointsman.message ORDER BY id";
-                self.read(sql, &[]).await
-            }
-        };
+        let sql = "SELECT id, run, body, at_ms, checksum FROM pointsman.message
+                   WHERE $1::text IS NULL OR run = $1 ORDER BY id";
+        let found = self.read(sql, &[(&run.map(RunId::as_str), Type::TEXT)]).await;
         let found = found.map_err(|failure| failure.read(run))?;
         found.iter().map(message).collect()
     }

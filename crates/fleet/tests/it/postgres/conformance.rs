@@ -35,7 +35,8 @@ impl Bench for Postgres {
     /// Has all times be as much earlier.
     async fn advance(&self, time: Duration) {
         let ms = i64::try_from(time.as_millis()).expect("it is not as long");
-        let earlier = "UPDATE pointsman.run SET expires_ms = expires_ms - $1, wake_at = wake_at - $1";
+        let earlier =
+            "UPDATE pointsman.run SET expires_ms = expires_ms - $1, wake_at = wake_at - $1";
         let client = self.fresh.client().await;
         client.execute(earlier, &[&ms]).await.expect("it is later");
     }
