@@ -71,7 +71,7 @@ pub trait Sites: Send + Sync + 'static {
 /// One site for all runs.
 #[async_trait]
 impl Sites for Site {
-    async fn site(&self, _: &RunId) -> Result<Site, SchedulerError> {
+    async fn site(&self, _: &RunId) -> Result<Self, SchedulerError> {
         Ok(self.clone())
     }
 }
@@ -259,10 +259,8 @@ impl Shared {
         let site = self.sites.site(&run).await?;
         let program = self.program(&site, &run).await?;
         // An agent whose questions end with the process stays here until they are answered.
-        let until = match program.agent().questions_last {
-            true => Until::Parks,
-            false => Until::Ends { answers: true },
-        };
+        let lasts = program.agent().questions_last;
+        let until = if lasts { Until::Parks } else { Until::Ends { answers: true } };
         let mut driver = Driver::resume(site, program, lease).await?;
         if driver.run().core().paused_by.contains(&Pauser::Worker) {
             driver.heed(Pauser::Worker, Call::Resume).await?;
