@@ -90,6 +90,7 @@ async fn to_its_end(
                 permissions: permissions(host, &permit.run).await?,
                 tools: host.decls_for(program.agent()),
                 checks: true,
+                queued: false,
                 config: body(&json!({ "goal": child.goal }))?,
                 place: Some(body(&host.place_of(&id, program.agent()))?),
             };
