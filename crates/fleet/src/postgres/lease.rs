@@ -35,7 +35,8 @@ const GIVING_UP: Duration = Duration::from_secs(5);
 /// A claim of one run. An expired lease leaves the run as it would be without its owner.
 const CLAIM: &str = "
 UPDATE pointsman.run r SET
-    epoch = r.epoch + 1, owner = $2, expires_ms = (SELECT pointsman.now_ms()) + $3, claims = 0,
+    epoch = r.epoch + 1, owner = $2, expires_ms = (SELECT pointsman.now_ms()) + $3,
+    claims = CASE WHEN r.status = 'quarantined' THEN 0 ELSE r.claims END,
     back = CASE WHEN r.status = 'ended' THEN r.back
         WHEN r.status <> 'leased' THEN r.status
         WHEN r.wrote = r.epoch THEN 'ready' ELSE r.back END,
