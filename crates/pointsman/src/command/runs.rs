@@ -106,7 +106,7 @@ impl Runs {
             None => {}
         }
         // Looking makes nothing: where no run was kept yet, there may be no right to write.
-        if !globals.journal(&place::user()?)?.exists() {
+        if globals.is_new(&place::user()?)? {
             return Ok(none_yet(self.json));
         }
         let session = globals.session()?;
