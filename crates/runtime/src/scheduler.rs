@@ -7,7 +7,7 @@
 use std::{
     collections::HashMap,
     panic::AssertUnwindSafe,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -26,6 +26,7 @@ use tokio::{
 };
 
 use crate::{
+    clock::now_ms,
     driver::{DriveError, Driver, Site},
     store::{Change, Changes, Lease, RunId, Store, StoreError, Worker},
     task::{Rest, RunTask, Until},
@@ -174,8 +175,8 @@ struct Shared {
     sites: Box<dyn Sites>,
     /// Programs by the digest of their chart's text: many runs share one.
     programs: Mutex<HashMap<Digest, Arc<Program>>>,
-    /// Failures of a run in a row.
-    failures: Mutex<HashMap<RunId, u32>>,
+    /// Failures of a run in a row, and the time until which it is kept out of the queue.
+    failures: Mutex<HashMap<RunId, (u32, u64)>>,
     retry: Duration,
     finished: mpsc::UnboundedSender<FinishedRun>,
 }
@@ -189,14 +190,23 @@ async fn claim(
     count: watch::Sender<usize>,
 ) {
     let jobs = options.jobs.max(1);
-    let mut driving = JoinSet::new();
+    let (mut driving, mut kept_out) = (JoinSet::new(), JoinSet::new());
     loop {
         while driving.try_join_next().is_some() {}
+        while kept_out.try_join_next().is_some() {}
         let free = if *open.borrow() { jobs.saturating_sub(driving.len()) } else { 0 };
         let leases = if free == 0 { Vec::new() } else { shared.ready(free, &options.worker).await };
         let found = !leases.is_empty();
         for lease in leases {
-            driving.spawn(Arc::clone(&shared).drive(lease));
+            match shared.pause_of(lease.run()) {
+                None => drop(driving.spawn(Arc::clone(&shared).drive(lease))),
+                // While the lease is held, the run is not ready. Each such claim counts as one
+                // without progress, so a store can set the run aside.
+                Some(pause) => drop(kept_out.spawn(async move {
+                    tokio::time::sleep(pause).await;
+                    drop(lease);
+                })),
+            }
         }
         count.send_replace(driving.len());
         if found {
@@ -245,7 +255,7 @@ impl Shared {
             }
             Err(error) => {
                 tracing::warn!(%run, %error, "the run cannot be driven");
-                self.keep_out(&run).await;
+                self.fail(&run);
                 Err(error)
             }
         };
@@ -277,24 +287,23 @@ impl Shared {
         }
     }
 
-    /// Keeps a run that failed out of the queue for a while, so that it does not fail over and over.
-    async fn keep_out(&self, run: &RunId) {
-        let failures = {
-            let mut failures = self.failures();
-            let failures = failures.entry(run.clone()).or_default();
-            *failures = failures.saturating_add(1);
-            *failures
-        };
-        let pause = self.retry.saturating_mul(1 << failures.saturating_sub(1).min(16));
-        if let Ok(Some(lease)) = self.store.claim(run).await {
-            tokio::spawn(async move {
-                tokio::time::sleep(pause.min(LONGEST_RETRY)).await;
-                drop(lease);
-            });
-        }
+    /// Notes a failure, so that the run is kept out of the queue for a while.
+    fn fail(&self, run: &RunId) {
+        let mut failures = self.failures();
+        let (count, until_ms) = failures.entry(run.clone()).or_default();
+        let pause = self.retry.saturating_mul(1 << (*count).min(16)).min(LONGEST_RETRY);
+        *count = count.saturating_add(1);
+        *until_ms = now_ms().saturating_add(u64::try_from(pause.as_millis()).unwrap_or(u64::MAX));
     }
 
-    fn failures(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, u32>> {
+    /// Returns for how long a run is still kept out of the queue.
+    fn pause_of(&self, run: &RunId) -> Option<Duration> {
+        let until_ms = self.failures().get(run)?.1;
+        let left = until_ms.checked_sub(now_ms()).filter(|left| *left > 0)?;
+        Some(Duration::from_millis(left))
+    }
+
+    fn failures(&self) -> MutexGuard<'_, HashMap<RunId, (u32, u64)>> {
         // A count is whole at any time.
         self.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }
