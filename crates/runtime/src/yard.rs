@@ -49,10 +49,10 @@ pub enum YardError {
     #[error("this build refuses the chart of run {0}: {1}")]
     Chart(RunId, Refused),
     /// Somebody else drives the run.
-    #[error("run {0} is being driven by another process")]
+    #[error("run {0} is owned by another process")]
     Held(RunId),
     /// The yard was closed.
-    #[error("no more runs are taken: the yard is closed")]
+    #[error("the supervisor is shutting down and accepts no more runs")]
     Closed,
 }
 

@@ -43,7 +43,7 @@ impl Yard {
         let letters = match self.0.site.store.all_letters().await {
             Ok(letters) => letters,
             Err(error @ StoreError::Damaged { .. }) => {
-                tracing::warn!(%error, "letters of some run cannot be read");
+                tracing::warn!(%error, "cannot read the messages of a run");
                 self.readable().await
             }
             // A journal that cannot be read now is looked at again.

@@ -104,7 +104,7 @@ fn whoever_posts_learns_why_nothing_came_of_it() {
         };
         let ignored = |why: &str| Posted::Ignored(why.into());
         let stale = posted(child, &answer(1, &json!(1)));
-        assert_eq!(stale, ignored("nobody waits for this answer any more"));
+        assert_eq!(stale, ignored("this question is no longer open"));
         let misfit = posted(run, &answer(1, &Value::Null));
         assert_eq!(misfit, ignored("effect 1.0 cannot be answered in this way"));
         assert_eq!(posted(run, &answer(7, &Value::Null)), ignored("no step asked for effect 7.0"));
