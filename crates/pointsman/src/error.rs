@@ -119,7 +119,7 @@ pub(crate) enum Error {
     #[error("there are no conversations yet")]
     NoTalks,
     /// There is no conversation in a folder.
-    #[error("there is no conversation with `{agent}` in {}", dir.display())]
+    #[error("no conversation with `{agent}` in {}", dir.display())]
     NoTalksHere {
         /// The agent.
         agent: String,
