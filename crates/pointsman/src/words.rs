@@ -75,7 +75,7 @@ pub(crate) fn duration(ms: u64) -> String {
 /// 23 h 59 min left`. Times are local; a day is named where it is not the next one.
 pub(crate) fn deadline(now_ms: u64, due_ms: u64) -> String {
     let Some(left) = due_ms.checked_sub(now_ms).filter(|left| *left > 0) else {
-        return "passed".into();
+        return "the deadline has passed".into();
     };
     let at = i64::try_from(due_ms).ok().and_then(|ms| Local.timestamp_millis_opt(ms).single());
     let form = if left > 86_400_000 { "%Y-%m-%d %H:%M" } else { "%H:%M" };
@@ -140,6 +140,6 @@ mod tests {
         assert_eq!(told.len(), "answer by 14:05, 23 h 59 min left".len(), "{told}");
         let told = deadline(now, now + 3 * 86_400_000);
         assert!(told.starts_with("answer by 2025-06-1") && told.ends_with(", 3 d left"), "{told}");
-        assert_eq!(deadline(now, now), "passed");
+        assert_eq!(deadline(now, now), "the deadline has passed");
     }
 }
