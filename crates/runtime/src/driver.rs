@@ -81,7 +81,7 @@ pub enum DriveError {
     #[error("the run cannot begin: {0}")]
     NotBegun(#[source] NotStepped),
     /// Going on was refused, which only another build's journal can bring about.
-    #[error("run {run} cannot go on: {source}")]
+    #[error("run {run} cannot continue: {source}")]
     NotResumed {
         /// The run.
         run: RunId,
@@ -97,7 +97,7 @@ pub enum DriveError {
         short: Short,
     },
     /// A grant was refused.
-    #[error("run {run} takes no such grant: {source}")]
+    #[error("run {run} rejects the grant: {source}")]
     NotGranted {
         /// The run.
         run: RunId,
@@ -116,8 +116,7 @@ fn in_short(run: &RunId, short: &Short) -> String {
         None => "certificate".into(),
     };
     format!(
-        "run {run} was interrupted in a call that would be made again, and its {by} permits no \
-         more than {} {calls}",
+        "run {run} was interrupted in a call that must be repeated, but its {by} allows only {} {calls}",
         short.permits
     )
 }
@@ -477,7 +476,7 @@ impl Driver {
 
     /// Throws a message away: a later one says something else.
     pub async fn pass_over(&mut self, message: &MailboxMessage) -> Result<(), DriveError> {
-        self.log("a later message takes its place");
+        self.log("replaced by a later message");
         self.discard(message.id).await
     }
 

@@ -176,7 +176,7 @@ impl<A: Agent, E: Executor<A>> AnyExecutor for Typed<A, E> {
 /// Asks a model a question that is whole.
 fn ask(question: Question, model: &Model, shown: ProgressSink) -> EffectFuture {
     if question.prompt.private.is_some() {
-        return refused("the agent's executor adds no private part to this prompt");
+        return refused("the agent's executor adds no private data to this prompt");
     }
     model.ask(question, shown)
 }
@@ -209,7 +209,7 @@ mod tests {
         };
         let refused = |answer: Answer<Body>| match answer {
             Answer::Fault(fault) => {
-                fault.message == "the agent's executor adds no private part to this prompt"
+                fault.message == "the agent's executor adds no private data to this prompt"
             }
             _ => false,
         };

@@ -77,7 +77,7 @@ pub enum HostError {
     #[error(transparent)]
     Tools(#[from] ToolError),
     /// A run is to be offered a tool that is not there.
-    #[error("`tools` names `{name}`, and there is no such tool here; there are: {known}")]
+    #[error("`tools` names the unknown tool `{name}`; known: {known}")]
     NoSuchTool {
         /// What is named.
         name: String,

@@ -156,7 +156,7 @@ pub(crate) fn remove(journal: &Path, run: &RunId) {
     let pictures = room::pictures(&beside(journal), run);
     match fs::remove_dir_all(&pictures) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            tracing::warn!(%error, folder = %pictures.display(), "pictures are left");
+            tracing::warn!(%error, folder = %pictures.display(), "pictures could not be removed");
         }
         _ => {}
     }

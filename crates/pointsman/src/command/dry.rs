@@ -106,7 +106,7 @@ pub(super) fn show(
         let time = time.map_or_else(String::new, |time| format!(" (about {time})"));
         line(format!("  {number}. {}{time}", words::line(&phase.description, 200)));
     }
-    line("\nTools that the states may call:".into());
+    line("\nTools that each state may call:".into());
     if states.is_empty() {
         line("  none".into());
     }
@@ -115,16 +115,16 @@ pub(super) fn show(
         line(format!("  {state}: {tools}"));
     }
     if let Some(offered) = &offered {
-        let more = if approved.is_empty() { "" } else { ", and those of its MCP servers" };
-        line(format!("  it is told of: {}{more}", offered.join(", ")));
+        let more = if approved.is_empty() { "" } else { ", and the tools of its MCP servers" };
+        line(format!("  the agent is offered: {}{more}", offered.join(", ")));
     }
-    line("\nPermissions; the first that fits a call decides:".into());
+    line("\nPermissions; the first matching rule decides:".into());
     for rule in &rules {
         line(format!("  {rule}"));
     }
     line(format!("  {} everything else", level(permissions.otherwise)));
     if !permissions.attended {
-        line("  nobody is there: what would be asked for is denied".into());
+        line("  unattended: calls that would prompt are denied".into());
     }
     report::data(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -119,11 +119,9 @@ impl Working {
         let done = match catch_unwind(AssertUnwindSafe(|| doing.as_mut().poll(context))) {
             Ok(Poll::Pending) => return,
             Ok(Poll::Ready(done)) => done,
-            Err(_) => Completion::fault(
-                FaultClass::Other,
-                false,
-                "the program broke off while it did this, which is a fault in it; the log says where",
-            ),
+            Err(_) => {
+                Completion::fault(FaultClass::Other, false, "internal error (panic); see the log")
+            }
         };
         self.doing = None;
         self.done = Some(done);
@@ -243,7 +241,7 @@ impl Driver {
         if self.run.core().governor.permissions.attended {
             return false;
         }
-        let (effect, why) = (question.effect, "nobody is there to be asked");
+        let (effect, why) = (question.effect, "no one can be asked: the run is unattended");
         let no = match &question.asks {
             // The person who resumes the run decides whether the call is repeated.
             Asked::Call { again: true, .. } => return false,
@@ -311,7 +309,7 @@ pub(crate) fn answered(run: &dyn AnyRun, effect: EffectId, yes: bool, text: &str
         None => Completion::fault(
             FaultClass::Contract,
             false,
-            "the agent asks a question and defines no reply to it",
+            "the agent asks a question but defines no reply",
         ),
     };
     event(effect, done)

@@ -89,7 +89,7 @@ impl Executor<Chat> for AfterBatch {
                     class: FaultClass::Other,
                     repeatable: false,
                     hint_ms: None,
-                    message: "the host of this run is gone".into(),
+                    message: "the host of this run has shut down".into(),
                 }),
             }
         })

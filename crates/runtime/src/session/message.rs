@@ -81,7 +81,7 @@ impl Session {
                 // Nothing is left to wish for.
                 Took::Ignored(Late::Already) => return Ok(Delivery::Taken),
                 Took::Ignored(late) => late.to_string(),
-                _ => "another message took its place".into(),
+                _ => "replaced by another message".into(),
             },
         }))
     }

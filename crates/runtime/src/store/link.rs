@@ -26,13 +26,13 @@ impl Link {
             Err(StoreError::Unfit { run, seq, why: why.into() })
         };
         let Some(link) = Self::of(&append.line) else {
-            return unfit("its line has no number and no link to the line before");
+            return unfit("the entry has no number and no link to the entry before");
         };
         if link.seq != append.seq {
-            return unfit("its line has another number");
+            return unfit("the entry has the wrong number");
         }
         if first && (link.seq != Seq(1) || link.prev != Digest::default()) {
-            return unfit("a run begins with entry 1, which follows no other");
+            return unfit("a run must begin with entry 1, which has no predecessor");
         }
         Ok(link)
     }

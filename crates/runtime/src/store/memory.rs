@@ -354,7 +354,7 @@ impl Store for MemoryStore {
                 return Err(StoreError::Conflict { run, at: record.row.seq, wanted: seq });
             }
             if record.row.link != link.prev {
-                let why = "it does not follow the run's last line".into();
+                let why = "it does not follow the run's last entry".into();
                 return Err(StoreError::Unfit { run, seq, why });
             }
             if let Some(message) = message

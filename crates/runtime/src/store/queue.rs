@@ -62,7 +62,7 @@ pub(super) fn check(first: &Append, opening: &NewRun) -> Result<(), StoreError> 
     if opening.queue.is_none() || !first.run.is_child() {
         return Ok(());
     }
-    let why = "a child is driven by its parent and cannot be queued".into();
+    let why = "a child run belongs to its parent and cannot be queued".into();
     Err(StoreError::Unfit { run: first.run.clone(), seq: first.seq, why })
 }
 

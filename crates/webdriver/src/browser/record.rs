@@ -97,7 +97,7 @@ pub(crate) fn end_left(path: &Path) {
     // A browser that was taken over is ended when it is dropped.
     let settings = super::Settings::default();
     if let Some(Err(error)) = found.map(|it| super::group::Group::take_over(&settings, &it, path)) {
-        tracing::debug!(%error, "a browser was left");
+        tracing::debug!(%error, "a browser was left running");
     }
 }
 

@@ -78,7 +78,7 @@ impl Stage {
 
     pub(super) async fn close(&self) {
         if let Err(error) = self.device.close().await {
-            tracing::debug!(%error, "a session of a device is left");
+            tracing::debug!(%error, "a device session could not be closed");
         }
     }
 

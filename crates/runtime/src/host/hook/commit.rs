@@ -153,9 +153,7 @@ async fn make(
             1 => "1 file is".to_owned(),
             count => format!("{count} files are"),
         };
-        return Err(format!(
-            "the index holds changes that are not this run's, so {left} left to you"
-        ));
+        return Err(format!("the git index has changes of others, so {left} left to you"));
     }
     // A command may have put them back since.
     let pending = pending(host, &names).await?;
@@ -169,7 +167,9 @@ async fn make(
         for Changed { path, content, .. } in unchanged {
             let staged = shown(host, &format!(":./{path}")).await;
             if staged.as_deref().unwrap_or(NONE) != content {
-                return Err(format!("somebody else has changed {path}, so nothing is committed"));
+                return Err(format!(
+                    "{path} was changed by another program, so nothing is committed"
+                ));
             }
         }
         let message = message(host, permit, &names, usage).await;
@@ -211,7 +211,10 @@ async fn message(host: &Host, permit: &Permit, own: &[&str], usage: &mut Usage) 
     let limit = Duration::from_millis(hooks.message_ms);
     let asking = tokio::time::timeout(limit, host.0.model.ask(question, ProgressSink::nobody()));
     let Ok(done) = asking.await else {
-        tracing::warn!(limit_ms = hooks.message_ms, "a model took too long over a message");
+        tracing::warn!(
+            limit_ms = hooks.message_ms,
+            "the model took too long to write a commit message"
+        );
         return plain;
     };
     *usage = Usage { model_calls: 1, ..done.usage };
@@ -242,7 +245,7 @@ fn tidy(text: &str) -> Option<String> {
 /// Runs git, and returns what it wrote.
 pub(super) async fn git(host: &Host, arguments: &[&str]) -> Result<String, String> {
     let read = host.0.tools.own_git(arguments, GIT, LIST).await?;
-    String::from_utf8(read).map_err(|_| "git names a file in no known letters".into())
+    String::from_utf8(read).map_err(|_| "a file name is not UTF-8".into())
 }
 
 /// Runs git over files, whose names it takes to the letter.

@@ -226,7 +226,7 @@ impl Desk {
     /// Returns why the store takes no more writes, if it does not. A busy writer can write.
     pub(super) fn broken(&self) -> Option<String> {
         let writer = self.writer.try_lock().ok()?;
-        let lost = writer.anchor.lost().map(|path| format!("{} was taken away", path.display()));
+        let lost = writer.anchor.lost().map(|path| format!("{} was removed", path.display()));
         writer.broken.clone().or(lost)
     }
 

@@ -261,7 +261,7 @@ fn conflict(connection: &Connection, ready: &Ready, work: &Work) -> Refusal {
         .optional();
     match found {
         Ok(Some((at, link))) if at.next() == wanted && link != ready.prev => {
-            let why = "it does not follow the run's last line".into();
+            let why = "it does not follow the run's last entry".into();
             refused(StoreError::Unfit { run, seq: wanted, why })
         }
         Ok(Some((at, _))) => refused(StoreError::Conflict { run, at, wanted }),
