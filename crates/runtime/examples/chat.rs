@@ -20,7 +20,7 @@ use std::{
 use pointsman_kernel::governor::Permissions;
 use pointsman_runtime::{
     config::Config,
-    host::Host,
+    host::LocalExecutor,
     observe::{LiveNotice, Notice, Question},
     session::{ApprovalDecision, CommandSender, Session, StartOptions},
     store::RunId,
@@ -78,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Sets up the model and the tools.
-fn host(session: &Session, folder: &Path) -> Result<Host, Box<dyn Error>> {
+fn host(session: &Session, folder: &Path) -> Result<LocalExecutor, Box<dyn Error>> {
     let variable = |name: &str| env::var(name).ok();
     let config = Config::default().with_env(&variable);
     Ok(session.host(config.engine(session.agents(), folder, session.cache(), &variable)?)?)

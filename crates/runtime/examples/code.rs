@@ -22,7 +22,7 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     config::Config,
-    host::Host,
+    host::LocalExecutor,
     observe::Notice,
     session::{Session, StartOptions, Unattended},
     store::RunId,
@@ -85,7 +85,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Sets up the model and the tools.
-fn host(session: &Session, folder: &Path) -> Result<Host, Box<dyn Error>> {
+fn host(session: &Session, folder: &Path) -> Result<LocalExecutor, Box<dyn Error>> {
     let variable = |name: &str| env::var(name).ok();
     let config = Config::default().with_env(&variable);
     Ok(session.host(config.engine(session.agents(), folder, session.cache(), &variable)?)?)

@@ -43,7 +43,7 @@ use crate::{
     observe::{LiveNotice, Observer},
     store::{Append, MailboxMessage, MessageId, NewRun, RunId, Store, StoreError},
     timeline::Before,
-    watch::Call,
+    watch::PauseSignal,
 };
 use notify::{Tally, tell};
 use work::{Moved, Ordered, Working};
@@ -117,7 +117,7 @@ fn in_short(run: &RunId, short: &Short) -> String {
 
 /// Where runs are driven: their agents, what keeps them, what acts for them, who watches them.
 #[derive(Clone)]
-pub struct Site {
+pub struct DriverContext {
     /// The agents that they can be of.
     pub agents: Arc<Agents>,
     /// What keeps them.
@@ -150,12 +150,12 @@ pub struct Driver {
     id: RunId,
     program: Arc<Program>,
     run: Box<dyn AnyRun>,
-    site: Site,
+    site: DriverContext,
     journal: Journal,
     prev: Digest,
     clock: Clock,
-    inbox: mpsc::UnboundedReceiver<Sent>,
-    outbox: mpsc::UnboundedSender<Sent>,
+    inbox: mpsc::UnboundedReceiver<DriverInput>,
+    outbox: mpsc::UnboundedSender<DriverInput>,
     /// Orders that an item waits for, with what is being done about them: it is moved on
     /// in [`next`](Self::next), and dropping it stops it.
     open: BTreeMap<EffectId, Working>,
@@ -166,7 +166,7 @@ pub struct Driver {
 
 impl Driver {
     /// Begins a run: its first entry is on disk when this returns.
-    pub async fn begin(site: Site, beginning: PreparedRun) -> Result<Self, DriveError> {
+    pub async fn begin(site: DriverContext, beginning: PreparedRun) -> Result<Self, DriveError> {
         let PreparedRun { id, program, source, goal, words, begun } = beginning;
         let created_ms = now_ms();
         let opening = NewRun {
@@ -193,7 +193,7 @@ impl Driver {
         id: RunId,
         program: Arc<Program>,
         loaded: Loaded,
-        site: Site,
+        site: DriverContext,
         journal: Journal,
         clock: Clock,
     ) -> Self {
@@ -221,7 +221,7 @@ impl Driver {
     }
 
     /// Returns where events from outside can be sent.
-    pub fn inbox(&self) -> mpsc::UnboundedSender<Sent> {
+    pub fn inbox(&self) -> mpsc::UnboundedSender<DriverInput> {
         self.outbox.clone()
     }
 
@@ -256,8 +256,8 @@ impl Driver {
             return Ok(());
         }
         match self.next().await {
-            Sent::Event(event) => self.give(event).await,
-            Sent::Message | Sent::Question => Ok(()),
+            DriverInput::Event(event) => self.give(event).await,
+            DriverInput::Message | DriverInput::Question => Ok(()),
         }
     }
 
@@ -265,7 +265,7 @@ impl Driver {
     /// a caller with other things to wait for selects over this and them.
     ///
     /// [`give`]: Self::give
-    pub async fn next(&mut self) -> Sent {
+    pub async fn next(&mut self) -> DriverInput {
         loop {
             // 1. Wait for one event: an answer, something from outside, or the time. What
             // has come goes first: an answer that is there counts, however late it is seen.
@@ -285,7 +285,7 @@ impl Driver {
                 Moved::Checked(effect) => {
                     self.put(effect);
                     // The caller that asks people reads the run's state, so the wait ends.
-                    return Sent::Question;
+                    return DriverInput::Question;
                 }
             }
         }
@@ -301,10 +301,10 @@ impl Driver {
     }
 
     /// Does what the watch or a parent asks for. Each lifts its own pause alone.
-    pub(crate) async fn heed(&mut self, by: Pauser, call: Call) -> Result<(), DriveError> {
+    pub(crate) async fn heed(&mut self, by: Pauser, call: PauseSignal) -> Result<(), DriveError> {
         self.give(match call {
-            Call::Pause(why) => Event::Paused { why, by: Some(by) },
-            Call::Resume => Event::Lifted { by },
+            PauseSignal::Pause(why) => Event::Paused { why, by: Some(by) },
+            PauseSignal::Resume => Event::Lifted { by },
         })
         .await
     }
@@ -466,7 +466,7 @@ impl Driver {
 /// What a driver is sent, or comes upon itself.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Sent {
+pub enum DriverInput {
     /// Something has happened to the run.
     Event(Event<Body>),
     /// A message waits for it in the store.
@@ -475,7 +475,7 @@ pub enum Sent {
     Question,
 }
 
-impl From<Event<Body>> for Sent {
+impl From<Event<Body>> for DriverInput {
     fn from(event: Event<Body>) -> Self {
         Self::Event(event)
     }

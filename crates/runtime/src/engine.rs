@@ -35,9 +35,9 @@ use pointsman_kernel::{
 pub use crate::session::SessionError as EngineError;
 use crate::{
     clock::{entropy, new_run_id, now_ms},
-    driver::{Driver, PreparedRun, Site, written},
+    driver::{Driver, DriverContext, PreparedRun, written},
     executor::{Executor, Executors},
-    host::Host,
+    host::LocalExecutor,
     model,
     observe::Observer,
     session::{StartOptions, program},
@@ -47,7 +47,7 @@ use crate::{
     watch,
 };
 #[cfg(feature = "mcp")]
-pub use config::Approved;
+pub use config::ApprovedServers;
 pub use config::EngineConfig;
 pub use handle::RunHandle;
 pub(crate) use handle::talking;
@@ -62,14 +62,14 @@ pub(crate) const CLAIM_PAUSE: Duration = Duration::from_millis(50);
 pub struct Engine {
     pub(crate) agents: Arc<Agents>,
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) host: Host,
+    pub(crate) host: LocalExecutor,
 }
 
 impl Engine {
     /// Begins to set an engine up over a store.
     pub fn builder(store: impl Store) -> Builder {
-        let model = model::Settings::new(model::Spec::quote());
-        let config = EngineConfig::new(model, tool::Settings::within("."));
+        let model = model::ModelSettings::new(model::Spec::quote());
+        let config = EngineConfig::new(model, tool::ToolSettings::within("."));
         Builder {
             store: Arc::new(store),
             agents: Agents::default(),
@@ -195,9 +195,9 @@ impl Engine {
         Ok(())
     }
 
-    pub(crate) fn site(&self, observers: Vec<Arc<dyn Observer>>) -> Site {
+    pub(crate) fn site(&self, observers: Vec<Arc<dyn Observer>>) -> DriverContext {
         let (agents, store) = (Arc::clone(&self.agents), Arc::clone(&self.store));
-        Site { agents, store, executor: Arc::new(self.host.clone()), observers }
+        DriverContext { agents, store, executor: Arc::new(self.host.clone()), observers }
     }
 }
 
@@ -243,21 +243,21 @@ impl Builder {
 
     /// Sets the workspace of the tools, and how far they go. Tools that were added stay.
     #[must_use]
-    pub fn workspace(mut self, tools: tool::Settings) -> Self {
+    pub fn workspace(mut self, tools: tool::ToolSettings) -> Self {
         self.config.tools = tools;
         self
     }
 
     /// Sets the model.
     #[must_use]
-    pub fn model(mut self, model: model::Settings) -> Self {
+    pub fn model(mut self, model: model::ModelSettings) -> Self {
         self.config.model = model;
         self
     }
 
     /// Has runs pause while the machine is short of something; the folder tells which disk.
     #[must_use]
-    pub fn watch(mut self, limits: watch::Limits, folder: impl Into<PathBuf>) -> Self {
+    pub fn watch(mut self, limits: watch::ResourceLimits, folder: impl Into<PathBuf>) -> Self {
         self.config.watch = Some(limits);
         self.watched = Some(folder.into());
         self
@@ -270,8 +270,12 @@ impl Builder {
         config.executors = config.executors.and(executors);
         let folder = watched.unwrap_or_else(|| config.tools.root.clone());
         let agents = Arc::new(agents);
-        let host =
-            Host::open(config, Arc::clone(&agents), Arc::clone(&store), folder.join("journal"));
+        let host = LocalExecutor::open(
+            config,
+            Arc::clone(&agents),
+            Arc::clone(&store),
+            folder.join("journal"),
+        );
         Ok(Engine { agents, store, host: host.await? })
     }
 }

@@ -41,7 +41,7 @@ use hook::AfterBatch;
 pub use hook::{AfterTools, Hooks};
 pub use instructions::Instructions;
 use pauses::Pauses;
-pub use place::Place;
+pub use place::Workspace;
 #[cfg(feature = "tools")]
 use records::Records;
 use rules::Rules;
@@ -55,21 +55,21 @@ use crate::{
     },
     engine::EngineConfig,
     executor::Executors,
-    model::{Model, ModelError, Question},
+    model::{Model, ModelError, ModelRequest},
     store::{RunId, Store},
-    tool::{ToolError, ToolSpec, Tools},
-    watch::{self, Watch},
+    tool::{ToolError, ToolSpec, WorkspaceTools},
+    watch::{self, ResourceWatch},
 };
 #[cfg(feature = "mcp")]
 use crate::{
-    engine::Approved,
+    engine::ApprovedServers,
     mcp::{McpError, Servers},
 };
 
 /// Why a host cannot be set up.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum HostError {
+pub enum ExecutorError {
     /// The model cannot be asked.
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -88,15 +88,15 @@ pub enum HostError {
 
 /// Carries orders out on this machine.
 #[derive(Clone)]
-pub struct Host(Arc<Inner>);
+pub struct LocalExecutor(Arc<Inner>);
 
 struct Inner {
     agents: Arc<Agents>,
     model: Model,
-    tools: Tools,
+    tools: WorkspaceTools,
     #[cfg(feature = "mcp")]
     refused: Vec<(String, McpError)>,
-    watch: Option<watch::Limits>,
+    watch: Option<watch::ResourceLimits>,
     #[cfg(feature = "tools")]
     hooks: Hooks,
     instructions: Instructions,
@@ -106,14 +106,14 @@ struct Inner {
     #[cfg(feature = "tools")]
     accounts: hook::Accounts,
     executors: Executors,
-    place: Place,
+    place: Workspace,
     pauses: Pauses,
     #[cfg(feature = "tools")]
     records: Records,
     rules: Rules,
 }
 
-impl Host {
+impl LocalExecutor {
     /// Sets a host up; approved MCP servers are started.
     #[cfg_attr(
         not(feature = "mcp"),
@@ -124,12 +124,12 @@ impl Host {
         agents: Arc<Agents>,
         store: Arc<dyn Store>,
         journal: PathBuf,
-    ) -> Result<Self, HostError> {
-        let place = Place::of(&config.tools.root, &config.model);
-        let (model, tools) = (Model::new(config.model)?, Tools::open(config.tools)?);
+    ) -> Result<Self, ExecutorError> {
+        let place = Workspace::of(&config.tools.root, &config.model);
+        let (model, tools) = (Model::new(config.model)?, WorkspaceTools::open(config.tools)?);
         #[cfg(feature = "mcp")]
         let (tools, refused) = match config.mcp {
-            Some(Approved { servers, names, limits }) => {
+            Some(ApprovedServers { servers, names, limits }) => {
                 let connected = Servers::connect(&servers, &names, &limits).await;
                 (tools.with(connected.servers.tools())?, connected.refused)
             }
@@ -159,12 +159,12 @@ impl Host {
     }
 
     /// Returns where its runs work, and with what.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &Workspace {
         &self.0.place
     }
 
     /// Returns the tools.
-    pub fn tools(&self) -> &Tools {
+    pub fn tools(&self) -> &WorkspaceTools {
         &self.0.tools
     }
 
@@ -202,9 +202,9 @@ impl Host {
     }
 
     /// Returns a new watch over the machine, if one is wanted.
-    pub(crate) fn watch(&self) -> Option<Watch> {
+    pub(crate) fn watch(&self) -> Option<ResourceWatch> {
         let folder = self.0.journal.parent().unwrap_or(&self.0.journal);
-        self.0.watch.clone().map(|limits| Watch::new(limits, folder))
+        self.0.watch.clone().map(|limits| ResourceWatch::new(limits, folder))
     }
 
     /// Calls a tool.
@@ -237,7 +237,7 @@ fn shipped(_: &Weak<Inner>) -> Executors {
     Executors::default()
 }
 
-impl EffectExecutor for Host {
+impl EffectExecutor for LocalExecutor {
     fn model(&self) -> &str {
         self.0.model.name()
     }
@@ -250,7 +250,7 @@ impl EffectExecutor for Host {
                 #[cfg(feature = "tools")]
                 let known = known.chain([plan::phase_complete()]);
                 let tools = known.filter(offered).collect();
-                let question = Question { prompt, tools, key: permit.to_string() };
+                let question = ModelRequest { prompt, tools, key: permit.to_string() };
                 self.0.executors.ask(&permit, question, &self.0.model, shown)
             }
             EffectTask::Tool(call) => {

@@ -25,11 +25,11 @@ use tokio::{
 
 use crate::{
     clock::now_ms,
-    driver::{DriveError, Driver, PreparedRun, Sent, Site, rests},
+    driver::{DriveError, Driver, DriverContext, DriverInput, PreparedRun, rests},
     engine::{CLAIM_PAUSE, CLAIM_TRIES},
     mailbox::is_word,
     store::{Lease, RunId, StoreError},
-    task::{Rest, RunTask, Until},
+    task::{RunTask, TaskEnd, Until},
 };
 
 /// How long the clock's keeper sleeps at most, so that it sees a clock that was set.
@@ -68,9 +68,9 @@ pub struct FinishedRun {
 /// Where a run of this scheduler is.
 enum RunSlot {
     /// Somebody drives it and takes events.
-    Driven(mpsc::UnboundedSender<Sent>),
+    Driven(mpsc::UnboundedSender<DriverInput>),
     /// It is being loaded; these events wait for it.
-    Loading(Vec<Sent>),
+    Loading(Vec<DriverInput>),
     /// It waits on the disk.
     Parked {
         /// When to wake it, if it has a time.
@@ -88,7 +88,7 @@ struct RunSlots {
 }
 
 struct Inner {
-    site: Site,
+    site: DriverContext,
     /// Programs by the digest of their chart's text: many runs share one.
     programs: Mutex<HashMap<Digest, Arc<Program>>>,
     slots: Mutex<RunSlots>,
@@ -114,7 +114,10 @@ impl Scheduler {
     ///
     /// Must be called where tasks can be spawned. Messages from other processes are taken,
     /// and wake the run that they are for.
-    pub fn open(site: Site, places: usize) -> (Self, mpsc::UnboundedReceiver<FinishedRun>) {
+    pub fn open(
+        site: DriverContext,
+        places: usize,
+    ) -> (Self, mpsc::UnboundedReceiver<FinishedRun>) {
         let (finished, leaving) = mpsc::unbounded_channel();
         let inner = Inner {
             site,
@@ -182,7 +185,7 @@ impl Scheduler {
     /// Sends an event to a run, which is loaded if it is parked. Returns whether this
     /// scheduler has such a run.
     pub fn send(&self, id: &RunId, event: Event<Body>) -> bool {
-        let event = Sent::Event(event);
+        let event = DriverInput::Event(event);
         let mut slots = self.slots();
         match slots.runs.get_mut(id) {
             Some(RunSlot::Driven(inbox)) => {
@@ -220,7 +223,13 @@ impl Scheduler {
     }
 
     /// Loads a parked run and drives it; claims it first, unless the caller has.
-    fn load(&self, slots: &mut RunSlots, id: RunId, events: Vec<Sent>, lease: Option<Lease>) {
+    fn load(
+        &self,
+        slots: &mut RunSlots,
+        id: RunId,
+        events: Vec<DriverInput>,
+        lease: Option<Lease>,
+    ) {
         let slot = slots.runs.insert(id.clone(), RunSlot::Loading(events));
         if let Some(RunSlot::Parked { wake: Some(wake), .. }) = slot {
             slots.due.remove(&(wake, id.clone()));
@@ -297,7 +306,7 @@ impl Scheduler {
             let mut task = RunTask::new(driver, Until::Parks);
             loop {
                 match task.run().await {
-                    Ok(Rest::Ended(ended)) => return scheduler.leave(id, Ok(ended)),
+                    Ok(TaskEnd::Ended(ended)) => return scheduler.leave(id, Ok(ended)),
                     Ok(_) => {}
                     Err(error) => return scheduler.leave(id, Err(error.into())),
                 }

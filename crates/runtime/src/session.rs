@@ -15,10 +15,10 @@ use tokio::sync::mpsc;
 #[cfg(feature = "sqlite")]
 use crate::store::{SqliteOptions, SqliteStore};
 use crate::{
-    driver::{Loaded, PreparedRun, RunStatus, Site, fold},
+    driver::{DriverContext, Loaded, PreparedRun, RunStatus, fold},
     engine::{self, Engine, EngineConfig},
     entry::begun,
-    host::{Host, Place},
+    host::{LocalExecutor, Workspace},
     observe::{Observer, Question},
     store::{PruneOptions, PruneReport, RemovedRuns, RunId, Store},
 };
@@ -159,7 +159,7 @@ impl Session {
     /// Begins a run and drives it until it ends or waits for somebody who is not there.
     pub fn run(
         &self,
-        host: &Host,
+        host: &LocalExecutor,
         start: StartOptions,
         observers: Vec<Arc<dyn Observer>>,
         approver: &mut dyn Approver,
@@ -178,7 +178,7 @@ impl Session {
     /// Goes on with a run that was interrupted, or that waited.
     pub fn resume(
         &self,
-        host: &Host,
+        host: &LocalExecutor,
         id: &RunId,
         observers: Vec<Arc<dyn Observer>>,
         approver: &mut dyn Approver,
@@ -189,7 +189,7 @@ impl Session {
     /// The same, with more of what is charged than the chart permits.
     pub fn resume_granting(
         &self,
-        host: &Host,
+        host: &LocalExecutor,
         id: &RunId,
         grants: &[(Charge, u64)],
         observers: Vec<Arc<dyn Observer>>,
@@ -224,13 +224,13 @@ impl Session {
     }
 
     /// Returns what drives runs with this host.
-    fn engine(&self, host: &Host) -> Engine {
+    fn engine(&self, host: &LocalExecutor) -> Engine {
         let (agents, store) = (Arc::clone(&self.agents), Arc::clone(&self.store));
         Engine { agents, store, host: host.clone() }
     }
 
     /// Returns a site at which nobody acts: for runs that are only to be ended or paused.
-    fn idle(&self) -> Site {
+    fn idle(&self) -> DriverContext {
         end::idle(&self.agents, &self.store)
     }
 
@@ -244,7 +244,7 @@ impl Session {
     }
 
     /// Returns where a run works and with what, as it began; older runs do not say.
-    pub fn place(&self, id: &RunId) -> Result<Option<Place>, SessionError> {
+    pub fn place(&self, id: &RunId) -> Result<Option<Workspace>, SessionError> {
         let place = self.block_on(begun(&*self.store, id))?.and_then(|begun| begun.place);
         Ok(place.and_then(|place| serde_json::from_str(place.get()).ok()))
     }
@@ -255,9 +255,9 @@ impl Session {
     }
 
     /// Sets a host up for a run.
-    pub fn host(&self, config: EngineConfig) -> Result<Host, SessionError> {
+    pub fn host(&self, config: EngineConfig) -> Result<LocalExecutor, SessionError> {
         let (agents, store) = (Arc::clone(&self.agents), Arc::clone(&self.store));
-        let host = Host::open(config, agents, store, self.journal.clone());
+        let host = LocalExecutor::open(config, agents, store, self.journal.clone());
         Ok(self.threads.block_on(host)?)
     }
 

@@ -126,9 +126,9 @@ impl Talk {
 fn settings(work: &Path, folder: &Path, server: &Server, name: &str) -> Result<EngineConfig> {
     let spec: Spec = format!("openai-compatible:{name}").parse()?;
     let url = format!("{}/v1", server.url());
-    let mut model = model::Settings::from_env(spec, Some(&url), &|_| None)?;
+    let mut model = model::ModelSettings::from_env(spec, Some(&url), &|_| None)?;
     model.max_tokens = MAX_TOKENS;
-    let mut tools = tool::Settings::over(work, folder.join("index.db"));
+    let mut tools = tool::ToolSettings::over(work, folder.join("index.db"));
     tools.sandbox.helper = Some(tool::sandbox::OWN_PROGRAM.into());
     Ok(EngineConfig::new(model, tools))
 }

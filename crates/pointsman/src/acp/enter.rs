@@ -15,7 +15,7 @@ use agent_client_protocol::{
     },
 };
 use pointsman_runtime::{
-    host::Host,
+    host::LocalExecutor,
     observe::{Log, Observer},
     session::StartOptions,
     store::RunId,
@@ -71,7 +71,7 @@ pub(super) async fn blocking<T: Send + 'static>(
 
 /// A host, and what a person should know of it.
 struct Set {
-    host: Host,
+    host: LocalExecutor,
     notes: Vec<String>,
     start: Furnished,
 }

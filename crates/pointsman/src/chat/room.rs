@@ -12,7 +12,7 @@ use std::{
 
 use pointsman_kernel::{body::Body, governor::Permissions};
 use pointsman_runtime::{
-    host::Host,
+    host::LocalExecutor,
     observe::{Log, Notice, Observer, Question},
     session::{
         CommandSender, ConversationHandle, Persistence, RecalledRun, Receipt, Session,
@@ -34,7 +34,7 @@ use crate::{
 /// Everything that a conversation needs but its words.
 pub(crate) struct Room<'a> {
     pub(crate) session: &'a Session,
-    pub(crate) host: &'a Host,
+    pub(crate) host: &'a LocalExecutor,
     /// The agent that new conversations are held with.
     pub(crate) agent: &'a str,
     /// Its chart, with the limits that were set.

@@ -19,14 +19,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{
-    DriveError, Driver, Site,
+    DriveError, Driver, DriverContext,
     status::{is_under_way, listens},
     work::{Ordered, asks, question},
 };
 use crate::{
     clock::Clock,
     journal::Journal,
-    observe::{Asked, Question},
+    observe::{Question, QuestionKind},
     store::{Lease, RunId, RunRow, Store, StoreError},
 };
 
@@ -87,10 +87,10 @@ pub(crate) fn questions(
     let asked = run.core().items.iter().filter_map(|item| match item.doing {
         Doing::Asking { effect, expires, call: identity, again } => {
             let EffectKind::AskPerson(call) = order_of(&effect)? else { return None };
-            Some(Question { effect, asks: Asked::Call { call, identity, again }, expires })
+            Some(Question { effect, asks: QuestionKind::Call { call, identity, again }, expires })
         }
         Doing::Working { effect, kind: OrderKind::Own, deadline: expires } => {
-            let asks = Asked::Plain(question(run, &order_of(&effect)?)?);
+            let asks = QuestionKind::Plain(question(run, &order_of(&effect)?)?);
             Some(Question { effect, asks, expires })
         }
         _ => None,
@@ -169,7 +169,7 @@ impl Driver {
     /// Calls that are made again are paid for again. Where nothing is left to pay with, this is
     /// refused and the run stays as it is: somebody must [grant](Self::resume_granting) more.
     pub async fn resume(
-        site: Site,
+        site: DriverContext,
         program: Arc<Program>,
         lease: Lease,
     ) -> Result<Self, DriveError> {
@@ -178,7 +178,7 @@ impl Driver {
 
     /// The same, with more of what is charged than the chart permits.
     pub async fn resume_granting(
-        site: Site,
+        site: DriverContext,
         program: Arc<Program>,
         lease: Lease,
         grants: &[(Charge, u64)],
@@ -197,7 +197,7 @@ impl Driver {
     /// Opens a run that nobody drives, only to end it or its turn. Nothing that was under way
     /// is done again, and the time until now counts for nothing.
     pub(crate) async fn take_up(
-        site: Site,
+        site: DriverContext,
         program: Arc<Program>,
         lease: Lease,
     ) -> Result<Self, DriveError> {
@@ -217,7 +217,7 @@ impl Driver {
     /// The same for somebody who joins, and is told first what the run waits for. `heard`
     /// says that nothing waits to be heard.
     pub(crate) async fn rejoin(
-        site: Site,
+        site: DriverContext,
         program: Arc<Program>,
         lease: Lease,
         heard: bool,
@@ -231,7 +231,7 @@ impl Driver {
     /// Opens a run that nobody drives, only to pause it. What was under way is left to
     /// whoever goes on with it, and the time until now counts for nothing.
     pub(crate) async fn lay_aside(
-        site: Site,
+        site: DriverContext,
         program: Arc<Program>,
         lease: Lease,
         why: &str,
@@ -242,7 +242,11 @@ impl Driver {
         Ok(driver)
     }
 
-    async fn reopen(site: Site, program: Arc<Program>, lease: Lease) -> Result<Self, DriveError> {
+    async fn reopen(
+        site: DriverContext,
+        program: Arc<Program>,
+        lease: Lease,
+    ) -> Result<Self, DriveError> {
         let id = lease.run().clone();
         let RunRow { created_ms, forked, seq, .. } = site.store.run(&id).await?;
         let loaded = load(&site, &program, &id).await?;
@@ -322,7 +326,7 @@ impl Driver {
 }
 
 /// Loads a run from its snapshot and the lines after it, or from all its lines.
-async fn load(site: &Site, program: &Program, id: &RunId) -> Result<Loaded, DriveError> {
+async fn load(site: &DriverContext, program: &Program, id: &RunId) -> Result<Loaded, DriveError> {
     if let Some((seq, loaded)) = cached(&*site.store, program, id).await? {
         let lines = site.store.lines(id, seq).await?;
         // A snapshot that the journal does not go on from is no reason to stop.
@@ -337,22 +341,22 @@ async fn load(site: &Site, program: &Program, id: &RunId) -> Result<Loaded, Driv
 /// was under way when its last entry was written. A run that is no longer so, or of which
 /// that is not known, is to be loaded. Says also whether it listens.
 pub(crate) async fn rests(
-    site: &Site,
+    site: &DriverContext,
     program: &Program,
     id: &RunId,
-) -> Result<Option<Rest>, DriveError> {
+) -> Result<Option<RestingRun>, DriveError> {
     let last = site.store.run(id).await?.seq;
     let found = cached(&*site.store, program, id).await?.filter(|(seq, _)| *seq == last);
     Ok(found.and_then(|(_, loaded)| {
         let asks = |effect| loaded.order(effect).is_some_and(|order| asks(&*loaded.run, order));
         let core = loaded.run.core();
         let rests = !is_under_way(core, asks);
-        rests.then(|| Rest { listens: listens(program, core) })
+        rests.then(|| RestingRun { listens: listens(program, core) })
     }))
 }
 
 /// A run at which nothing is under way.
-pub(crate) struct Rest {
+pub(crate) struct RestingRun {
     /// Whether it waits for a word.
     pub(crate) listens: bool,
 }

@@ -19,7 +19,7 @@ use serde_json::Value;
 use super::Driver;
 use crate::{
     journal::Committed,
-    observe::{LiveNotice, Notice, Observer, Progress},
+    observe::{CallProgress, LiveNotice, Notice, Observer},
     store::RunId,
     timeline::{Before, Step, TimelineItem, TimelineKind, project},
 };
@@ -37,7 +37,7 @@ pub(super) struct Tally {
 
 impl Tally {
     /// Counts a call; returns the state of things as often as the chart wants it.
-    fn count(&mut self, stuck: &Stuck, ok: bool, changed: Vec<String>) -> Option<Progress> {
+    fn count(&mut self, stuck: &Stuck, ok: bool, changed: Vec<String>) -> Option<CallProgress> {
         self.calls += 1;
         for file in changed {
             if self.files.len() < MAX_FILES {
@@ -51,7 +51,7 @@ impl Tally {
         }
         let recent_successes = self.recent.iter().filter(|ok| **ok).count();
         let due = self.calls.is_multiple_of(u64::from(stuck.progress_check_interval).max(1));
-        due.then(|| Progress {
+        due.then(|| CallProgress {
             calls: self.calls,
             files_modified: self.files.len(),
             recent_successes,
@@ -129,7 +129,7 @@ impl Driver {
     }
 
     /// Counts a tool's answer; returns how the calls are going as often as the chart wants it.
-    fn progress(&mut self, items: &[TimelineItem]) -> Option<Progress> {
+    fn progress(&mut self, items: &[TimelineItem]) -> Option<CallProgress> {
         let was_checked = |item: &TimelineItem| {
             matches!(item.kind, TimelineKind::Started { only_checked: true, .. })
         };

@@ -25,7 +25,7 @@ use super::Driver;
 use crate::{
     effect::{Completion, EffectFuture, EffectTask, PrecheckFuture, ProgressSink},
     journal::Permit,
-    observe::{Asked, LiveNotice, Question},
+    observe::{LiveNotice, Question, QuestionKind},
     store::NewPrompt,
 };
 
@@ -246,8 +246,8 @@ impl Driver {
         let (effect, why) = (question.effect, "nobody is there to be asked");
         let no = match &question.asks {
             // The person who resumes the run decides whether the call is repeated.
-            Asked::Call { again: true, .. } => return false,
-            Asked::Call { identity, .. } => Event::ApprovalAnswered {
+            QuestionKind::Call { again: true, .. } => return false,
+            QuestionKind::Call { identity, .. } => Event::ApprovalAnswered {
                 effect,
                 call: *identity,
                 granted: false,
@@ -255,7 +255,7 @@ impl Driver {
                 remember: None,
                 sent: None,
             },
-            Asked::Plain(_) => answered(&*self.run, effect, false, why),
+            QuestionKind::Plain(_) => answered(&*self.run, effect, false, why),
         };
         // The other end is the driver's own.
         drop(self.outbox.send(no.into()));

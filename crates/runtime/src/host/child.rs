@@ -15,13 +15,13 @@ use pointsman_kernel::{
 use serde_json::json;
 use thiserror::Error;
 
-use super::{Host, rules::RulesError};
+use super::{LocalExecutor, rules::RulesError};
 use crate::{
     clock::now_ms,
-    driver::{DriveError, Driver, PreparedRun, Site},
+    driver::{DriveError, Driver, DriverContext, PreparedRun},
     effect::{Completion, Permit},
     store::{NoRunId, RunId, StoreError},
-    task::{Rest, RunTask, Until},
+    task::{RunTask, TaskEnd, Until},
     timeline::{Projector, Spent},
 };
 
@@ -49,7 +49,7 @@ enum ChildError {
 }
 
 /// Runs a child to its end and reports how it ended and what it cost.
-pub(super) async fn run(host: Host, permit: Permit, child: ChildRun) -> Completion {
+pub(super) async fn run(host: LocalExecutor, permit: Permit, child: ChildRun) -> Completion {
     match to_its_end(&host, &permit, &child).await {
         Ok((end, usage)) => Completion::child(end).costing(usage),
         Err(error) => Completion::fault(FaultClass::Other, false, &error.to_string()),
@@ -57,14 +57,14 @@ pub(super) async fn run(host: Host, permit: Permit, child: ChildRun) -> Completi
 }
 
 async fn to_its_end(
-    host: &Host,
+    host: &LocalExecutor,
     permit: &Permit,
     child: &ChildRun,
 ) -> Result<(ChildEnd, Usage), ChildError> {
     let id: RunId = permit.to_string().parse()?;
     let store = Arc::clone(&host.0.store);
     let agents = &host.0.agents;
-    let site = Site {
+    let site = DriverContext {
         agents: Arc::clone(agents),
         store: Arc::clone(&store),
         executor: Arc::new(host.clone()),
@@ -106,7 +106,7 @@ async fn to_its_end(
     let task = RunTask::new(driver, Until::Waits).with_parent(host.0.pauses.of(&permit.run));
     let mut task = task.with_mailbox().await?;
     let rest = task.run().await?;
-    if let Rest::Ended(ended) = rest {
+    if let TaskEnd::Ended(ended) = rest {
         let lines = store.lines(&id, Seq(0)).await?;
         let driver = task.driver();
         return Ok((end(driver, ended), usage(driver, &lines)?));
@@ -134,7 +134,7 @@ fn end(driver: &Driver, ended: Disposition) -> ChildEnd {
 }
 
 /// Returns what the parent may do, as its first entry says; a child has nobody to ask.
-async fn permissions(host: &Host, parent: &RunId) -> Result<Permissions, ChildError> {
+async fn permissions(host: &LocalExecutor, parent: &RunId) -> Result<Permissions, ChildError> {
     let permissions = host.0.rules.of(&*host.0.store, parent).await?;
     let passed = now_ms().saturating_sub(host.0.store.run(parent).await?.created_ms);
     let rules = later(&permissions.rules, passed);

@@ -19,7 +19,7 @@ use pointsman_kernel::{
     event::Usage,
 };
 
-use super::{Host, Inner};
+use super::{Inner, LocalExecutor};
 use crate::{
     effect::Permit,
     executor::{Executor, TaskFuture, TaskReport},
@@ -81,7 +81,8 @@ pub(super) struct AfterBatch(pub(super) Weak<Inner>);
 
 impl Executor<Chat> for AfterBatch {
     fn perform(&self, permit: Permit, task: Task) -> TaskFuture<Report> {
-        let (host, Task::PostTools { completed_tools }) = (self.0.upgrade().map(Host), task);
+        let (host, Task::PostTools { completed_tools }) =
+            (self.0.upgrade().map(LocalExecutor), task);
         Box::pin(async move {
             match host {
                 Some(host) => Ok(after_tools(host, permit, completed_tools).await),
@@ -98,7 +99,7 @@ impl Executor<Chat> for AfterBatch {
 
 /// Runs the hooks after a batch, and reports what they did.
 async fn after_tools(
-    host: Host,
+    host: LocalExecutor,
     permit: Permit,
     completed: Vec<CompletedTool>,
 ) -> TaskReport<Report> {

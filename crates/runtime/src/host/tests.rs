@@ -13,10 +13,10 @@ use pointsman_kernel::{
 };
 use serde_json::{Value, json};
 
-use super::Host;
+use super::LocalExecutor;
 use crate::{
     config::rule,
-    engine::{Approved, EngineConfig},
+    engine::{ApprovedServers, EngineConfig},
     mcp::{self, McpLimits},
     model::{self, Spec},
     store::SqliteStore,
@@ -39,11 +39,14 @@ while read -r line; do
 done
 "#;
 
-async fn host(name: &str) -> (Host, PathBuf) {
+async fn host(name: &str) -> (LocalExecutor, PathBuf) {
     hosting(name, |_| None).await
 }
 
-async fn hosting(name: &str, servers: impl FnOnce(&Path) -> Option<Approved>) -> (Host, PathBuf) {
+async fn hosting(
+    name: &str,
+    servers: impl FnOnce(&Path) -> Option<ApprovedServers>,
+) -> (LocalExecutor, PathBuf) {
     let folder = std::env::temp_dir().join(format!("pointsman-host-{name}-{}", std::process::id()));
     drop(fs::remove_dir_all(&folder));
     fs::create_dir_all(folder.join("work")).expect("it is made");
@@ -52,14 +55,14 @@ async fn hosting(name: &str, servers: impl FnOnce(&Path) -> Option<Approved>) ->
         mcp: servers(&folder),
         instructions: super::Instructions { off: ["code".into()].into() },
         ..EngineConfig::new(
-            model::Settings::new(Spec::quote()),
-            tool::Settings::over(folder.join("work"), folder.join("index.db")),
+            model::ModelSettings::new(Spec::quote()),
+            tool::ToolSettings::over(folder.join("work"), folder.join("index.db")),
         )
     };
     let journal = folder.join("journal.db");
     let store = Arc::new(SqliteStore::open(&journal).expect("it opens"));
     (
-        Host::open(settings, Arc::new(pointsman_agents::all()), store, journal)
+        LocalExecutor::open(settings, Arc::new(pointsman_agents::all()), store, journal)
             .await
             .expect("it opens"),
         folder,
@@ -70,7 +73,7 @@ fn decl(agent: &str) -> AgentDecl {
     *pointsman_agents::all().decl(agent)
 }
 
-fn tools(host: &Host, agent: &str, permissions: &Permissions) -> Vec<String> {
+fn tools(host: &LocalExecutor, agent: &str, permissions: &Permissions) -> Vec<String> {
     let config = host.configure(&decl(agent), &json!({}).into(), permissions).expect("it is fine");
     let config: Value = config.read().expect("it is JSON");
     let name = |tool: &Value| tool.get("name").unwrap_or(tool).as_str().map(String::from);
@@ -132,8 +135,8 @@ async fn more_tools_than_an_agent_takes_are_left_out_and_named() {
         fs::write(folder.join("many.sh"), MANY).expect("it is written");
         let list = json!({ "mcpServers": { "many": { "command": "sh", "args": ["many.sh"] } } });
         fs::write(folder.join(".mcp.json"), list.to_string()).expect("it is written");
-        let servers = mcp::Config::read(&folder.join(".mcp.json")).expect("it can be read");
-        Some(Approved { servers, names: vec!["many".into()], limits: McpLimits::default() })
+        let servers = mcp::McpServerList::read(&folder.join(".mcp.json")).expect("it can be read");
+        Some(ApprovedServers { servers, names: vec!["many".into()], limits: McpLimits::default() })
     };
     let (host, folder) = hosting("many", servers).await;
     let permissions = Permissions::allow_all();

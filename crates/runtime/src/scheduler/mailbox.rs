@@ -8,7 +8,7 @@ use std::{
 
 use super::{Inner, RunSlot, Scheduler};
 use crate::{
-    driver::Sent,
+    driver::DriverInput,
     mailbox::is_word,
     store::{Change, MailboxMessage, RunId, StoreError},
 };
@@ -80,7 +80,7 @@ impl Scheduler {
         match self.slots().runs.get(run) {
             Some(RunSlot::Driven(inbox)) => {
                 // One that has broken off is loaded by the next event.
-                drop(inbox.send(Sent::Message));
+                drop(inbox.send(DriverInput::Message));
                 false
             }
             // A word waits until the run listens.

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     driver::{Driver, PreparedRun},
-    host::Host,
+    host::LocalExecutor,
     mailbox::is_word,
     observe::Observer,
     store::RunId,
@@ -196,7 +196,7 @@ impl Session {
     /// Begins a run to talk with. Its first entry is on disk when this returns.
     pub fn converse(
         &self,
-        host: &Host,
+        host: &LocalExecutor,
         start: StartOptions,
         observers: Vec<Arc<dyn Observer>>,
     ) -> Result<ConversationHandle, SessionError> {
@@ -209,7 +209,7 @@ impl Session {
     /// Goes on with a conversation. Those who watch are told first what it waits for.
     pub fn rejoin(
         &self,
-        host: &Host,
+        host: &LocalExecutor,
         id: &RunId,
         observers: Vec<Arc<dyn Observer>>,
     ) -> Result<ConversationHandle, SessionError> {
@@ -225,7 +225,7 @@ impl Session {
         Ok(self.talk(host, driver))
     }
 
-    fn talk(&self, host: &Host, driver: Driver) -> ConversationHandle {
+    fn talk(&self, host: &LocalExecutor, driver: Driver) -> ConversationHandle {
         let (commands, taken) = mpsc::unbounded_channel();
         let run = driver.id().clone();
         // The last sender that goes detaches from the run, so the signals keep no sender.

@@ -10,26 +10,30 @@ use pointsman_kernel::{
 
 use super::{SessionError, program};
 use crate::{
-    driver::{Driver, Site},
+    driver::{Driver, DriverContext},
     effect::{EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
     store::{Lease, RunId, Store},
 };
 
 /// Ends a run.
-pub(super) async fn end(site: &Site, lease: Lease) -> Result<(), SessionError> {
+pub(super) async fn end(site: &DriverContext, lease: Lease) -> Result<(), SessionError> {
     let mut driver = taken_up(site, lease).await?;
     Ok(driver.give(Event::Cancelled { scope: Scope::Run }).await?)
 }
 
 /// Pauses a run.
-pub(super) async fn pause(site: &Site, lease: Lease, why: &str) -> Result<(), SessionError> {
+pub(super) async fn pause(
+    site: &DriverContext,
+    lease: Lease,
+    why: &str,
+) -> Result<(), SessionError> {
     let program = Arc::new(program(&site.agents, &*site.store, lease.run()).await?);
     Driver::lay_aside(site.clone(), program, lease, why).await?;
     Ok(())
 }
 
 /// Ends the turn of a run that nobody drives, so that it listens.
-pub(super) async fn settle(site: &Site, lease: Lease) -> Result<(), SessionError> {
+pub(super) async fn settle(site: &DriverContext, lease: Lease) -> Result<(), SessionError> {
     let mut driver = taken_up(site, lease).await?;
     if !driver.listens() {
         driver.give(Event::Cancelled { scope: Scope::Turn }).await?;
@@ -37,15 +41,15 @@ pub(super) async fn settle(site: &Site, lease: Lease) -> Result<(), SessionError
     Ok(())
 }
 
-async fn taken_up(site: &Site, lease: Lease) -> Result<Driver, SessionError> {
+async fn taken_up(site: &DriverContext, lease: Lease) -> Result<Driver, SessionError> {
     let program = Arc::new(program(&site.agents, &*site.store, lease.run()).await?);
     Ok(Driver::take_up(site.clone(), program, lease).await?)
 }
 
 /// Returns a site at which nobody acts or watches.
-pub(super) fn idle(agents: &Arc<Agents>, store: &Arc<dyn Store>) -> Site {
+pub(super) fn idle(agents: &Arc<Agents>, store: &Arc<dyn Store>) -> DriverContext {
     let (agents, store) = (Arc::clone(agents), Arc::clone(store));
-    Site { agents, store, executor: Arc::new(Idle), observers: Vec::new() }
+    DriverContext { agents, store, executor: Arc::new(Idle), observers: Vec::new() }
 }
 
 /// Ends the children of a run that has ended: an attempt that was stopped leaves one
@@ -64,7 +68,7 @@ pub(crate) async fn end_children(agents: &Arc<Agents>, store: &Arc<dyn Store>, i
     }
 }
 
-async fn end_child(site: &Site, child: &RunId) -> Result<(), SessionError> {
+async fn end_child(site: &DriverContext, child: &RunId) -> Result<(), SessionError> {
     // Another owner sees to it.
     match site.store.claim(child).await? {
         Some(lease) => end(site, lease).await,

@@ -49,10 +49,10 @@ use crate::{clock::now_ms, private};
 use artifact::Packed;
 use hold::Hold;
 #[doc(hidden)]
-pub use options::Fault;
+pub use options::InjectedFault;
 pub use options::SqliteOptions;
 use poll::Polled;
-pub use reader::Reader;
+pub use reader::SqliteReader;
 use ready::Ready;
 use term::{Tenure, Term};
 use writer::{Answer, Desk, Forking, Job, Work, Writer};
@@ -64,7 +64,7 @@ use writer::{Answer, Desk, Forking, Job, Work, Writer};
 #[derive(Debug)]
 pub struct SqliteStore {
     path: PathBuf,
-    reader: Arc<Reader>,
+    reader: Arc<SqliteReader>,
     jobs: Option<mpsc::Sender<Job>>,
     thread: Option<std::thread::JoinHandle<()>>,
     writer: Option<Arc<Desk>>,
@@ -113,7 +113,7 @@ impl SqliteStore {
             .map_err(|source| StoreError::Thread { source })?;
         Ok(Self {
             path: path.into(),
-            reader: Arc::new(Reader::new(path, options, ordered)),
+            reader: Arc::new(SqliteReader::new(path, options, ordered)),
             jobs: Some(jobs),
             thread: Some(thread),
             writer: Some(writer),
@@ -125,14 +125,14 @@ impl SqliteStore {
     }
 
     /// Returns what reads the journal on the caller's own thread.
-    pub fn reader(&self) -> &Reader {
+    pub fn reader(&self) -> &SqliteReader {
         &self.reader
     }
 
     /// Reads in the background.
     async fn read<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
+        read: impl FnOnce(&SqliteReader) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let reader = Arc::clone(&self.reader);
         background(move || read(&reader)).await
@@ -221,7 +221,7 @@ impl Store for SqliteStore {
     ) -> Result<(), StoreError> {
         // Entries never change, so what is checked here still holds when it is copied.
         let parent = parent.clone();
-        let read = move |reader: &Reader| {
+        let read = move |reader: &SqliteReader| {
             reader.read(|connection| Forking::new(connection, &parent, at, child, created_ms))
         };
         let forking = self.read(read).await?;
@@ -246,7 +246,7 @@ impl Store for SqliteStore {
     }
 
     async fn all_messages(&self) -> Result<Vec<MailboxMessage>, StoreError> {
-        self.read(Reader::all_messages).await
+        self.read(SqliteReader::all_messages).await
     }
 
     async fn changes(&self) -> Result<Changes, StoreError> {
@@ -265,11 +265,11 @@ impl Store for SqliteStore {
     }
 
     async fn check(&self) -> Result<Vec<StoreError>, StoreError> {
-        self.read(Reader::check).await
+        self.read(SqliteReader::check).await
     }
 
     async fn health(&self) -> Result<Health, StoreError> {
-        let health = self.read(Reader::health).await?;
+        let health = self.read(SqliteReader::health).await?;
         let broken = || self.writer.as_ref().and_then(|desk| desk.broken());
         Ok(Health { unwritable: self.unwritable.clone().or_else(broken), ..health })
     }

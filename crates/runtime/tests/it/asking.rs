@@ -14,7 +14,7 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     driver::{RunStatus, fold},
-    observe::{Asked, LiveNotice, Notice, Observer, Question},
+    observe::{LiveNotice, Notice, Observer, Question, QuestionKind},
     session::{ApprovalDecision, Approver, Delivery, RunSummary, StartOptions, Unattended},
     store::RunId,
     timeline::TimelineKind,
@@ -104,8 +104,8 @@ fn run(desk: &Desk, start: StartOptions, approver: &mut dyn Approver) -> RunSumm
 
 fn text(question: &Question) -> &str {
     match &question.asks {
-        Asked::Plain(text) => text,
-        Asked::Call { call, .. } => panic!("it is about {}", call.tool),
+        QuestionKind::Plain(text) => text,
+        QuestionKind::Call { call, .. } => panic!("it is about {}", call.tool),
     }
 }
 

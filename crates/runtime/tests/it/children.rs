@@ -9,7 +9,7 @@ use pointsman_kernel::{
     id::Seq,
 };
 use pointsman_runtime::{
-    driver::{Driver, PreparedRun, RunStatus, Site},
+    driver::{Driver, DriverContext, PreparedRun, RunStatus},
     effect::{EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
     observe::Notice,
     session::{Delivery, StartOptions, Unattended},
@@ -199,7 +199,7 @@ fn begin(journal: &std::path::Path, id: RunId, source: &str) {
     let goal = json!({ "goal": "When is the oven lit?" });
     let begun = Begun { tools: pointsman_agents::tools(), ..begun(&program, permissions, &goal) };
     let store = Arc::new(SqliteStore::open(journal).expect("it opens"));
-    let site = Site {
+    let site = DriverContext {
         agents: Arc::new(pointsman_agents::all()),
         store,
         executor: Arc::new(Mute),

@@ -17,9 +17,9 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     driver::RunStatus,
     engine::EngineConfig,
-    host::Host,
+    host::LocalExecutor,
     model::{self, Spec},
-    observe::{LiveNotice, Notice, Observer, Progress},
+    observe::{CallProgress, LiveNotice, Notice, Observer},
     session::{
         ApprovalDecision, ConversationHandle, Persistence, Receipt, RunSummary, Session,
         StartOptions, Unattended,
@@ -30,19 +30,19 @@ use pointsman_runtime::{
 };
 use serde_json::json;
 
-use crate::store::Folder;
+use crate::store::TempFolder;
 
 /// How long something may take that should come at once.
 const SOON: Duration = Duration::from_secs(20);
 
 struct Room {
-    folder: Folder,
+    folder: TempFolder,
     session: Session,
 }
 
 impl Room {
     fn new(name: &str, script: &str) -> Self {
-        let folder = Folder::new(&format!("converse-{name}"));
+        let folder = TempFolder::new(&format!("converse-{name}"));
         std::fs::create_dir_all(folder.0.join("work")).expect("it can be made");
         std::fs::write(folder.0.join("script.toml"), script).expect("it can be written");
         let session =
@@ -51,11 +51,11 @@ impl Room {
         Self { folder, session }
     }
 
-    fn host(&self) -> Host {
-        let tools = tool::Settings::over(self.work(), self.folder.0.join("index.db"));
+    fn host(&self) -> LocalExecutor {
+        let tools = tool::ToolSettings::over(self.work(), self.folder.0.join("index.db"));
         let script = format!("script:{}", self.folder.0.join("script.toml").display());
         let spec: Spec = script.parse().expect("a model");
-        let settings = EngineConfig::new(model::Settings::new(spec), tools);
+        let settings = EngineConfig::new(model::ModelSettings::new(spec), tools);
         self.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
     }
 
@@ -331,7 +331,8 @@ fn progress_is_told_every_ten_calls() {
         Notice::Live(LiveNotice::Progressed(progress)) => Some(progress.clone()),
         _ => None,
     });
-    let all = Progress { calls: 10, files_modified: 10, recent_successes: 10, recent_failures: 0 };
+    let all =
+        CallProgress { calls: 10, files_modified: 10, recent_successes: 10, recent_failures: 0 };
     assert_eq!(told, all);
 }
 

@@ -24,14 +24,14 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     clock::new_run_id,
-    driver::{Driver, PreparedRun, RunStatus, Site, fold},
+    driver::{Driver, DriverContext, PreparedRun, RunStatus, fold},
     effect::{Completion, EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
     store::{RunId, SqliteStore, Store as _, StoreError},
 };
 use pointsman_testing::script;
 use serde_json::json;
 
-use crate::store::Folder;
+use crate::store::TempFolder;
 
 /// A world that answers like a good one, hangs at the n-th task, and counts.
 struct World {
@@ -90,9 +90,9 @@ fn begun(chart: &Chart, permissions: Permissions) -> Begun {
     Begun { tools: pointsman_agents::tools(), ..script::begun(chart, permissions, &goal) }
 }
 
-fn site(store: &Arc<SqliteStore>, world: &Arc<World>) -> Site {
+fn site(store: &Arc<SqliteStore>, world: &Arc<World>) -> DriverContext {
     let executor = Arc::<World>::clone(world);
-    Site {
+    DriverContext {
         agents: Arc::new(pointsman_agents::all()),
         store: Arc::<SqliteStore>::clone(store),
         executor,
@@ -100,7 +100,12 @@ fn site(store: &Arc<SqliteStore>, world: &Arc<World>) -> Site {
     }
 }
 
-async fn begin_with(site: Site, program: (Arc<Program>, &str), id: RunId, begun: Begun) -> Driver {
+async fn begin_with(
+    site: DriverContext,
+    program: (Arc<Program>, &str),
+    id: RunId,
+    begun: Begun,
+) -> Driver {
     let (program, source) = program;
     let beginning = PreparedRun {
         id,
@@ -135,7 +140,7 @@ async fn to_the_end(driver: &mut Driver) -> Option<Disposition> {
 
 #[tokio::test]
 async fn a_run_is_driven_to_its_end_and_its_journal_replays() {
-    let folder = Folder::new("drive");
+    let folder = TempFolder::new("drive");
     let store = Arc::new(folder.store());
     let world = World::new(0);
     let mut driver = begin(&store, &world, new_run_id()).await;
@@ -157,7 +162,7 @@ async fn a_run_is_driven_to_its_end_and_its_journal_replays() {
 #[tokio::test]
 async fn a_run_that_was_killed_goes_on_where_it_was() {
     for hangs_at in 1..=4 {
-        let folder = Folder::new(&format!("killed-{hangs_at}"));
+        let folder = TempFolder::new(&format!("killed-{hangs_at}"));
         let id = new_run_id();
         let written = {
             let store = Arc::new(folder.store());
@@ -196,7 +201,7 @@ async fn a_run_that_was_killed_goes_on_where_it_was() {
 /// A conversation rests after its reply; nobody waits for what is done already.
 #[tokio::test]
 async fn a_run_that_waits_for_a_person_is_let_go() {
-    let folder = Folder::new("parked");
+    let folder = TempFolder::new("parked");
     let store = Arc::new(folder.store());
     let source = pointsman_agents::chat::CHART;
     let chart = Arc::new(crate::program(source));
@@ -215,7 +220,7 @@ async fn a_run_that_waits_for_a_person_is_let_go() {
 
 #[tokio::test]
 async fn a_journal_that_was_changed_is_not_read() {
-    let folder = Folder::new("changed");
+    let folder = TempFolder::new("changed");
     let store = Arc::new(folder.store());
     let mut driver = begin(&store, &World::new(0), new_run_id()).await;
     to_the_end(&mut driver).await;
@@ -234,7 +239,7 @@ async fn a_journal_that_was_changed_is_not_read() {
 
 #[tokio::test]
 async fn what_is_not_permitted_never_reaches_the_world() {
-    let folder = Folder::new("denied");
+    let folder = TempFolder::new("denied");
     let store = Arc::new(folder.store());
     let world = World::new(0);
     let program = research();

@@ -6,12 +6,12 @@ use std::{path::Path, sync::Arc, thread, time::Duration};
 use pointsman_kernel::{chart::Disposition, governor::Permissions, id::Seq};
 use pointsman_runtime::{
     driver::RunStatus,
-    model::{Settings, Spec},
+    model::{ModelSettings, Spec},
     observe::Notice,
     session::{Delivery, StartOptions, Unattended},
     store::{RunId, SqliteStore},
     timeline::TimelineKind,
-    watch::Limits,
+    watch::ResourceLimits,
 };
 use serde_json::{Value, json};
 
@@ -21,8 +21,8 @@ use crate::{
 };
 
 /// A watch that sees a shortage for ever, pauses, and soon lets go on all the same.
-fn nervous() -> Limits {
-    Limits {
+fn nervous() -> ResourceLimits {
+    ResourceLimits {
         processor: None,
         memory: Some(0),
         disk_free: None,
@@ -40,7 +40,7 @@ fn the_watch_does_not_undo_a_persons_pause() {
             send(&journal, run, &json!({ "paused": { "why": "tea" } }));
         }
     };
-    let host = desk.host_of(Settings::new(Spec::quote()), Some(nervous()));
+    let host = desk.host_of(ModelSettings::new(Spec::quote()), Some(nervous()));
     let start = StartOptions { permissions: Permissions::allow_all(), ..Desk::start(true) };
     let ran = desk.session.run(&host, start, vec![Arc::new(pauses)], &mut Unattended);
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
@@ -109,7 +109,7 @@ pub(crate) fn while_the_child_waits(
     let turn = json!({ "text": "Well.", "delay_ms": 3_600_000 });
     // An attempt that times out because the machine is busy is followed by another.
     std::fs::write(&script, format!("{turn}\n").repeat(3)).expect("written");
-    let host = desk.host_of(Settings::new(Spec::script(&script)), None);
+    let host = desk.host_of(ModelSettings::new(Spec::script(&script)), None);
     let (told, hears) = std::sync::mpsc::channel();
     let watch = move |run: &RunId, notice: &Notice| {
         if matches!(notice.kind(), Some(TimelineKind::Transition { from: None, .. })) {

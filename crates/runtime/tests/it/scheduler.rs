@@ -13,7 +13,7 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     clock::new_run_id,
-    driver::{Driver, PreparedRun, Site},
+    driver::{Driver, DriverContext, PreparedRun},
     effect::{Completion, EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
     scheduler::{FinishedRun, Scheduler, SchedulerError},
     store::{RunId, SqliteStore, Store as _},
@@ -21,7 +21,7 @@ use pointsman_runtime::{
 use pointsman_testing::script::begun;
 use serde_json::json;
 
-use crate::store::{Folder, Plain as _};
+use crate::store::{Plain as _, TempFolder};
 
 const LIMIT: Duration = Duration::from_mins(1);
 
@@ -91,9 +91,9 @@ impl EffectExecutor for World {
     }
 }
 
-fn site(store: &Arc<SqliteStore>, executor: Arc<dyn EffectExecutor>) -> Site {
+fn site(store: &Arc<SqliteStore>, executor: Arc<dyn EffectExecutor>) -> DriverContext {
     let (agents, store) = (Arc::new(pointsman_agents::all()), Arc::<SqliteStore>::clone(store));
-    Site { agents, store, executor, observers: Vec::new() }
+    DriverContext { agents, store, executor, observers: Vec::new() }
 }
 
 fn program(source: &str) -> Arc<Program> {
@@ -133,7 +133,7 @@ async fn parked(scheduler: &Scheduler, wanted: usize) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_runs_wait_on_the_disk_and_all_come_to_their_end() {
-    let folder = Folder::new("scheduler");
+    let folder = TempFolder::new("scheduler");
     let store = Arc::new(folder.store());
     let site = site(&store, Arc::new(World));
     let (scheduler, mut leaving) = Scheduler::open(site, 64);
@@ -167,7 +167,7 @@ async fn a_thousand_runs_wait_on_the_disk_and_all_come_to_their_end() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_parked_run_is_woken_when_its_time_has_come() {
-    let folder = Folder::new("sleeper");
+    let folder = TempFolder::new("sleeper");
     let store = Arc::new(folder.store());
     let site = site(&store, Arc::new(World));
     let (scheduler, mut leaving) = Scheduler::open(site.clone(), 8);
@@ -188,7 +188,7 @@ async fn a_parked_run_is_woken_when_its_time_has_come() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn runs_of_an_earlier_process_are_adopted() {
-    let folder = Folder::new("adopted");
+    let folder = TempFolder::new("adopted");
     let store = Arc::new(folder.store());
     let site = site(&store, Arc::new(World));
     let program = program(CHART);
@@ -208,7 +208,7 @@ async fn runs_of_an_earlier_process_are_adopted() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn children_that_were_left_behind_end_with_their_parent() {
-    let folder = Folder::new("scheduler-children");
+    let folder = TempFolder::new("scheduler-children");
     let store = Arc::new(folder.store());
     let site = site(&store, Arc::new(World));
     let (scheduler, mut leaving) = Scheduler::open(site, 8);
@@ -241,7 +241,7 @@ impl EffectExecutor for Mute {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_interrupted_run_goes_on_when_it_is_adopted_and_is_free() {
-    let folder = Folder::new("adopted-busy");
+    let folder = TempFolder::new("adopted-busy");
     let store = Arc::new(folder.store());
     let site = |executor| site(&store, executor);
     let program = program(CHART);
@@ -274,7 +274,7 @@ async fn an_interrupted_run_goes_on_when_it_is_adopted_and_is_free() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_was_interrupted_at_a_snapshot_goes_on_when_it_is_adopted() {
-    let folder = Folder::new("adopted-snapshot");
+    let folder = TempFolder::new("adopted-snapshot");
     let store = Arc::new(folder.store());
     let site = site(&store, Arc::new(World));
     let program = program(CHART);
@@ -310,7 +310,7 @@ async fn a_run_that_was_interrupted_at_a_snapshot_goes_on_when_it_is_adopted() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn letters_are_heard_and_wake_a_run_that_is_parked() {
-    let folder = Folder::new("scheduler-messages");
+    let folder = TempFolder::new("scheduler-messages");
     let store = Arc::new(folder.store());
     let site = site(&store, Arc::new(World));
     let (scheduler, mut leaving) = Scheduler::open(site.clone(), 8);

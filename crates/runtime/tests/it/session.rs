@@ -14,7 +14,7 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     driver::{RunStatus, fold},
     engine::EngineConfig,
-    host::Host,
+    host::LocalExecutor,
     model::{self, Spec},
     observe::{LiveNotice, Notice, Observer},
     session::{
@@ -28,7 +28,7 @@ use pointsman_runtime::{
 use serde::Serialize;
 use serde_json::json;
 
-use crate::store::Folder;
+use crate::store::TempFolder;
 
 /// Writes a file and reads it back, each by a call that the chart fixes.
 pub(crate) const CHART: &str = r#"
@@ -72,7 +72,7 @@ final = "cancelled"
 
 /// A workspace with a journal beside it.
 pub(crate) struct Desk {
-    folder: Folder,
+    folder: TempFolder,
     pub(crate) session: Session,
 }
 
@@ -83,7 +83,7 @@ impl Desk {
 
     /// A desk at which runs can be of these agents.
     pub(crate) fn with(name: &str, agents: Agents) -> Self {
-        let folder = Folder::new(name);
+        let folder = TempFolder::new(name);
         std::fs::create_dir_all(folder.0.join("work")).expect("it can be made");
         let session = Session::open(agents, &folder.journal(), &folder.0.join("cache"));
         let session = session.unwrap_or_else(|error| panic!("it opens: {error}"));
@@ -94,26 +94,30 @@ impl Desk {
         self.folder.0.join("work")
     }
 
-    pub(crate) fn host(&self) -> Host {
-        self.host_of(model::Settings::new(Spec::quote()), None)
+    pub(crate) fn host(&self) -> LocalExecutor {
+        self.host_of(model::ModelSettings::new(Spec::quote()), None)
     }
 
     /// A host with a model, and a watch if one is wanted.
-    pub(crate) fn host_of(&self, model: model::Settings, watch: Option<watch::Limits>) -> Host {
+    pub(crate) fn host_of(
+        &self,
+        model: model::ModelSettings,
+        watch: Option<watch::ResourceLimits>,
+    ) -> LocalExecutor {
         self.host_from(self.settings(model, watch))
     }
 
-    pub(crate) fn host_from(&self, settings: EngineConfig) -> Host {
+    pub(crate) fn host_from(&self, settings: EngineConfig) -> LocalExecutor {
         self.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
     }
 
     /// The settings of such a host.
     pub(crate) fn settings(
         &self,
-        model: model::Settings,
-        watch: Option<watch::Limits>,
+        model: model::ModelSettings,
+        watch: Option<watch::ResourceLimits>,
     ) -> EngineConfig {
-        let mut tools = tool::Settings::over(self.work(), self.folder.0.join("index.db"));
+        let mut tools = tool::ToolSettings::over(self.work(), self.folder.0.join("index.db"));
         // Pages come from a server in this process.
         tools.http_private = true;
         tools.sandbox.helper = Some(crate::tool::sandbox_helper().into());
@@ -139,7 +143,7 @@ impl Desk {
     }
 
     /// Asks `research` something, with such a model.
-    pub(crate) fn research(&self, model: model::Settings, goal: &str) -> RunSummary {
+    pub(crate) fn research(&self, model: model::ModelSettings, goal: &str) -> RunSummary {
         let source = pointsman_agents::all().chart("research").expect("it ships");
         let start = StartOptions {
             program: crate::program(source),

@@ -21,9 +21,9 @@ use pointsman_runtime::{
     driver::RunStatus,
     effect::{CleanupFuture, Permit},
     executor::{Executor, Executors, TaskFuture},
-    host::Host,
+    host::LocalExecutor,
     model::{self, Spec},
-    observe::Asked,
+    observe::QuestionKind,
     session::{ApprovalDecision, Delivery, RunSummary, StartOptions, Unattended, replay},
     store::RunId,
     timeline::{Projector, TimelineKind},
@@ -217,13 +217,13 @@ fn agents() -> Agents {
     Agents::new().with(&[AgentRow::of::<Shepherd>()]).with_charts(&[("pasture", CHART)])
 }
 
-fn host(desk: &Desk, executors: Executors) -> Host {
-    let model = model::Settings::new(Spec::quote());
+fn host(desk: &Desk, executors: Executors) -> LocalExecutor {
+    let model = model::ModelSettings::new(Spec::quote());
     let settings = desk.settings(model, None);
     desk.host_from(pointsman_runtime::engine::EngineConfig { executors, ..settings })
 }
 
-fn run(desk: &Desk, host: &Host) -> RunSummary {
+fn run(desk: &Desk, host: &LocalExecutor) -> RunSummary {
     let start = StartOptions {
         program: desk.session.agents().verify(CHART).expect("it is sound"),
         source: CHART.into(),
@@ -246,7 +246,7 @@ fn a_strangers_agent_runs_asks_and_is_resumed_like_any_other() {
     // What looks like a form's task and like a question went to its executor, and nowhere else.
     assert_eq!((asked.status, dog.performed.load(Ordering::Relaxed)), (RunStatus::Asking, 2));
     let [question] = &asked.questions[..] else { panic!("one question: {asked:?}") };
-    assert!(matches!(&question.asks, Asked::Plain(text) if text == "Shear 7 sheep?"));
+    assert!(matches!(&question.asks, QuestionKind::Plain(text) if text == "Shear 7 sheep?"));
     let yes = ApprovalDecision { granted: true, reason: "Gently.".into(), remember: None };
     let delivery = desk.session.decide(&asked.run, question, &yes);
     assert!(matches!(delivery, Ok(Delivery::Waiting)), "{delivery:?}");

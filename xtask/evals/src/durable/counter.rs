@@ -16,7 +16,7 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     clock::new_run_id,
-    driver::{Driver, PreparedRun, Site},
+    driver::{Driver, DriverContext, PreparedRun},
     effect::{Completion, EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
     store::SqliteStore,
 };
@@ -79,9 +79,9 @@ impl Plan {
 }
 
 /// Returns a site that answers at once and that nobody watches.
-pub(super) fn site(store: &Arc<SqliteStore>) -> Site {
+pub(super) fn site(store: &Arc<SqliteStore>) -> DriverContext {
     let (agents, store) = (Arc::new(pointsman_agents::all()), Arc::clone(store));
-    Site { agents, store, executor: Arc::new(AtOnce), observers: Vec::new() }
+    DriverContext { agents, store, executor: Arc::new(AtOnce), observers: Vec::new() }
 }
 
 /// One run of the counter.

@@ -11,13 +11,13 @@ use pointsman_kernel::{
 };
 
 use super::{
-    super::{Host, Inner},
+    super::{Inner, LocalExecutor},
     failed, index,
     ledger::Account,
 };
 use crate::{
     effect::Permit,
-    model::{ProgressSink, Question},
+    model::{ModelRequest, ProgressSink},
     store::RunId,
     tool::{TRAILER, unfiltered},
 };
@@ -55,7 +55,7 @@ pub(super) struct Committed {
 
 /// Returns the files that a run has changed and that are not committed; none outside a
 /// repository.
-pub(super) async fn changes(host: &Host, run: &RunId) -> Result<Vec<Changed>, String> {
+pub(super) async fn changes(host: &LocalExecutor, run: &RunId) -> Result<Vec<Changed>, String> {
     // Commands see nothing above the workspace, so only its own repository counts.
     if host.0.tools.root().join(".git").symlink_metadata().is_err() {
         return Ok(Vec::new());
@@ -77,7 +77,7 @@ pub(super) async fn changes(host: &Host, run: &RunId) -> Result<Vec<Changed>, St
 }
 
 /// Returns the digest of a file as it was committed last.
-async fn committed(host: &Host, path: &str, is_new: bool) -> Option<String> {
+async fn committed(host: &LocalExecutor, path: &str, is_new: bool) -> Option<String> {
     if is_new {
         return Some(NONE.into());
     }
@@ -85,7 +85,7 @@ async fn committed(host: &Host, path: &str, is_new: bool) -> Option<String> {
 }
 
 /// Returns the digest of a file as git holds it, if it does.
-async fn shown(host: &Host, place: &str) -> Option<String> {
+async fn shown(host: &LocalExecutor, place: &str) -> Option<String> {
     let bytes = usize::try_from(host.0.tools.file_limit()).unwrap_or(usize::MAX);
     let content = host.0.tools.own_git(&["show", place], GIT, bytes).await;
     content.ok().map(|bytes| crate::tool::digest(&bytes))
@@ -93,7 +93,7 @@ async fn shown(host: &Host, place: &str) -> Option<String> {
 
 /// Returns which of these files differ from the last commit and are not ignored, and
 /// whether they are not in it at all.
-async fn pending(host: &Host, paths: &[&str]) -> Result<Vec<(String, bool)>, String> {
+async fn pending(host: &LocalExecutor, paths: &[&str]) -> Result<Vec<(String, bool)>, String> {
     if paths.is_empty() {
         return Ok(Vec::new());
     }
@@ -109,7 +109,7 @@ async fn pending(host: &Host, paths: &[&str]) -> Result<Vec<(String, bool)>, Str
 /// Commits the run's own changes, and says what is left out. Where commands ran since they
 /// were found, those may have changed them.
 pub(super) async fn commit(
-    host: &Host,
+    host: &LocalExecutor,
     permit: &Permit,
     changed: &[Changed],
     commanded: bool,
@@ -140,7 +140,7 @@ pub(super) async fn commit(
 
 /// Commits files by way of the index, so that nothing gets in which was written since.
 async fn make(
-    host: &Host,
+    host: &LocalExecutor,
     permit: &Permit,
     own: &[&Changed],
     commanded: bool,
@@ -192,7 +192,7 @@ async fn make(
 }
 
 /// Returns a line that says what is committed: a model's, or a plain one.
-async fn message(host: &Host, permit: &Permit, own: &[&str], usage: &mut Usage) -> String {
+async fn message(host: &LocalExecutor, permit: &Permit, own: &[&str], usage: &mut Usage) -> String {
     let plain = match own {
         [path] => tidy(&format!("Change {path}")).unwrap_or_else(|| "Change a file".into()),
         _ => format!("Change {} files", own.len()),
@@ -207,7 +207,7 @@ async fn message(host: &Host, permit: &Permit, own: &[&str], usage: &mut Usage) 
     let asked = format!("Files:\n{list}\n\nDifference:\n{text}");
     let prompt =
         Prompt { system: SYSTEM.into(), messages: vec![Message::User(asked)], ..Prompt::default() };
-    let question = Question { prompt, tools: Vec::new(), key: format!("{permit}-message") };
+    let question = ModelRequest { prompt, tools: Vec::new(), key: format!("{permit}-message") };
     let limit = Duration::from_millis(hooks.message_ms);
     let asking = tokio::time::timeout(limit, host.0.model.ask(question, ProgressSink::nobody()));
     let Ok(done) = asking.await else {
@@ -240,14 +240,14 @@ fn tidy(text: &str) -> Option<String> {
 }
 
 /// Runs git, and returns what it wrote.
-pub(super) async fn git(host: &Host, arguments: &[&str]) -> Result<String, String> {
+pub(super) async fn git(host: &LocalExecutor, arguments: &[&str]) -> Result<String, String> {
     let read = host.0.tools.own_git(arguments, GIT, LIST).await?;
     String::from_utf8(read).map_err(|_| "git names a file in no known letters".into())
 }
 
 /// Runs git over files, whose names it takes to the letter.
 pub(super) async fn git_over(
-    host: &Host,
+    host: &LocalExecutor,
     arguments: &[&str],
     paths: &[&str],
 ) -> Result<String, String> {

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::{
-    super::Host,
+    super::LocalExecutor,
     commit::{git, git_over},
 };
 
 /// Returns what is staged: each file with what is to be committed of it.
-pub(super) async fn read(host: &Host) -> Result<BTreeMap<String, String>, String> {
+pub(super) async fn read(host: &LocalExecutor) -> Result<BTreeMap<String, String>, String> {
     let listed =
         git(host, &["diff", "--cached", "--raw", "-z", "--no-renames", "--abbrev=64"]).await?;
     let mut words = listed.split('\0');
@@ -21,7 +21,7 @@ pub(super) struct Staged(BTreeMap<String, String>);
 
 impl Staged {
     /// Stages files as they are.
-    pub(super) async fn add(host: &Host, paths: &[&str]) -> Result<Self, String> {
+    pub(super) async fn add(host: &LocalExecutor, paths: &[&str]) -> Result<Self, String> {
         git_over(host, &["add"], paths).await?;
         let mut staged = read(host).await?;
         staged.retain(|path, _| paths.contains(&path.as_str()));
@@ -29,7 +29,7 @@ impl Staged {
     }
 
     /// Makes sure that this is staged still, and nothing else.
-    pub(super) async fn check(&self, host: &Host) -> Result<(), String> {
+    pub(super) async fn check(&self, host: &LocalExecutor) -> Result<(), String> {
         let now = read(host).await?;
         let differs = |path: &&String| self.0.get(*path) != now.get(*path);
         let others = now.keys().chain(self.0.keys()).filter(differs);
@@ -44,7 +44,7 @@ impl Staged {
     }
 
     /// Takes back what was staged, but for what somebody else has staged since.
-    pub(super) async fn undo(&self, host: &Host) {
+    pub(super) async fn undo(&self, host: &LocalExecutor) {
         let Ok(now) = read(host).await else { return };
         let ours = self.0.iter().filter(|(path, change)| now.get(*path) == Some(*change));
         let paths: Vec<&str> = ours.map(|(path, _)| path.as_str()).collect();

@@ -7,11 +7,11 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{
     super::row::part,
-    Reader, RunId, StoreDamage, StoreError, artifact, read,
+    RunId, SqliteReader, StoreDamage, StoreError, artifact, read,
     seal::{self, Seal},
 };
 
-impl Reader {
+impl SqliteReader {
     /// Returns content of a run, as much of the range as there is.
     pub fn blob(
         &self,

@@ -9,14 +9,14 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 
 use super::{
     super::{Cursor, Filter, Health, Page, RunList, RunRow, RunScope, StoreError, row::made},
-    Reader, RunId, StoreDamage,
+    RunId, SqliteReader, StoreDamage,
     book::Book,
     queue,
     read::{COLUMNS, checked},
     seal::{signed, unsigned},
 };
 
-impl Reader {
+impl SqliteReader {
     /// Returns a page of the runs that are whole, and the damage that was met on the way: one row
     /// must not hide all the others.
     pub fn list(&self, filter: &Filter, page: &Page) -> Result<RunList, StoreError> {

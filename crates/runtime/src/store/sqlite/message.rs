@@ -3,13 +3,13 @@
 use rusqlite::Connection;
 
 use super::{
-    MailboxMessage, MessageId, Reader, RunId, StoreDamage, StoreError,
+    MailboxMessage, MessageId, RunId, SqliteReader, StoreDamage, StoreError,
     book::Book,
     read,
     seal::{self, Seal, unsigned},
 };
 
-impl Reader {
+impl SqliteReader {
     /// Returns the messages that wait for a run, the oldest first.
     pub fn messages(&self, run: &RunId) -> Result<Vec<MailboxMessage>, StoreError> {
         let messages = self.read(|connection| all(connection, Some(run)))?;

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use tokio::task::{AbortHandle, spawn_blocking};
 
 use super::{
-    Change, Feed, Reader, RunId, StoreError,
+    Change, Feed, RunId, SqliteReader, StoreError,
     book::Book,
     seal::{Seal, entry},
 };
@@ -45,7 +45,7 @@ impl Place {
     }
 
     /// Looks, and returns the changes. A journal that cannot be read now is looked at again.
-    fn look(&self, reader: &Reader) -> Vec<Change> {
+    fn look(&self, reader: &SqliteReader) -> Vec<Change> {
         let mut place = self.lock();
         if let Some(cursor) = &mut *place {
             match cursor.look() {
@@ -63,7 +63,7 @@ impl Polled {
     /// Returns the poller, or starts one. It finds every entry and message from now on.
     pub(super) async fn poller(
         &self,
-        reader: &Arc<Reader>,
+        reader: &Arc<SqliteReader>,
         feed: &Feed,
         every: Duration,
     ) -> Result<Arc<Poller>, StoreError> {
@@ -98,7 +98,7 @@ impl Polled {
 }
 
 /// Looks again and again, and gives hints.
-async fn look(place: Arc<Place>, reader: Arc<Reader>, feed: Feed, every: Duration) {
+async fn look(place: Arc<Place>, reader: Arc<SqliteReader>, feed: Feed, every: Duration) {
     loop {
         tokio::time::sleep(every).await;
         let (place, reader) = (Arc::clone(&place), Arc::clone(&reader));
@@ -123,7 +123,7 @@ struct Cursor {
 
 impl Cursor {
     /// Begins at the journal's end.
-    fn open(reader: &Reader) -> Result<Self, StoreError> {
+    fn open(reader: &SqliteReader) -> Result<Self, StoreError> {
         let connection = reader.open_own()?;
         let mut cursor = Self { connection, version: 0, last: None, messages: 0, runs: 0 };
         cursor.look()?;

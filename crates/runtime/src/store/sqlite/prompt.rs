@@ -7,11 +7,11 @@ use rusqlite::{Connection, Row, params};
 
 use super::{
     super::{PromptRow, RunId, RunRow, StoreDamage, StoreError},
-    Reader, artifact, chain, read,
+    SqliteReader, artifact, chain, read,
     seal::{PromptCells, Seal, entry, signed},
 };
 
-impl Reader {
+impl SqliteReader {
     /// Returns the prompts of a run, in order.
     pub fn prompts(&self, id: &RunId) -> Result<Vec<PromptRow>, StoreError> {
         self.read(|connection| {

@@ -5,8 +5,8 @@ use pointsman_kernel::id::Seq;
 use rusqlite::params;
 
 use super::{
-    Answer, PruneOptions, PruneReport, Reader, RemovedRuns, RunId, SqliteStore, StoreError, Work,
-    gone, hold::Hold,
+    Answer, PruneOptions, PruneReport, RemovedRuns, RunId, SqliteReader, SqliteStore, StoreError,
+    Work, gone, hold::Hold,
 };
 
 /// Runs that are held and removed at a time: every hold is an open file.
@@ -16,7 +16,7 @@ impl SqliteStore {
     /// Removes runs with all that is theirs, and gives the space back to the disk.
     pub(super) async fn prune_runs(&self, prune: PruneOptions) -> Result<PruneReport, StoreError> {
         let mut pruned = PruneReport::default();
-        let picked = prune.pick(self.read(Reader::runs).await?);
+        let picked = prune.pick(self.read(SqliteReader::runs).await?);
         for portion in picked.chunks(PORTION) {
             let mut holds: Vec<(RunId, Hold)> = Vec::with_capacity(portion.len());
             for row in portion {
@@ -78,7 +78,7 @@ impl SqliteStore {
     }
 }
 
-impl Reader {
+impl SqliteReader {
     /// Returns a run and its children by their names alone.
     fn family(&self, id: &RunId) -> Result<Vec<RunId>, StoreError> {
         // The children's names begin with its own: `.` is the message after `-`.

@@ -11,7 +11,8 @@ use super::{
         QueueOptions,
         queue::{QueuedRun, in_turn},
     },
-    Claimed, Lease, MessageId, Reader, RunId, SqliteStore, StoreDamage, StoreError, Work, Worker,
+    Claimed, Lease, MessageId, RunId, SqliteReader, SqliteStore, StoreDamage, StoreError, Work,
+    Worker,
     seal::{Seal, Sealing, signed},
     term::Term,
 };
@@ -64,7 +65,7 @@ impl SqliteStore {
     }
 }
 
-impl Reader {
+impl SqliteReader {
     /// Returns the runs that are ready, whoever has them.
     fn ready(&self, now_ms: u64) -> Result<Vec<QueuedRun>, StoreError> {
         self.read(|connection| rows(connection, Some(now_ms), |_| Ok(())))

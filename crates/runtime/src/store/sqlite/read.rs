@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{
     super::{RunId, RunRow, Snapshot, StoreDamage, StoreError},
-    Link, Reader, artifact,
+    Link, SqliteReader, artifact,
     book::Book,
     chain,
     seal::{self, Fixed, Seal, Tip, entry, unsigned},
@@ -14,7 +14,7 @@ use super::{
 pub(super) const COLUMNS: &str = "id, agent, chart, source, goal, created_ms, parent, parent_seq, fixed, \
                        seq, state, ended, wake, prompts, link, tip";
 
-impl Reader {
+impl SqliteReader {
     /// Returns one run.
     pub fn run(&self, id: &RunId) -> Result<RunRow, StoreError> {
         self.read(|connection| run(connection, id))

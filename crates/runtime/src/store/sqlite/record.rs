@@ -4,11 +4,11 @@ use pointsman_kernel::id::{Digest, Seq};
 
 use super::{
     super::{EntryColumns, RunId, RunRecord, StoreError},
-    Reader, chain, prompt, read,
+    SqliteReader, chain, prompt, read,
     seal::{Tip, signed, unsigned},
 };
 
-impl Reader {
+impl SqliteReader {
     /// Returns a run with all that is kept of it, and its prompts up to an entry. Lines and the
     /// row were checked; what is kept beside them is for the caller to compare.
     pub fn record(&self, id: &RunId, until: Seq) -> Result<RunRecord, StoreError> {

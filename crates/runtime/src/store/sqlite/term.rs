@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
-    Reader, RunId, StoreDamage, StoreError, queue, read,
+    RunId, SqliteReader, StoreDamage, StoreError, queue, read,
     seal::{Seal, Sealing, signed, unsigned},
 };
 use crate::clock::entropy;
@@ -72,7 +72,7 @@ impl Term {
     }
 }
 
-impl Reader {
+impl SqliteReader {
     /// Returns the last epoch of a run that was entered; 0 where nobody entered one.
     pub(super) fn epoch(&self, run: &RunId) -> Result<u64, StoreError> {
         self.read(|connection| {
@@ -100,7 +100,7 @@ impl Reader {
     }
 }
 
-impl Reader {
+impl SqliteReader {
     /// Returns the runs whose terms are over.
     pub(super) fn over(&self, terms: &[(RunId, Option<Term>)]) -> Result<Vec<RunId>, StoreError> {
         self.read(|connection| {

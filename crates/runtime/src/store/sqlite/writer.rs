@@ -33,7 +33,7 @@ use super::{
     gone,
     hold::Hold,
     mark::Mark,
-    options::Fault,
+    options::InjectedFault,
     ready::Ready,
     schema,
     term::Term,
@@ -162,7 +162,7 @@ pub(super) struct Writer {
     mark: Mark,
     anchor: Anchor,
     together: usize,
-    fault: Option<Fault>,
+    fault: Option<InjectedFault>,
     commits: u64,
     broken: Option<String>,
     /// How long another process is waited for by the writer's own thread.

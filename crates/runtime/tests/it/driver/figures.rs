@@ -6,11 +6,11 @@ use pointsman_kernel::governor::Permissions;
 use pointsman_runtime::{clock::new_run_id, stats::Stats, store::StoreError};
 
 use super::{World, begin_with, begun, research, site, to_the_end};
-use crate::store::{Folder, Plain as _};
+use crate::store::{Plain as _, TempFolder};
 
 #[tokio::test]
 async fn each_run_and_each_chart_is_read_once() {
-    let folder = Folder::new("figures");
+    let folder = TempFolder::new("figures");
     let store = Arc::new(folder.store());
     let (shipped, source) = research();
     let other = format!("{source}\n# The same in other words.\n");
@@ -36,7 +36,7 @@ async fn each_run_and_each_chart_is_read_once() {
 
 #[tokio::test]
 async fn a_run_that_is_damaged_hides_no_other_of_its_chart() {
-    let folder = Folder::new("figures-damaged");
+    let folder = TempFolder::new("figures-damaged");
     let store = Arc::new(folder.store());
     let mut ids = Vec::new();
     for _ in 0..3 {

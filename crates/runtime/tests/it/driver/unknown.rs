@@ -5,10 +5,10 @@ use std::sync::{Arc, atomic::Ordering};
 use pointsman_kernel::{chart::Disposition, governor::Permissions, id::Seq};
 use pointsman_runtime::{
     clock::new_run_id,
-    driver::Site,
+    driver::DriverContext,
     store::{MemoryStore, Store},
 };
-use pointsman_testing::conformance::{Fault, Planted};
+use pointsman_testing::conformance::{Planted, PlantedFault};
 
 use super::{World, begin_with, begun, research, to_the_end};
 
@@ -16,7 +16,7 @@ use super::{World, begin_with, begun, research, to_the_end};
 /// are.
 async fn driven(store: Arc<dyn Store>) -> (usize, usize) {
     let world = World::new(0);
-    let site = Site {
+    let site = DriverContext {
         agents: Arc::new(pointsman_agents::all()),
         store: Arc::clone(&store),
         executor: Arc::<World>::clone(&world),
@@ -37,7 +37,7 @@ async fn a_write_whose_answer_is_lost_is_looked_for_before_it_is_repeated() {
     assert_eq!((tasks, entries), (4, 5));
     for write in 1..=5 {
         for kept in [false, true] {
-            let fault = Fault::Unknown { write, kept };
+            let fault = PlantedFault::Unknown { write, kept };
             let store = Planted::new(Arc::new(MemoryStore::new()), fault);
             assert_eq!(driven(Arc::new(store)).await, (tasks, entries), "{fault:?}");
         }

@@ -9,7 +9,7 @@ use pointsman_kernel::{
     id::Seq,
 };
 use pointsman_runtime::{
-    host::Host,
+    host::LocalExecutor,
     session::{RunSummary, StartOptions, Unattended},
 };
 use pointsman_webdriver::{browser, device};
@@ -82,7 +82,7 @@ pub(super) fn run(desk: &Desk, trip: Trip<'_>) -> Ran {
     Ran { outcome, seen, lines }
 }
 
-fn host(desk: &Desk, quiet: Duration) -> Host {
+fn host(desk: &Desk, quiet: Duration) -> LocalExecutor {
     desk.host_of(browser::Settings::default(), times(quiet))
 }
 

@@ -16,7 +16,7 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     driver::RunStatus,
     effect::EffectExecutor as _,
-    host::Host,
+    host::LocalExecutor,
     session::{RunSummary, StartOptions, Unattended},
 };
 use pointsman_webdriver::profile;
@@ -36,7 +36,7 @@ fn run(desk: &Desk, url: &str, redact: bool) -> RunSummary {
 }
 
 /// Runs the agent with a host, more of a configuration, and a rule over sending.
-fn run_with(desk: &Desk, host: Host, mut config: Value, sends: Level) -> RunSummary {
+fn run_with(desk: &Desk, host: LocalExecutor, mut config: Value, sends: Level) -> RunSummary {
     let file = desk.work().join("me.toml");
     fs::write(&file, "name = \"Ada Lovelace\"\nemail = \"ada@example.org\"\n").expect("a profile");
     let held = profile::read(&file).expect("a profile").holds(&file.display().to_string());

@@ -17,7 +17,7 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     effect::{EffectExecutor, EffectTask, Permit, ProgressSink},
     engine::EngineConfig,
-    host::{AfterTools, Hooks, Host},
+    host::{AfterTools, Hooks, LocalExecutor},
     model::{self, Spec},
     session::{Session, StartOptions, Unattended},
     store::RunId,
@@ -25,17 +25,17 @@ use pointsman_runtime::{
 };
 use serde_json::{Value, json};
 
-use crate::store::Folder;
+use crate::store::TempFolder;
 
 /// A repository with a file in it, and a journal beside it.
 struct Desk {
-    folder: Folder,
+    folder: TempFolder,
     session: Session,
 }
 
 impl Desk {
     fn new(name: &str) -> Self {
-        let folder = Folder::new(&format!("hook-{name}"));
+        let folder = TempFolder::new(&format!("hook-{name}"));
         fs::create_dir_all(folder.0.join("work")).expect("it is made");
         let session =
             Session::open(pointsman_agents::all(), &folder.journal(), &folder.0.join("cache"))
@@ -74,12 +74,12 @@ impl Desk {
         self.git(&["log", "--format=%s"]).lines().map(String::from).collect()
     }
 
-    fn host(&self, hooks: Hooks, model: Spec) -> Host {
+    fn host(&self, hooks: Hooks, model: Spec) -> LocalExecutor {
         let work = self.folder.0.join("work");
-        let mut tools = tool::Settings::over(work, self.folder.0.join("index.db"));
+        let mut tools = tool::ToolSettings::over(work, self.folder.0.join("index.db"));
         tools.sandbox.helper = Some(super::helper().into());
         let settings =
-            EngineConfig { hooks, ..EngineConfig::new(model::Settings::new(model), tools) };
+            EngineConfig { hooks, ..EngineConfig::new(model::ModelSettings::new(model), tools) };
         self.session.host(settings).expect("a host")
     }
 
@@ -117,7 +117,7 @@ impl Desk {
     }
 
     /// Runs the hook after a run's calls, and returns its report.
-    fn hook(host: &Host, run: &RunId, tools: &[&str]) -> (bool, String) {
+    fn hook(host: &LocalExecutor, run: &RunId, tools: &[&str]) -> (bool, String) {
         let tool = |name: &&str| json!({ "name": name, "succeeded": true });
         let completed: Vec<Value> = tools.iter().map(tool).collect();
         let task = json!({ "post_tools": { "completed_tools": completed } });
