@@ -17,7 +17,7 @@ use pointsman_runtime::{
     config::{Config, McpConfig},
     engine::{ApprovedServers, EngineConfig},
     exit::Exit,
-    host::LocalExecutor,
+    local_executor::LocalExecutor,
     mcp::{self, McpError},
     model,
     observe::{Log, Observer},
@@ -189,14 +189,14 @@ impl Drive {
     }
 
     /// Sets the host up, and returns what fills forms for it.
-    pub(crate) fn host(
+    pub(crate) fn executor(
         &self,
         session: &Session,
         config: &Config,
     ) -> Result<(LocalExecutor, Forms), Error> {
         let (engine, forms) = self.furnished(session, config)?;
-        let host = session.host(engine).map_err(Error::Session)?;
-        for (name, why) in host.refused() {
+        let executor = session.executor(engine).map_err(Error::Session)?;
+        for (name, why) in executor.refused() {
             let hint = why.hint().map_or_else(String::new, |hint| format!(" ({hint})"));
             let server = match why {
                 // It says itself which file and which entry is meant.
@@ -205,7 +205,7 @@ impl Drive {
             };
             note(&format!("{server}: {why}{hint}"));
         }
-        Ok((host, forms))
+        Ok((executor, forms))
     }
 
     /// Returns who sees what happens and who is asked.

@@ -32,7 +32,7 @@ pub use tables::{
     LogConfig, McpConfig, ModelConfig, SandboxConfig, Submit, TalkConfig, WatchConfig,
 };
 
-use crate::host::Instructions;
+use crate::local_executor::Instructions;
 use table::{Table, table};
 
 /// The file's name.

@@ -150,7 +150,7 @@ pub struct Driver {
     id: RunId,
     program: Arc<Program>,
     run: Box<dyn AnyRun>,
-    site: DriverContext,
+    context: DriverContext,
     journal: Journal,
     prev: Digest,
     clock: Clock,
@@ -166,7 +166,7 @@ pub struct Driver {
 
 impl Driver {
     /// Begins a run: its first entry is on disk when this returns.
-    pub async fn begin(site: DriverContext, beginning: PreparedRun) -> Result<Self, DriveError> {
+    pub async fn begin(context: DriverContext, beginning: PreparedRun) -> Result<Self, DriveError> {
         let PreparedRun { id, program, source, goal, words, begun } = beginning;
         let created_ms = now_ms();
         let opening = NewRun {
@@ -181,9 +181,9 @@ impl Driver {
             queue: None,
         };
         let loaded = unread(&program);
-        let journal = Journal::new(Arc::clone(&site.store), program.agent().name);
+        let journal = Journal::new(Arc::clone(&context.store), program.agent().name);
         let clock = Clock::new(created_ms, loaded.run.core().now);
-        let mut driver = Self::around(id, program, loaded, site, journal, clock);
+        let mut driver = Self::around(id, program, loaded, context, journal, clock);
         let first = Event::Begun(Box::new(begun));
         driver.apply(first, Some(opening)).await?.map_err(DriveError::NotBegun)?;
         Ok(driver)
@@ -193,7 +193,7 @@ impl Driver {
         id: RunId,
         program: Arc<Program>,
         loaded: Loaded,
-        site: DriverContext,
+        context: DriverContext,
         journal: Journal,
         clock: Clock,
     ) -> Self {
@@ -204,7 +204,7 @@ impl Driver {
             id,
             program,
             run,
-            site,
+            context,
             journal,
             prev,
             clock,
@@ -237,12 +237,12 @@ impl Driver {
 
     /// Returns what keeps it.
     pub(crate) const fn store(&self) -> &Arc<dyn Store> {
-        &self.site.store
+        &self.context.store
     }
 
-    /// Returns the agents that runs at its site can be of.
+    /// Returns the agents that runs at its context can be of.
     pub(crate) const fn agents(&self) -> &Arc<Agents> {
-        &self.site.agents
+        &self.context.agents
     }
 
     /// Returns the run.
@@ -368,10 +368,10 @@ impl Driver {
         self.put_away();
         // Its children keep to that.
         if self.run.core().paused != paused {
-            self.site.executor.paused(&self.id, !paused);
+            self.context.executor.paused(&self.id, !paused);
         }
         if let Some(how) = self.run.core().ended {
-            self.site.executor.ended(self.program.agent(), &self.id, how).await;
+            self.context.executor.ended(self.program.agent(), &self.id, how).await;
         }
         Ok(Ok((Took::Applied, permits)))
     }
@@ -413,7 +413,7 @@ impl Driver {
             "entry {} is not on disk yet; another process may be writing to the journal",
             seq.0
         );
-        tell(&self.site.observers, &self.id, LiveNotice::Delayed(why.into()));
+        tell(&self.context.observers, &self.id, LiveNotice::Delayed(why.into()));
         Ok(writing.await?)
     }
 
@@ -455,7 +455,7 @@ impl Driver {
     }
 
     async fn discard(&mut self, message: MessageId) -> Result<(), DriveError> {
-        match self.site.store.discard(message).await {
+        match self.context.store.discard(message).await {
             // The entry that ends a run takes all its messages away.
             Ok(()) | Err(StoreError::NoSuchMessage { .. }) => Ok(()),
             Err(error) => Err(error.into()),

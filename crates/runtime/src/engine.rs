@@ -37,7 +37,7 @@ use crate::{
     clock::{entropy, new_run_id, now_ms},
     driver::{Driver, DriverContext, PreparedRun, written},
     executor::{Executor, Executors},
-    host::LocalExecutor,
+    local_executor::LocalExecutor,
     model,
     observe::Observer,
     session::{StartOptions, program},
@@ -62,7 +62,7 @@ pub(crate) const CLAIM_PAUSE: Duration = Duration::from_millis(50);
 pub struct Engine {
     pub(crate) agents: Arc<Agents>,
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) host: LocalExecutor,
+    pub(crate) executor: LocalExecutor,
 }
 
 impl Engine {
@@ -94,7 +94,7 @@ impl Engine {
     pub async fn start(&self, start: StartOptions) -> Result<RunHandle, EngineError> {
         let (told, notices) = handle::notices();
         let driver = self.begin(self.beginning(start)?, vec![told]).await?;
-        RunHandle::drive(driver, self.host.watch(), notices).await
+        RunHandle::drive(driver, self.executor.watch(), notices).await
     }
 
     /// Resumes a run that nobody drives: one that was interrupted, or that waits. A run that is
@@ -105,8 +105,8 @@ impl Engine {
         let lease = self.claim(run).await?;
         self.unpause(run).await?;
         let heard = self.store.messages(run).await?.is_empty();
-        let driver = Driver::rejoin(self.site(vec![told]), program, lease, heard).await?;
-        RunHandle::drive(driver, self.host.watch(), notices).await
+        let driver = Driver::rejoin(self.context(vec![told]), program, lease, heard).await?;
+        RunHandle::drive(driver, self.executor.watch(), notices).await
     }
 
     /// Makes a run that shares another's entries up to one of them: by default all of a run that
@@ -140,8 +140,8 @@ impl Engine {
     /// Returns a run that is to begin, with all that the host has to say of it.
     pub(crate) fn beginning(&self, start: StartOptions) -> Result<PreparedRun, EngineError> {
         let StartOptions { program, source, config, goal, words, permissions, seed } = start;
-        let (agent, host) = (program.agent(), &self.host);
-        let config = host.configure(agent, &config, &permissions)?;
+        let (agent, executor) = (program.agent(), &self.executor);
+        let config = executor.configure(agent, &config, &permissions)?;
         let id = new_run_id();
         let begun = Begun {
             chart: program.name().into(),
@@ -149,10 +149,10 @@ impl Engine {
             digest: program.digest(),
             seed: seed.unwrap_or_else(entropy),
             permissions,
-            tools: host.decls_for(agent),
+            tools: executor.decls_for(agent),
             checks: true,
             config: config.into(),
-            place: Some(body(&host.place_of(&id, agent))?),
+            place: Some(body(&executor.place_of(&id, agent))?),
         };
         let words = words.into_iter().map(|body| Event::Given { event: 0, body: body.into() });
         let (program, words) = (Arc::new(program), words.collect());
@@ -164,7 +164,7 @@ impl Engine {
         beginning: PreparedRun,
         observers: Vec<Arc<dyn Observer>>,
     ) -> Result<Driver, EngineError> {
-        Ok(Driver::begin(self.site(observers), beginning).await?)
+        Ok(Driver::begin(self.context(observers), beginning).await?)
     }
 
     /// Takes a run up where its journal ends, with more of what is charged than the chart permits.
@@ -177,7 +177,7 @@ impl Engine {
         let program = Arc::new(program(&self.agents, &*self.store, run).await?);
         let lease = self.claim(run).await?;
         self.unpause(run).await?;
-        Ok(Driver::resume_granting(self.site(observers), program, lease, grants).await?)
+        Ok(Driver::resume_granting(self.context(observers), program, lease, grants).await?)
     }
 
     /// Claims a run: see [`claim`].
@@ -195,9 +195,9 @@ impl Engine {
         Ok(())
     }
 
-    pub(crate) fn site(&self, observers: Vec<Arc<dyn Observer>>) -> DriverContext {
+    pub(crate) fn context(&self, observers: Vec<Arc<dyn Observer>>) -> DriverContext {
         let (agents, store) = (Arc::clone(&self.agents), Arc::clone(&self.store));
-        DriverContext { agents, store, executor: Arc::new(self.host.clone()), observers }
+        DriverContext { agents, store, executor: Arc::new(self.executor.clone()), observers }
     }
 }
 
@@ -270,13 +270,13 @@ impl Builder {
         config.executors = config.executors.and(executors);
         let folder = watched.unwrap_or_else(|| config.tools.root.clone());
         let agents = Arc::new(agents);
-        let host = LocalExecutor::open(
+        let executor = LocalExecutor::open(
             config,
             Arc::clone(&agents),
             Arc::clone(&store),
             folder.join("journal"),
         );
-        Ok(Engine { agents, store, host: host.await? })
+        Ok(Engine { agents, store, executor: executor.await? })
     }
 }
 

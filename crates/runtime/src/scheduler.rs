@@ -88,7 +88,7 @@ struct RunSlots {
 }
 
 struct Inner {
-    site: DriverContext,
+    context: DriverContext,
     /// Programs by the digest of their chart's text: many runs share one.
     programs: Mutex<HashMap<Digest, Arc<Program>>>,
     slots: Mutex<RunSlots>,
@@ -115,12 +115,12 @@ impl Scheduler {
     /// Must be called where tasks can be spawned. Messages from other processes are taken,
     /// and wake the run that they are for.
     pub fn open(
-        site: DriverContext,
+        context: DriverContext,
         places: usize,
     ) -> (Self, mpsc::UnboundedReceiver<FinishedRun>) {
         let (finished, leaving) = mpsc::unbounded_channel();
         let inner = Inner {
-            site,
+            context,
             programs: Mutex::default(),
             slots: Mutex::default(),
             places: Arc::new(Semaphore::new(places.max(1))),
@@ -141,7 +141,7 @@ impl Scheduler {
     pub async fn begin(&self, beginning: PreparedRun) -> Result<(), SchedulerError> {
         let place = self.place().await?;
         let id = beginning.id.clone();
-        let driver = Driver::begin(self.0.site.clone(), beginning).await?;
+        let driver = Driver::begin(self.0.context.clone(), beginning).await?;
         self.slots().runs.insert(id, RunSlot::Driven(driver.inbox()));
         self.drive(driver, place);
         Ok(())
@@ -151,8 +151,8 @@ impl Scheduler {
     /// happens; one that was interrupted goes on, and so does one that a message waits for. One
     /// that has ended is told as such. A run that is here already stays as it is.
     pub async fn adopt(&self, id: RunId) -> Result<(), SchedulerError> {
-        let site = &self.0.site;
-        let row = site.store.run(&id).await?;
+        let context = &self.0.context;
+        let row = context.store.run(&id).await?;
         if self.slots().runs.contains_key(&id) {
             return Ok(());
         }
@@ -162,9 +162,9 @@ impl Scheduler {
         }
         let wake = row.wake.map(|wake| row.created_ms.saturating_add(wake));
         let program = self.program(&id).await?;
-        let rest = rests(site, &program, &id).await?;
+        let rest = rests(context, &program, &id).await?;
         let listens = rest.as_ref().is_some_and(|rest| rest.listens);
-        let messages = site.store.messages(&id).await?;
+        let messages = context.store.messages(&id).await?;
         let has_mail = messages.iter().any(|message| listens || !is_word(message));
         let mut slots = self.slots();
         if slots.runs.contains_key(&id) {
@@ -265,7 +265,7 @@ impl Scheduler {
             None => self.claim(id).await?,
         };
         let program = self.program(id).await?;
-        Ok((Driver::resume(self.0.site.clone(), program, lease).await?, place))
+        Ok((Driver::resume(self.0.context.clone(), program, lease).await?, place))
     }
 
     /// Waits for a place.
@@ -277,7 +277,7 @@ impl Scheduler {
     async fn claim(&self, id: &RunId) -> Result<Lease, SchedulerError> {
         // A process that sends a message claims the run for a moment.
         for _ in 0..CLAIM_TRIES {
-            if let Some(lease) = self.0.site.store.claim(id).await? {
+            if let Some(lease) = self.0.context.store.claim(id).await? {
                 return Ok(lease);
             }
             tokio::time::sleep(CLAIM_PAUSE).await;
@@ -286,13 +286,13 @@ impl Scheduler {
     }
 
     async fn program(&self, id: &RunId) -> Result<Arc<Program>, SchedulerError> {
-        let source = self.0.site.store.chart_source(id).await?;
+        let source = self.0.context.store.chart_source(id).await?;
         let digest = Digest::of(source.as_bytes());
         let mut programs = self.0.programs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = programs.get(&digest) {
             return Ok(Arc::clone(program));
         }
-        let verified = self.0.site.agents.verify(&source);
+        let verified = self.0.context.agents.verify(&source);
         let program = Arc::new(verified.map_err(|why| SchedulerError::Chart(id.clone(), why))?);
         programs.insert(digest, Arc::clone(&program));
         Ok(program)

@@ -62,7 +62,7 @@ impl Talk {
             &folder.join("journal.db"),
             &folder.join("cache"),
         )?;
-        let host = session.host(settings(&work, folder, server, name)?)?;
+        let executor = session.executor(settings(&work, folder, server, name)?)?;
         let (sender, told) = mpsc::channel();
         let sender = Mutex::new(sender);
         let observer = move |_: &RunId, notice: &Notice| {
@@ -70,7 +70,7 @@ impl Talk {
             drop(sender.lock().unwrap_or_else(PoisonError::into_inner).send(notice.clone()));
         };
         let observers: Vec<Arc<dyn Observer>> = vec![Arc::new(observer)];
-        let conversation = session.converse(&host, start()?, observers)?;
+        let conversation = session.converse(&executor, start()?, observers)?;
         let (run, commands) = (conversation.run().clone(), conversation.commands());
         let mut talk = Self::default();
         turn(&told).context("before anything was said")?.map_err(|why| anyhow!("{why}"))?;

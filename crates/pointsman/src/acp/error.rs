@@ -3,7 +3,7 @@
 use agent_client_protocol::{Error, ErrorCode, v1::schema};
 use pointsman_kernel::chart::Disposition;
 use pointsman_runtime::{
-    driver::DriveError, host::ExecutorError, session::SessionError, store::StoreError,
+    driver::DriveError, local_executor::ExecutorError, session::SessionError, store::StoreError,
 };
 use serde_json::json;
 

@@ -11,7 +11,7 @@ use clap::Args;
 use pointsman_kernel::{agent::Answer, chart::Disposition, governor::Level, id::Seq, view::view};
 use pointsman_runtime::{
     exit::Exit,
-    host::Workspace,
+    local_executor::Workspace,
     store::RunRow,
     timeline::{Projector, Spent, TIMELINE_VERSION, TimelineItem, TimelineKind},
 };

@@ -4,7 +4,7 @@ use std::{io, path::Path};
 
 use pointsman_kernel::diagnostic::did_you_mean;
 use pointsman_runtime::{
-    driver::DriveError, host::ExecutorError, session::SessionError, tool::ToolError,
+    driver::DriveError, local_executor::ExecutorError, session::SessionError, tool::ToolError,
 };
 
 use super::Error;

@@ -17,7 +17,7 @@ use super::{
     },
 };
 use crate::{
-    host::{AfterTools, Hooks},
+    local_executor::{AfterTools, Hooks},
     mcp::McpLimits,
     model::{self, Prices, Proposals, Spec},
     store, tool,

@@ -70,12 +70,12 @@ pub(super) fn tell(observers: &[Arc<dyn Observer>], run: &RunId, notice: impl In
 
 impl Driver {
     pub(super) fn tell(&self, notice: impl Into<Notice>) {
-        tell(&self.site.observers, &self.id, notice);
+        tell(&self.context.observers, &self.id, notice);
     }
 
     /// Returns whether anybody is told anything.
     pub(super) fn is_watched(&self) -> bool {
-        !self.site.observers.is_empty()
+        !self.context.observers.is_empty()
     }
 
     /// Tells whoever joins what the run waits for: answers, or a word. How the last turn
@@ -104,7 +104,7 @@ impl Driver {
             run: &*self.run,
             stepped,
             open: &|effect| self.open.get(&effect).map(|it| &it.order),
-            model: self.site.executor.model(),
+            model: self.context.executor.model(),
         });
         let progress = self.progress(&items);
         let view = Box::new(view(&self.program, self.run.core()));

@@ -225,7 +225,7 @@ impl Driver {
         let waits = |item: &&Item| super::load::waits_for(item, id);
         let item = self.run.core().items.iter().find(waits)?;
         let again = matches!(item.doing, Asks::Asking { again: true, .. });
-        if again { None } else { self.site.executor.check(&self.id, call) }
+        if again { None } else { self.context.executor.check(&self.id, call) }
     }
 
     /// Puts a question, unless its call is still looked at.
@@ -281,7 +281,7 @@ impl Driver {
         } else {
             (ProgressSink::nobody(), None)
         };
-        let doing = Some(self.site.executor.perform(permit, task, shown));
+        let doing = Some(self.context.executor.perform(permit, task, shown));
         let order = EffectKind::Start(order);
         self.open.insert(id, Working { order, doing, pieces, done: None, check: None });
     }

@@ -2,12 +2,12 @@
 //! settings, and a program without settings makes by hand.
 
 #[cfg(feature = "tools")]
-use crate::host::Hooks;
+use crate::local_executor::Hooks;
 #[cfg(feature = "mcp")]
 use crate::mcp::{self, McpLimits};
 #[cfg(all(feature = "mcp", feature = "models", feature = "sqlite", feature = "tools"))]
 use crate::{config::McpConfig, mcp::McpError};
-use crate::{executor::Executors, host::Instructions, model, tool, watch};
+use crate::{executor::Executors, local_executor::Instructions, model, tool, watch};
 
 /// What an engine is set up with. [`Config::engine`](crate::config::Config::engine) makes it from
 /// a user's and a repository's settings.

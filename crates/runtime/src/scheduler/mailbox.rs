@@ -23,7 +23,7 @@ pub(super) async fn keep(inner: Weak<Inner>) {
         let all = {
             let Some(scheduler) = inner.upgrade().map(Scheduler) else { return };
             if changes.is_none() {
-                changes = scheduler.0.site.store.changes().await.ok();
+                changes = scheduler.0.context.store.changes().await.ok();
             }
             // Subscribed first: what comes while these are brought is announced.
             scheduler.bring().await
@@ -40,7 +40,7 @@ impl Scheduler {
     /// Has the runs of this scheduler take their messages; those that are parked are loaded. Returns
     /// whether nothing was in the way.
     async fn bring(&self) -> bool {
-        let messages = match self.0.site.store.all_messages().await {
+        let messages = match self.0.context.store.all_messages().await {
             Ok(messages) => messages,
             Err(error @ StoreError::Damaged { .. }) => {
                 tracing::warn!(%error, "messages of some run cannot be read");
@@ -66,7 +66,7 @@ impl Scheduler {
             return true;
         }
         // What another process drives takes its messages there, or leaves them to us.
-        let Ok(Some(lease)) = self.0.site.store.claim(run).await else { return false };
+        let Ok(Some(lease)) = self.0.context.store.claim(run).await else { return false };
         let mut slots = self.slots();
         if matches!(slots.runs.get(run), Some(RunSlot::Parked { .. })) {
             self.load(&mut slots, run.clone(), Vec::new(), Some(lease));
@@ -96,7 +96,7 @@ impl Scheduler {
         let runs: BTreeSet<RunId> = self.slots().runs.keys().cloned().collect();
         let mut messages = Vec::new();
         for run in runs {
-            messages.extend(self.0.site.store.messages(&run).await.unwrap_or_default());
+            messages.extend(self.0.context.store.messages(&run).await.unwrap_or_default());
         }
         messages
     }

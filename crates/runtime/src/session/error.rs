@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::{
     driver::DriveError,
-    host::ExecutorError,
+    local_executor::ExecutorError,
     plural::counted,
     store::{RunId, StoreError},
 };

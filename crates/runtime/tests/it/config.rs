@@ -6,7 +6,7 @@ use pointsman_kernel::governor::{Grant, Level};
 use pointsman_runtime::{
     config::{Config, ConfigError, ConfigOrigin, ResolvedConfig, milliseconds, rule},
     engine::ApprovedServers,
-    host::AfterTools,
+    local_executor::AfterTools,
     mcp,
     model::{Prices, Proposals},
 };

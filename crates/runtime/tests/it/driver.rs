@@ -90,7 +90,7 @@ fn begun(chart: &Chart, permissions: Permissions) -> Begun {
     Begun { tools: pointsman_agents::tools(), ..script::begun(chart, permissions, &goal) }
 }
 
-fn site(store: &Arc<SqliteStore>, world: &Arc<World>) -> DriverContext {
+fn context(store: &Arc<SqliteStore>, world: &Arc<World>) -> DriverContext {
     let executor = Arc::<World>::clone(world);
     DriverContext {
         agents: Arc::new(pointsman_agents::all()),
@@ -101,7 +101,7 @@ fn site(store: &Arc<SqliteStore>, world: &Arc<World>) -> DriverContext {
 }
 
 async fn begin_with(
-    site: DriverContext,
+    context: DriverContext,
     program: (Arc<Program>, &str),
     id: RunId,
     begun: Begun,
@@ -115,14 +115,14 @@ async fn begin_with(
         words: Vec::new(),
         begun,
     };
-    let begun = Driver::begin(site, beginning).await;
+    let begun = Driver::begin(context, beginning).await;
     begun.unwrap_or_else(|error| panic!("it begins: {error}"))
 }
 
 async fn begin(store: &Arc<SqliteStore>, world: &Arc<World>, id: RunId) -> Driver {
     let program = research();
     let begun = begun(&program.0, Permissions::allow_all());
-    begin_with(site(store, world), program, id, begun).await
+    begin_with(context(store, world), program, id, begun).await
 }
 
 /// Drives a run until it ends or waits.
@@ -184,7 +184,7 @@ async fn a_run_that_was_killed_goes_on_where_it_was() {
         let store = Arc::new(folder.store());
         let world = World::new(0);
         let lease = store.claim(&id).await.expect("it can be asked").expect("it is free");
-        let resumed = Driver::resume(site(&store, &world), research().0, lease).await;
+        let resumed = Driver::resume(context(&store, &world), research().0, lease).await;
         let mut driver = resumed.unwrap_or_else(|error| panic!("it goes on: {error}"));
         assert_eq!(to_the_end(&mut driver).await, Some(Disposition::Succeeded));
         let lines = store.reader().lines(&id, Seq(0)).expect("readable");
@@ -207,8 +207,8 @@ async fn a_run_that_waits_for_a_person_is_let_go() {
     let chart = Arc::new(crate::program(source));
     let config = body(&json!({})).expect("it is JSON");
     let begun = Begun { config, ..begun(&chart, Permissions::allow_all()) };
-    let site = site(&store, &World::new(0));
-    let mut driver = begin_with(site, (chart, source), new_run_id(), begun).await;
+    let context = context(&store, &World::new(0));
+    let mut driver = begin_with(context, (chart, source), new_run_id(), begun).await;
     assert_eq!(to_the_end(&mut driver).await, None);
     let said = body(&json!({ "text": "hello" })).expect("it is JSON");
     let said = Event::Given { event: 0, body: said };
@@ -244,7 +244,7 @@ async fn what_is_not_permitted_never_reaches_the_world() {
     let world = World::new(0);
     let program = research();
     let begun = begun(&program.0, Permissions::default());
-    let mut driver = begin_with(site(&store, &world), program, new_run_id(), begun).await;
+    let mut driver = begin_with(context(&store, &world), program, new_run_id(), begun).await;
     assert_eq!(to_the_end(&mut driver).await, Some(Disposition::Stuck));
     assert!(world.tools.lock().expect("nobody panicked").is_empty());
 }

@@ -91,7 +91,7 @@ impl EffectExecutor for World {
     }
 }
 
-fn site(store: &Arc<SqliteStore>, executor: Arc<dyn EffectExecutor>) -> DriverContext {
+fn context(store: &Arc<SqliteStore>, executor: Arc<dyn EffectExecutor>) -> DriverContext {
     let (agents, store) = (Arc::new(pointsman_agents::all()), Arc::<SqliteStore>::clone(store));
     DriverContext { agents, store, executor, observers: Vec::new() }
 }
@@ -135,8 +135,8 @@ async fn parked(scheduler: &Scheduler, wanted: usize) {
 async fn a_thousand_runs_wait_on_the_disk_and_all_come_to_their_end() {
     let folder = TempFolder::new("scheduler");
     let store = Arc::new(folder.store());
-    let site = site(&store, Arc::new(World));
-    let (scheduler, mut leaving) = Scheduler::open(site, 64);
+    let context = context(&store, Arc::new(World));
+    let (scheduler, mut leaving) = Scheduler::open(context, 64);
     let program = program(CHART);
     let ids: Vec<RunId> = (0..1_000).map(|_| new_run_id()).collect();
     // Together, so that they share flushes.
@@ -169,8 +169,8 @@ async fn a_thousand_runs_wait_on_the_disk_and_all_come_to_their_end() {
 async fn a_parked_run_is_woken_when_its_time_has_come() {
     let folder = TempFolder::new("sleeper");
     let store = Arc::new(folder.store());
-    let site = site(&store, Arc::new(World));
-    let (scheduler, mut leaving) = Scheduler::open(site.clone(), 8);
+    let context = context(&store, Arc::new(World));
+    let (scheduler, mut leaving) = Scheduler::open(context.clone(), 8);
     let program = program(SLEEPER);
     let id = new_run_id();
     let begun = scheduler.begin(beginning(&program, SLEEPER, id.clone())).await;
@@ -190,16 +190,16 @@ async fn a_parked_run_is_woken_when_its_time_has_come() {
 async fn runs_of_an_earlier_process_are_adopted() {
     let folder = TempFolder::new("adopted");
     let store = Arc::new(folder.store());
-    let site = site(&store, Arc::new(World));
+    let context = context(&store, Arc::new(World));
     let program = program(CHART);
     let id = new_run_id();
     {
-        let (scheduler, _leaving) = Scheduler::open(site.clone(), 8);
+        let (scheduler, _leaving) = Scheduler::open(context.clone(), 8);
         let begun = scheduler.begin(beginning(&program, CHART, id.clone())).await;
         begun.unwrap_or_else(|error| panic!("it begins: {error}"));
         parked(&scheduler, 1).await;
     }
-    let (scheduler, mut leaving) = Scheduler::open(site, 8);
+    let (scheduler, mut leaving) = Scheduler::open(context, 8);
     scheduler.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is adopted: {error}"));
     assert!(scheduler.send(&id, closed()));
     let finished = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
@@ -210,8 +210,8 @@ async fn runs_of_an_earlier_process_are_adopted() {
 async fn children_that_were_left_behind_end_with_their_parent() {
     let folder = TempFolder::new("scheduler-children");
     let store = Arc::new(folder.store());
-    let site = site(&store, Arc::new(World));
-    let (scheduler, mut leaving) = Scheduler::open(site, 8);
+    let context = context(&store, Arc::new(World));
+    let (scheduler, mut leaving) = Scheduler::open(context, 8);
     let id = new_run_id();
     let begun = scheduler.begin(beginning(&program(CHART), CHART, id.clone())).await;
     begun.unwrap_or_else(|error| panic!("it begins: {error}"));
@@ -243,17 +243,18 @@ impl EffectExecutor for Mute {
 async fn an_interrupted_run_goes_on_when_it_is_adopted_and_is_free() {
     let folder = TempFolder::new("adopted-busy");
     let store = Arc::new(folder.store());
-    let site = |executor| site(&store, executor);
+    let context = |executor| context(&store, executor);
     let program = program(CHART);
     let id = new_run_id();
     // Somebody began it, asked a model and was gone.
-    let begun = Driver::begin(site(Arc::new(Mute)), beginning(&program, CHART, id.clone())).await;
+    let begun =
+        Driver::begin(context(Arc::new(Mute)), beginning(&program, CHART, id.clone())).await;
     let mut driver = begun.unwrap_or_else(|error| panic!("it begins: {error}"));
     driver.give(input("hello")).await.unwrap_or_else(|error| panic!("it hears: {error}"));
     drop(driver);
 
     let lease = store.claim(&id).await.expect("it can be asked").expect("it is free");
-    let (scheduler, mut leaving) = Scheduler::open(site(Arc::new(World)), 8);
+    let (scheduler, mut leaving) = Scheduler::open(context(Arc::new(World)), 8);
     scheduler.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is adopted: {error}"));
     let finished = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it comes back");
     let how = finished.expect("the scheduler is open").how;
@@ -276,10 +277,10 @@ async fn an_interrupted_run_goes_on_when_it_is_adopted_and_is_free() {
 async fn a_run_that_was_interrupted_at_a_snapshot_goes_on_when_it_is_adopted() {
     let folder = TempFolder::new("adopted-snapshot");
     let store = Arc::new(folder.store());
-    let site = site(&store, Arc::new(World));
+    let context = context(&store, Arc::new(World));
     let program = program(CHART);
     let id = new_run_id();
-    let begun = Driver::begin(site.clone(), beginning(&program, CHART, id.clone())).await;
+    let begun = Driver::begin(context.clone(), beginning(&program, CHART, id.clone())).await;
     let mut driver = begun.unwrap_or_else(|error| panic!("it begins: {error}"));
     // The entries with an even number are words; a snapshot is kept with the 256th.
     while store.reader().run(&id).expect("readable").seq.0 < 255 {
@@ -292,7 +293,7 @@ async fn a_run_that_was_interrupted_at_a_snapshot_goes_on_when_it_is_adopted() {
     let kept = store.reader().snapshot(&id).expect("readable").expect("there is one");
     assert_eq!((&*row.state, row.seq.0, kept.seq.0), ("answering", 256, 256));
 
-    let (scheduler, mut leaving) = Scheduler::open(site, 8);
+    let (scheduler, mut leaving) = Scheduler::open(context, 8);
     scheduler.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is adopted: {error}"));
     parked(&scheduler, 1).await;
     let row = store.reader().run(&id).expect("readable");
@@ -312,8 +313,8 @@ async fn a_run_that_was_interrupted_at_a_snapshot_goes_on_when_it_is_adopted() {
 async fn letters_are_heard_and_wake_a_run_that_is_parked() {
     let folder = TempFolder::new("scheduler-messages");
     let store = Arc::new(folder.store());
-    let site = site(&store, Arc::new(World));
-    let (scheduler, mut leaving) = Scheduler::open(site.clone(), 8);
+    let context = context(&store, Arc::new(World));
+    let (scheduler, mut leaving) = Scheduler::open(context.clone(), 8);
     let program = program(CHART);
     let (id, other) = (new_run_id(), new_run_id());
     let first =

@@ -14,7 +14,7 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     driver::{RunStatus, fold},
     engine::EngineConfig,
-    host::LocalExecutor,
+    local_executor::LocalExecutor,
     model::{self, Spec},
     observe::{LiveNotice, Notice, Observer},
     session::{
@@ -94,7 +94,7 @@ impl Desk {
         self.folder.0.join("work")
     }
 
-    pub(crate) fn host(&self) -> LocalExecutor {
+    pub(crate) fn executor(&self) -> LocalExecutor {
         self.host_of(model::ModelSettings::new(Spec::quote()), None)
     }
 
@@ -108,7 +108,7 @@ impl Desk {
     }
 
     pub(crate) fn host_from(&self, settings: EngineConfig) -> LocalExecutor {
-        self.session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"))
+        self.session.executor(settings).unwrap_or_else(|error| panic!("a host: {error}"))
     }
 
     /// The settings of such a host.
@@ -138,7 +138,7 @@ impl Desk {
     }
 
     pub(crate) fn run(&self, approver: &mut dyn Approver) -> RunSummary {
-        let ran = self.session.run(&self.host(), Self::start(true), Vec::new(), approver);
+        let ran = self.session.run(&self.executor(), Self::start(true), Vec::new(), approver);
         ran.unwrap_or_else(|error| panic!("it runs: {error}"))
     }
 
@@ -154,13 +154,13 @@ impl Desk {
             permissions: Permissions::allow_all(),
             seed: Some(7),
         };
-        let host = self.host_of(model, None);
-        let ran = self.session.run(&host, start, Vec::new(), &mut Unattended);
+        let executor = self.host_of(model, None);
+        let ran = self.session.run(&executor, start, Vec::new(), &mut Unattended);
         ran.unwrap_or_else(|error| panic!("it runs: {error}"))
     }
 
     pub(crate) fn resume(&self, id: &RunId, approver: &mut dyn Approver) -> RunSummary {
-        let ran = self.session.resume(&self.host(), id, Vec::new(), approver);
+        let ran = self.session.resume(&self.executor(), id, Vec::new(), approver);
         ran.unwrap_or_else(|error| panic!("it goes on: {error}"))
     }
 }
@@ -229,7 +229,7 @@ fn nobody_else_may_drive_a_run_that_is_held() {
     let outcome = desk.run(&mut Unattended);
     let lease = desk.session.block_on(desk.session.store().claim(&outcome.run));
     let lease = lease.expect("it can be claimed").expect("it is free");
-    let other = desk.session.resume(&desk.host(), &outcome.run, Vec::new(), &mut Unattended);
+    let other = desk.session.resume(&desk.executor(), &outcome.run, Vec::new(), &mut Unattended);
     assert!(matches!(other, Err(SessionError::Held { .. })));
     drop(lease);
     assert_eq!(desk.resume(&outcome.run, &mut Unattended).status, RunStatus::Asking);
@@ -241,7 +241,7 @@ fn a_chart_that_this_build_refuses_is_told_with_the_reason() {
     // As if a build had begun it that knew a job which this one does not.
     let source = CHART.replace("run     = \"tool.call\"", "run     = \"tool.cast\"");
     let start = StartOptions { source: source.into(), ..Desk::start(true) };
-    let ran = desk.session.run(&desk.host(), start, Vec::new(), &mut Unattended);
+    let ran = desk.session.run(&desk.executor(), start, Vec::new(), &mut Unattended);
     let run = ran.unwrap_or_else(|error| panic!("it runs: {error}")).run;
     let Err(error) = desk.session.recall(&run, None) else { panic!("the chart is not refused") };
     assert!(matches!(error, SessionError::Chart { .. }), "{error}");
@@ -283,7 +283,7 @@ fn those_who_watch_see_every_transition_question_and_end() {
         told.lock().expect("nobody panicked").push(word);
     });
     let start = Desk::start(true);
-    let ran = desk.session.run(&desk.host(), start, vec![observer], &mut Says(true, 0));
+    let ran = desk.session.run(&desk.executor(), start, vec![observer], &mut Says(true, 0));
     assert!(ran.is_ok());
     let seen = seen.lock().expect("nobody panicked").join("\n");
     assert_eq!(
@@ -344,7 +344,7 @@ fn a_run_waits_for_another_writer_and_says_so() {
         }
     };
     let start = Desk::start(true);
-    let ran = desk.session.run(&desk.host(), start, vec![Arc::new(watch)], &mut Says(true, 0));
+    let ran = desk.session.run(&desk.executor(), start, vec![Arc::new(watch)], &mut Says(true, 0));
     let outcome = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert_eq!(outcome.status, RunStatus::Ended(Disposition::Succeeded));
     assert!(has_note(&desk.work()));

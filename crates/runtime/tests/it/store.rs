@@ -1,6 +1,7 @@
 //! The journal store: order, conflicts, many runs at once, what is refused.
 
 mod artifacts;
+mod checksums;
 mod children;
 mod conformance;
 mod exports;
@@ -10,7 +11,6 @@ mod lists;
 mod lost;
 mod messages;
 mod prunes;
-mod seals;
 
 use std::sync::Arc;
 

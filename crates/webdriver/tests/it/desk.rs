@@ -6,7 +6,7 @@ use pointsman_agents::{explore::Explore, form::Form};
 use pointsman_runtime::{
     engine::EngineConfig,
     executor::Executors,
-    host::LocalExecutor,
+    local_executor::LocalExecutor,
     model::{self, Spec},
     session::Session,
     tool::{self, Tool},
@@ -38,7 +38,7 @@ impl Desk {
         self.folder.0.join("work")
     }
 
-    pub(crate) fn host(&self) -> LocalExecutor {
+    pub(crate) fn executor(&self) -> LocalExecutor {
         self.host_with(browser::Settings::default())
     }
 
@@ -59,10 +59,10 @@ impl Desk {
         let mut tools = tool::ToolSettings::over(self.work(), self.folder.0.join("index.db"));
         let submit: Arc<dyn Tool> = Arc::new(SubmitTool::over(forms.clone()));
         tools.toolbox = tools.toolbox.with([submit]);
-        let host = EngineConfig {
+        let executor = EngineConfig {
             executors: Executors::default().with::<Form>(forms).with::<Explore>(devices),
             ..EngineConfig::new(model::ModelSettings::new(Spec::quote()), tools)
         };
-        self.session.host(host).unwrap_or_else(|error| panic!("a host: {error}"))
+        self.session.executor(executor).unwrap_or_else(|error| panic!("a host: {error}"))
     }
 }

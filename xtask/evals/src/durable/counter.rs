@@ -74,12 +74,12 @@ impl Plan {
             words: Vec::new(),
             begun,
         };
-        Ok(Driver::begin(site(store), beginning).await?)
+        Ok(Driver::begin(context(store), beginning).await?)
     }
 }
 
 /// Returns a site that answers at once and that nobody watches.
-pub(super) fn site(store: &Arc<SqliteStore>) -> DriverContext {
+pub(super) fn context(store: &Arc<SqliteStore>) -> DriverContext {
     let (agents, store) = (Arc::new(pointsman_agents::all()), Arc::clone(store));
     DriverContext { agents, store, executor: Arc::new(AtOnce), observers: Vec::new() }
 }

@@ -16,7 +16,7 @@ use pointsman_testing::script::begun;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use super::counter::site;
+use super::counter::context;
 
 /// Runs that are driven at a time.
 const PLACES: usize = 256;
@@ -41,7 +41,7 @@ pub(super) fn measure(folder: &Path, runs: usize) -> Result<Waiting> {
     let journal = folder.join("journal.db");
     let store = Arc::new(SqliteStore::open(&journal)?);
     let (before, after) = threads.block_on(async {
-        let (scheduler, mut finished) = Scheduler::open(site(&store), PLACES);
+        let (scheduler, mut finished) = Scheduler::open(context(&store), PLACES);
         fill(&scheduler, WARM, WARM).await?;
         let before = resident()?;
         fill(&scheduler, runs, WARM + runs).await?;

@@ -64,7 +64,7 @@ impl World {
         let tokens = Arc::new(AtomicU64::new(0));
         let played =
             Played { case, persona, tools: self.tools.clone(), tokens: Arc::clone(&tokens) };
-        let site = DriverContext {
+        let context = DriverContext {
             agents: Arc::new(agents),
             store: Arc::clone(&self.store),
             executor: Arc::new(played),
@@ -80,7 +80,7 @@ impl World {
             begun,
         };
         let ended = self.threads.block_on(async {
-            let mut driver = Driver::begin(site, beginning).await?;
+            let mut driver = Driver::begin(context, beginning).await?;
             loop {
                 match driver.status() {
                     RunStatus::Ended(ended) => return Ok(ended),

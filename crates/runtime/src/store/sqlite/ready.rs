@@ -8,7 +8,7 @@ use pointsman_kernel::{chart::Disposition, id::Digest};
 use super::{
     Append, Link, NewRun, QueueOptions, StoreError,
     artifact::{INLINE, Packed},
-    seal::{Fixed, PromptCells, Seal, Tip, signed},
+    checksum::{Checksum, Fixed, PromptCells, Tip, signed},
     term::Term,
 };
 
@@ -17,14 +17,14 @@ pub(super) struct Ready {
     pub(super) append: Arc<Append>,
     /// The lease under which it is written.
     pub(super) term: Term,
-    pub(super) opened: Option<Opened>,
+    pub(super) opened: Option<Opening>,
     /// The digest of the line before, as the line has it.
     pub(super) prev: Digest,
     /// The digest of the line.
     pub(super) link: Digest,
     pub(super) ended: Option<&'static str>,
     pub(super) wake: Option<i64>,
-    pub(super) tip: Seal,
+    pub(super) tip: Checksum,
     /// Whether the line is one of the artifacts.
     pub(super) packed: bool,
     pub(super) artifacts: Vec<Packed>,
@@ -32,10 +32,10 @@ pub(super) struct Ready {
 }
 
 /// The first entry's part.
-pub(super) struct Opened {
+pub(super) struct Opening {
     pub(super) opening: NewRun,
     pub(super) source: Digest,
-    pub(super) fixed: Seal,
+    pub(super) fixed: Checksum,
 }
 
 impl Ready {
@@ -70,7 +70,7 @@ impl Ready {
             prompts: prompts.len().try_into().unwrap_or(i64::MAX),
             link: &link,
         };
-        let tip = tip.seal();
+        let tip = tip.checksum();
         let opened = opening.map(|opening| {
             let source = Packed::new(opening.source.as_bytes());
             let digest = source.digest;
@@ -86,8 +86,8 @@ impl Ready {
                 parent,
                 parent_seq,
             };
-            let fixed = fixed.seal();
-            Opened { opening, source: digest, fixed }
+            let fixed = fixed.checksum();
+            Opening { opening, source: digest, fixed }
         });
         Ok(Self { append, term, opened, prev, link, ended, wake, tip, packed, artifacts, prompts })
     }

@@ -4,8 +4,9 @@ use pointsman_kernel::id::{Digest, Seq};
 
 use super::{
     super::{EntryColumns, RunId, RunRecord, StoreError},
-    SqliteReader, chain, prompt, read,
-    seal::{Tip, signed, unsigned},
+    SqliteReader, chain,
+    checksum::{Tip, signed, unsigned},
+    prompt, read,
 };
 
 impl SqliteReader {
@@ -28,7 +29,7 @@ impl SqliteReader {
                     prompts: found.prompts,
                     link: &digests.next().unwrap_or_default(),
                 };
-                let intact = tip.seal() == found.tip;
+                let intact = tip.checksum() == found.tip;
                 columns.push(EntryColumns {
                     intact,
                     state: found.state.into(),

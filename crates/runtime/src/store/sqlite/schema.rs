@@ -7,10 +7,10 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, config::Db
 use super::{
     SqliteOptions, StoreError,
     anchor::{self, Anchor},
-    book::Book,
+    checksum::signed,
     list,
-    mark::{self, Mark},
-    seal::signed,
+    manifest::Manifest,
+    watermark::{self, Watermark},
 };
 use crate::{
     clock::{Stopwatch, entropy},
@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// The tables, by name. SQLite keeps these texts, and they are compared at each opening.
 ///
-/// There are no indexes: each would be one more place for damage that no seal tells of. A run is
+/// There are no indexes: each would be one more place for damage that no checksum tells of. A run is
 /// asked for by its id, and its entries are found one from the other: see `chain`. What puts runs
 /// in order is a table of its own, which is compared with them at each opening: see `list`.
 const TABLES: [(&str, &str); 12] = [
@@ -141,7 +141,7 @@ fn tables(format: i64) -> &'static [(&'static str, &'static str)] {
 /// A journal that is open to be written to.
 pub(super) struct Opened {
     pub(super) connection: Connection,
-    pub(super) mark: Mark,
+    pub(super) watermark: Watermark,
     pub(super) anchor: Anchor,
     /// Whether the order of its runs can be relied upon.
     pub(super) ordered: bool,
@@ -151,8 +151,8 @@ pub(super) struct Opened {
 /// is refused is left as it was.
 pub(super) fn open(path: &Path, options: &SqliteOptions) -> Result<Opened, StoreError> {
     let fail = |source: rusqlite::Error| opening(path, source);
-    let reached = mark::reached(path);
-    mark::check_emptied(path, reached.as_ref())?;
+    let reached = watermark::reached(path);
+    watermark::check_emptied(path, reached.as_ref())?;
     // What cannot be made cannot be opened, and that is told below.
     drop(private::file(path));
     let before = anchor::identity(path).ok();
@@ -177,7 +177,7 @@ pub(super) fn open(path: &Path, options: &SqliteOptions) -> Result<Opened, Store
     }
     settings(&connection, options).map_err(fail)?;
     check_tables(&connection, path, FORMAT)?;
-    let book = mark::check(path, reached.as_ref(), &connection)?;
+    let manifest = watermark::check(path, reached.as_ref(), &connection)?;
     let lost = || StoreError::Lost { path: path.into(), run: None, seq: None };
     let anchor = Anchor::drop_at(path).map_err(|_| lost())?;
     if before.is_some() && anchor::identity(path).ok() != before {
@@ -185,7 +185,7 @@ pub(super) fn open(path: &Path, options: &SqliteOptions) -> Result<Opened, Store
     }
     connection.set_db_config(closing, false).map_err(fail)?;
     let ordered = list::settle(&mut connection);
-    Ok(Opened { connection, mark: Mark::new(path, &book), anchor, ordered })
+    Ok(Opened { connection, watermark: Watermark::new(path, &manifest), anchor, ordered })
 }
 
 /// Has a connection leave the log as it is when it is closed.
@@ -252,7 +252,7 @@ fn make(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     for (half, bits) in name.as_chunks_mut::<8>().0.iter_mut().zip([entropy(), entropy()]) {
         *half = bits.to_le_bytes();
     }
-    Book { name, ..Book::default() }.write(&made).map_err(fail)?;
+    Manifest { name, ..Manifest::default() }.write(&made).map_err(fail)?;
     made.pragma_update(None, "application_id", OURS).map_err(fail)?;
     made.pragma_update(None, "user_version", FORMAT).map_err(fail)?;
     made.commit().map_err(fail)
@@ -366,12 +366,12 @@ pub(super) fn open_frozen(path: &Path) -> Result<Connection, StoreError> {
 /// Checks that a file that cannot be written to is a whole journal. Returns whether the order of
 /// its runs can be relied upon.
 pub(super) fn check_frozen(path: &Path) -> Result<bool, StoreError> {
-    let reached = mark::reached(path);
+    let reached = watermark::reached(path);
     let connection = open_frozen(path)?;
     let Some(format) = format(&connection, path)? else {
         return Err(StoreError::NotOurs { path: path.into() });
     };
     check_tables(&connection, path, format)?;
-    mark::check(path, reached.as_ref(), &connection)?;
+    watermark::check(path, reached.as_ref(), &connection)?;
     Ok(format == FORMAT && list::fits(&connection).is_ok_and(|fits| fits))
 }

@@ -16,7 +16,7 @@ use super::{World, begin_with, begun, research, to_the_end};
 /// are.
 async fn driven(store: Arc<dyn Store>) -> (usize, usize) {
     let world = World::new(0);
-    let site = DriverContext {
+    let context = DriverContext {
         agents: Arc::new(pointsman_agents::all()),
         store: Arc::clone(&store),
         executor: Arc::<World>::clone(&world),
@@ -24,7 +24,7 @@ async fn driven(store: Arc<dyn Store>) -> (usize, usize) {
     };
     let program = research();
     let begun = begun(&program.0, Permissions::allow_all());
-    let mut driver = begin_with(site, program, new_run_id(), begun).await;
+    let mut driver = begin_with(context, program, new_run_id(), begun).await;
     assert_eq!(to_the_end(&mut driver).await, Some(Disposition::Succeeded));
     let lines = store.lines(driver.id(), Seq(0)).await.expect("readable");
     drop(driver);

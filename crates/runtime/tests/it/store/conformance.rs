@@ -53,8 +53,8 @@ impl Bench for Sqlite {
 
     /// Removes the file that the owner has locked: the next owner locks another.
     async fn kill(&self, run: &RunId) {
-        let hold = self.folder.0.join("deep/journal.db.holds").join(run.as_str());
-        fs::remove_file(hold).expect("the owner has it");
+        let lock = self.folder.0.join("deep/journal.db.holds").join(run.as_str());
+        fs::remove_file(lock).expect("the owner has it");
     }
 
     async fn advance(&self, time: Duration) {

@@ -112,7 +112,7 @@ async fn everything_beside_a_journal_is_its_owners_alone() {
     let folder = TempFolder::new("modes");
     let store = folder.store();
     let script = Script::begin("one", &store, 1).await;
-    let hold = store.claim(&script.run).await.expect("it can be asked").expect("it is free");
+    let lock = store.claim(&script.run).await.expect("it can be asked").expect("it is free");
     let mut open = vec![folder.journal().parent().expect("a folder").to_owned()];
     let mut seen = 0;
     while let Some(path) = open.pop() {
@@ -123,9 +123,9 @@ async fn everything_beside_a_journal_is_its_owners_alone() {
             open.extend(fs::read_dir(&path).expect("readable").map(|it| it.expect("it is").path()));
         }
     }
-    // The folder, the journal, its log and index, the mark, the holds and one of them.
+    // The folder, the journal, its log and index, the watermark, the holds and one of them.
     assert_eq!(seen, 7);
-    drop(hold);
+    drop(lock);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

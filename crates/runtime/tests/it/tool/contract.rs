@@ -220,9 +220,9 @@ fn a_strangers_tool_is_offered_checked_asked_for_described_and_called() {
     let mut tools = ToolSettings::over(&work, folder.0.join("index.db"));
     tools.toolbox = tools.toolbox.with([Arc::clone(&stamp) as Arc<dyn Tool>]);
     let settings = EngineConfig::new(model::ModelSettings::new(model), tools);
-    let host = session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"));
+    let executor = session.executor(settings).unwrap_or_else(|error| panic!("a host: {error}"));
     let permissions = Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true };
-    let offered = host.offered(&Chat::DECL, &permissions);
+    let offered = executor.offered(&Chat::DECL, &permissions);
     assert!(offered.iter().any(|spec| &*spec.name == "stamp"), "{offered:?}");
 
     let source = pointsman_agents::chat::CHART;
@@ -242,8 +242,8 @@ fn a_strangers_tool_is_offered_checked_asked_for_described_and_called() {
             seen.lock().expect("nobody panics").push(output.to_string());
         }
     };
-    let mut person = Yes(host.tools().toolbox().clone(), Vec::new());
-    let ran = session.run(&host, start, vec![Arc::new(observer)], &mut person);
+    let mut person = Yes(executor.tools().toolbox().clone(), Vec::new());
+    let ran = session.run(&executor, start, vec![Arc::new(observer)], &mut person);
     let ran = ran.unwrap_or_else(|error| panic!("it runs: {error}"));
     assert_eq!(ran.status, RunStatus::Ended(Disposition::Succeeded));
     assert_eq!(person.1, ["stamp a.txt with hello; always hello"], "asked once, in its own words");
@@ -260,7 +260,7 @@ fn a_strangers_tool_is_offered_checked_asked_for_described_and_called() {
     again.again = true;
     for (word, calls) in [("hello", 1), ("other", 2)] {
         let call = call("stamp", json!({ "path": "a.txt", "word": word }));
-        let done = wait(host.tools().call(&call, &again, &ProgressSink::nobody()));
+        let done = wait(executor.tools().call(&call, &again, &ProgressSink::nobody()));
         assert!(result(done).ok);
         assert_eq!(stamp.0.load(Ordering::Relaxed), calls, "{word}");
     }

@@ -9,13 +9,13 @@ mod hook;
 mod instructions;
 mod offer;
 mod pauses;
-mod place;
 mod precheck;
 #[cfg(feature = "tools")]
 mod records;
 mod rules;
 #[cfg(all(test, feature = "mcp", feature = "models", feature = "sqlite", feature = "tools"))]
 mod tests;
+mod workspace;
 
 use std::{
     path::PathBuf,
@@ -41,10 +41,10 @@ use hook::AfterBatch;
 pub use hook::{AfterTools, Hooks};
 pub use instructions::Instructions;
 use pauses::Pauses;
-pub use place::Workspace;
 #[cfg(feature = "tools")]
 use records::Records;
 use rules::Rules;
+pub use workspace::Workspace;
 
 #[cfg(feature = "tools")]
 use crate::tool::plan;
@@ -135,8 +135,8 @@ impl LocalExecutor {
             }
             None => (tools, Vec::new()),
         };
-        Ok(Self(Arc::new_cyclic(|host| Inner {
-            executors: shipped(host).and(config.executors),
+        Ok(Self(Arc::new_cyclic(|executor| Inner {
+            executors: shipped(executor).and(config.executors),
             agents,
             model,
             tools,
@@ -221,8 +221,8 @@ impl LocalExecutor {
 
 /// Returns the executors of shipped agents that are a host's own.
 #[cfg(feature = "tools")]
-fn shipped(host: &Weak<Inner>) -> Executors {
-    Executors::default().with::<Research>(Echo).with::<Chat>(AfterBatch(Weak::clone(host)))
+fn shipped(executor: &Weak<Inner>) -> Executors {
+    Executors::default().with::<Research>(Echo).with::<Chat>(AfterBatch(Weak::clone(executor)))
 }
 
 /// Returns the executors of shipped agents that are a host's own.
@@ -254,8 +254,8 @@ impl EffectExecutor for LocalExecutor {
                 self.0.executors.ask(&permit, question, &self.0.model, shown)
             }
             EffectTask::Tool(call) => {
-                let host = self.clone();
-                Box::pin(async move { host.call(&permit, &call, &shown).await })
+                let executor = self.clone();
+                Box::pin(async move { executor.call(&permit, &call, &shown).await })
             }
             EffectTask::Child(child) => Box::pin(child::run(self.clone(), permit, child)),
             EffectTask::Own(task) => self.0.executors.perform(permit, &task),
@@ -263,8 +263,8 @@ impl EffectExecutor for LocalExecutor {
     }
 
     fn check(&self, run: &RunId, call: &ToolCall) -> Option<PrecheckFuture> {
-        let (host, run, call) = (self.clone(), run.clone(), call.clone());
-        Some(Box::pin(async move { host.cannot_run(&run, &call).await }))
+        let (executor, run, call) = (self.clone(), run.clone(), call.clone());
+        Some(Box::pin(async move { executor.cannot_run(&run, &call).await }))
     }
 
     fn paused(&self, run: &RunId, paused: bool) {

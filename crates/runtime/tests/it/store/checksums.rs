@@ -1,4 +1,4 @@
-//! Seals: whatever is changed in a row is found, and named.
+//! Checksums: whatever is changed in a row is found, and named.
 
 use pointsman_kernel::id::Seq;
 use pointsman_runtime::store::StoreError;
@@ -94,13 +94,13 @@ async fn a_changed_or_missing_entry_is_named() {
 
 #[tokio::test]
 async fn the_first_line_is_checked_by_itself_and_no_other_is_read() {
-    // Its own seal tells; what was changed in another line does not matter.
+    // Its own checksum tells; what was changed in another line does not matter.
     for (damage, told) in [
         ("UPDATE entry SET line = replace(line, 'goes', 'gose') WHERE seq = 3", None),
         ("UPDATE entry SET line = NULL WHERE seq = 4", None),
         ("UPDATE entry SET line = replace(line, 'begins', 'begims') WHERE seq = 1", Some(1)),
         ("UPDATE entry SET line = NULL WHERE seq = 1", Some(1)),
-        // Where the seal does not fit, the chain tells.
+        // Where the checksum does not fit, the chain tells.
         ("UPDATE entry SET tip = zeroblob(16) WHERE seq = 1", None),
         ("UPDATE entry SET state = 'else' WHERE seq = 1", None),
         ("DELETE FROM entry WHERE seq = 1", Some(1)),

@@ -40,7 +40,7 @@ pub(super) struct Account {
 
 /// The accounts of the last runs, so that after each batch only what is new is read.
 #[derive(Default)]
-pub(in crate::host) struct Accounts(Mutex<Vec<(RunId, Account)>>);
+pub(in crate::local_executor) struct Accounts(Mutex<Vec<(RunId, Account)>>);
 
 impl Accounts {
     /// Takes a run's account out, if there is one.
