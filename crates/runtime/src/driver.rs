@@ -169,7 +169,7 @@ impl Driver {
     pub async fn begin(context: DriverContext, beginning: PreparedRun) -> Result<Self, DriveError> {
         let PreparedRun { id, program, source, goal, words, begun } = beginning;
         let created_ms = now_ms();
-        let opening = NewRun {
+        let new_run = NewRun {
             agent: program.agent().name.into(),
             chart: program.name().into(),
             source,
@@ -185,7 +185,7 @@ impl Driver {
         let clock = Clock::new(created_ms, loaded.run.core().now);
         let mut driver = Self::around(id, program, loaded, context, journal, clock);
         let first = Event::Begun(Box::new(begun));
-        driver.apply(first, Some(opening)).await?.map_err(DriveError::NotBegun)?;
+        driver.apply(first, Some(new_run)).await?.map_err(DriveError::NotBegun)?;
         Ok(driver)
     }
 
@@ -312,9 +312,9 @@ impl Driver {
     async fn apply(
         &mut self,
         event: Event<Body>,
-        opening: Option<NewRun>,
+        new_run: Option<NewRun>,
     ) -> Result<Result<(), NotStepped>, DriveError> {
-        Ok(self.commit(event, opening, &[]).await?.map(drop))
+        Ok(self.commit(event, new_run, &[]).await?.map(drop))
     }
 
     /// Applies one event: steps 2 to 6. `again` are effects that are to be started again, if the
@@ -322,7 +322,7 @@ impl Driver {
     async fn commit(
         &mut self,
         event: Event<Body>,
-        opening: Option<NewRun>,
+        new_run: Option<NewRun>,
         again: &[EffectId],
     ) -> Result<Result<(Took, Vec<Permit>), NotStepped>, DriveError> {
         let raw = match to_raw_value(&event) {
@@ -353,7 +353,7 @@ impl Driver {
         let append = self.append(entry.line(), &orders);
         let starts = orders.iter().filter(|it| it.is_started(&*self.run)).map(|it| (it.id, false));
         let starts = starts.chain(again.iter().map(|effect| (*effect, true))).collect();
-        let committed = self.write(append, opening, starts).await?;
+        let committed = self.write(append, new_run, starts).await?;
         self.prev = committed.link();
         // 5. Start what was ordered. 6. Tell those who watch; of the transition first, so
         // that they see a state before what is started in it.
@@ -401,11 +401,11 @@ impl Driver {
     async fn write(
         &mut self,
         append: Append,
-        opening: Option<NewRun>,
+        new_run: Option<NewRun>,
         starts: Vec<(EffectId, bool)>,
     ) -> Result<Committed, DriveError> {
         let seq = append.seq;
-        let mut writing = pin!(self.journal.write(append, opening, starts));
+        let mut writing = pin!(self.journal.write(append, new_run, starts));
         if let Ok(written) = tokio::time::timeout(LONG, writing.as_mut()).await {
             return Ok(written?);
         }

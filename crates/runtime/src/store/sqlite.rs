@@ -159,13 +159,13 @@ impl SqliteStore {
 
 #[async_trait]
 impl Store for SqliteStore {
-    async fn create(&self, first: Arc<Append>, opening: NewRun) -> Result<Lease, StoreError> {
+    async fn create(&self, first: Arc<Append>, new_run: NewRun) -> Result<Lease, StoreError> {
         let run = first.run.clone();
         let exists = || StoreError::RunExists { run: run.clone() };
         let lock = self.lock_run(&run)?.ok_or_else(exists)?;
         let active_term = ActiveTerm::new(Term::after(0));
-        super::queue::check(&first, &opening)?;
-        let ready = Ready::new(first, active_term.term(), Some(opening))?;
+        super::queue::check(&first, &new_run)?;
+        let ready = Ready::new(first, active_term.term(), Some(new_run))?;
         self.ask(WriteRequest::Append(Box::new(ready))).await?;
         active_term.wrote();
         Ok(Lease::new(run, 1, Claimed { active_term, _lock: lock }))

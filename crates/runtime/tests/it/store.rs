@@ -22,7 +22,7 @@ use pointsman_runtime::store::{
     Append, Filter, MessageId, Page, RunId, RunRow, SqliteStore, Store as _, StoreError,
 };
 pub(crate) use pointsman_testing::folder::TempFolder;
-use pointsman_testing::script::{Script, id, opening, write};
+use pointsman_testing::script::{Script, id, new_run, write};
 
 /// What tests ask of a store besides.
 pub(crate) trait Plain {
@@ -100,7 +100,7 @@ async fn there_are_no_gaps_and_no_second_writer() {
     let error = store.write(strange.next("nobody")).await.expect_err("it is refused");
     assert!(matches!(error, StoreError::NoSuchRun { .. }), "{error}");
     let again = Script::new("one").next("again");
-    let error = store.create(again.into(), opening(9)).await.expect_err("it is refused");
+    let error = store.create(again.into(), new_run(9)).await.expect_err("it is refused");
     assert!(matches!(error, StoreError::RunExists { .. }), "{error}");
     // A second process that goes on with the same run loses the race, and is told.
     let second = folder.store();

@@ -88,14 +88,14 @@ fn unknown(append: &Append) -> StoreError {
 
 #[async_trait]
 impl Store for Planted {
-    async fn create(&self, first: Arc<Append>, opening: NewRun) -> Result<Lease, StoreError> {
+    async fn create(&self, first: Arc<Append>, new_run: NewRun) -> Result<Lease, StoreError> {
         match self.loses() {
             Some(true) => {
-                drop(self.inner.create(Arc::clone(&first), opening).await?);
+                drop(self.inner.create(Arc::clone(&first), new_run).await?);
                 Err(unknown(&first))
             }
             Some(false) => Err(unknown(&first)),
-            None => Ok(self.grant(self.inner.create(first, opening).await?)),
+            None => Ok(self.grant(self.inner.create(first, new_run).await?)),
         }
     }
 

@@ -17,7 +17,7 @@ pub(super) struct Ready {
     pub(super) append: Arc<Append>,
     /// The lease under which it is written.
     pub(super) term: Term,
-    pub(super) opened: Option<Opening>,
+    pub(super) opened: Option<ReadyRun>,
     /// The digest of the line before, as the line has it.
     pub(super) prev: Digest,
     /// The digest of the line.
@@ -32,8 +32,8 @@ pub(super) struct Ready {
 }
 
 /// The first entry's part.
-pub(super) struct Opening {
-    pub(super) opening: NewRun,
+pub(super) struct ReadyRun {
+    pub(super) new_run: NewRun,
     pub(super) source: Digest,
     pub(super) fixed: Checksum,
 }
@@ -42,9 +42,9 @@ impl Ready {
     pub(super) fn new(
         append: Arc<Append>,
         term: Term,
-        opening: Option<NewRun>,
+        new_run: Option<NewRun>,
     ) -> Result<Self, StoreError> {
-        let Link { prev, .. } = Link::checked(&append, opening.is_some())?;
+        let Link { prev, .. } = Link::checked(&append, new_run.is_some())?;
         let mut artifacts = Vec::new();
         let packed = append.line.len() > INLINE;
         let link = if packed {
@@ -71,31 +71,31 @@ impl Ready {
             link: &link,
         };
         let tip = tip.checksum();
-        let opened = opening.map(|opening| {
-            let source = Packed::new(opening.source.as_bytes());
+        let opened = new_run.map(|new_run| {
+            let source = Packed::new(new_run.source.as_bytes());
             let digest = source.digest;
             artifacts.push(source);
-            let (parent, parent_seq) = forked(&opening);
+            let (parent, parent_seq) = forked(&new_run);
             let fixed = Fixed {
                 id: append.run.as_str(),
-                agent: &opening.agent,
-                chart: &opening.chart,
+                agent: &new_run.agent,
+                chart: &new_run.chart,
                 source: &digest,
-                goal: &opening.goal,
-                created_ms: signed(opening.created_ms),
+                goal: &new_run.goal,
+                created_ms: signed(new_run.created_ms),
                 parent,
                 parent_seq,
             };
             let fixed = fixed.checksum();
-            Opening { opening, source: digest, fixed }
+            ReadyRun { new_run, source: digest, fixed }
         });
         Ok(Self { append, term, opened, prev, link, ended, wake, tip, packed, artifacts, prompts })
     }
 
     /// Returns how it waits for an owner, where it begins a run that is queued.
     pub(super) fn queued(&self) -> Option<(&NewRun, &QueueOptions)> {
-        let opening = &self.opened.as_ref().filter(|_| self.ended.is_none())?.opening;
-        opening.queue.as_ref().map(|queue| (opening, queue))
+        let new_run = &self.opened.as_ref().filter(|_| self.ended.is_none())?.new_run;
+        new_run.queue.as_ref().map(|queue| (new_run, queue))
     }
 
     /// Returns the number of its prompts.
@@ -105,8 +105,8 @@ impl Ready {
 }
 
 /// Returns the columns that say what a run was forked from.
-pub(super) fn forked(opening: &NewRun) -> (Option<&str>, Option<i64>) {
-    match &opening.forked {
+pub(super) fn forked(new_run: &NewRun) -> (Option<&str>, Option<i64>) {
+    match &new_run.forked {
         Some((parent, seq)) => (Some(parent.as_str()), Some(signed(seq.0))),
         None => (None, None),
     }

@@ -150,7 +150,7 @@ pub(super) struct Opened {
 /// Opens the file for the one writer, and makes its tables if it is new. A file that
 /// is refused is left as it was.
 pub(super) fn open(path: &Path, options: &SqliteOptions) -> Result<Opened, StoreError> {
-    let fail = |source: rusqlite::Error| opening(path, source);
+    let fail = |source: rusqlite::Error| new_run(path, source);
     let reached = watermark::reached(path);
     watermark::check_emptied(path, reached.as_ref())?;
     // What cannot be made cannot be opened, and that is told below.
@@ -195,7 +195,7 @@ pub(super) fn keep_log(connection: &Connection) {
 }
 
 /// Sorts an error that came up before the file was known to be a journal.
-fn opening(path: &Path, source: rusqlite::Error) -> StoreError {
+fn new_run(path: &Path, source: rusqlite::Error) -> StoreError {
     match source.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => StoreError::NotOurs { path: path.into() },
         // A file whose header says that it is of no kind that SQLite knows is the second.
@@ -216,7 +216,7 @@ fn opening(path: &Path, source: rusqlite::Error) -> StoreError {
 /// Returns the format of the file, in the caller's transaction, or nothing if it is empty; refuses
 /// one that is not ours.
 fn format(connection: &Connection, path: &Path) -> Result<Option<i64>, StoreError> {
-    let fail = |source: rusqlite::Error| opening(path, source);
+    let fail = |source: rusqlite::Error| new_run(path, source);
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let ours = number("application_id").map_err(fail)?;
     let format = number("user_version").map_err(fail)?;
@@ -235,7 +235,7 @@ fn format(connection: &Connection, path: &Path) -> Result<Option<i64>, StoreErro
 }
 
 fn make(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    let fail = |source: rusqlite::Error| opening(path, source);
+    let fail = |source: rusqlite::Error| new_run(path, source);
     // Both can only be chosen before the first page is written.
     connection.pragma_update(None, "page_size", signed(PAGE)).map_err(fail)?;
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(fail)?;
@@ -261,7 +261,7 @@ fn make(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
 /// Adds the tables that the format before lacks. All of it is done or nothing: a process that is
 /// killed here leaves a journal of that format, which is upgraded at the next opening.
 fn upgrade(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    let fail = |source: rusqlite::Error| opening(path, source);
+    let fail = |source: rusqlite::Error| new_run(path, source);
     let upgraded =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
     // Another process may have upgraded it while this one waited.
@@ -330,7 +330,7 @@ fn check_tables(connection: &Connection, path: &Path, format: i64) -> Result<(),
 
 /// Opens the file for a reader, which never disturbs the writer.
 pub(super) fn open_to_read(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
-    let fail = |source| opening(path, source);
+    let fail = |source| new_run(path, source);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(fail)?;
     connection.busy_timeout(busy).map_err(fail)?;
@@ -341,7 +341,7 @@ pub(super) fn open_to_read(path: &Path, busy: Duration) -> Result<Connection, St
 /// Opens a file that cannot be written to for a reader. Nothing is made beside it, and nobody
 /// is waited for.
 pub(super) fn open_frozen(path: &Path) -> Result<Connection, StoreError> {
-    let fail = |source| opening(path, source);
+    let fail = |source| new_run(path, source);
     let whole = std::path::absolute(path)
         .map_err(|source| StoreError::Folder { path: path.into(), source })?;
     let mut address = String::from("file://");

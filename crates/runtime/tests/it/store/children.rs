@@ -14,7 +14,7 @@ use pointsman_runtime::store::{
     Change, NewRun, QueueOptions, SqliteStore, Store as _, StoreError, Worker,
 };
 
-use super::{Plain as _, Script, TempFolder, names, opening};
+use super::{Plain as _, Script, TempFolder, names, new_run};
 
 /// Tells a test that it is the child, and where to work.
 const PLACE: &str = "POINTSMAN_TEST_PLACE";
@@ -293,8 +293,8 @@ async fn two_processes_drain_a_queue_and_no_run_is_driven_twice() {
     let store = folder.store();
     for run in 0..RUNS {
         let first = Script::new(&format!("r{run}")).next("it begins");
-        let opening = NewRun { queue: Some(QueueOptions::default()), ..opening(run) };
-        drop(store.create(first.into(), opening).await.expect("it is created"));
+        let new_run = NewRun { queue: Some(QueueOptions::default()), ..new_run(run) };
+        drop(store.create(first.into(), new_run).await.expect("it is created"));
     }
     let children = [(); 2].map(|()| {
         let mut child = start("child_drains_the_queue", "", &folder.journal());

@@ -7,7 +7,7 @@ use pointsman_runtime::store::{
     PruneOptions, SqliteOptions, SqliteStore, Store as _, StoreError, sqlite::InjectedFault,
 };
 
-use super::{Plain as _, Script, TempFolder, names, opening};
+use super::{Plain as _, Script, TempFolder, names, new_run};
 
 fn open(folder: &TempFolder, options: &SqliteOptions) -> SqliteStore {
     SqliteStore::open_with(&folder.journal(), options).expect("it opens")
@@ -83,7 +83,7 @@ async fn after_a_failed_flush_nothing_more_is_written() {
             assert!(matches!(error, StoreError::Broken { .. }), "{error}");
         }
         let other = Script::new("two").next("first");
-        store.create(other.into(), opening(2)).await.expect_err("no more is taken");
+        store.create(other.into(), new_run(2)).await.expect_err("no more is taken");
         store.send(&script.run, "hello").await.expect_err("no more is taken");
         let written = if kept { &script } else { &before };
         assert_eq!(store.reader().lines(&script.run, Seq(0)).expect("reads go on"), written.lines);
@@ -208,8 +208,8 @@ async fn a_journal_without_leases_is_upgraded_and_keeps_what_it_has() {
     };
     assert_eq!(format(), 1);
     let stores = std::thread::scope(|scope| {
-        let opening: Vec<_> = (0..4).map(|_| scope.spawn(|| folder.store())).collect();
-        opening.into_iter().map(|it| it.join().expect("it opens")).collect::<Vec<_>>()
+        let new_run: Vec<_> = (0..4).map(|_| scope.spawn(|| folder.store())).collect();
+        new_run.into_iter().map(|it| it.join().expect("it opens")).collect::<Vec<_>>()
     });
     assert_eq!(format(), 2);
     for store in stores {

@@ -2,7 +2,7 @@
 
 use pointsman_runtime::store::{NewRun, SqliteStore, Store as _, StoreError};
 
-use super::{Plain as _, Script, TempFolder, id, opening};
+use super::{Plain as _, Script, TempFolder, id, new_run};
 
 #[tokio::test]
 async fn a_letter_waits_until_an_entry_takes_it() {
@@ -70,8 +70,8 @@ async fn words_are_there_with_the_first_entry_and_gone_with_the_last() {
     let mut script = Script::new("one");
     let first = script.next("it begins");
     let messages = vec!["hello".into(), "and farewell".into()];
-    let opening = NewRun { messages, ..opening(5) };
-    drop(store.create(first.into(), opening).await.expect("it begins"));
+    let new_run = NewRun { messages, ..new_run(5) };
+    drop(store.create(first.into(), new_run).await.expect("it begins"));
     let bodies = |store: &SqliteStore| -> Vec<String> {
         let messages = store.reader().messages(&id("one")).expect("readable");
         messages.iter().map(|message| message.body.to_string()).collect()

@@ -12,7 +12,7 @@ use super::{
         list, made,
         manifest::OpenManifest,
         queue,
-        ready::{Opening, Ready, forked},
+        ready::{Ready, ReadyRun, forked},
     },
     Refusal, WriteReply, WriteRequest,
 };
@@ -104,8 +104,8 @@ fn append(
         delete(connection, &append.run, "DELETE FROM queue WHERE run = ?1")?;
     }
     ready.term.enter(connection, &append.run).map_err(fail)?;
-    if let Some((opening, queue)) = ready.queued() {
-        queue::enter(connection, &append.run, queue, opening.created_ms).map_err(fail)?;
+    if let Some((new_run, queue)) = ready.queued() {
+        queue::enter(connection, &append.run, queue, new_run.created_ms).map_err(fail)?;
     }
     beside(connection, ready).map_err(fail)?;
     Ok(())
@@ -200,15 +200,15 @@ fn open(
     connection: &Connection,
     manifest: &mut OpenManifest,
     ready: &Ready,
-    Opening { opening, source, fixed }: &Opening,
+    ReadyRun { new_run, source, fixed }: &ReadyRun,
 ) -> Result<(), Refusal> {
     let run = &ready.append.run;
-    if let Some(request) = &opening.request
+    if let Some(request) = &new_run.request
         && let Some(run) = queue::made_by(connection, request).map_err(refused)?
     {
         return Err(refused(StoreError::Repeated { run }));
     }
-    let (parent, parent_seq) = forked(opening);
+    let (parent, parent_seq) = forked(new_run);
     connection
         .prepare_cached(
             "INSERT INTO run (id, agent, chart, source, goal, created_ms, parent, parent_seq, fixed,
@@ -218,11 +218,11 @@ fn open(
         .and_then(|mut insert| {
             insert.execute(params![
                 run.as_str(),
-                &*opening.agent,
-                &*opening.chart,
+                &*new_run.agent,
+                &*new_run.chart,
                 source.0,
-                &*opening.goal,
-                signed(opening.created_ms),
+                &*new_run.goal,
+                signed(new_run.created_ms),
                 parent,
                 parent_seq,
                 fixed.0,
@@ -231,15 +231,15 @@ fn open(
         })
         .map_err(|source| exists(run, source))?;
     manifest.manifest(connection).map_err(spoilt)?.add(run);
-    let made_ms = made(run, parent.is_some(), opening.created_ms);
+    let made_ms = made(run, parent.is_some(), new_run.created_ms);
     list::enter(connection, run, made_ms)
         .map_err(|source| spoilt(StoreError::reading(Some(run), source)))?;
-    if let Some(request) = &opening.request {
+    if let Some(request) = &new_run.request {
         queue::note(connection, request, run)
             .map_err(|source| spoilt(StoreError::reading(Some(run), source)))?;
     }
-    for message in &opening.messages {
-        send(connection, manifest, run, message, signed(opening.created_ms))
+    for message in &new_run.messages {
+        send(connection, manifest, run, message, signed(new_run.created_ms))
             .map_err(|refusal| spoilt(refusal.error))?;
     }
     Ok(())
