@@ -356,7 +356,7 @@ impl Error {
             },
             Self::Session(
                 SessionError::Drive(DriveError::NotBegun(_) | DriveError::NotGranted { .. })
-                | SessionError::Host(_)
+                | SessionError::Executor(_)
                 | SessionError::NoSuchEntry { .. }
                 | SessionError::ForkOfTheEnd { .. }
                 // Nothing is wrong with the store: another command is to be used.

@@ -50,7 +50,7 @@ use crate::{
         Append, MailboxMessage, MessageId, NewRun, QueueOptions, Release, RunId, Store, StoreError,
     },
     timeline::Before,
-    watch::Call,
+    watch::PauseSignal,
 };
 use notify::{Tally, tell};
 use work::{Moved, Ordered, Working};
@@ -123,7 +123,7 @@ fn in_short(run: &RunId, short: &Short) -> String {
 
 /// Where runs are driven: their agents, what keeps them, what acts for them, who watches them.
 #[derive(Clone)]
-pub struct Site {
+pub struct DriverContext {
     /// The agents that they can be of.
     pub agents: Arc<Agents>,
     /// What keeps them.
@@ -156,7 +156,7 @@ pub struct Driver {
     id: RunId,
     program: Arc<Program>,
     run: Box<dyn AnyRun>,
-    site: Site,
+    context: DriverContext,
     journal: Journal,
     prev: Digest,
     clock: Clock,
@@ -172,32 +172,32 @@ pub struct Driver {
 
 impl Driver {
     /// Begins a run: its first entry is on disk when this returns.
-    pub async fn begin(site: Site, beginning: PreparedRun) -> Result<Self, DriveError> {
-        Self::create(site, beginning, None, None).await
+    pub async fn begin(context: DriverContext, beginning: PreparedRun) -> Result<Self, DriveError> {
+        Self::create(context, beginning, None, None).await
     }
 
     /// Queues a run for any worker, under the name of a request: a second request of that name
     /// makes no second run. Its first entry is on disk when this returns, and nothing has started.
     pub async fn submit(
-        site: Site,
+        context: DriverContext,
         mut beginning: PreparedRun,
         request: Option<Box<str>>,
         queue: QueueOptions,
     ) -> Result<(), DriveError> {
         beginning.begun.queued = true;
-        let driver = Self::create(site, beginning, request, Some(queue)).await?;
+        let driver = Self::create(context, beginning, request, Some(queue)).await?;
         driver.release(Release::Ready).await
     }
 
     async fn create(
-        site: Site,
+        context: DriverContext,
         beginning: PreparedRun,
         request: Option<Box<str>>,
         queue: Option<QueueOptions>,
     ) -> Result<Self, DriveError> {
         let PreparedRun { id, program, source, goal, words, begun } = beginning;
         let created_ms = now_ms();
-        let opening = NewRun {
+        let new_run = NewRun {
             agent: program.agent().name.into(),
             chart: program.name().into(),
             source,
@@ -209,11 +209,11 @@ impl Driver {
             queue,
         };
         let loaded = unread(&program);
-        let journal = Journal::new(Arc::clone(&site.store), program.agent().name);
+        let journal = Journal::new(Arc::clone(&context.store), program.agent().name);
         let clock = Clock::new(created_ms, loaded.run.core().now);
-        let mut driver = Self::around(id, program, loaded, site, journal, clock);
+        let mut driver = Self::around(id, program, loaded, context, journal, clock);
         let first = Event::Begun(Box::new(begun));
-        driver.apply(first, Some(opening)).await?.map_err(DriveError::NotBegun)?;
+        driver.apply(first, Some(new_run)).await?.map_err(DriveError::NotBegun)?;
         Ok(driver)
     }
 
@@ -221,7 +221,7 @@ impl Driver {
         id: RunId,
         program: Arc<Program>,
         loaded: Loaded,
-        site: Site,
+        context: DriverContext,
         journal: Journal,
         clock: Clock,
     ) -> Self {
@@ -231,7 +231,7 @@ impl Driver {
             id,
             program,
             run,
-            site,
+            context,
             journal,
             prev,
             clock,
@@ -265,12 +265,12 @@ impl Driver {
 
     /// Returns what keeps it.
     pub(crate) const fn store(&self) -> &Arc<dyn Store> {
-        &self.site.store
+        &self.context.store
     }
 
-    /// Returns the agents that runs at its site can be of.
+    /// Returns the agents that runs at its context can be of.
     pub(crate) const fn agents(&self) -> &Arc<Agents> {
-        &self.site.agents
+        &self.context.agents
     }
 
     /// Returns the run.
@@ -284,8 +284,8 @@ impl Driver {
             return Ok(());
         }
         match self.next().await {
-            Sent::Event(event) => self.give(event).await,
-            Sent::Question => Ok(()),
+            DriverInput::Event(event) => self.give(event).await,
+            DriverInput::Question => Ok(()),
         }
     }
 
@@ -293,7 +293,7 @@ impl Driver {
     /// a caller with other things to wait for selects over this and them.
     ///
     /// [`give`]: Self::give
-    pub async fn next(&mut self) -> Sent {
+    pub async fn next(&mut self) -> DriverInput {
         loop {
             // 1. Wait for one event: an answer, something from outside, or the time. What
             // has come goes first: an answer that is there counts, however late it is seen.
@@ -315,7 +315,7 @@ impl Driver {
                 Moved::Checked(effect) => {
                     self.put(effect);
                     // The caller that asks people reads the run's state, so the wait ends.
-                    return Sent::Question;
+                    return DriverInput::Question;
                 }
             }
         }
@@ -331,10 +331,10 @@ impl Driver {
     }
 
     /// Does what the watch or a parent asks for. Each lifts its own pause alone.
-    pub(crate) async fn heed(&mut self, by: Pauser, call: Call) -> Result<(), DriveError> {
+    pub(crate) async fn heed(&mut self, by: Pauser, call: PauseSignal) -> Result<(), DriveError> {
         self.give(match call {
-            Call::Pause(why) => Event::Paused { why, by: Some(by) },
-            Call::Resume => Event::Lifted { by },
+            PauseSignal::Pause(why) => Event::Paused { why, by: Some(by) },
+            PauseSignal::Resume => Event::Lifted { by },
         })
         .await
     }
@@ -342,9 +342,9 @@ impl Driver {
     async fn apply(
         &mut self,
         event: Event<Body>,
-        opening: Option<NewRun>,
+        new_run: Option<NewRun>,
     ) -> Result<Result<(), NotStepped>, DriveError> {
-        Ok(self.commit(event, opening, &[]).await?.map(drop))
+        Ok(self.commit(event, new_run, &[]).await?.map(drop))
     }
 
     /// Applies one event: steps 2 to 6. `again` are effects that are to be started again, if the
@@ -352,7 +352,7 @@ impl Driver {
     async fn commit(
         &mut self,
         event: Event<Body>,
-        opening: Option<NewRun>,
+        new_run: Option<NewRun>,
         again: &[EffectId],
     ) -> Result<Result<(Took, Vec<Permit>), NotStepped>, DriveError> {
         let raw = match to_raw_value(&event) {
@@ -383,7 +383,7 @@ impl Driver {
         let append = self.append(entry.line(), &orders);
         let starts = orders.iter().filter(|it| it.is_started(&*self.run)).map(|it| (it.id, false));
         let starts = starts.chain(again.iter().map(|effect| (*effect, true))).collect();
-        let committed = self.write(append, opening, starts).await?;
+        let committed = self.write(append, new_run, starts).await?;
         self.prev = committed.link();
         // 5. Start what was ordered. 6. Tell those who watch; of the transition first, so
         // that they see a state before what is started in it.
@@ -398,10 +398,10 @@ impl Driver {
         self.put_away();
         // Its children keep to that.
         if self.run.core().paused != paused {
-            self.site.executor.paused(&self.id, !paused);
+            self.context.executor.paused(&self.id, !paused);
         }
         if let Some(how) = self.run.core().ended {
-            self.site.executor.ended(self.program.agent(), &self.id, how).await;
+            self.context.executor.ended(self.program.agent(), &self.id, how).await;
         }
         Ok(Ok((Took::Applied, permits)))
     }
@@ -431,11 +431,11 @@ impl Driver {
     async fn write(
         &mut self,
         append: Append,
-        opening: Option<NewRun>,
+        new_run: Option<NewRun>,
         starts: Vec<(EffectId, bool)>,
     ) -> Result<Committed, DriveError> {
         let seq = append.seq;
-        let mut writing = pin!(self.journal.write(append, opening, starts));
+        let mut writing = pin!(self.journal.write(append, new_run, starts));
         if let Ok(written) = tokio::time::timeout(LONG, writing.as_mut()).await {
             return Ok(written?);
         }
@@ -443,7 +443,7 @@ impl Driver {
             "entry {} is not on disk yet; another process may be writing to the journal",
             seq.0
         );
-        tell(&self.site.observers, &self.id, LiveNotice::Delayed(why.into()));
+        tell(&self.context.observers, &self.id, LiveNotice::Delayed(why.into()));
         Ok(writing.await?)
     }
 
@@ -485,7 +485,7 @@ impl Driver {
     }
 
     async fn discard(&mut self, message: MessageId) -> Result<(), DriveError> {
-        match self.site.store.discard(message).await {
+        match self.context.store.discard(message).await {
             // The entry that ends a run takes all its messages away.
             Ok(()) | Err(StoreError::NoSuchMessage { .. }) => Ok(()),
             Err(error) => Err(error.into()),
@@ -496,14 +496,14 @@ impl Driver {
 /// What a driver is sent, or comes upon itself.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Sent {
+pub enum DriverInput {
     /// Something has happened to the run.
     Event(Event<Body>),
     /// A question can be put to a person now: nothing was found against its call.
     Question,
 }
 
-impl From<Event<Body>> for Sent {
+impl From<Event<Body>> for DriverInput {
     fn from(event: Event<Body>) -> Self {
         Self::Event(event)
     }

@@ -27,10 +27,10 @@ use tokio::{
 
 use crate::{
     clock::now_ms,
-    driver::{DriveError, Driver, Site},
+    driver::{DriveError, Driver, DriverContext},
     store::{Change, Changes, Lease, RunId, Store, StoreError, Worker},
     task::{Rest, RunTask, Until},
-    watch::Call,
+    watch::PauseSignal,
 };
 
 /// The longest time for which a run that cannot be driven is kept out of the queue.
@@ -52,9 +52,9 @@ pub enum SchedulerError {
     /// A fault of this program stopped the run.
     #[error("internal error (panic) in run {0}; see the log")]
     Panicked(RunId),
-    /// The run's site cannot be set up.
+    /// The run's context cannot be set up here.
     #[error("run {run} cannot be driven here: {why}")]
-    Site {
+    DriverContext {
         /// The run.
         run: RunId,
         /// The reason.
@@ -62,17 +62,17 @@ pub enum SchedulerError {
     },
 }
 
-/// Finds the site of a run: what acts for it, in which folder, with which model.
+/// Finds the context of a run: what acts for it, in which folder, with which model.
 #[async_trait]
-pub trait Sites: Send + Sync + 'static {
-    /// Returns the site of a run.
-    async fn site(&self, run: &RunId) -> Result<Site, SchedulerError>;
+pub trait Contexts: Send + Sync + 'static {
+    /// Returns the context of a run.
+    async fn context(&self, run: &RunId) -> Result<DriverContext, SchedulerError>;
 }
 
-/// One site for all runs.
+/// One context for all runs.
 #[async_trait]
-impl Sites for Site {
-    async fn site(&self, _: &RunId) -> Result<Self, SchedulerError> {
+impl Contexts for DriverContext {
+    async fn context(&self, _: &RunId) -> Result<Self, SchedulerError> {
         Ok(self.clone())
     }
 }
@@ -133,7 +133,7 @@ impl Scheduler {
     /// Opens a scheduler. The receiver is told of each run that has ended or failed.
     pub async fn open(
         store: Arc<dyn Store>,
-        sites: impl Sites,
+        contexts: impl Contexts,
         options: SchedulerOptions,
     ) -> Result<(Self, mpsc::UnboundedReceiver<FinishedRun>), StoreError> {
         let changes = store.changes().await?;
@@ -142,7 +142,7 @@ impl Scheduler {
         let (count, driven) = watch::channel(0);
         let shared = Arc::new(Shared {
             store,
-            sites: Box::new(sites),
+            contexts: Box::new(contexts),
             programs: Mutex::default(),
             failures: Mutex::default(),
             retry: options.retry,
@@ -172,7 +172,7 @@ impl Scheduler {
 /// What the tasks of a scheduler share.
 struct Shared {
     store: Arc<dyn Store>,
-    sites: Box<dyn Sites>,
+    contexts: Box<dyn Contexts>,
     /// Programs by the digest of their chart's text: many runs share one.
     programs: Mutex<HashMap<Digest, Arc<Program>>>,
     /// Failures of a run in a row, and the time until which it is kept out of the queue.
@@ -266,14 +266,14 @@ impl Shared {
     /// Drives a run until it ends or rests. One that rests is parked.
     async fn driven(&self, lease: Lease) -> Result<Option<Disposition>, SchedulerError> {
         let run = lease.run().clone();
-        let site = self.sites.site(&run).await?;
-        let program = self.program(&site, &run).await?;
+        let context = self.contexts.context(&run).await?;
+        let program = self.program(&context, &run).await?;
         // An agent whose questions end with the process stays here until they are answered.
         let lasts = program.agent().questions_last;
         let until = if lasts { Until::Parks } else { Until::Ends { answers: true } };
-        let mut driver = Driver::resume(site, program, lease).await?;
+        let mut driver = Driver::resume(context, program, lease).await?;
         if driver.run().core().paused_by.contains(&Pauser::Worker) {
-            driver.heed(Pauser::Worker, Call::Resume).await?;
+            driver.heed(Pauser::Worker, PauseSignal::Resume).await?;
         }
         let mut task = RunTask::new(driver, until).with_mailbox().await?;
         loop {
@@ -308,14 +308,14 @@ impl Shared {
         self.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn program(&self, site: &Site, run: &RunId) -> Result<Arc<Program>, SchedulerError> {
+    async fn program(&self, context: &DriverContext, run: &RunId) -> Result<Arc<Program>, SchedulerError> {
         let source = self.store.chart_source(run).await?;
         let digest = Digest::of(source.as_bytes());
         let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = programs.get(&digest) {
             return Ok(Arc::clone(program));
         }
-        let verified = site.agents.verify(&source);
+        let verified = context.agents.verify(&source);
         let program = Arc::new(verified.map_err(|why| SchedulerError::Chart(run.clone(), why))?);
         programs.insert(digest, Arc::clone(&program));
         Ok(program)

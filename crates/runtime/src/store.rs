@@ -113,7 +113,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// A run of that name is refused with [`StoreError::RunExists`], and one of the same request
     /// with [`StoreError::Repeated`], which names the run that there is. A child is never queued.
     /// With [`StoreError::Unknown`] the run may be there, unclaimed.
-    async fn create(&self, first: Arc<Append>, opening: NewRun) -> Result<Lease, StoreError>;
+    async fn create(&self, first: Arc<Append>, new_run: NewRun) -> Result<Lease, StoreError>;
 
     /// Claims a run, or returns nothing where somebody else has it: another process, or this one.
     ///

@@ -20,7 +20,7 @@ pub fn id(name: &str) -> RunId {
 }
 
 /// Returns the opening of a run.
-pub fn opening(created_ms: u64) -> NewRun {
+pub fn new_run(created_ms: u64) -> NewRun {
     NewRun {
         agent: "research".into(),
         chart: "research".into(),
@@ -124,7 +124,7 @@ impl Script {
     ) -> Result<(Self, Lease), StoreError> {
         let mut script = Self::new(name);
         let first = script.next("it begins");
-        let lease = store.create(first.into(), opening(created_ms)).await?;
+        let lease = store.create(first.into(), new_run(created_ms)).await?;
         Ok((script, lease))
     }
 

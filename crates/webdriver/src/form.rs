@@ -29,7 +29,7 @@ use pointsman_kernel::{
 use pointsman_runtime::{
     effect::{CleanupFuture, Completion, EffectFuture, Permit, ProgressSink},
     executor::{Executor, TaskFuture},
-    model::{Model, Question},
+    model::{Model, ModelRequest},
     store::{RunId, Store},
 };
 
@@ -105,7 +105,7 @@ impl Executor<Form> for Forms {
     fn ask(
         &self,
         permit: &Permit,
-        question: Question,
+        question: ModelRequest,
         model: &Model,
         shown: ProgressSink,
     ) -> EffectFuture {
@@ -168,7 +168,7 @@ pub(crate) fn remove(journal: &Path, run: &RunId) {
 async fn ask(
     model: Model,
     vault: vault::Vault,
-    mut question: Question,
+    mut question: ModelRequest,
     shown: ProgressSink,
 ) -> Completion {
     let Some(private) = question.prompt.private.take() else {

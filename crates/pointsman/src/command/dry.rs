@@ -38,7 +38,7 @@ pub(super) fn show(
     let model = engine.model.clone();
     let servers = engine.mcp.as_ref();
     let approved: Vec<String> = servers.map(|servers| servers.names.clone()).unwrap_or_default();
-    let tools = tool::Tools::open(engine.tools.clone()).map_err(Error::Tools)?;
+    let tools = tool::WorkspaceTools::open(engine.tools.clone()).map_err(Error::Tools)?;
     let DryRun { program, permissions, tools: offered } =
         dry_run(AGENTS.clone(), engine, start).map_err(Error::Session)?;
     let folder = fs::canonicalize(drive.dir()).unwrap_or_else(|_| drive.dir().into());
@@ -131,7 +131,7 @@ pub(super) fn show(
 }
 
 /// Says what a run can cost at most.
-fn worst(certificate: &Certificate, model: &model::Settings) -> String {
+fn worst(certificate: &Certificate, model: &model::ModelSettings) -> String {
     let tokens = certificate
         .tokens
         .map_or_else(|| "tokens without limit".into(), |tokens| words::counted(tokens, "token"));
@@ -147,7 +147,7 @@ fn worst(certificate: &Certificate, model: &model::Settings) -> String {
 }
 
 /// Says what a run can cost, as far as the model's price is known.
-fn cost(limit: Option<u64>, model: &model::Settings) -> String {
+fn cost(limit: Option<u64>, model: &model::ModelSettings) -> String {
     let asks_nobody = model.spec.provider() == Provider::Quote;
     match (limit, model.prices) {
         _ if asks_nobody => "no cost".into(),

@@ -25,7 +25,7 @@ use super::Driver;
 use crate::{
     effect::{Completion, EffectFuture, EffectTask, PrecheckFuture, ProgressSink},
     journal::Permit,
-    observe::{Asked, LiveNotice, Question},
+    observe::{LiveNotice, Question, QuestionKind},
     store::NewPrompt,
 };
 
@@ -223,7 +223,7 @@ impl Driver {
         let waits = |item: &&Item| super::load::waits_for(item, id);
         let item = self.run.core().items.iter().find(waits)?;
         let again = matches!(item.doing, Asks::Asking { again: true, .. });
-        if again { None } else { self.site.executor.check(&self.id, call) }
+        if again { None } else { self.context.executor.check(&self.id, call) }
     }
 
     /// Puts a question, unless its call is still looked at.
@@ -244,8 +244,8 @@ impl Driver {
         let (effect, why) = (question.effect, "no one can be asked: the run is unattended");
         let no = match &question.asks {
             // The person who resumes the run decides whether the call is repeated.
-            Asked::Call { again: true, .. } => return false,
-            Asked::Call { identity, .. } => Event::ApprovalAnswered {
+            QuestionKind::Call { again: true, .. } => return false,
+            QuestionKind::Call { identity, .. } => Event::ApprovalAnswered {
                 effect,
                 call: *identity,
                 granted: false,
@@ -253,7 +253,7 @@ impl Driver {
                 remember: None,
                 sent: None,
             },
-            Asked::Plain(_) => answered(&*self.run, effect, false, why),
+            QuestionKind::Plain(_) => answered(&*self.run, effect, false, why),
         };
         self.pending.push_back(no);
         question.call().is_some()
@@ -278,7 +278,7 @@ impl Driver {
         } else {
             (ProgressSink::nobody(), None)
         };
-        let doing = Some(self.site.executor.perform(permit, task, shown));
+        let doing = Some(self.context.executor.perform(permit, task, shown));
         let order = EffectKind::Start(order);
         self.open.insert(id, Working { order, doing, pieces, done: None, check: None });
     }

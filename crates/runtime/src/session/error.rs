@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::{
     driver::DriveError,
-    host::HostError,
+    local_executor::ExecutorError,
     plural::counted,
     store::{RunId, StoreError},
 };
@@ -22,7 +22,7 @@ pub enum SessionError {
     Drive(#[from] DriveError),
     /// The host cannot be set up.
     #[error(transparent)]
-    Host(#[from] HostError),
+    Executor(#[from] ExecutorError),
     /// The chart that the run was started with is refused by this build.
     #[error("this build refuses the chart of run {run}: {why}")]
     Chart {

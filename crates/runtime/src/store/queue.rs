@@ -58,8 +58,8 @@ impl QueueOptions {
 }
 
 /// Refuses to queue a child: its parent drives it.
-pub(super) fn check(first: &Append, opening: &NewRun) -> Result<(), StoreError> {
-    if opening.queue.is_none() || !first.run.is_child() {
+pub(super) fn check(first: &Append, new_run: &NewRun) -> Result<(), StoreError> {
+    if new_run.queue.is_none() || !first.run.is_child() {
         return Ok(());
     }
     let why = "a child run belongs to its parent and cannot be queued".into();

@@ -9,7 +9,7 @@ use pointsman_kernel::{
 };
 use serde_json::Value;
 
-use super::Names;
+use super::ToolNames;
 
 /// What is said where a person's turn is due and nobody has said anything.
 const GO_ON: &str = "Go on.";
@@ -56,7 +56,7 @@ impl Outcome {
 }
 
 /// Puts a conversation in order. Without native calls, calls and results are told.
-pub(super) fn of(messages: &[Message], native: bool, names: &Names) -> Vec<Turn> {
+pub(super) fn of(messages: &[Message], native: bool, names: &ToolNames) -> Vec<Turn> {
     let mut order = Order { turns: Vec::new(), taken: BTreeSet::new(), tools: BTreeMap::new() };
     let mut rest = messages;
     while let Some((message, after)) = rest.split_first() {
@@ -130,7 +130,13 @@ impl<'m> Order<'m> {
     }
 
     /// Takes calls with the results that follow them.
-    fn calls(&mut self, text: &str, calls: &'m [ToolCall], results: &'m [Message], names: &Names) {
+    fn calls(
+        &mut self,
+        text: &str,
+        calls: &'m [ToolCall],
+        results: &'m [Message],
+        names: &ToolNames,
+    ) {
         let mut open: Vec<(&str, &ToolResult)> = results
             .iter()
             .filter_map(|message| match message {
@@ -208,7 +214,7 @@ mod tests {
     }
 
     fn ordered(messages: &[Message], native: bool) -> Vec<Turn> {
-        of(messages, native, &Names::default())
+        of(messages, native, &ToolNames::default())
     }
 
     #[test]

@@ -9,7 +9,7 @@ use pointsman_kernel::{
     id::Seq,
 };
 use pointsman_runtime::{
-    host::Host,
+    local_executor::LocalExecutor,
     session::{RunSummary, StartOptions, Unattended},
 };
 use pointsman_webdriver::{browser, device};
@@ -70,8 +70,8 @@ pub(super) fn run(desk: &Desk, trip: Trip<'_>) -> Ran {
         permissions: Permissions { otherwise: Level::Refuse, rules: Vec::new(), attended: false },
         seed: Some(1),
     };
-    let host = host(desk, trip.quiet);
-    let outcome = desk.session.run(&host, start, Vec::new(), &mut Unattended);
+    let executor = executor(desk, trip.quiet);
+    let outcome = desk.session.run(&executor, start, Vec::new(), &mut Unattended);
     let outcome = outcome.unwrap_or_else(|error| panic!("it runs: {error}"));
     let lines =
         desk.session.block_on(desk.session.store().lines(&outcome.run, Seq(0))).expect("a journal");
@@ -82,7 +82,7 @@ pub(super) fn run(desk: &Desk, trip: Trip<'_>) -> Ran {
     Ran { outcome, seen, lines }
 }
 
-fn host(desk: &Desk, quiet: Duration) -> Host {
+fn executor(desk: &Desk, quiet: Duration) -> LocalExecutor {
     desk.host_of(browser::Settings::default(), times(quiet))
 }
 

@@ -8,10 +8,10 @@ use pointsman_kernel::{
 };
 use serde_json::{Value, json};
 
-use super::{Host, HostError, instructions};
+use super::{ExecutorError, LocalExecutor, instructions};
 use crate::tool::ToolSpec;
 
-impl Host {
+impl LocalExecutor {
     /// Completes the configuration of an agent that is told its tools and what the
     /// workspace says. What the configuration says itself stays as it is; tools that it
     /// only names are told of as the others are.
@@ -20,7 +20,7 @@ impl Host {
         agent: &AgentDecl,
         config: &Body,
         permissions: &Permissions,
-    ) -> Result<Body, HostError> {
+    ) -> Result<Body, ExecutorError> {
         let mut value: Value = config.read().unwrap_or_default();
         let told = agent.offer != ToolOffer::None;
         let Some(fields) = value.as_object_mut().filter(|_| told) else {
@@ -49,14 +49,14 @@ impl Host {
 
     /// Puts what is known of a tool in the place of its name. What is no name is left to
     /// the agent, which says what it takes.
-    fn tell_of(&self, agent: &AgentDecl, tool: &mut Value) -> Result<(), HostError> {
+    fn tell_of(&self, agent: &AgentDecl, tool: &mut Value) -> Result<(), ExecutorError> {
         let named = if tool.is_object() { tool.get("name") } else { Some(&*tool) };
         let Some(name) = named.and_then(Value::as_str) else { return Ok(()) };
         let callable = |spec: &ToolSpec| self.0.agents.may_call(agent, &spec.name);
         let specs: Vec<ToolSpec> = self.specs().into_iter().filter(callable).collect();
         let Some(spec) = specs.iter().find(|spec| *spec.name == *name) else {
             let known: Vec<&str> = specs.iter().map(|spec| &*spec.name).collect();
-            return Err(HostError::NoSuchTool { name: name.into(), known: known.join(", ") });
+            return Err(ExecutorError::NoSuchTool { name: name.into(), known: known.join(", ") });
         };
         if tool.is_string() {
             *tool = told(spec);

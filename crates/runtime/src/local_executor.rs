@@ -9,13 +9,13 @@ mod hook;
 mod instructions;
 mod offer;
 mod pauses;
-mod place;
 mod precheck;
 #[cfg(feature = "tools")]
 mod records;
 mod rules;
 #[cfg(all(test, feature = "mcp", feature = "models", feature = "sqlite", feature = "tools"))]
 mod tests;
+mod workspace;
 
 use std::{
     path::PathBuf,
@@ -41,10 +41,10 @@ use hook::AfterBatch;
 pub use hook::{AfterTools, Hooks};
 pub use instructions::Instructions;
 use pauses::Pauses;
-pub use place::Place;
 #[cfg(feature = "tools")]
 use records::Records;
 use rules::Rules;
+pub use workspace::Workspace;
 
 #[cfg(feature = "tools")]
 use crate::tool::plan;
@@ -55,21 +55,21 @@ use crate::{
     },
     engine::EngineConfig,
     executor::Executors,
-    model::{Model, ModelError, Question},
+    model::{Model, ModelError, ModelRequest},
     store::{RunId, Store},
-    tool::{ToolError, ToolSpec, Tools},
-    watch::{self, Watch},
+    tool::{ToolError, ToolSpec, WorkspaceTools},
+    watch::{self, ResourceWatch},
 };
 #[cfg(feature = "mcp")]
 use crate::{
-    engine::Approved,
+    engine::ApprovedServers,
     mcp::{McpError, Servers},
 };
 
 /// Why a host cannot be set up.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum HostError {
+pub enum ExecutorError {
     /// The model cannot be asked.
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -88,15 +88,15 @@ pub enum HostError {
 
 /// Carries orders out on this machine.
 #[derive(Clone)]
-pub struct Host(Arc<Inner>);
+pub struct LocalExecutor(Arc<Inner>);
 
 struct Inner {
     agents: Arc<Agents>,
     model: Model,
-    tools: Tools,
+    tools: WorkspaceTools,
     #[cfg(feature = "mcp")]
     refused: Vec<(String, McpError)>,
-    watch: Option<watch::Limits>,
+    watch: Option<watch::ResourceLimits>,
     #[cfg(feature = "tools")]
     hooks: Hooks,
     instructions: Instructions,
@@ -106,14 +106,14 @@ struct Inner {
     #[cfg(feature = "tools")]
     accounts: hook::Accounts,
     executors: Executors,
-    place: Place,
+    place: Workspace,
     pauses: Pauses,
     #[cfg(feature = "tools")]
     records: Records,
     rules: Rules,
 }
 
-impl Host {
+impl LocalExecutor {
     /// Sets a host up; approved MCP servers are started.
     #[cfg_attr(
         not(feature = "mcp"),
@@ -124,19 +124,19 @@ impl Host {
         agents: Arc<Agents>,
         store: Arc<dyn Store>,
         journal: PathBuf,
-    ) -> Result<Self, HostError> {
-        let place = Place::of(&config.tools.root, &config.model);
-        let (model, tools) = (Model::new(config.model)?, Tools::open(config.tools)?);
+    ) -> Result<Self, ExecutorError> {
+        let place = Workspace::of(&config.tools.root, &config.model);
+        let (model, tools) = (Model::new(config.model)?, WorkspaceTools::open(config.tools)?);
         #[cfg(feature = "mcp")]
         let (tools, refused) = match config.mcp {
-            Some(Approved { servers, names, limits }) => {
+            Some(ApprovedServers { servers, names, limits }) => {
                 let connected = Servers::connect(&servers, &names, &limits).await;
                 (tools.with(connected.servers.tools())?, connected.refused)
             }
             None => (tools, Vec::new()),
         };
-        Ok(Self(Arc::new_cyclic(|host| Inner {
-            executors: shipped(host).and(config.executors),
+        Ok(Self(Arc::new_cyclic(|executor| Inner {
+            executors: shipped(executor).and(config.executors),
             agents,
             model,
             tools,
@@ -159,12 +159,12 @@ impl Host {
     }
 
     /// Returns where its runs work, and with what.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &Workspace {
         &self.0.place
     }
 
     /// Returns the tools.
-    pub fn tools(&self) -> &Tools {
+    pub fn tools(&self) -> &WorkspaceTools {
         &self.0.tools
     }
 
@@ -202,9 +202,9 @@ impl Host {
     }
 
     /// Returns a new watch over the machine, if one is wanted.
-    pub(crate) fn watch(&self) -> Option<Watch> {
+    pub(crate) fn watch(&self) -> Option<ResourceWatch> {
         let folder = self.0.journal.parent().unwrap_or(&self.0.journal);
-        self.0.watch.clone().map(|limits| Watch::new(limits, folder))
+        self.0.watch.clone().map(|limits| ResourceWatch::new(limits, folder))
     }
 
     /// Calls a tool.
@@ -221,8 +221,8 @@ impl Host {
 
 /// Returns the executors of shipped agents that are a host's own.
 #[cfg(feature = "tools")]
-fn shipped(host: &Weak<Inner>) -> Executors {
-    Executors::default().with::<Research>(Echo).with::<Chat>(AfterBatch(Weak::clone(host)))
+fn shipped(executor: &Weak<Inner>) -> Executors {
+    Executors::default().with::<Research>(Echo).with::<Chat>(AfterBatch(Weak::clone(executor)))
 }
 
 /// Returns the executors of shipped agents that are a host's own.
@@ -237,7 +237,7 @@ fn shipped(_: &Weak<Inner>) -> Executors {
     Executors::default()
 }
 
-impl EffectExecutor for Host {
+impl EffectExecutor for LocalExecutor {
     fn model(&self) -> &str {
         self.0.model.name()
     }
@@ -250,12 +250,12 @@ impl EffectExecutor for Host {
                 #[cfg(feature = "tools")]
                 let known = known.chain([plan::phase_complete()]);
                 let tools = known.filter(offered).collect();
-                let question = Question { prompt, tools, key: permit.to_string() };
+                let question = ModelRequest { prompt, tools, key: permit.to_string() };
                 self.0.executors.ask(&permit, question, &self.0.model, shown)
             }
             EffectTask::Tool(call) => {
-                let host = self.clone();
-                Box::pin(async move { host.call(&permit, &call, &shown).await })
+                let executor = self.clone();
+                Box::pin(async move { executor.call(&permit, &call, &shown).await })
             }
             EffectTask::Child(child) => Box::pin(child::run(self.clone(), permit, child)),
             EffectTask::Own(task) => self.0.executors.perform(permit, &task),
@@ -263,8 +263,8 @@ impl EffectExecutor for Host {
     }
 
     fn check(&self, run: &RunId, call: &ToolCall) -> Option<PrecheckFuture> {
-        let (host, run, call) = (self.clone(), run.clone(), call.clone());
-        Some(Box::pin(async move { host.cannot_run(&run, &call).await }))
+        let (executor, run, call) = (self.clone(), run.clone(), call.clone());
+        Some(Box::pin(async move { executor.cannot_run(&run, &call).await }))
     }
 
     fn paused(&self, run: &RunId, paused: bool) {

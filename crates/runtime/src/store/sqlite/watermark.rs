@@ -1,9 +1,9 @@
-//! The mark: a small file beside the journal that says how far it was written.
+//! The watermark: a small file beside the journal that says how far it was written.
 //!
 //! SQLite drops the rest of its log at the first damaged frame, without a word, and an
 //! emptied file passes for a new one. Both look like an earlier journal that is whole.
-//! The mark is written after every flush and never flushed itself, so it is never ahead
-//! of the journal, and a journal that is behind its mark has lost something. A mark that
+//! The watermark is written after every flush and never flushed itself, so it is never ahead
+//! of the journal, and a journal that is behind its watermark has lost something. A watermark that
 //! is missing or unreadable guards nothing and harms nothing.
 
 use std::{
@@ -18,19 +18,19 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
     RunId, StoreError,
-    book::Book,
-    seal::{Sealing, signed, unsigned},
+    checksum::{ChecksumBuilder, signed, unsigned},
+    manifest::Manifest,
 };
 
 /// How far a journal was written.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) struct Reached {
+pub(super) struct WatermarkState {
     name: [u8; 16],
     version: i64,
     last: Option<(RunId, Seq)>,
 }
 
-impl Reached {
+impl WatermarkState {
     fn bytes(&self) -> Vec<u8> {
         let (run, seq) = match &self.last {
             Some((run, seq)) => (run.as_str(), signed(seq.0)),
@@ -41,10 +41,10 @@ impl Reached {
         bytes.extend_from_slice(&self.version.to_le_bytes());
         bytes.extend_from_slice(&seq.to_le_bytes());
         bytes.extend_from_slice(run.as_bytes());
-        // An id is no longer than 64 bytes, so that every mark has the same length.
+        // An id is no longer than 64 bytes, so that every watermark has the same length.
         bytes.resize(96, 0);
-        let seal = Sealing::of("mark").bytes(&bytes).seal();
-        bytes.extend_from_slice(&seal.0);
+        let checksum = ChecksumBuilder::of("mark").bytes(&bytes).checksum();
+        bytes.extend_from_slice(&checksum.0);
         bytes
     }
 
@@ -64,49 +64,49 @@ impl Reached {
     }
 }
 
-/// The mark of one journal.
+/// The watermark of one journal.
 #[derive(Debug)]
-pub(super) struct Mark {
+pub(super) struct Watermark {
     path: PathBuf,
     file: Option<File>,
     name: [u8; 16],
     version: i64,
 }
 
-/// Returns the place of a journal's mark.
+/// Returns the place of a journal's watermark.
 pub(super) fn path(journal: &Path) -> PathBuf {
     let mut name = OsString::from(journal.as_os_str());
     name.push(".mark");
     name.into()
 }
 
-/// Reads the mark. It must be read before the journal is: another process may be writing.
-pub(super) fn reached(journal: &Path) -> Option<Reached> {
-    Reached::read(&path(journal))
+/// Reads the watermark. It must be read before the journal is: another process may be writing.
+pub(super) fn reached(journal: &Path) -> Option<WatermarkState> {
+    WatermarkState::read(&path(journal))
 }
 
-/// Checks that a journal holds what its mark says was written, and returns its book.
+/// Checks that a journal holds what its watermark says was written, and returns its manifest.
 pub(super) fn check(
     journal: &Path,
-    reached: Option<&Reached>,
+    reached: Option<&WatermarkState>,
     connection: &Connection,
-) -> Result<Book, StoreError> {
-    // The book and the row must be of one moment: another process may be pruning.
+) -> Result<Manifest, StoreError> {
+    // The manifest and the row must be of one moment: another process may be pruning.
     let moment = connection.unchecked_transaction();
     let moment = moment.map_err(|source| StoreError::reading(None, source))?;
-    let book = Book::read(&moment)?;
-    // The mark of a journal that was removed says nothing of the one in its place.
-    let Some(reached) = reached.filter(|reached| reached.name == book.name) else {
-        return Ok(book);
+    let manifest = Manifest::read(&moment)?;
+    // The watermark of a journal that was removed says nothing of the one in its place.
+    let Some(reached) = reached.filter(|reached| reached.name == manifest.name) else {
+        return Ok(manifest);
     };
     let behind = || {
         let last = reached.last.clone();
-        Err(StoreError::Behind { path: journal.into(), mark: path(journal), last })
+        Err(StoreError::Behind { path: journal.into(), watermark: path(journal), last })
     };
-    if book.version < reached.version {
+    if manifest.version < reached.version {
         return behind();
     }
-    let Some((run, seq)) = &reached.last else { return Ok(book) };
+    let Some((run, seq)) = &reached.last else { return Ok(manifest) };
     let has: Option<i64> = moment
         .query_row("SELECT seq FROM run WHERE id = ?1", params![run.as_str()], |row| row.get(0))
         .optional()
@@ -114,30 +114,33 @@ pub(super) fn check(
     match has {
         Some(has) if unsigned(has) < seq.0 => behind(),
         // It was pruned since, or else it was lost.
-        None if book.version == reached.version => behind(),
-        _ => Ok(book),
+        None if manifest.version == reached.version => behind(),
+        _ => Ok(manifest),
     }
 }
 
 /// Refuses a file that has been emptied, which SQLite would take for a new one.
-pub(super) fn check_emptied(journal: &Path, reached: Option<&Reached>) -> Result<(), StoreError> {
+pub(super) fn check_emptied(
+    journal: &Path,
+    reached: Option<&WatermarkState>,
+) -> Result<(), StoreError> {
     let emptied = fs::metadata(journal).is_ok_and(|file| file.len() == 0);
     match reached {
         Some(reached) if emptied => {
             let last = reached.last.clone();
-            Err(StoreError::Behind { path: journal.into(), mark: path(journal), last })
+            Err(StoreError::Behind { path: journal.into(), watermark: path(journal), last })
         }
         _ => Ok(()),
     }
 }
 
-impl Mark {
-    /// Returns the mark of a journal that has just been opened.
-    pub(super) fn new(journal: &Path, book: &Book) -> Self {
-        Self { path: path(journal), file: None, name: book.name, version: book.version }
+impl Watermark {
+    /// Returns the watermark of a journal that has just been opened.
+    pub(super) fn new(journal: &Path, manifest: &Manifest) -> Self {
+        Self { path: path(journal), file: None, name: manifest.name, version: manifest.version }
     }
 
-    /// Sets the mark. Where that fails the old one stays, which is behind, as it may be.
+    /// Sets the watermark. Where that fails the old one stays, which is behind, as it may be.
     pub(super) fn set(&mut self, version: Option<i64>, last: Option<(RunId, Seq)>) {
         self.version = version.unwrap_or(self.version);
         if self.file.is_none() {
@@ -149,7 +152,7 @@ impl Mark {
                 .open(&self.path)
                 .ok();
         }
-        let reached = Reached { name: self.name, version: self.version, last };
+        let reached = WatermarkState { name: self.name, version: self.version, last };
         if let Some(file) = &self.file {
             drop(file.write_all_at(&reached.bytes(), 0));
         }

@@ -19,7 +19,7 @@ use pointsman_kernel::{
     event::Usage,
 };
 
-use super::{Host, Inner};
+use super::{Inner, LocalExecutor};
 use crate::{
     effect::Permit,
     executor::{Executor, TaskFuture, TaskReport},
@@ -81,10 +81,11 @@ pub(super) struct AfterBatch(pub(super) Weak<Inner>);
 
 impl Executor<Chat> for AfterBatch {
     fn perform(&self, permit: Permit, task: Task) -> TaskFuture<Report> {
-        let (host, Task::PostTools { completed_tools }) = (self.0.upgrade().map(Host), task);
+        let (executor, Task::PostTools { completed_tools }) =
+            (self.0.upgrade().map(LocalExecutor), task);
         Box::pin(async move {
-            match host {
-                Some(host) => Ok(after_tools(host, permit, completed_tools).await),
+            match executor {
+                Some(executor) => Ok(after_tools(executor, permit, completed_tools).await),
                 None => Err(Fault {
                     class: FaultClass::Other,
                     repeatable: false,
@@ -98,18 +99,18 @@ impl Executor<Chat> for AfterBatch {
 
 /// Runs the hooks after a batch, and reports what they did.
 async fn after_tools(
-    host: Host,
+    executor: LocalExecutor,
     permit: Permit,
     completed: Vec<CompletedTool>,
 ) -> TaskReport<Report> {
-    let hooks = &host.0.hooks;
+    let hooks = &executor.0.hooks;
     if hooks.commit || !hooks.after_tools.is_empty() {
-        host.heed_record(&permit.run).await;
+        executor.heed_record(&permit.run).await;
     }
     let (mut acted, mut actions) = (false, Vec::new());
     // Before the commands: what they change is theirs, and goes into the commit.
     let changes =
-        if hooks.commit { commit::changes(&host, &permit.run).await } else { Ok(Vec::new()) };
+        if hooks.commit { commit::changes(&executor, &permit.run).await } else { Ok(Vec::new()) };
     let changes = changes.unwrap_or_else(|why| {
         actions.push(failed(LOOKING, &why));
         Vec::new()
@@ -118,7 +119,8 @@ async fn after_tools(
     let known = serde_json::to_string(&completed).unwrap_or_default();
     for command in hooks.after_tools.iter().filter(|it| it.follows(&completed)) {
         let limit = Duration::from_millis(command.timeout_ms.unwrap_or(COMMAND_MS));
-        let (ran, notes) = host.0.tools.own_command(&command.run, (COMPLETED, &known), limit).await;
+        let (ran, notes) =
+            executor.0.tools.own_command(&command.run, (COMPLETED, &known), limit).await;
         let name = &command.run;
         commanded = true;
         match ran {
@@ -132,7 +134,7 @@ async fn after_tools(
     }
     let mut usage = Usage::default();
     if !changes.is_empty() {
-        let committed = commit::commit(&host, &permit, &changes, commanded).await;
+        let committed = commit::commit(&executor, &permit, &changes, commanded).await;
         usage = committed.usage;
         acted |= committed.made;
         actions.extend(committed.actions);

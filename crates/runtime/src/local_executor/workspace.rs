@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use pointsman_kernel::job::AgentDecl;
 use serde::{Deserialize, Serialize};
 
-use super::Host;
+use super::LocalExecutor;
 #[cfg(feature = "tools")]
-use crate::tool::Recorded;
+use crate::tool::RepositoryRecord;
 use crate::{
     model::{self, Provider, Spec},
     store::RunId,
@@ -15,7 +15,7 @@ use crate::{
 
 /// Folder, model and output of a run. No key is ever part of it.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Place {
+pub struct Workspace {
     /// The folder, whole; none where its name is no text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dir: Option<PathBuf>,
@@ -27,12 +27,12 @@ pub struct Place {
     /// The git repositories that were there when the run began, where commands may run.
     #[cfg(feature = "tools")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub git: Option<Recorded>,
+    pub git: Option<RepositoryRecord>,
 }
 
-impl Place {
+impl Workspace {
     /// Returns the place of runs in a folder with a model.
-    pub(super) fn of(dir: &Path, model: &model::Settings) -> Self {
+    pub(super) fn of(dir: &Path, model: &model::ModelSettings) -> Self {
         let spec = &model.spec;
         let own = spec.provider().own_base();
         // What may hold a secret is no address that a model is asked at, and is not kept.
@@ -48,19 +48,19 @@ impl Place {
     }
 }
 
-impl Host {
+impl LocalExecutor {
     /// Returns where a run works that begins now, with what it finds there. An agent that runs
     /// no commands need not look.
     #[cfg(feature = "tools")]
-    pub(crate) fn place_of(&self, run: &RunId, agent: &AgentDecl) -> Place {
+    pub(crate) fn place_of(&self, run: &RunId, agent: &AgentDecl) -> Workspace {
         let git = agent.commands.then(|| self.0.tools.record());
         self.0.records.is_new(run);
-        Place { git, ..self.place().clone() }
+        Workspace { git, ..self.place().clone() }
     }
 
     /// Returns where a run works that begins now.
     #[cfg(not(feature = "tools"))]
-    pub(crate) fn place_of(&self, _: &RunId, _: &AgentDecl) -> Place {
+    pub(crate) fn place_of(&self, _: &RunId, _: &AgentDecl) -> Workspace {
         self.place().clone()
     }
 }
@@ -86,10 +86,10 @@ mod tests {
     #[test]
     fn no_secret_of_an_address_is_kept() {
         let kept = |spec: &str, url: Option<&str>| {
-            let mut settings = model::Settings::new(spec.parse().expect("it is a model"));
+            let mut settings = model::ModelSettings::new(spec.parse().expect("it is a model"));
             settings.base_url = url.map(str::to_owned);
-            settings.key = Some(model::Secret::new("sk-secret"));
-            let place = Place::of(Path::new("."), &settings);
+            settings.key = Some(model::ApiKey::new("sk-secret"));
+            let place = Workspace::of(Path::new("."), &settings);
             let text = serde_json::to_string(&place).expect("it is JSON");
             assert!(!text.contains("secret"), "{text}");
             place.base_url

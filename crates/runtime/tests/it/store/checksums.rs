@@ -1,13 +1,13 @@
-//! Seals: whatever is changed in a row is found, and named.
+//! Checksums: whatever is changed in a row is found, and named.
 
 use pointsman_kernel::id::Seq;
 use pointsman_runtime::store::StoreError;
 
-use super::{Folder, Plain as _, Script, names};
+use super::{Plain as _, Script, TempFolder, names};
 
 /// Changes a run of five entries, and returns what reading says.
 async fn after(name: &str, damage: &str) -> (String, Option<String>) {
-    let folder = Folder::new(name);
+    let folder = TempFolder::new(name);
     let store = folder.store();
     let mut script = Script::begin("one", &store, 5).await;
     script.until(&store, 5).await;
@@ -94,13 +94,13 @@ async fn a_changed_or_missing_entry_is_named() {
 
 #[tokio::test]
 async fn the_first_line_is_checked_by_itself_and_no_other_is_read() {
-    // Its own seal tells; what was changed in another line does not matter.
+    // Its own checksum tells; what was changed in another line does not matter.
     for (damage, told) in [
         ("UPDATE entry SET line = replace(line, 'goes', 'gose') WHERE seq = 3", None),
         ("UPDATE entry SET line = NULL WHERE seq = 4", None),
         ("UPDATE entry SET line = replace(line, 'begins', 'begims') WHERE seq = 1", Some(1)),
         ("UPDATE entry SET line = NULL WHERE seq = 1", Some(1)),
-        // Where the seal does not fit, the chain tells.
+        // Where the checksum does not fit, the chain tells.
         ("UPDATE entry SET tip = zeroblob(16) WHERE seq = 1", None),
         ("UPDATE entry SET state = 'else' WHERE seq = 1", None),
         ("DELETE FROM entry WHERE seq = 1", Some(1)),
@@ -108,7 +108,7 @@ async fn the_first_line_is_checked_by_itself_and_no_other_is_read() {
         ("UPDATE entry SET follows = NULL WHERE seq = 4", Some(3)),
         ("UPDATE run SET place = NULL", Some(5)),
     ] {
-        let folder = Folder::new("first");
+        let folder = TempFolder::new("first");
         let store = folder.store();
         let mut script = Script::begin("one", &store, 5).await;
         script.until(&store, 5).await;
@@ -125,7 +125,7 @@ async fn the_first_line_is_checked_by_itself_and_no_other_is_read() {
 
 #[tokio::test]
 async fn going_on_from_an_entry_checks_the_link_to_it() {
-    let folder = Folder::new("anchor");
+    let folder = TempFolder::new("anchor");
     let store = folder.store();
     let mut script = Script::begin("one", &store, 5).await;
     script.until(&store, 5).await;
@@ -147,7 +147,7 @@ async fn a_snapshot_that_does_not_fit_is_none() {
         "UPDATE snapshot SET seal = zeroblob(5)",
         "UPDATE entry SET line = replace(line, 'a', 'b') WHERE seq = 3",
     ] {
-        let folder = Folder::new("snapshot");
+        let folder = TempFolder::new("snapshot");
         let store = folder.store();
         let mut script = Script::begin("one", &store, 5).await;
         script.until(&store, 2).await;
@@ -165,12 +165,12 @@ async fn a_snapshot_that_does_not_fit_is_none() {
 
 #[tokio::test]
 async fn a_run_that_cannot_be_found_is_damage_and_not_absence() {
-    let folder = Folder::new("astray");
+    let folder = TempFolder::new("astray");
     let store = folder.store();
     let script = Script::begin("one", &store, 5).await;
     Script::begin("two", &store, 5).await;
     folder.raw().execute_batch("DELETE FROM run WHERE id = 'one'").expect("it is done");
     let error = store.reader().run(&script.run).expect_err("it is lost");
     assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
-    assert_eq!(names(&Folder::new("empty").store()), Vec::<String>::new());
+    assert_eq!(names(&TempFolder::new("empty").store()), Vec::<String>::new());
 }

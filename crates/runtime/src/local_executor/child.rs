@@ -15,13 +15,13 @@ use pointsman_kernel::{
 use serde_json::json;
 use thiserror::Error;
 
-use super::{Host, rules::RulesError};
+use super::{LocalExecutor, rules::RulesError};
 use crate::{
     clock::now_ms,
-    driver::{DriveError, Driver, PreparedRun, Site},
+    driver::{DriveError, Driver, DriverContext, PreparedRun},
     effect::{Completion, Permit},
     store::{NoRunId, RunId, StoreError},
-    task::{Rest, RunTask, Until},
+    task::{RunTask, TaskEnd, Until},
     timeline::{Projector, Spent},
 };
 
@@ -49,25 +49,25 @@ enum ChildError {
 }
 
 /// Runs a child to its end and reports how it ended and what it cost.
-pub(super) async fn run(host: Host, permit: Permit, child: ChildRun) -> Completion {
-    match to_its_end(&host, &permit, &child).await {
+pub(super) async fn run(executor: LocalExecutor, permit: Permit, child: ChildRun) -> Completion {
+    match to_its_end(&executor, &permit, &child).await {
         Ok((end, usage)) => Completion::child(end).costing(usage),
         Err(error) => Completion::fault(FaultClass::Other, false, &error.to_string()),
     }
 }
 
 async fn to_its_end(
-    host: &Host,
+    executor: &LocalExecutor,
     permit: &Permit,
     child: &ChildRun,
 ) -> Result<(ChildEnd, Usage), ChildError> {
     let id: RunId = permit.to_string().parse()?;
-    let store = Arc::clone(&host.0.store);
-    let agents = &host.0.agents;
-    let site = Site {
+    let store = Arc::clone(&executor.0.store);
+    let agents = &executor.0.agents;
+    let context = DriverContext {
         agents: Arc::clone(agents),
         store: Arc::clone(&store),
-        executor: Arc::new(host.clone()),
+        executor: Arc::new(executor.clone()),
         observers: Vec::new(),
     };
     let driver = match store.claim(&id).await {
@@ -75,7 +75,7 @@ async fn to_its_end(
         Ok(lease) => {
             let lease = lease.ok_or(ChildError::Held)?;
             let source = store.chart_source(&id).await?;
-            Driver::resume(site, program(agents, &source, child)?, lease).await?
+            Driver::resume(context, program(agents, &source, child)?, lease).await?
         }
         Err(StoreError::NoSuchRun { .. }) => {
             let found = agents.chart(&child.chart);
@@ -87,16 +87,16 @@ async fn to_its_end(
                 digest: program.digest(),
                 // Derived, as the name is: the same child has the same waiting times.
                 seed: u64::from_le_bytes(seed(&id)),
-                permissions: permissions(host, &permit.run).await?,
-                tools: host.decls_for(program.agent()),
+                permissions: permissions(executor, &permit.run).await?,
+                tools: executor.decls_for(program.agent()),
                 checks: true,
                 queued: false,
                 config: body(&json!({ "goal": child.goal }))?,
-                place: Some(body(&host.place_of(&id, program.agent()))?),
+                place: Some(body(&executor.place_of(&id, program.agent()))?),
             };
             let (source, goal) = (source.into(), child.goal.as_str().into());
             Driver::begin(
-                site,
+                context,
                 PreparedRun { id: id.clone(), program, source, goal, words: Vec::new(), begun },
             )
             .await?
@@ -104,10 +104,10 @@ async fn to_its_end(
         Err(error) => return Err(error.into()),
     };
     // It is paused while its parent is, and takes messages as other runs do.
-    let task = RunTask::new(driver, Until::Waits).with_parent(host.0.pauses.of(&permit.run));
+    let task = RunTask::new(driver, Until::Waits).with_parent(executor.0.pauses.of(&permit.run));
     let mut task = task.with_mailbox().await?;
     let rest = task.run().await?;
-    if let Rest::Ended(ended) = rest {
+    if let TaskEnd::Ended(ended) = rest {
         let lines = store.lines(&id, Seq(0)).await?;
         let driver = task.driver();
         return Ok((end(driver, ended), usage(driver, &lines)?));
@@ -135,9 +135,9 @@ fn end(driver: &Driver, ended: Disposition) -> ChildEnd {
 }
 
 /// Returns what the parent may do, as its first entry says; a child has nobody to ask.
-async fn permissions(host: &Host, parent: &RunId) -> Result<Permissions, ChildError> {
-    let permissions = host.0.rules.of(&*host.0.store, parent).await?;
-    let passed = now_ms().saturating_sub(host.0.store.run(parent).await?.created_ms);
+async fn permissions(executor: &LocalExecutor, parent: &RunId) -> Result<Permissions, ChildError> {
+    let permissions = executor.0.rules.of(&*executor.0.store, parent).await?;
+    let passed = now_ms().saturating_sub(executor.0.store.run(parent).await?.created_ms);
     let rules = later(&permissions.rules, passed);
     Ok(Permissions { attended: false, rules, ..Permissions::clone(&permissions) })
 }

@@ -1,7 +1,7 @@
-//! Seals: short digests over the columns of a row, so that a changed byte shows.
+//! Checksums: short digests over the columns of a row, so that a changed byte shows.
 //!
-//! A seal guards against damage, not against people: who can write the file can also
-//! write a seal.
+//! A checksum guards against damage, not against people: who can write the file can also
+//! write a checksum.
 
 use pointsman_kernel::id::{Digest, Seq};
 
@@ -9,13 +9,13 @@ use super::{NewPrompt, artifact};
 
 /// The first half of a digest over columns, each with its length before it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(super) struct Seal(pub(super) [u8; 16]);
+pub(super) struct Checksum(pub(super) [u8; 16]);
 
-/// Gathers what a seal covers.
-pub(super) struct Sealing(Vec<u8>);
+/// Gathers what a checksum covers.
+pub(super) struct ChecksumBuilder(Vec<u8>);
 
-impl Sealing {
-    /// Begins a seal of one kind, so that no row passes for one of another kind.
+impl ChecksumBuilder {
+    /// Begins a checksum of one kind, so that no row passes for one of another kind.
     pub(super) fn of(kind: &str) -> Self {
         Self(Vec::with_capacity(256)).text(kind)
     }
@@ -49,13 +49,13 @@ impl Sealing {
         }
     }
 
-    pub(super) fn seal(self) -> Seal {
-        let mut seal = Seal::default();
-        // The digest is longer than the seal, so every byte of the seal is set.
-        for (to, from) in seal.0.iter_mut().zip(Digest::of(&self.0).0) {
+    pub(super) fn checksum(self) -> Checksum {
+        let mut checksum = Checksum::default();
+        // The digest is longer than the checksum, so every byte of the checksum is set.
+        for (to, from) in checksum.0.iter_mut().zip(Digest::of(&self.0).0) {
             *to = from;
         }
-        seal
+        checksum
     }
 }
 
@@ -72,8 +72,8 @@ pub(super) struct Fixed<'a> {
 }
 
 impl Fixed<'_> {
-    pub(super) fn seal(&self) -> Seal {
-        Sealing::of("run")
+    pub(super) fn checksum(&self) -> Checksum {
+        ChecksumBuilder::of("run")
             .text(self.id)
             .text(self.agent)
             .text(self.chart)
@@ -82,7 +82,7 @@ impl Fixed<'_> {
             .number(self.created_ms)
             .maybe_text(self.parent)
             .maybe_number(self.parent_seq)
-            .seal()
+            .checksum()
     }
 }
 
@@ -99,32 +99,32 @@ pub(super) struct Tip<'a> {
 }
 
 impl Tip<'_> {
-    pub(super) fn seal(&self) -> Seal {
-        Sealing::of("tip")
+    pub(super) fn checksum(&self) -> Checksum {
+        ChecksumBuilder::of("tip")
             .number(self.seq)
             .text(self.state)
             .maybe_text(self.ended)
             .maybe_number(self.wake)
             .number(self.prompts)
             .bytes(&self.link.0)
-            .seal()
+            .checksum()
     }
 }
 
-/// Returns the seal of a snapshot.
-pub(super) fn snapshot(run: &str, seq: i64, link: &Digest, body: &str) -> Seal {
-    Sealing::of("snapshot").text(run).number(seq).bytes(&link.0).text(body).seal()
+/// Returns the checksum of a snapshot.
+pub(super) fn snapshot(run: &str, seq: i64, link: &Digest, body: &str) -> Checksum {
+    ChecksumBuilder::of("snapshot").text(run).number(seq).bytes(&link.0).text(body).checksum()
 }
 
-/// Returns the seal of a message.
-pub(super) fn message(id: i64, run: &str, body: &str, at_ms: i64) -> Seal {
-    Sealing::of("letter").number(id).text(run).text(body).number(at_ms).seal()
+/// Returns the checksum of a message.
+pub(super) fn message(id: i64, run: &str, body: &str, at_ms: i64) -> Checksum {
+    ChecksumBuilder::of("letter").number(id).text(run).text(body).number(at_ms).checksum()
 }
 
-/// Returns the seal of a reference to content. The run's id is not part of it, so that a fork can
+/// Returns the checksum of a reference to content. The run's id is not part of it, so that a fork can
 /// share it.
-pub(super) fn blob(digest: &Digest) -> Seal {
-    Sealing::of("blob").bytes(&digest.0).seal()
+pub(super) fn blob(digest: &Digest) -> Checksum {
+    ChecksumBuilder::of("blob").bytes(&digest.0).checksum()
 }
 
 /// A prompt as its row holds it: the digests of its parts, one after the other.
@@ -153,14 +153,14 @@ impl PromptCells {
     }
 
     /// The run's id is not part of it, so that a fork can share it.
-    pub(super) fn seal(&self, seq: i64) -> Seal {
-        Sealing::of("prompt")
+    pub(super) fn checksum(&self, seq: i64) -> Checksum {
+        ChecksumBuilder::of("prompt")
             .number(seq)
             .number(self.idx)
             .number(self.effect_seq)
             .number(self.effect_index)
             .bytes(&self.parts)
-            .seal()
+            .checksum()
     }
 }
 
@@ -169,7 +169,7 @@ pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// The way back. What was never written, a negative number, reads as 0: its seal tells.
+/// The way back. What was never written, a negative number, reads as 0: its checksum tells.
 pub(super) fn unsigned(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }

@@ -1,22 +1,22 @@
-//! The book: one sealed row that says which runs and how many messages there are.
+//! The manifest: one row with a checksum that says which runs and how many messages there are.
 //!
-//! A run's own seals cannot tell that a whole run has vanished from a damaged file. The
-//! book can: it holds the number of runs and the sum of their ids' digests.
+//! A run's own checksums cannot tell that a whole run has vanished from a damaged file. The
+//! manifest can: it holds the number of runs and the sum of their ids' digests.
 
 use pointsman_kernel::id::Digest;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
     RunId, StoreDamage, StoreError,
-    seal::{Seal, Sealing},
+    checksum::{Checksum, ChecksumBuilder},
 };
 
-/// What the book says.
+/// What the manifest says.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub(super) struct Book {
+pub(super) struct Manifest {
     /// The journal's own name, drawn when it was made.
     pub(super) name: [u8; 16],
-    /// Grows with every change of the book.
+    /// Grows with every change of the manifest.
     pub(super) version: i64,
     /// How many runs there are.
     pub(super) runs: i64,
@@ -28,16 +28,16 @@ pub(super) struct Book {
     pub(super) waiting: i64,
 }
 
-impl Book {
-    fn seal(&self) -> Seal {
-        Sealing::of("book")
+impl Manifest {
+    fn checksum(&self) -> Checksum {
+        ChecksumBuilder::of("book")
             .bytes(&self.name)
             .number(self.version)
             .number(self.runs)
             .bytes(&self.sum)
             .number(self.messages)
             .number(self.waiting)
-            .seal()
+            .checksum()
     }
 
     /// Reads it.
@@ -50,7 +50,7 @@ impl Book {
             .and_then(|mut query| {
                 query
                     .query_row([], |row| {
-                        let book = Self {
+                        let manifest = Self {
                             name: row.get(0)?,
                             version: row.get(1)?,
                             runs: row.get(2)?,
@@ -58,14 +58,14 @@ impl Book {
                             messages: row.get(4)?,
                             waiting: row.get(5)?,
                         };
-                        Ok((book, Seal(row.get(6)?)))
+                        Ok((manifest, Checksum(row.get(6)?)))
                     })
                     .optional()
             })
             .map_err(fail)?;
         match found {
-            Some((book, seal)) if book.seal() == seal => Ok(book),
-            _ => Err(StoreError::damaged(None, None, StoreDamage::Book)),
+            Some((manifest, checksum)) if manifest.checksum() == checksum => Ok(manifest),
+            _ => Err(StoreError::damaged(None, None, StoreDamage::Manifest)),
         }
     }
 
@@ -83,7 +83,7 @@ impl Book {
                 self.sum,
                 self.messages,
                 self.waiting,
-                self.seal().0,
+                self.checksum().0,
             ])
             .map(drop)
     }
@@ -123,30 +123,33 @@ fn mix(sum: &mut [u8; 32], id: &RunId) {
     }
 }
 
-/// The book within one transaction: read when first needed, written once at its end.
+/// The manifest within one transaction: read when first needed, written once at its end.
 #[derive(Debug, Default)]
-pub(super) struct OpenBook(Option<(Book, Book)>);
+pub(super) struct OpenManifest(Option<(Manifest, Manifest)>);
 
-impl OpenBook {
-    /// Returns the book, to be changed.
-    pub(super) fn book(&mut self, connection: &Connection) -> Result<&mut Book, StoreError> {
+impl OpenManifest {
+    /// Returns the manifest, to be changed.
+    pub(super) fn manifest(
+        &mut self,
+        connection: &Connection,
+    ) -> Result<&mut Manifest, StoreError> {
         if self.0.is_none() {
-            let book = Book::read(connection)?;
-            self.0 = Some((book.clone(), book));
+            let manifest = Manifest::read(connection)?;
+            self.0 = Some((manifest.clone(), manifest));
         }
         match &mut self.0 {
-            Some((_, book)) => Ok(book),
-            None => Err(StoreError::damaged(None, None, StoreDamage::Book)),
+            Some((_, manifest)) => Ok(manifest),
+            None => Err(StoreError::damaged(None, None, StoreDamage::Manifest)),
         }
     }
 
-    /// Writes the book if it changed; returns its version if it was read.
+    /// Writes the manifest if it changed; returns its version if it was read.
     pub(super) fn close(self, connection: &Connection) -> rusqlite::Result<Option<i64>> {
-        let Some((was, mut book)) = self.0 else { return Ok(None) };
-        if was != book {
-            book.version = book.version.saturating_add(1);
-            book.write(connection)?;
+        let Some((was, mut manifest)) = self.0 else { return Ok(None) };
+        if was != manifest {
+            manifest.version = manifest.version.saturating_add(1);
+            manifest.write(connection)?;
         }
-        Ok(Some(book.version))
+        Ok(Some(manifest.version))
     }
 }

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::{
-    super::Host,
+    super::LocalExecutor,
     commit::{git, git_over},
 };
 
 /// Returns what is staged: each file with what is to be committed of it.
-pub(super) async fn read(host: &Host) -> Result<BTreeMap<String, String>, String> {
+pub(super) async fn read(executor: &LocalExecutor) -> Result<BTreeMap<String, String>, String> {
     let listed =
-        git(host, &["diff", "--cached", "--raw", "-z", "--no-renames", "--abbrev=64"]).await?;
+        git(executor, &["diff", "--cached", "--raw", "-z", "--no-renames", "--abbrev=64"]).await?;
     let mut words = listed.split('\0');
     let pair = || Some((words.next()?.to_owned(), words.next()?.to_owned()));
     Ok(std::iter::from_fn(pair).map(|(change, path)| (path, change)).collect())
@@ -21,16 +21,16 @@ pub(super) struct Staged(BTreeMap<String, String>);
 
 impl Staged {
     /// Stages files as they are.
-    pub(super) async fn add(host: &Host, paths: &[&str]) -> Result<Self, String> {
-        git_over(host, &["add"], paths).await?;
-        let mut staged = read(host).await?;
+    pub(super) async fn add(executor: &LocalExecutor, paths: &[&str]) -> Result<Self, String> {
+        git_over(executor, &["add"], paths).await?;
+        let mut staged = read(executor).await?;
         staged.retain(|path, _| paths.contains(&path.as_str()));
         Ok(Self(staged))
     }
 
     /// Makes sure that this is staged still, and nothing else.
-    pub(super) async fn check(&self, host: &Host) -> Result<(), String> {
-        let now = read(host).await?;
+    pub(super) async fn check(&self, executor: &LocalExecutor) -> Result<(), String> {
+        let now = read(executor).await?;
         let differs = |path: &&String| self.0.get(*path) != now.get(*path);
         let others = now.keys().chain(self.0.keys()).filter(differs);
         let mut others: Vec<&str> = others.map(String::as_str).collect();
@@ -44,13 +44,13 @@ impl Staged {
     }
 
     /// Takes back what was staged, but for what somebody else has staged since.
-    pub(super) async fn undo(&self, host: &Host) {
-        let Ok(now) = read(host).await else { return };
+    pub(super) async fn undo(&self, executor: &LocalExecutor) {
+        let Ok(now) = read(executor).await else { return };
         let ours = self.0.iter().filter(|(path, change)| now.get(*path) == Some(*change));
         let paths: Vec<&str> = ours.map(|(path, _)| path.as_str()).collect();
         if !paths.is_empty() {
             // What stays staged is the hook's own next time too.
-            drop(git_over(host, &["restore", "--staged"], &paths).await);
+            drop(git_over(executor, &["restore", "--staged"], &paths).await);
         }
     }
 }

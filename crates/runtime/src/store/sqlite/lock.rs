@@ -1,8 +1,8 @@
-//! Holds: the part of a lease that the system keeps.
+//! Run locks: the part of a lease that the system keeps.
 //!
-//! A hold is a lock on a file beside the journal. The system releases it when the process
+//! A run lock is a lock on a file beside the journal. The system releases it when the process
 //! ends, however it ends, so a lease needs no expiry and no heartbeat. Entries are safe without
-//! it: see `term`. A hold keeps two processes from doing the same work.
+//! it: see `term`. It keeps two processes from doing the same work.
 
 use std::{
     ffi::OsString,
@@ -18,15 +18,15 @@ use crate::private;
 /// How often a file may vanish between being opened and being locked.
 const TRIES: u32 = 16;
 
-/// The right to drive a run, until it is dropped.
+/// The lock of a run, until it is dropped.
 #[derive(Debug)]
-#[must_use = "a hold that is dropped is given up"]
-pub(super) struct Hold {
+#[must_use = "a lock that is dropped is given up"]
+pub(super) struct RunLock {
     path: PathBuf,
     file: File,
 }
 
-impl Drop for Hold {
+impl Drop for RunLock {
     fn drop(&mut self) {
         // Removed while still locked: who has opened the old file meanwhile finds that
         // it is gone and tries again. Where somebody removed it before, the file there is the
@@ -39,9 +39,9 @@ impl Drop for Hold {
 }
 
 impl SqliteStore {
-    /// Takes hold of a run, or returns nothing if it is held already, by another process
+    /// Locks a run, or returns nothing if it is locked already, by another process
     /// or by this one.
-    pub(super) fn hold(&self, run: &RunId) -> Result<Option<Hold>, StoreError> {
+    pub(super) fn lock_run(&self, run: &RunId) -> Result<Option<RunLock>, StoreError> {
         self.check_writable()?;
         let folder = folder(&self.path);
         let path = folder.join(run.as_str());
@@ -55,7 +55,7 @@ fn folder(journal: &Path) -> PathBuf {
     name.into()
 }
 
-fn take(folder: &Path, path: &Path) -> io::Result<Option<Hold>> {
+fn take(folder: &Path, path: &Path) -> io::Result<Option<RunLock>> {
     private::folder(folder)?;
     for _ in 0..TRIES {
         let file =
@@ -66,7 +66,7 @@ fn take(folder: &Path, path: &Path) -> io::Result<Option<Hold>> {
             Err(TryLockError::Error(source)) => return Err(source),
         }
         if same(&file, path)? {
-            return Ok(Some(Hold { path: path.into(), file }));
+            return Ok(Some(RunLock { path: path.into(), file }));
         }
     }
     // It was given up and taken again each time: somebody else has it.

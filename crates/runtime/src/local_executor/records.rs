@@ -9,7 +9,7 @@ use std::{
 use pointsman_kernel::{agent::ToolCall, tool::ToolEffect};
 use serde::Deserialize;
 
-use super::{Host, Place};
+use super::{LocalExecutor, Workspace};
 use crate::{entry::begun, store::RunId};
 
 /// The runs whose records the tools know.
@@ -28,7 +28,7 @@ impl Records {
     }
 }
 
-impl Host {
+impl LocalExecutor {
     /// Has the tools know what a run found, before a call that runs a command.
     pub(super) async fn heed_record_before(&self, run: &RunId, call: &ToolCall) {
         let tool = self.0.tools.toolbox().find(&call.tool);
@@ -44,7 +44,7 @@ impl Host {
             return;
         }
         let begun = begun(&*self.0.store, run).await.ok().flatten();
-        let place = begun.and_then(|begun| Place::deserialize(&*begun.place?).ok());
+        let place = begun.and_then(|begun| Workspace::deserialize(&*begun.place?).ok());
         if let Some(recorded) = place.and_then(|place| place.git) {
             self.0.tools.compare(recorded).await;
         }

@@ -2,10 +2,10 @@
 
 use pointsman_kernel::agent::ToolCall;
 
-use super::Host;
+use super::LocalExecutor;
 use crate::store::RunId;
 
-impl Host {
+impl LocalExecutor {
     /// Returns why a call cannot run, as far as that is known beforehand.
     pub(super) async fn cannot_run(&self, run: &RunId, call: &ToolCall) -> Option<String> {
         // Where nobody knows what the run may read, a person decides.

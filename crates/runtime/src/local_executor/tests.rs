@@ -13,10 +13,10 @@ use pointsman_kernel::{
 };
 use serde_json::{Value, json};
 
-use super::Host;
+use super::LocalExecutor;
 use crate::{
     config::rule,
-    engine::{Approved, EngineConfig},
+    engine::{ApprovedServers, EngineConfig},
     mcp::{self, McpLimits},
     model::{self, Spec},
     store::SqliteStore,
@@ -39,11 +39,14 @@ while read -r line; do
 done
 "#;
 
-async fn host(name: &str) -> (Host, PathBuf) {
+async fn executor(name: &str) -> (LocalExecutor, PathBuf) {
     hosting(name, |_| None).await
 }
 
-async fn hosting(name: &str, servers: impl FnOnce(&Path) -> Option<Approved>) -> (Host, PathBuf) {
+async fn hosting(
+    name: &str,
+    servers: impl FnOnce(&Path) -> Option<ApprovedServers>,
+) -> (LocalExecutor, PathBuf) {
     let folder = std::env::temp_dir().join(format!("pointsman-host-{name}-{}", std::process::id()));
     drop(fs::remove_dir_all(&folder));
     fs::create_dir_all(folder.join("work")).expect("it is made");
@@ -52,14 +55,14 @@ async fn hosting(name: &str, servers: impl FnOnce(&Path) -> Option<Approved>) ->
         mcp: servers(&folder),
         instructions: super::Instructions { off: ["code".into()].into() },
         ..EngineConfig::new(
-            model::Settings::new(Spec::quote()),
-            tool::Settings::over(folder.join("work"), folder.join("index.db")),
+            model::ModelSettings::new(Spec::quote()),
+            tool::ToolSettings::over(folder.join("work"), folder.join("index.db")),
         )
     };
     let journal = folder.join("journal.db");
     let store = Arc::new(SqliteStore::open(&journal).expect("it opens"));
     (
-        Host::open(settings, Arc::new(pointsman_agents::all()), store, journal)
+        LocalExecutor::open(settings, Arc::new(pointsman_agents::all()), store, journal)
             .await
             .expect("it opens"),
         folder,
@@ -70,8 +73,9 @@ fn decl(agent: &str) -> AgentDecl {
     *pointsman_agents::all().decl(agent)
 }
 
-fn tools(host: &Host, agent: &str, permissions: &Permissions) -> Vec<String> {
-    let config = host.configure(&decl(agent), &json!({}).into(), permissions).expect("it is fine");
+fn tools(executor: &LocalExecutor, agent: &str, permissions: &Permissions) -> Vec<String> {
+    let config =
+        executor.configure(&decl(agent), &json!({}).into(), permissions).expect("it is fine");
     let config: Value = config.read().expect("it is JSON");
     let name = |tool: &Value| tool.get("name").unwrap_or(tool).as_str().map(String::from);
     let tools = config.get("tools").and_then(Value::as_array).expect("a list");
@@ -80,7 +84,7 @@ fn tools(host: &Host, agent: &str, permissions: &Permissions) -> Vec<String> {
 
 #[tokio::test]
 async fn agents_are_offered_what_they_may_call() {
-    let (host, folder) = host("offer").await;
+    let (executor, folder) = executor("offer").await;
     let with =
         |attended: bool, rules: Vec<Grant>| Permissions { otherwise: Level::Ask, rules, attended };
     let exact =
@@ -88,27 +92,27 @@ async fn agents_are_offered_what_they_may_call() {
     let rules = || vec![rule("read", Level::Allow), rule("git", Level::Refuse), exact.clone()];
     let all =
         ["context.fts_search", "edit", "http_get", "list", "read", "search", "shell", "write"];
-    assert_eq!(tools(&host, "chat", &with(true, rules())), all);
-    let code = tools(&host, "code", &with(true, rules()));
+    assert_eq!(tools(&executor, "chat", &with(true, rules())), all);
+    let code = tools(&executor, "code", &with(true, rules()));
     assert!(code.contains(&"propose_plan".to_owned()) && code.len() == all.len() + 1, "{code:?}");
-    assert_eq!(tools(&host, "chat", &with(false, rules())), ["read", "shell"]);
-    assert_eq!(tools(&host, "research", &with(true, rules())), ["read", "shell"]);
+    assert_eq!(tools(&executor, "chat", &with(false, rules())), ["read", "shell"]);
+    assert_eq!(tools(&executor, "research", &with(true, rules())), ["read", "shell"]);
     // Who types that they want to be asked is asked; where nobody is there, there is no point.
     let asked = vec![rule("context.fts_search", Level::Ask), rule("git", Level::Refuse)];
-    assert_eq!(tools(&host, "research", &with(true, asked.clone())), ["context.fts_search"]);
-    assert!(tools(&host, "research", &with(false, asked)).is_empty());
-    let research = tools(&host, "research", &Permissions::allow_all());
+    assert_eq!(tools(&executor, "research", &with(true, asked.clone())), ["context.fts_search"]);
+    assert!(tools(&executor, "research", &with(false, asked)).is_empty());
+    let research = tools(&executor, "research", &Permissions::allow_all());
     assert!(!research.contains(&"propose_plan".to_owned()), "{research:?}");
     drop(fs::remove_dir_all(&folder));
 }
 
 #[tokio::test]
 async fn tools_that_are_only_named_are_told_of_and_those_that_are_not_there_are_refused() {
-    let (host, folder) = host("named").await;
+    let (executor, folder) = executor("named").await;
     let permissions = Permissions::allow_all();
     let configured = |tools: Value| {
         let config = json!({ "tools": tools }).into();
-        let configured = host.configure(&decl("research"), &config, &permissions);
+        let configured = executor.configure(&decl("research"), &config, &permissions);
         configured.map(|config| config.read::<Value>().expect("it is JSON"))
     };
     let own = json!({ "name": "read", "about": "Mine." });
@@ -132,30 +136,32 @@ async fn more_tools_than_an_agent_takes_are_left_out_and_named() {
         fs::write(folder.join("many.sh"), MANY).expect("it is written");
         let list = json!({ "mcpServers": { "many": { "command": "sh", "args": ["many.sh"] } } });
         fs::write(folder.join(".mcp.json"), list.to_string()).expect("it is written");
-        let servers = mcp::Config::read(&folder.join(".mcp.json")).expect("it can be read");
-        Some(Approved { servers, names: vec!["many".into()], limits: McpLimits::default() })
+        let servers = mcp::McpServerList::read(&folder.join(".mcp.json")).expect("it can be read");
+        Some(ApprovedServers { servers, names: vec!["many".into()], limits: McpLimits::default() })
     };
-    let (host, folder) = hosting("many", servers).await;
+    let (executor, folder) = hosting("many", servers).await;
     let permissions = Permissions::allow_all();
-    let (offered, left_out) =
-        (tools(&host, "research", &permissions), host.left_out(&decl("research"), &permissions));
-    let own = host.0.tools.specs().len() - 70 - 1;
+    let (offered, left_out) = (
+        tools(&executor, "research", &permissions),
+        executor.left_out(&decl("research"), &permissions),
+    );
+    let own = executor.0.tools.specs().len() - 70 - 1;
     assert_eq!((offered.len(), left_out.len()), (MAX_TOOLS, own + 70 - MAX_TOOLS));
     assert!(offered.iter().take(own).all(|name| !name.starts_with("mcp.")), "{offered:?}");
     assert_eq!(left_out.last().map(|name| &**name), Some("mcp.many.t79"));
-    assert_eq!(tools(&host, "chat", &permissions).len(), own + 70);
-    assert!(host.left_out(&decl("chat"), &permissions).is_empty());
-    drop(host);
+    assert_eq!(tools(&executor, "chat", &permissions).len(), own + 70);
+    assert!(executor.left_out(&decl("chat"), &permissions).is_empty());
+    drop(executor);
     drop(fs::remove_dir_all(&folder));
 }
 
 #[tokio::test]
 async fn instructions_are_added_where_they_are_wanted_and_not_said() {
-    let (host, folder) = host("instructions").await;
+    let (executor, folder) = executor("instructions").await;
     let given = json!({ "tools": [], "instructions": [] });
     let permissions = Permissions::allow_all();
     let configured = |agent: &str, config: Value| {
-        let config = host.configure(&decl(agent), &config.into(), &permissions);
+        let config = executor.configure(&decl(agent), &config.into(), &permissions);
         config.expect("it is fine").read::<Value>().expect("it is JSON")
     };
     assert_eq!(configured("chat", given.clone()), given);

@@ -11,13 +11,13 @@ use pointsman_kernel::{
 };
 
 use super::{
-    super::{Host, Inner},
+    super::{Inner, LocalExecutor},
     failed, index,
     ledger::Account,
 };
 use crate::{
     effect::Permit,
-    model::{ProgressSink, Question},
+    model::{ModelRequest, ProgressSink},
     store::RunId,
     tool::{TRAILER, unfiltered},
 };
@@ -55,50 +55,50 @@ pub(super) struct Committed {
 
 /// Returns the files that a run has changed and that are not committed; none outside a
 /// repository.
-pub(super) async fn changes(host: &Host, run: &RunId) -> Result<Vec<Changed>, String> {
+pub(super) async fn changes(executor: &LocalExecutor, run: &RunId) -> Result<Vec<Changed>, String> {
     // Commands see nothing above the workspace, so only its own repository counts.
-    if host.0.tools.root().join(".git").symlink_metadata().is_err() {
+    if executor.0.tools.root().join(".git").symlink_metadata().is_err() {
         return Ok(Vec::new());
     }
-    git(host, &["rev-parse", "--is-inside-work-tree"]).await?;
-    let Inner { agents, store, tools, accounts, .. } = &*host.0;
+    git(executor, &["rev-parse", "--is-inside-work-tree"]).await?;
+    let Inner { agents, store, tools, accounts, .. } = &*executor.0;
     let account = Account::read(accounts.take(run), agents, &**store, run, tools).await?;
     let ledger = account.ledger();
     let mut changed = Vec::new();
-    for (path, is_new) in pending(host, &ledger.paths()).await? {
-        let content = host.0.tools.content(Path::new(&path)).unwrap_or_else(|| NONE.into());
+    for (path, is_new) in pending(executor, &ledger.paths()).await? {
+        let content = executor.0.tools.content(Path::new(&path)).unwrap_or_else(|| NONE.into());
         // What cannot be compared is nobody's to commit.
-        let committed = committed(host, &path, is_new).await;
+        let committed = committed(executor, &path, is_new).await;
         let own = committed.is_some_and(|committed| ledger.owns(&path, &committed, &content));
         changed.push(Changed { path, own, content });
     }
-    host.0.accounts.keep(run.clone(), account);
+    executor.0.accounts.keep(run.clone(), account);
     Ok(changed)
 }
 
 /// Returns the digest of a file as it was committed last.
-async fn committed(host: &Host, path: &str, is_new: bool) -> Option<String> {
+async fn committed(executor: &LocalExecutor, path: &str, is_new: bool) -> Option<String> {
     if is_new {
         return Some(NONE.into());
     }
-    shown(host, &format!("HEAD:./{path}")).await
+    shown(executor, &format!("HEAD:./{path}")).await
 }
 
 /// Returns the digest of a file as git holds it, if it does.
-async fn shown(host: &Host, place: &str) -> Option<String> {
-    let bytes = usize::try_from(host.0.tools.file_limit()).unwrap_or(usize::MAX);
-    let content = host.0.tools.own_git(&["show", place], GIT, bytes).await;
+async fn shown(executor: &LocalExecutor, place: &str) -> Option<String> {
+    let bytes = usize::try_from(executor.0.tools.file_limit()).unwrap_or(usize::MAX);
+    let content = executor.0.tools.own_git(&["show", place], GIT, bytes).await;
     content.ok().map(|bytes| crate::tool::digest(&bytes))
 }
 
 /// Returns which of these files differ from the last commit and are not ignored, and
 /// whether they are not in it at all.
-async fn pending(host: &Host, paths: &[&str]) -> Result<Vec<(String, bool)>, String> {
+async fn pending(executor: &LocalExecutor, paths: &[&str]) -> Result<Vec<(String, bool)>, String> {
     if paths.is_empty() {
         return Ok(Vec::new());
     }
     let status = ["status", "--porcelain=v1", "-z", "--no-renames", "-uall"];
-    let listed = git_over(host, &status, paths).await?;
+    let listed = git_over(executor, &status, paths).await?;
     let entry = |line: &str| {
         let is_new = line.starts_with("??") || line.starts_with('A');
         line.get(3..).map(|path| (path.to_owned(), is_new))
@@ -109,7 +109,7 @@ async fn pending(host: &Host, paths: &[&str]) -> Result<Vec<(String, bool)>, Str
 /// Commits the run's own changes, and says what is left out. Where commands ran since they
 /// were found, those may have changed them.
 pub(super) async fn commit(
-    host: &Host,
+    executor: &LocalExecutor,
     permit: &Permit,
     changed: &[Changed],
     commanded: bool,
@@ -123,7 +123,7 @@ pub(super) async fn commit(
     if own.is_empty() {
         return committed;
     }
-    match make(host, permit, &own, commanded, &mut committed.usage).await {
+    match make(executor, permit, &own, commanded, &mut committed.usage).await {
         Ok(Some(action)) => {
             committed.made = true;
             committed.actions.push(action);
@@ -140,7 +140,7 @@ pub(super) async fn commit(
 
 /// Commits files by way of the index, so that nothing gets in which was written since.
 async fn make(
-    host: &Host,
+    executor: &LocalExecutor,
     permit: &Permit,
     own: &[&Changed],
     commanded: bool,
@@ -148,7 +148,7 @@ async fn make(
 ) -> Result<Option<String>, String> {
     let names: Vec<&str> = own.iter().map(|it| it.path.as_str()).collect();
     // What this hook staged before a stop is its own; the rest is a person's.
-    if index::read(host).await?.keys().any(|path| !names.contains(&path.as_str())) {
+    if index::read(executor).await?.keys().any(|path| !names.contains(&path.as_str())) {
         let left = match names.len() {
             1 => "1 file is".to_owned(),
             count => format!("{count} files are"),
@@ -156,60 +156,67 @@ async fn make(
         return Err(format!("the git index has changes of others, so {left} left to you"));
     }
     // A command may have put them back since.
-    let pending = pending(host, &names).await?;
+    let pending = pending(executor, &names).await?;
     let names: Vec<&str> = pending.iter().map(|(path, _)| path.as_str()).collect();
     if names.is_empty() {
         return Ok(None);
     }
-    let staged = index::Staged::add(host, &names).await?;
+    let staged = index::Staged::add(executor, &names).await?;
     let made = async {
         let unchanged = own.iter().filter(|it| !commanded && names.contains(&it.path.as_str()));
         for Changed { path, content, .. } in unchanged {
-            let staged = shown(host, &format!(":./{path}")).await;
+            let staged = shown(executor, &format!(":./{path}")).await;
             if staged.as_deref().unwrap_or(NONE) != content {
                 return Err(format!(
                     "{path} was changed by another program, so nothing is committed"
                 ));
             }
         }
-        let message = message(host, permit, &names, usage).await;
-        staged.check(host).await?;
+        let message = message(executor, permit, &names, usage).await;
+        staged.check(executor).await?;
         let trailer = format!("{TRAILER}\nPointsman-Run: {}", permit.run);
-        git(host, &["commit", "--quiet", "-m", &message, "-m", &trailer]).await?;
+        git(executor, &["commit", "--quiet", "-m", &message, "-m", &trailer]).await?;
         Ok(message)
     };
     let message = match made.await {
         Ok(message) => message,
         Err(why) => {
-            staged.undo(host).await;
+            staged.undo(executor).await;
             return Err(why);
         }
     };
-    let id = git(host, &["rev-parse", "--short", "HEAD"]).await.unwrap_or_default();
+    let id = git(executor, &["rev-parse", "--short", "HEAD"]).await.unwrap_or_default();
     let count = names.len();
     let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
     Ok(Some(format!("committed {files} as {}: {message}", id.trim())))
 }
 
 /// Returns a line that says what is committed: a model's, or a plain one.
-async fn message(host: &Host, permit: &Permit, own: &[&str], usage: &mut Usage) -> String {
+async fn message(
+    executor: &LocalExecutor,
+    permit: &Permit,
+    own: &[&str],
+    usage: &mut Usage,
+) -> String {
     let plain = match own {
         [path] => tidy(&format!("Change {path}")).unwrap_or_else(|| "Change a file".into()),
         _ => format!("Change {} files", own.len()),
     };
-    if !host.0.model.writes() {
+    if !executor.0.model.writes() {
         return plain;
     }
-    let hooks = &host.0.hooks;
+    let hooks = &executor.0.hooks;
     let difference = ["diff", "--cached"];
-    let text = host.0.tools.own_text(&difference, GIT, hooks.diff_bytes).await.unwrap_or_default();
+    let text =
+        executor.0.tools.own_text(&difference, GIT, hooks.diff_bytes).await.unwrap_or_default();
     let list = own.join("\n");
     let asked = format!("Files:\n{list}\n\nDifference:\n{text}");
     let prompt =
         Prompt { system: SYSTEM.into(), messages: vec![Message::User(asked)], ..Prompt::default() };
-    let question = Question { prompt, tools: Vec::new(), key: format!("{permit}-message") };
+    let question = ModelRequest { prompt, tools: Vec::new(), key: format!("{permit}-message") };
     let limit = Duration::from_millis(hooks.message_ms);
-    let asking = tokio::time::timeout(limit, host.0.model.ask(question, ProgressSink::nobody()));
+    let asking =
+        tokio::time::timeout(limit, executor.0.model.ask(question, ProgressSink::nobody()));
     let Ok(done) = asking.await else {
         tracing::warn!(
             limit_ms = hooks.message_ms,
@@ -243,21 +250,21 @@ fn tidy(text: &str) -> Option<String> {
 }
 
 /// Runs git, and returns what it wrote.
-pub(super) async fn git(host: &Host, arguments: &[&str]) -> Result<String, String> {
-    let read = host.0.tools.own_git(arguments, GIT, LIST).await?;
+pub(super) async fn git(executor: &LocalExecutor, arguments: &[&str]) -> Result<String, String> {
+    let read = executor.0.tools.own_git(arguments, GIT, LIST).await?;
     String::from_utf8(read).map_err(|_| "a file name is not UTF-8".into())
 }
 
 /// Runs git over files, whose names it takes to the letter.
 pub(super) async fn git_over(
-    host: &Host,
+    executor: &LocalExecutor,
     arguments: &[&str],
     paths: &[&str],
 ) -> Result<String, String> {
     let literal: Vec<String> = paths.iter().map(|path| format!(":(literal){path}")).collect();
     let literal = literal.iter().map(String::as_str);
     let arguments: Vec<&str> = arguments.iter().copied().chain(["--"]).chain(literal).collect();
-    git(host, &arguments).await
+    git(executor, &arguments).await
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use pointsman_kernel::{
 use crate::{
     store::{RunId, Store},
     timeline::{Projector, TimelineKind},
-    tool::{Arguments, ToolKind, Tools},
+    tool::{Arguments, ToolKind, WorkspaceTools},
 };
 
 /// Runs whose journals are kept as far as they were read.
@@ -40,7 +40,7 @@ pub(super) struct Account {
 
 /// The accounts of the last runs, so that after each batch only what is new is read.
 #[derive(Default)]
-pub(in crate::host) struct Accounts(Mutex<Vec<(RunId, Account)>>);
+pub(in crate::local_executor) struct Accounts(Mutex<Vec<(RunId, Account)>>);
 
 impl Accounts {
     /// Takes a run's account out, if there is one.
@@ -67,7 +67,7 @@ impl Account {
         agents: &Agents,
         store: &dyn Store,
         run: &RunId,
-        tools: &Tools,
+        tools: &WorkspaceTools,
     ) -> Result<Self, String> {
         let mut account = match known {
             Some(known) => known,
@@ -131,7 +131,7 @@ impl Ledger {
 }
 
 /// Returns what an answer says of files.
-fn deed(kind: &TimelineKind, tools: &Tools) -> Option<Deed> {
+fn deed(kind: &TimelineKind, tools: &WorkspaceTools) -> Option<Deed> {
     let TimelineKind::Answered { answer, call, .. } = kind else { return None };
     match &**answer {
         Answer::Own(report) => {
@@ -149,7 +149,7 @@ fn deed(kind: &TimelineKind, tools: &Tools) -> Option<Deed> {
 }
 
 /// Returns the change of which the last line of a result tells.
-fn change(call: &ToolCall, output: &str, tools: &Tools) -> Option<Deed> {
+fn change(call: &ToolCall, output: &str, tools: &WorkspaceTools) -> Option<Deed> {
     let path = tools.plain(Arguments::of(call)?.text("path")?)?;
     let said = output.trim_end().rsplit('\n').next()?.strip_prefix(CONTENT)?;
     let (before, after) = said.strip_suffix(']')?.split_once(" -> ")?;
