@@ -21,12 +21,12 @@ pub use work::{is_aside, question};
 use std::{collections::BTreeMap, future::poll_fn, pin::pin, sync::Arc, time::Duration};
 
 use pointsman_kernel::{
-    Short, Took,
+    Shortfall, StepResult,
     agents::{Agents, Program},
     body::Body,
     chart::Charge,
-    erased::{AnyRun, NotStepped, Stepped},
-    event::{Begun, Event, Pauser},
+    erased::{AnyRun, AppliedStep, StepError},
+    event::{Event, Pauser, RunConfig},
     id::{Digest, EffectId, Seq},
     journal::Entry,
     replay::Divergence,
@@ -72,14 +72,14 @@ pub enum DriveError {
     },
     /// The first event was refused.
     #[error("the run cannot begin: {0}")]
-    NotBegun(#[source] NotStepped),
+    NotBegun(#[source] StepError),
     /// Going on was refused, which only another build's journal can bring about.
     #[error("run {run} cannot go on: {source}")]
     NotResumed {
         /// The run.
         run: RunId,
         /// Why.
-        source: NotStepped,
+        source: StepError,
     },
     /// Repeating the interrupted calls would exceed the budget.
     #[error("{}", in_short(.run, .short))]
@@ -87,7 +87,7 @@ pub enum DriveError {
         /// The run.
         run: RunId,
         /// What is missing.
-        short: Short,
+        short: Shortfall,
     },
     /// A grant was refused.
     #[error("run {run} takes no such grant: {source}")]
@@ -95,11 +95,11 @@ pub enum DriveError {
         /// The run.
         run: RunId,
         /// Why.
-        source: NotStepped,
+        source: StepError,
     },
 }
 
-fn in_short(run: &RunId, short: &Short) -> String {
+fn in_short(run: &RunId, short: &Shortfall) -> String {
     let calls = match short.charge {
         Charge::ModelCall => "model calls",
         _ => "tool calls",
@@ -142,7 +142,7 @@ pub struct Beginning {
     /// Events that it is to hear when it listens: letters, on disk with its first entry.
     pub words: Vec<Event<Body>>,
     /// Its first event.
-    pub begun: Begun,
+    pub begun: RunConfig,
 }
 
 /// A run that is being driven.
@@ -313,7 +313,7 @@ impl Driver {
         &mut self,
         event: Event<Body>,
         opening: Option<Opening>,
-    ) -> Result<Result<(), NotStepped>, DriveError> {
+    ) -> Result<Result<(), StepError>, DriveError> {
         Ok(self.commit(event, opening, &[]).await?.map(drop))
     }
 
@@ -324,17 +324,19 @@ impl Driver {
         event: Event<Body>,
         opening: Option<Opening>,
         again: &[EffectId],
-    ) -> Result<Result<(Took, Vec<Permit>), NotStepped>, DriveError> {
+    ) -> Result<Result<(StepResult, Vec<Permit>), StepError>, DriveError> {
         let raw = match to_raw_value(&event) {
             Ok(raw) => raw,
-            Err(error) => return Ok(Err(NotStepped::Unreadable(error.to_string()))),
+            Err(error) => return Ok(Err(StepError::Unreadable(error.to_string()))),
         };
         // 2. Step. 3. A late event changes nothing, and a refused one is told.
         let (seq, at) = (self.run.core().next, self.clock.now());
         let paused = self.run.core().paused;
         let before = self.is_watched().then(|| Before::of(&*self.run));
         let stepped = match self.run.step(&self.program, seq, at, event.clone()) {
-            Ok(Stepped { took: took @ Took::Ignored(_), .. }) => return Ok(Ok((took, Vec::new()))),
+            Ok(AppliedStep { result: took @ StepResult::Ignored(_), .. }) => {
+                return Ok(Ok((took, Vec::new())));
+            }
             Ok(stepped) => stepped,
             Err(refused) => return Ok(Err(refused)),
         };
@@ -373,7 +375,7 @@ impl Driver {
         if let Some(how) = self.run.core().ended {
             self.site.performer.ended(self.program.agent(), &self.id, how).await;
         }
-        Ok(Ok((Took::Applied, permits)))
+        Ok(Ok((StepResult::Applied, permits)))
     }
 
     fn append(&mut self, line: String, orders: &[Ordered]) -> Append {
@@ -427,10 +429,10 @@ impl Driver {
                 let event = arrived(event, self.clock.at(letter.at_ms));
                 self.commit(event, None, &[]).await?.map(|(took, _)| took)
             }
-            Err(error) => Err(NotStepped::Unreadable(error.to_string())),
+            Err(error) => Err(StepError::Unreadable(error.to_string())),
         };
         match took {
-            Ok(Took::Ignored(why)) => self.log(&why.to_string()),
+            Ok(StepResult::Ignored(why)) => self.log(&why.to_string()),
             Err(refused) => {
                 let why = refused.to_string();
                 self.log(&why);

@@ -27,7 +27,7 @@ use pointsman_kernel::{
     agents::Agents,
     body::Body,
     chart::Charge,
-    event::{Begun, Event},
+    event::{Event, RunConfig},
     id::Seq,
     journal::{Entry, body},
 };
@@ -143,7 +143,7 @@ impl Engine {
         let (agent, host) = (program.agent(), &self.host);
         let config = host.configure(agent, &config, &permissions)?;
         let id = new_run_id();
-        let begun = Begun {
+        let begun = RunConfig {
             chart: program.name().into(),
             version: program.version(),
             digest: program.digest(),

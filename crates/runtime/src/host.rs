@@ -23,7 +23,7 @@ use std::{
 };
 
 #[cfg(feature = "agents")]
-use pointsman_agents::{chat::Chat, research::Research};
+use pointsman_agents::{chat::ChatAgent, research::ResearchAgent};
 use pointsman_kernel::{
     agent::{FaultClass, ToolCall},
     agents::Agents,
@@ -219,13 +219,15 @@ impl Host {
 /// Returns the executors of shipped agents that are a host's own.
 #[cfg(feature = "tools")]
 fn shipped(host: &Weak<Inner>) -> Executors {
-    Executors::default().with::<Research>(Echo).with::<Chat>(AfterBatch(Weak::clone(host)))
+    Executors::default()
+        .with::<ResearchAgent>(Echo)
+        .with::<ChatAgent>(AfterBatch(Weak::clone(host)))
 }
 
 /// Returns the executors of shipped agents that are a host's own.
 #[cfg(all(feature = "agents", not(feature = "tools")))]
 fn shipped(_: &Weak<Inner>) -> Executors {
-    Executors::default().with::<Research>(Echo).with::<Chat>(Echo)
+    Executors::default().with::<ResearchAgent>(Echo).with::<ChatAgent>(Echo)
 }
 
 /// Without the feature `agents` none ships.

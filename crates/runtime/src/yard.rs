@@ -13,7 +13,7 @@ use std::{
 use pointsman_kernel::{
     agents::Program,
     body::Body,
-    chart::{Disposition, Refused},
+    chart::{Disposition, RefusedChart},
     event::Event,
     id::Digest,
 };
@@ -47,7 +47,7 @@ pub enum YardError {
     Store(#[from] StoreError),
     /// This build refuses the chart that the run was started with.
     #[error("this build refuses the chart of run {0}: {1}")]
-    Chart(RunId, Refused),
+    Chart(RunId, RefusedChart),
     /// Somebody else drives the run.
     #[error("run {0} is being driven by another process")]
     Held(RunId),

@@ -14,7 +14,7 @@ mod thumbnail;
 
 use std::{pin::Pin, sync::Arc, time::Duration};
 
-use pointsman_agents::explore::{Act, Bounds, Direction, Step, Tree};
+use pointsman_agents::explore::{Bounds, DeviceAction, Direction, RecordingStep, Tree};
 
 pub use appium::{
     Appium, CapsError, Server, Settings as AppiumSettings, server as appium_server,
@@ -45,10 +45,10 @@ pub trait Device: Send + Sync {
     fn install<'a>(&'a self, package: &'a str, file: &'a str) -> Reached<'a, ()>;
 
     /// Brings an app to the front, starting it if need be.
-    fn launch<'a>(&'a self, package: &'a str, key: &'a str) -> Reached<'a, Option<Step>>;
+    fn launch<'a>(&'a self, package: &'a str, key: &'a str) -> Reached<'a, Option<RecordingStep>>;
 
     /// Stops an app and starts it again.
-    fn restart<'a>(&'a self, package: &'a str, key: &'a str) -> Reached<'a, Option<Step>>;
+    fn restart<'a>(&'a self, package: &'a str, key: &'a str) -> Reached<'a, Option<RecordingStep>>;
 
     /// Reads the hierarchy of the screen.
     fn look(&self) -> Reached<'_, Look>;
@@ -57,7 +57,7 @@ pub trait Device: Send + Sync {
     fn picture(&self) -> Reached<'_, Option<Vec<u8>>>;
 
     /// Performs a gesture. The key is the same when it is asked for again after a crash.
-    fn act<'a>(&'a self, gesture: &'a Gesture, key: &'a str) -> Reached<'a, Option<Step>>;
+    fn act<'a>(&'a self, gesture: &'a Gesture, key: &'a str) -> Reached<'a, Option<RecordingStep>>;
 
     /// Returns whether it can tell by the key that a gesture was performed already. Where it
     /// cannot, nobody knows whether one that was interrupted took place.
@@ -151,7 +151,7 @@ pub struct Look {
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Gesture {
     /// What.
-    pub act: Act,
+    pub act: DeviceAction,
     /// On which element, by its ordinal in the last look.
     pub target: Option<usize>,
     /// Where that is.

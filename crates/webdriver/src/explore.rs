@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use pointsman_agents::explore::{Config, Explore, Report, Task};
+use pointsman_agents::explore::{ExploreAgent, ExploreConfig, ExploreReport, ExploreTask};
 use pointsman_kernel::{
     agent::{Fault, FaultClass},
     chart::Disposition,
@@ -57,8 +57,8 @@ impl Devices {
     }
 }
 
-impl Executor<Explore> for Devices {
-    fn perform(&self, permit: Permit, task: Task) -> Executing<Report> {
+impl Executor<ExploreAgent> for Devices {
+    fn perform(&self, permit: Permit, task: ExploreTask) -> Executing<ExploreReport> {
         let devices = self.clone();
         Box::pin(async move {
             let (report, usage) = devices.hand(&permit.run).await?.perform(task, &permit).await?;
@@ -98,7 +98,7 @@ pub(crate) fn remove(journal: &Path, run: &RunId) {
 }
 
 /// Reads what the run was configured with, from its first entry.
-async fn config(store: &dyn Store, run: &RunId) -> Result<Config, Fault> {
+async fn config(store: &dyn Store, run: &RunId) -> Result<ExploreConfig, Fault> {
     let fault = |message: String| Fault {
         class: FaultClass::Contract,
         repeatable: false,

@@ -20,7 +20,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use pointsman_agents::form::{Form, Report, Task};
+use pointsman_agents::form::{FormAgent, FormReport, FormTask};
 use pointsman_kernel::{
     agent::{Answer, Fault, FaultClass, ToolCall},
     body::Body,
@@ -90,8 +90,8 @@ impl Forms {
     }
 }
 
-impl Executor<Form> for Forms {
-    fn perform(&self, permit: Permit, task: Task) -> Executing<Report> {
+impl Executor<FormAgent> for Forms {
+    fn perform(&self, permit: Permit, task: FormTask) -> Executing<FormReport> {
         let forms = self.clone();
         Box::pin(async move {
             let room = forms.room(&permit.run).await.map_err(|trouble| Fault::from(&trouble))?;

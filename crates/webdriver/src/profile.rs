@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pointsman_agents::form::{Class, Fact, Kind, Profile};
+use pointsman_agents::form::{Fact, FieldKind, Profile, SensitiveKind};
 use pointsman_kernel::diagnostic::{Span, did_you_mean};
 use pointsman_runtime::config::{self, Problem};
 use thiserror::Error;
@@ -117,7 +117,7 @@ impl Written {
     ) {
         let (key, place): (&str, Span) = (name.get_ref(), span(name));
         self.places.insert(key.into(), place);
-        match (Kind::from_token(key), plain(value.get_ref())) {
+        match (FieldKind::from_token(key), plain(value.get_ref())) {
             (Some(kind), Some(text)) => drop(self.profile.values.insert(kind, text)),
             (Some(_), None) => found.push(wrong(key, value)),
             (None, _) => found.push(unknown(key, place)),
@@ -182,7 +182,8 @@ fn span<T>(value: &Spanned<T>) -> Span {
 }
 
 fn unknown(key: &str, place: Span) -> Problem {
-    let known = Kind::all().map(Kind::token).chain(["answers", "facts", "allow", "values"]);
+    let known =
+        FieldKind::all().map(FieldKind::token).chain(["answers", "facts", "allow", "values"]);
     let tokens: Vec<&str> = known.collect();
     let dashed = key.replace('_', "-");
     let hint = if tokens.contains(&dashed.as_str()) {
@@ -282,8 +283,8 @@ fn fact(name: &str, whole: &Spanned<DeValue<'_>>, found: &mut Vec<Problem>) -> O
     sound.then_some(fact)
 }
 
-fn allow(value: &Spanned<DeValue<'_>>, found: &mut Vec<Problem>) -> Vec<Class> {
-    let tokens: Vec<&str> = Class::ALL.iter().map(|class| class.token()).collect();
+fn allow(value: &Spanned<DeValue<'_>>, found: &mut Vec<Problem>) -> Vec<SensitiveKind> {
+    let tokens: Vec<&str> = SensitiveKind::ALL.iter().map(|class| class.token()).collect();
     let hint = format!("write a list of these: {}", tokens.join(", "));
     let Some(list) = value.get_ref().as_array() else {
         let message = "`allow` must be a list".into();
@@ -293,7 +294,7 @@ fn allow(value: &Spanned<DeValue<'_>>, found: &mut Vec<Problem>) -> Vec<Class> {
     let mut classes = Vec::new();
     for item in list {
         let token = item.get_ref().as_str().unwrap_or_default();
-        if let Some(class) = Class::from_token(token) {
+        if let Some(class) = SensitiveKind::from_token(token) {
             classes.push(class);
             continue;
         }

@@ -11,7 +11,7 @@ mod ledger;
 use std::{sync::Weak, time::Duration};
 
 use pointsman_agents::chat::{
-    Chat, CompletedTool, Report, Task,
+    ChatAgent, ChatReport, ChatTask, CompletedTool,
     after::{FAILED, LOOKING, RAN},
 };
 use pointsman_kernel::{
@@ -79,9 +79,9 @@ impl AfterTools {
 /// Carries out the hooks of the host that it belongs to.
 pub(super) struct AfterBatch(pub(super) Weak<Inner>);
 
-impl Executor<Chat> for AfterBatch {
-    fn perform(&self, permit: Permit, task: Task) -> Executing<Report> {
-        let (host, Task::PostTools { completed_tools }) = (self.0.upgrade().map(Host), task);
+impl Executor<ChatAgent> for AfterBatch {
+    fn perform(&self, permit: Permit, task: ChatTask) -> Executing<ChatReport> {
+        let (host, ChatTask::PostTools { completed_tools }) = (self.0.upgrade().map(Host), task);
         Box::pin(async move {
             match host {
                 Some(host) => Ok(after_tools(host, permit, completed_tools).await),
@@ -101,7 +101,7 @@ async fn after_tools(
     host: Host,
     permit: Permit,
     completed: Vec<CompletedTool>,
-) -> Reported<Report> {
+) -> Reported<ChatReport> {
     let hooks = &host.0.hooks;
     if hooks.commit || !hooks.after_tools.is_empty() {
         host.heed_record(&permit.run).await;
@@ -137,7 +137,7 @@ async fn after_tools(
         acted |= committed.made;
         actions.extend(committed.actions);
     }
-    Reported { report: Report::PostTools { action_taken: acted, actions }, usage }
+    Reported { report: ChatReport::PostTools { action_taken: acted, actions }, usage }
 }
 
 /// Logs what came to nothing, and returns it as a line of the report.

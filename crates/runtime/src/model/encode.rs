@@ -13,7 +13,7 @@ mod turns;
 
 pub use names::Names;
 
-use pointsman_kernel::prompt::Message;
+use pointsman_kernel::prompt::PromptMessage;
 use serde_json::Value;
 
 use super::{Protocol, Question, settings::Proposals, settings::Settings};
@@ -71,7 +71,7 @@ pub fn encode(protocol: Protocol, question: &Question, settings: &Settings) -> E
     };
     let native = form == Form::Tools;
     let called = prompt.messages.iter().filter(|_| native).flat_map(|message| match message {
-        Message::Assistant { calls, .. } => calls.as_slice(),
+        PromptMessage::Assistant { calls, .. } => calls.as_slice(),
         _ => &[],
     });
     let tools = offered.iter().filter(|_| native).map(|tool| &*tool.name);

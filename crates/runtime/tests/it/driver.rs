@@ -17,7 +17,7 @@ use pointsman_kernel::{
     agent::FaultClass,
     agents::Program,
     chart::{Chart, Disposition},
-    event::{Begun, Event},
+    event::{Event, RunConfig},
     governor::Permissions,
     id::Seq,
     journal::body,
@@ -65,10 +65,10 @@ impl Perform for World {
                 Done::tool(true, "main.rs:1: fn main()")
             }
             Task::Own(task) => {
-                let Ok(research::Task::Assemble { text, .. }) = task.read() else {
+                let Ok(research::ResearchTask::Assemble { text, .. }) = task.read() else {
                     panic!("it only assembles: {}", task.get());
                 };
-                Done::own(&research::Report::Assembled { text })
+                Done::own(&research::ResearchReport::Assembled { text })
             }
             _ => Done::fault(FaultClass::Contract, false, "not in this world"),
         };
@@ -81,9 +81,9 @@ fn research() -> (Arc<Program>, &'static str) {
     (Arc::new(crate::program(source)), source)
 }
 
-fn begun(chart: &Chart, permissions: Permissions) -> Begun {
+fn begun(chart: &Chart, permissions: Permissions) -> RunConfig {
     let goal = json!({ "goal": "Where is main?" });
-    Begun { tools: pointsman_agents::tools(), ..script::begun(chart, permissions, &goal) }
+    RunConfig { tools: pointsman_agents::tools(), ..script::begun(chart, permissions, &goal) }
 }
 
 fn site(store: &Arc<SqliteStore>, world: &Arc<World>) -> Site {
@@ -96,7 +96,12 @@ fn site(store: &Arc<SqliteStore>, world: &Arc<World>) -> Site {
     }
 }
 
-async fn begin_with(site: Site, program: (Arc<Program>, &str), id: RunId, begun: Begun) -> Driver {
+async fn begin_with(
+    site: Site,
+    program: (Arc<Program>, &str),
+    id: RunId,
+    begun: RunConfig,
+) -> Driver {
     let (program, source) = program;
     let beginning = Beginning {
         id,
@@ -197,7 +202,7 @@ async fn a_run_that_waits_for_a_person_is_let_go() {
     let source = pointsman_agents::chat::CHART;
     let chart = Arc::new(crate::program(source));
     let config = body(&json!({})).expect("it is JSON");
-    let begun = Begun { config, ..begun(&chart, Permissions::allow_all()) };
+    let begun = RunConfig { config, ..begun(&chart, Permissions::allow_all()) };
     let site = site(&store, &World::new(0));
     let mut driver = begin_with(site, (chart, source), new_run_id(), begun).await;
     assert_eq!(to_the_end(&mut driver).await, None);

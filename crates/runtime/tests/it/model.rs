@@ -12,7 +12,7 @@ mod transport;
 
 use pointsman_kernel::{
     agent::{Answer, Fault, FaultClass, Reply},
-    prompt::{Message, Prompt},
+    prompt::{Prompt, PromptMessage},
 };
 use pointsman_runtime::{
     model::{Model, Protocol, Question, Settings, Shown},
@@ -44,7 +44,7 @@ fn question(text: &str) -> Question {
     Question {
         prompt: Prompt {
             system: "Be brief.".into(),
-            messages: vec![Message::User(text.into())],
+            messages: vec![PromptMessage::User(text.into())],
             tools: vec!["context.fts_search".into()],
             schema: None,
             private: None,

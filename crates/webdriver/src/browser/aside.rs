@@ -6,7 +6,7 @@ use std::{
     sync::{MutexGuard, PoisonError},
 };
 
-use pointsman_agents::form::{Aside, Sighting, aside, pressable};
+use pointsman_agents::form::{Overlay, PageSnapshot, aside, pressable};
 use pointsman_runtime::clock::Stopwatch;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ impl Browser {
     }
 
     /// Keeps what can be pressed on the page.
-    pub(super) fn looked(&self, sighting: &Sighting) {
+    pub(super) fn looked(&self, sighting: &PageSnapshot) {
         self.asides().last = pressable(sighting);
     }
 
@@ -102,7 +102,7 @@ impl Browser {
         Ok(true)
     }
 
-    async fn is_gone(&self, found: &Aside) -> Result<bool, BrowserError> {
+    async fn is_gone(&self, found: &Overlay) -> Result<bool, BrowserError> {
         let begun = Stopwatch::start();
         loop {
             if self.told(&found.selector).await?.is_empty() {

@@ -7,7 +7,7 @@ use fantoccini::{
     elements::{Element, ElementRef},
     error::{CmdError, ErrorStatus},
 };
-use pointsman_agents::form::{Place, Seen};
+use pointsman_agents::form::{Control, EnclosingElement};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
@@ -92,8 +92,8 @@ pub(super) struct Reached {
 /// A field that was looked at by itself.
 #[derive(Debug, Deserialize)]
 pub(super) struct Alone {
-    pub(super) seen: Seen,
-    pub(super) places: Vec<Place>,
+    pub(super) seen: Control,
+    pub(super) places: Vec<EnclosingElement>,
 }
 
 impl Reached {

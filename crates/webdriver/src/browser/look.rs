@@ -1,6 +1,6 @@
 //! A look at a page: the script reports facts, and everything else is decided elsewhere.
 
-use pointsman_agents::form::Sighting;
+use pointsman_agents::form::PageSnapshot;
 use serde::Deserialize;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -38,7 +38,7 @@ pub(super) const ALONE: &str = concat!(
 #[derive(Debug, Deserialize)]
 pub(super) struct Look {
     #[serde(flatten)]
-    pub(super) sighting: Sighting,
+    pub(super) sighting: PageSnapshot,
     /// How far it has loaded.
     pub(super) ready: String,
     /// Which document it is.
@@ -49,7 +49,7 @@ pub(super) struct Look {
 
 impl Browser {
     /// Looks at the page that is open.
-    pub async fn look(&self) -> Result<Sighting, BrowserError> {
+    pub async fn look(&self) -> Result<PageSnapshot, BrowserError> {
         self.look_at_all().await.map(|seen| seen.sighting)
     }
 

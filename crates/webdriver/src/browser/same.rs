@@ -1,6 +1,6 @@
 //! What was read is what is touched: a field that is another by now is refused.
 
-use pointsman_agents::form::{Alone, Choice, Field, Shape, alone, document, said_by};
+use pointsman_agents::form::{Choice, Field, FieldReading, FieldShape, alone, document, said_by};
 
 use super::hand::Reached;
 
@@ -17,9 +17,9 @@ pub(super) fn differs(
         return Some("its document is another".into());
     }
     let now = now(field, reached)?;
-    let part = field.shape == Shape::Codes;
+    let part = field.shape == FieldShape::Codes;
     let same = match now.shape {
-        Shape::Text | Shape::Password | Shape::Number if part => true,
+        FieldShape::Text | FieldShape::Password | FieldShape::Number if part => true,
         now => now == field.shape,
     };
     if !same {
@@ -48,6 +48,6 @@ pub(super) fn choice_differs(choice: &Choice, reached: &Reached) -> Option<Strin
     Some(format!("it said {:?} and says {now:?} now", choice.label))
 }
 
-fn now(field: &Field, reached: &Reached) -> Option<Alone> {
+fn now(field: &Field, reached: &Reached) -> Option<FieldReading> {
     reached.alone.as_ref().map(|it| alone(&it.seen, &it.places, field.shape))
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::LazyLock, time::Duration};
 
-use pointsman_agents::form::{Field, Reader, Reading};
+use pointsman_agents::form::{Field, PageReader, PageReading};
 use pointsman_kernel::id::Digest;
 use pointsman_runtime::clock::Stopwatch;
 use reqwest::Url;
@@ -13,7 +13,7 @@ use super::{Browser, BrowserError, look::Look};
 /// Fields that are named when a page does not stand still.
 const NAMED: usize = 4;
 /// Made once: that takes longer than reading a page.
-static READER: LazyLock<Reader> = LazyLock::new(Reader::default);
+static READER: LazyLock<PageReader> = LazyLock::new(PageReader::default);
 
 /// A page that stands still.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub struct Stand {
     /// What it is known by: origin, path, and the fields that it shows; not their values.
     pub fingerprint: String,
     /// What it shows.
-    pub reading: Reading,
+    pub reading: PageReading,
     /// Which document it is: one that is loaded anew is another.
     pub document: f64,
     /// The HTTP status that the document came with, where the browser knows it.

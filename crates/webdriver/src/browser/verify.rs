@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path, sync::PoisonError};
 
-use pointsman_agents::form::{Field, Shape, kept};
+use pointsman_agents::form::{Field, FieldShape, kept};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -115,7 +115,7 @@ impl Browser {
 
 fn is_kept(field: &Field, wanted: &str, value: &str) -> bool {
     match field.shape {
-        Shape::File => files(wanted) == value,
+        FieldShape::File => files(wanted) == value,
         _ => kept(field, wanted, value),
     }
 }
@@ -125,13 +125,13 @@ fn is_kept(field: &Field, wanted: &str, value: &str) -> bool {
 fn unkept(field: &Field, wanted: &str, check: &Check) -> Option<String> {
     let typed = matches!(
         field.shape,
-        Shape::Text
-            | Shape::Textarea
-            | Shape::Password
-            | Shape::Number
-            | Shape::Date
-            | Shape::Time
-            | Shape::DatetimeLocal
+        FieldShape::Text
+            | FieldShape::Textarea
+            | FieldShape::Password
+            | FieldShape::Number
+            | FieldShape::Date
+            | FieldShape::Time
+            | FieldShape::DatetimeLocal
     );
     if !typed || check.editable || check.off {
         return None;
@@ -146,11 +146,11 @@ fn unkept(field: &Field, wanted: &str, check: &Check) -> Option<String> {
 fn value(field: &Field, check: &Check) -> String {
     let of = |at: &usize| field.options.get(*at).map(|choice| choice.value.as_str());
     match field.shape {
-        Shape::Radio => check.chosen.first().and_then(of).unwrap_or_default().to_owned(),
-        Shape::Listbox if !check.picked.is_empty() => {
+        FieldShape::Radio => check.chosen.first().and_then(of).unwrap_or_default().to_owned(),
+        FieldShape::Listbox if !check.picked.is_empty() => {
             check.picked.iter().filter_map(of).collect::<Vec<_>>().join("\n")
         }
-        Shape::Codes if !field.options.is_empty() => check.joined.clone(),
+        FieldShape::Codes if !field.options.is_empty() => check.joined.clone(),
         _ => check.value.clone(),
     }
 }

@@ -15,7 +15,7 @@ mod wire;
 
 use std::{sync::Mutex, time::Duration};
 
-use pointsman_agents::explore::{Platform, Step};
+use pointsman_agents::explore::{Platform, RecordingStep};
 
 pub use settings::{CapsError, Settings};
 pub use status::{Server, server, status};
@@ -90,11 +90,15 @@ impl Device for Appium {
         Box::pin(self.install_app(file))
     }
 
-    fn launch<'a>(&'a self, package: &'a str, _key: &'a str) -> Reached<'a, Option<Step>> {
+    fn launch<'a>(&'a self, package: &'a str, _key: &'a str) -> Reached<'a, Option<RecordingStep>> {
         Box::pin(async move { self.launch_app(package).await.map(|()| None) })
     }
 
-    fn restart<'a>(&'a self, package: &'a str, _key: &'a str) -> Reached<'a, Option<Step>> {
+    fn restart<'a>(
+        &'a self,
+        package: &'a str,
+        _key: &'a str,
+    ) -> Reached<'a, Option<RecordingStep>> {
         Box::pin(async move {
             self.stop_app(package).await?;
             self.launch_app(package).await.map(|()| None)
@@ -111,7 +115,11 @@ impl Device for Appium {
         Box::pin(async move { self.take_picture().await.map(Some) })
     }
 
-    fn act<'a>(&'a self, gesture: &'a Gesture, _key: &'a str) -> Reached<'a, Option<Step>> {
+    fn act<'a>(
+        &'a self,
+        gesture: &'a Gesture,
+        _key: &'a str,
+    ) -> Reached<'a, Option<RecordingStep>> {
         Box::pin(async move { self.perform(gesture).await.map(|()| None) })
     }
 

@@ -16,7 +16,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use pointsman_agents::explore::{Act, Direction, Step};
+use pointsman_agents::explore::{DeviceAction, Direction, RecordingStep};
 use pointsman_kernel::id::Digest;
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +43,7 @@ struct Stand {
     /// How often an action with several successors was taken, by state and action.
     taken: BTreeMap<String, u64>,
     /// The last action, by the key of the effect that asked for it.
-    last: Option<(String, Step)>,
+    last: Option<(String, RecordingStep)>,
 }
 
 impl Recording {
@@ -91,7 +91,7 @@ impl Recording {
     }
 
     /// Takes an action, and returns the step that it was.
-    fn take(&self, action: Action, key: &str) -> Result<Step, DeviceError> {
+    fn take(&self, action: Action, key: &str) -> Result<RecordingStep, DeviceError> {
         let mut stand = self.stand.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, step)) = stand.last.as_ref().filter(|(last, _)| last == key) {
             return Ok(step.clone());
@@ -99,7 +99,7 @@ impl Recording {
         let from = stand.at.clone();
         let action = self.graph.effective(&from, action);
         let to = self.successor(&mut stand, &from, &action);
-        let step = Step {
+        let step = RecordingStep {
             from,
             kind: action.kind.name().into(),
             node: action.node,
@@ -180,11 +180,15 @@ impl Device for Recording {
         now(Err(DeviceError::new(DeviceClass::InvalidArgument, message)))
     }
 
-    fn launch<'a>(&'a self, _package: &'a str, key: &'a str) -> Reached<'a, Option<Step>> {
+    fn launch<'a>(&'a self, _package: &'a str, key: &'a str) -> Reached<'a, Option<RecordingStep>> {
         now(self.take(Action::plain(Kind::Launch), key).map(Some))
     }
 
-    fn restart<'a>(&'a self, _package: &'a str, key: &'a str) -> Reached<'a, Option<Step>> {
+    fn restart<'a>(
+        &'a self,
+        _package: &'a str,
+        key: &'a str,
+    ) -> Reached<'a, Option<RecordingStep>> {
         now(self.take(Action::plain(Kind::Restart), key).map(Some))
     }
 
@@ -204,14 +208,14 @@ impl Device for Recording {
         now(Ok(None))
     }
 
-    fn act<'a>(&'a self, gesture: &'a Gesture, key: &'a str) -> Reached<'a, Option<Step>> {
+    fn act<'a>(&'a self, gesture: &'a Gesture, key: &'a str) -> Reached<'a, Option<RecordingStep>> {
         let kind = match gesture.act {
-            Act::Tap => Kind::Tap,
-            Act::LongPress => Kind::LongPress,
-            Act::Swipe => Kind::Swipe,
-            Act::Text => Kind::Text,
-            Act::Back => Kind::Back,
-            Act::Wait => Kind::Wait,
+            DeviceAction::Tap => Kind::Tap,
+            DeviceAction::LongPress => Kind::LongPress,
+            DeviceAction::Swipe => Kind::Swipe,
+            DeviceAction::Text => Kind::Text,
+            DeviceAction::Back => Kind::Back,
+            DeviceAction::Wait => Kind::Wait,
             _ => {
                 let message = "a recording does not know this gesture";
                 return now(Err(DeviceError::new(DeviceClass::InvalidArgument, message)));

@@ -2,7 +2,7 @@
 
 use std::sync::{PoisonError, atomic::Ordering::Relaxed};
 
-use pointsman_agents::form::{Control, Report};
+use pointsman_agents::form::{FormReport, NavigationControl};
 use pointsman_runtime::perform::Permit;
 use serde::Deserialize;
 
@@ -66,11 +66,11 @@ impl Room {
     /// Presses the control that leads on.
     pub(super) async fn press(
         &self,
-        control: &Control,
+        control: &NavigationControl,
         page: &str,
         origin: &str,
         permit: &Permit,
-    ) -> Result<Report, Trouble> {
+    ) -> Result<FormReport, Trouble> {
         let mut browser = self.here().await?;
         let browser = browser.as_mut().ok_or_else(super::room::gone)?;
         browser.stay_on(origin);
@@ -81,7 +81,7 @@ impl Room {
                 let document = super::room::known(&stand);
                 let Stand { fingerprint, origin, .. } = *stand;
                 let (complaint, shot) = (None, None);
-                return Ok(Report::Moved { fingerprint, origin, complaint, shot, document });
+                return Ok(FormReport::Moved { fingerprint, origin, complaint, shot, document });
             }
         };
         let mut words = told(&pressed);
@@ -98,7 +98,7 @@ impl Room {
         let document = super::room::known(&pressed.stand);
         let Stand { fingerprint, origin, .. } = pressed.stand;
         let fingerprint = if came_back { page.to_owned() } else { fingerprint };
-        Ok(Report::Moved { fingerprint, origin, complaint, shot, document })
+        Ok(FormReport::Moved { fingerprint, origin, complaint, shot, document })
     }
 
     /// Presses the control that sends the form. Returns whether the page took it, and what
@@ -299,7 +299,7 @@ pub(super) fn said(dialog: &Dialog) -> String {
 
 #[cfg(test)]
 mod tests {
-    use pointsman_agents::form::{Complaint, Reading};
+    use pointsman_agents::form::{Complaint, PageReading};
 
     use super::*;
 
@@ -309,7 +309,7 @@ mod tests {
             origin: "http://a.test".into(),
             title: String::new(),
             fingerprint: "one".into(),
-            reading: Reading::default(),
+            reading: PageReading::default(),
             document: 1.0,
             status: Some(200),
         };

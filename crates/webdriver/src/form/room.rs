@@ -9,7 +9,9 @@ use std::{
     },
 };
 
-use pointsman_agents::form::{Config, Field, NOT_PRESSED, Report, Shape, Source, Task};
+use pointsman_agents::form::{
+    Field, FieldShape, FormConfig, FormReport, FormTask, NOT_PRESSED, Source,
+};
 use pointsman_kernel::agent::{Fault, FaultClass};
 use pointsman_runtime::{
     clock::Stopwatch,
@@ -93,23 +95,27 @@ impl Room {
         &self.settings
     }
 
-    pub(super) async fn perform(&self, task: Task, permit: &Permit) -> Result<Report, Trouble> {
+    pub(super) async fn perform(
+        &self,
+        task: FormTask,
+        permit: &Permit,
+    ) -> Result<FormReport, Trouble> {
         match task {
-            Task::Settle { url } => self.settle(url.as_deref()).await,
-            Task::Extract => {
+            FormTask::Settle { url } => self.settle(url.as_deref()).await,
+            FormTask::Extract => {
                 let browser = self.here().await?;
                 let mut fields = open(browser.as_ref())?.now().await?.reading.fields;
                 for field in &mut fields {
                     self.secrets.hide_in_field(field);
                 }
-                Ok(Report::Fields(fields))
+                Ok(FormReport::Fields(fields))
             }
-            Task::Insert { field, from, origin } => {
+            FormTask::Insert { field, from, origin } => {
                 self.insert(field, &from, &origin, permit.again).await
             }
-            Task::Verify { field, from, origin } => self.verify(field, &from, &origin).await,
-            Task::Survey => self.survey().await,
-            Task::Press { control, page, origin } => {
+            FormTask::Verify { field, from, origin } => self.verify(field, &from, &origin).await,
+            FormTask::Survey => self.survey().await,
+            FormTask::Press { control, page, origin } => {
                 self.press(&control, &page, &origin, permit).await
             }
             _ => Err(Trouble::Call("this host cannot do that task".into())),
@@ -117,7 +123,7 @@ impl Room {
     }
 
     /// Looks what can be pressed. What a person agrees to is what is seen now.
-    async fn survey(&self) -> Result<Report, Trouble> {
+    async fn survey(&self) -> Result<FormReport, Trouble> {
         let mut browser = self.here().await?;
         let browser = browser.as_mut().ok_or_else(gone)?;
         let stand = browser.survey().await?;
@@ -135,7 +141,7 @@ impl Room {
         // A page that sends by itself what was filled in may be on its way meanwhile.
         let document = known(&browser.now().await?);
         let fingerprint = stand.fingerprint;
-        Ok(Report::Controls { controls, shot, fingerprint, document, note })
+        Ok(FormReport::Controls { controls, shot, fingerprint, document, note })
     }
 
     async fn insert(
@@ -144,9 +150,10 @@ impl Room {
         from: &Source,
         origin: &str,
         again: bool,
-    ) -> Result<Report, Trouble> {
+    ) -> Result<FormReport, Trouble> {
         let field = self.filled_late(field, from).await?;
-        let unfit = |why| Report::Inserted { digest: None, value: None, unfit: why, note: None };
+        let unfit =
+            |why| FormReport::Inserted { digest: None, value: None, unfit: why, note: None };
         let wanted = match value::of(&self.secrets, &field, from)? {
             Value::Fits(value) => value,
             Value::Unfit(why) => return Ok(unfit(Some(why))),
@@ -166,14 +173,14 @@ impl Room {
                 }
                 // One that was off from the start is left as any that cannot be filled.
                 Err(BrowserError::Off { .. }) if !field.disabled => {
-                    return Ok(Report::SwitchedOff { note: self.note(browser) });
+                    return Ok(FormReport::SwitchedOff { note: self.note(browser) });
                 }
                 inserted => inserted?,
             }
         }
         let digest = Some(self.secrets.vault().digest(&wanted).map_err(Trouble::Vault)?);
         let value = Some(wanted).filter(|_| !self.secrets.redacts());
-        Ok(Report::Inserted { digest, value, unfit: None, note: self.note(browser) })
+        Ok(FormReport::Inserted { digest, value, unfit: None, note: self.note(browser) })
     }
 
     async fn verify(
@@ -181,17 +188,17 @@ impl Room {
         field: Box<Field>,
         from: &Source,
         origin: &str,
-    ) -> Result<Report, Trouble> {
+    ) -> Result<FormReport, Trouble> {
         let field = self.filled_late(field, from).await?;
         let wanted = match value::of(&self.secrets, &field, from)? {
             Value::Fits(value) => value,
             // Nothing was to be put in.
             Value::None => {
-                return Ok(Report::Verified { kept: true, complaint: None, note: None });
+                return Ok(FormReport::Verified { kept: true, complaint: None, note: None });
             }
             Value::Unfit(why) => {
                 let complaint = Some(self.secrets.hide(&why));
-                return Ok(Report::Verified { kept: false, complaint, note: None });
+                return Ok(FormReport::Verified { kept: false, complaint, note: None });
             }
         };
         let browser = self.here().await?;
@@ -200,7 +207,7 @@ impl Room {
         self.secrets.typing(&wanted);
         let found = browser.verify(&field, &wanted).await?;
         let complaint = found.complaint.map(|words| self.secrets.hide(&words));
-        Ok(Report::Verified { kept: found.kept, complaint, note: self.note(browser) })
+        Ok(FormReport::Verified { kept: found.kept, complaint, note: self.note(browser) })
     }
 
     /// Returns what dialogs have said meanwhile.
@@ -214,7 +221,10 @@ impl Room {
     /// it offers may depend on another field, and come a moment after that was filled.
     async fn filled_late(&self, field: Box<Field>, from: &Source) -> Result<Box<Field>, Trouble> {
         let offers = field.options.iter().any(|it| !it.value.is_empty() && !it.disabled);
-        if field.shape != Shape::Select || (offers && !field.disabled) || *from == Source::Nothing {
+        if field.shape != FieldShape::Select
+            || (offers && !field.disabled)
+            || *from == Source::Nothing
+        {
             return Ok(field);
         }
         let browser = self.here().await?;
@@ -236,7 +246,7 @@ impl Room {
         }
     }
 
-    async fn settle(&self, url: Option<&str>) -> Result<Report, Trouble> {
+    async fn settle(&self, url: Option<&str>) -> Result<FormReport, Trouble> {
         let mut browser = self.browser.lock().await;
         if browser.is_none() {
             *browser = match self.left().await {
@@ -266,7 +276,7 @@ impl Room {
         self.windows.store(browser.windows().await?, Relaxed);
         let (fingerprint, origin, status) = (stand.fingerprint, stand.origin, stand.status);
         let title = self.secrets.hide(&stand.title);
-        Ok(Report::Settled { fingerprint, origin, title, status, document })
+        Ok(FormReport::Settled { fingerprint, origin, title, status, document })
     }
 
     /// Returns the run's browser: the one that is open, or one that a process which died
@@ -362,7 +372,7 @@ pub(super) fn gone() -> BrowserError {
 }
 
 /// Reads what the run was configured with, from its first entry.
-async fn config(store: &dyn Store, run: &RunId) -> Result<Config, Trouble> {
+async fn config(store: &dyn Store, run: &RunId) -> Result<FormConfig, Trouble> {
     let begun = begun(store, run).await?;
     let config = begun.and_then(|begun| serde_json::from_str(begun.config.get()).ok());
     config.ok_or(Trouble::Config)

@@ -8,7 +8,7 @@ use std::{
     time::SystemTime,
 };
 
-use pointsman_agents::form::{Config, Control, Field, Profile};
+use pointsman_agents::form::{Field, FormConfig, NavigationControl, Profile};
 
 use super::{hide::hidden, trouble::Trouble, vault::Vault};
 use crate::profile;
@@ -41,7 +41,7 @@ struct Stamp {
 }
 
 impl Secrets {
-    pub(super) fn new(config: &Config, vault: Vault) -> Self {
+    pub(super) fn new(config: &FormConfig, vault: Vault) -> Self {
         let redact = config.redact;
         let (profile, typed) = (Mutex::default(), Mutex::default());
         let (file, goal) = (PathBuf::from(&config.profile.file), config.goal.clone());
@@ -143,7 +143,7 @@ impl Secrets {
         }
     }
 
-    pub(super) fn hide_in_control(&self, control: &mut Control) {
+    pub(super) fn hide_in_control(&self, control: &mut NavigationControl) {
         if self.redact {
             self.hide_in_data(&mut control.attributes);
         }
@@ -169,15 +169,15 @@ mod tests {
         fs::write(&file, facts).unwrap_or_else(|error| panic!("{error}"));
         let run: pointsman_runtime::store::RunId =
             "r1".parse().unwrap_or_else(|error| panic!("{error}"));
-        let profile = pointsman_agents::form::Holds {
+        let profile = pointsman_agents::form::ProfileKeys {
             file: file.display().to_string(),
-            ..pointsman_agents::form::Holds::default()
+            ..pointsman_agents::form::ProfileKeys::default()
         };
         let goal = "a job".to_owned();
-        let config = Config { goal, profile, ..Config::default() };
+        let config = FormConfig { goal, profile, ..FormConfig::default() };
         let secrets = Secrets::new(&config, Vault::new(Path::new("/no/such/folder"), &run));
         let typed = |label: &str, text: &str| {
-            let shape = pointsman_agents::form::Shape::Textarea;
+            let shape = pointsman_agents::form::FieldShape::Textarea;
             let field = Field { label: label.into(), shape, ..Field::default() };
             let from = pointsman_agents::form::Source::Written { text: text.into() };
             match value::of(&secrets, &field, &from) {
@@ -200,7 +200,7 @@ mod tests {
         let run: pointsman_runtime::store::RunId =
             "r1".parse().unwrap_or_else(|error| panic!("{error}"));
         let text = |redact: bool| {
-            let config = Config { redact, ..Config::default() };
+            let config = FormConfig { redact, ..FormConfig::default() };
             let vault = Vault::new(Path::new("/no/such/folder"), &run);
             Secrets::new(&config, vault).text("kept:0")
         };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pointsman_agents::form::{Field, Kind, Source, fit};
+use pointsman_agents::form::{Field, FieldKind, Source, fit};
 
 use super::{secrets::Secrets, trouble::Trouble};
 use crate::profile;
@@ -29,7 +29,7 @@ pub(super) fn of(secrets: &Secrets, field: &Field, from: &Source) -> Result<Valu
                     format!("the text repeats the fact `{name}`, which is not for this field");
                 return Ok(Value::Unfit(why));
             }
-            (Kind::None, text)
+            (FieldKind::None, text)
         }
         Source::Profile { file, key } => {
             let profile = secrets.profile(Path::new(file))?;

@@ -19,7 +19,7 @@ mod web_runs;
 
 use std::{path::PathBuf, time::Duration};
 
-use pointsman_agents::explore::{Act, Direction, Element};
+use pointsman_agents::explore::{DeviceAction, Direction, Element};
 use pointsman_webdriver::device::{Appium, AppiumSettings, Device as _, Gesture, Look};
 use serde_json::{Value, json};
 
@@ -100,22 +100,22 @@ fn found<'l>(look: &'l Look, label: &str) -> (usize, &'l Element) {
 }
 
 /// A gesture on the element with this label.
-fn on(look: &Look, label: &str, act: Act) -> Gesture {
+fn on(look: &Look, label: &str, act: DeviceAction) -> Gesture {
     let (ordinal, element) = found(look, label);
     Gesture { act, target: Some(ordinal), bounds: element.bounds, ..Gesture::default() }
 }
 
 fn swipe(look: &Look, label: &str, direction: Direction) -> Gesture {
-    Gesture { direction: Some(direction), ..on(look, label, Act::Swipe) }
+    Gesture { direction: Some(direction), ..on(look, label, DeviceAction::Swipe) }
 }
 
 fn text(look: &Look, label: &str, text: &str) -> Gesture {
-    Gesture { text: Some(text.into()), ..on(look, label, Act::Tap) }
+    Gesture { text: Some(text.into()), ..on(look, label, DeviceAction::Tap) }
 }
 
 async fn tap(device: &Appium, label: &str) -> Look {
     let look = device.look().await.expect("a look");
-    device.act(&on(&look, label, Act::Tap), "").await.expect("a tap");
+    device.act(&on(&look, label, DeviceAction::Tap), "").await.expect("a tap");
     device.look().await.expect("a look")
 }
 

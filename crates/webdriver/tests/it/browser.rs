@@ -14,7 +14,7 @@ mod sliders;
 
 use std::{path::PathBuf, time::Duration};
 
-use pointsman_agents::form::{Choice, Field, Shape};
+use pointsman_agents::form::{Choice, Field, FieldShape};
 use pointsman_webdriver::browser::{Browser, BrowserError, Found, Pressed, Settings, Stand};
 use serde_json::Value;
 
@@ -67,7 +67,7 @@ impl Opened {
 }
 
 /// A field that nobody has read: it is known by its selector and its shape alone.
-fn field(shape: Shape, selector: &str) -> Field {
+fn field(shape: FieldShape, selector: &str) -> Field {
     Field { shape, selector: selector.into(), ..Field::default() }
 }
 

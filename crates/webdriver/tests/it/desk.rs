@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf, sync::Arc};
 
-use pointsman_agents::{explore::Explore, form::Form};
+use pointsman_agents::{explore::ExploreAgent, form::FormAgent};
 use pointsman_runtime::{
     engine::EngineConfig,
     executor::Executors,
@@ -56,7 +56,7 @@ impl Desk {
         let submit: Arc<dyn Tool> = Arc::new(SubmitTool::over(forms.clone()));
         tools.toolbox = tools.toolbox.with([submit]);
         let host = EngineConfig {
-            executors: Executors::default().with::<Form>(forms).with::<Explore>(devices),
+            executors: Executors::default().with::<FormAgent>(forms).with::<ExploreAgent>(devices),
             ..EngineConfig::new(model::Settings::new(Spec::quote()), tools)
         };
         self.session.host(host).unwrap_or_else(|error| panic!("a host: {error}"))

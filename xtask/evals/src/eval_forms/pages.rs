@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use anyhow::{Context, Result};
-use pointsman_agents::form::{Field, Kind, Reading, Sighting, fit};
+use pointsman_agents::form::{Field, FieldKind, PageReading, PageSnapshot, fit};
 use pointsman_webdriver::browser::{Browser, BrowserError, Found, Settings, address};
 use serde_json::Value;
 use tokio::runtime::Runtime;
@@ -55,7 +55,7 @@ impl<'a> Pages<'a> {
     }
 
     /// Opens a page that stands still by itself, and looks at it.
-    pub(crate) fn look(&self, file: &str) -> Result<Sighting> {
+    pub(crate) fn look(&self, file: &str) -> Result<PageSnapshot> {
         let path = self.data.join(file);
         let url = address(&path.to_string_lossy()).with_context(|| path.display().to_string())?;
         let browser = self.browser.as_ref().context("the browser was closed")?;
@@ -67,7 +67,7 @@ impl<'a> Pages<'a> {
     }
 
     /// Opens a page and reads it when it stands still.
-    pub(super) fn read(&self, file: &str) -> Result<Reading> {
+    pub(super) fn read(&self, file: &str) -> Result<PageReading> {
         let path = self.data.join(file);
         let url = address(&path.to_string_lossy()).with_context(|| path.display().to_string())?;
         let browser = self.browser.as_ref().context("the browser was closed")?;
@@ -82,7 +82,7 @@ impl<'a> Pages<'a> {
     /// way is told in words.
     pub(super) fn fill(&self, field: &Field, raw: &str) -> Result<Filled, String> {
         let browser = self.browser.as_ref().ok_or("the browser was closed")?;
-        let wanted = fit(field, raw, Kind::None).map_err(|unfit| unfit.to_string())?;
+        let wanted = fit(field, raw, FieldKind::None).map_err(|unfit| unfit.to_string())?;
         let (found, holds) = self
             .threads
             .block_on(async {

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use pointsman_agents::chat::Chat;
+use pointsman_agents::chat::ChatAgent;
 use pointsman_kernel::{
     agent::{Agent as _, ToolResult},
     body::Body,
@@ -215,7 +215,7 @@ fn a_strangers_tool_is_offered_checked_asked_for_described_and_called() {
     let settings = EngineConfig::new(model::Settings::new(model), tools);
     let host = session.host(settings).unwrap_or_else(|error| panic!("a host: {error}"));
     let permissions = Permissions { otherwise: Level::Ask, rules: Vec::new(), attended: true };
-    let offered = host.offered(&Chat::DECL, &permissions);
+    let offered = host.offered(&ChatAgent::DECL, &permissions);
     assert!(offered.iter().any(|spec| &*spec.name == "stamp"), "{offered:?}");
 
     let source = pointsman_agents::chat::CHART;

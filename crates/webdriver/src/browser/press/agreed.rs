@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pointsman_agents::form::Control;
+use pointsman_agents::form::NavigationControl;
 use serde::{Deserialize, Serialize};
 
 use super::Stand;
@@ -15,7 +15,7 @@ pub struct Agreed {
     /// What it was known by.
     fingerprint: String,
     /// What could be pressed.
-    controls: Vec<Control>,
+    controls: Vec<NavigationControl>,
 }
 
 impl Agreed {
@@ -33,8 +33,9 @@ impl Agreed {
         if (self.document - now.document).abs() > 0.0 {
             return Some("another page was loaded in its place".into());
         }
-        let find =
-            |controls: &[Control]| controls.iter().find(|it| it.selector == selector).map(bare);
+        let find = |controls: &[NavigationControl]| {
+            controls.iter().find(|it| it.selector == selector).map(bare)
+        };
         let Some(asked) = find(&self.controls) else {
             return Some("the control was not there when the page was read".into());
         };
@@ -57,18 +58,18 @@ impl Agreed {
 }
 
 /// Returns a control without what may change while it stays what it is.
-fn bare(control: &Control) -> Control {
-    Control { attributes: BTreeMap::new(), ..control.clone() }
+fn bare(control: &NavigationControl) -> NavigationControl {
+    NavigationControl { attributes: BTreeMap::new(), ..control.clone() }
 }
 
 #[cfg(test)]
 mod tests {
-    use pointsman_agents::form::{Does, Reading};
+    use pointsman_agents::form::{ControlRole, PageReading};
 
     use super::*;
 
-    fn stand(control: Control) -> Stand {
-        let reading = Reading { controls: vec![control], ..Reading::default() };
+    fn stand(control: NavigationControl) -> Stand {
+        let reading = PageReading { controls: vec![control], ..PageReading::default() };
         Stand {
             url: "http://a.test/x".into(),
             origin: "http://a.test".into(),
@@ -82,24 +83,25 @@ mod tests {
 
     #[test]
     fn a_yes_is_for_this_page_this_control_and_where_it_leads() {
-        let send = Control {
+        let send = NavigationControl {
             selector: "#go".into(),
             label: "Send".into(),
-            does: Does::Submit,
+            does: ControlRole::Submit,
             origin: Some("http://a.test".into()),
-            ..Control::default()
+            ..NavigationControl::default()
         };
         let before = stand(send.clone());
         let agreed = Agreed::of(&before);
         let differs = |now: &Stand| agreed.differs(now, "#go").unwrap_or_default();
         assert_eq!(differs(&before), "");
-        let pays = stand(Control { label: "Pay 500".into(), ..send.clone() });
+        let pays = stand(NavigationControl { label: "Pay 500".into(), ..send.clone() });
         assert_eq!(differs(&pays), "`Send` says `Pay 500` now");
-        let away = stand(Control { origin: Some("http://b.test".into()), ..send.clone() });
+        let away =
+            stand(NavigationControl { origin: Some("http://b.test".into()), ..send.clone() });
         assert_eq!(differs(&away), "`Send` leads to http://b.test now");
-        let script = stand(Control { does: Does::Button, ..send.clone() });
+        let script = stand(NavigationControl { does: ControlRole::Button, ..send.clone() });
         assert_eq!(differs(&script), "`Send` does something else now");
-        let gone = stand(Control { selector: "#other".into(), ..send });
+        let gone = stand(NavigationControl { selector: "#other".into(), ..send });
         assert_eq!(differs(&gone), "`Send` is not there any more");
         let anew = Stand { document: 2.0, ..before.clone() };
         assert_eq!(differs(&anew), "another page was loaded in its place");

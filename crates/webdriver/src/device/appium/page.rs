@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use pointsman_agents::explore::{Act, Bounds, Direction, Element, Platform, Tree};
+use pointsman_agents::explore::{Bounds, DeviceAction, Direction, Element, Platform, Tree};
 use reqwest::Url;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -156,8 +156,8 @@ impl Appium {
         let bounds = gesture.bounds.map(|it| [it.left, it.top, it.right, it.bottom]);
         let act = match gesture.act {
             _ if gesture.text.is_some() => "text",
-            Act::Swipe => "swipe",
-            Act::LongPress => "long_press",
+            DeviceAction::Swipe => "swipe",
+            DeviceAction::LongPress => "long_press",
             _ => "tap",
         };
         let what = "finding the element";
@@ -183,8 +183,8 @@ impl Appium {
             return self.fill(id, text).await;
         }
         match gesture.act {
-            Act::Swipe => self.scroll(at, gesture::direction(gesture)?).await,
-            Act::LongPress => {
+            DeviceAction::Swipe => self.scroll(at, gesture::direction(gesture)?).await,
+            DeviceAction::LongPress => {
                 self.click(at.middle(), self.settings.times.hold, "a long press").await
             }
             _ => self.click(at.middle(), Duration::ZERO, "tapping").await,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use pointsman_agents::explore::{Act, Direction, Screen};
+use pointsman_agents::explore::{DeviceAction, Direction, Screen};
 
 use super::{
     Recording,
@@ -72,7 +72,7 @@ fn known(graph: &Graph, id: &str) -> Vec<Known> {
     let Some(state) = graph.states.get(id) else { return Vec::new() };
     let mut known = Vec::new();
     let mut seen: HashSet<Action> = HashSet::new();
-    let mut add = |act: Act, action: Action| {
+    let mut add = |act: DeviceAction, action: Action| {
         let action = graph.effective(id, action);
         if !seen.insert(action.clone()) {
             return;
@@ -83,21 +83,21 @@ fn known(graph: &Graph, id: &str) -> Vec<Known> {
             known.push(Known { gesture, to: to.clone() });
         }
     };
-    add(Act::Back, Action::plain(Kind::Back));
-    add(Act::Launch, Action::plain(Kind::Launch));
-    add(Act::Wait, Action::plain(Kind::Wait));
+    add(DeviceAction::Back, Action::plain(Kind::Back));
+    add(DeviceAction::Launch, Action::plain(Kind::Launch));
+    add(DeviceAction::Wait, Action::plain(Kind::Wait));
     for (node, element) in state.tree.elements.iter().enumerate() {
         let on = |kind, direction| Action { kind, node: Some(node), direction, name: None };
-        add(Act::Tap, on(Kind::Tap, None));
+        add(DeviceAction::Tap, on(Kind::Tap, None));
         if element.long_clickable {
-            add(Act::LongPress, on(Kind::LongPress, None));
+            add(DeviceAction::LongPress, on(Kind::LongPress, None));
         }
         if element.editable {
-            add(Act::Text, on(Kind::Text, None));
+            add(DeviceAction::Text, on(Kind::Text, None));
         }
         if element.scrollable {
             for way in [Direction::Up, Direction::Down, Direction::Left, Direction::Right] {
-                add(Act::Swipe, on(Kind::Swipe, Some(way)));
+                add(DeviceAction::Swipe, on(Kind::Swipe, Some(way)));
             }
         }
     }
@@ -112,7 +112,9 @@ fn reach<'a>(graph: &'a Graph, known: &'a HashMap<String, Vec<Known>>) -> HashSe
     while let Some(at) = open.pop() {
         let outside = graph.states.get(at).is_some_and(|state| state.is_outside);
         let ways = known.get(at).into_iter().flatten();
-        let ways = ways.filter(|it| !outside || matches!(it.gesture.act, Act::Back | Act::Launch));
+        let ways = ways.filter(|it| {
+            !outside || matches!(it.gesture.act, DeviceAction::Back | DeviceAction::Launch)
+        });
         let there = ways.flat_map(|it| it.to.keys().map(String::as_str));
         // What was recorded on an element that no rule reaches counts as well.
         let recorded = graph.edges(at).filter(|(action, _)| {

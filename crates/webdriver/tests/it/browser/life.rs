@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pointsman_agents::form::Shape;
+use pointsman_agents::form::FieldShape;
 use pointsman_kernel::agent::FaultClass;
 use pointsman_webdriver::browser::{Attach, Browser, BrowserError, Left, Record, programs};
 use serde_json::{Value, json};
@@ -219,7 +219,7 @@ async fn holds_a_browser_until_it_is_killed() {
     browser.goto(page).await.expect("a page");
     browser.script("document.title = 'typed'", Vec::new()).await.expect("a script");
     // Whoever takes it over finds it in a frame.
-    browser.insert(&field(Shape::Text, "#frame >>> #a"), "x").await.expect("typed");
+    browser.insert(&field(FieldShape::Text, "#frame >>> #a"), "x").await.expect("typed");
     // Straight to the pipe: whoever reads it is this test's other half.
     std::io::stdout().write_all(b"\nopen\n").expect("a pipe");
     tokio::time::sleep(Duration::from_mins(1)).await;
