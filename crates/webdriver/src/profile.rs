@@ -73,14 +73,14 @@ impl ProfileError {
 
 /// A profile and where each of its keys stands.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Written {
+pub struct ProfileFile {
     /// The profile.
     pub profile: Profile,
     /// Where the keys at the top stand, by name.
     places: BTreeMap<String, Span>,
 }
 
-impl Written {
+impl ProfileFile {
     /// Returns what looks wrong with the values, with its place.
     pub fn doubts(&self) -> Vec<Problem> {
         let doubt = |(key, message): (String, String)| {
@@ -93,7 +93,7 @@ impl Written {
     }
 }
 
-impl Written {
+impl ProfileFile {
     /// Takes the values of `[values]`, which may as well stand at the top.
     fn values(&mut self, value: &Spanned<DeValue<'_>>, found: &mut Vec<Problem>) {
         let DeValue::Table(table) = value.get_ref() else {
@@ -131,7 +131,7 @@ pub fn read(path: &Path) -> Result<Profile, ProfileError> {
 }
 
 /// Reads a profile with the places of its keys, and its text.
-pub fn written(path: &Path) -> Result<(Written, String), ProfileError> {
+pub fn written(path: &Path) -> Result<(ProfileFile, String), ProfileError> {
     let failed = |source| ProfileError::Read { path: path.into(), source };
     if fs::metadata(path).map_err(failed)?.len() > MAX_BYTES {
         return Err(ProfileError::Long { path: path.into() });
@@ -152,11 +152,11 @@ pub fn is_open(path: &Path) -> bool {
 }
 
 /// Reads the text of a profile; every mistake is told, in order.
-pub fn parse(text: &str) -> Result<Written, Vec<Problem>> {
+pub fn parse(text: &str) -> Result<ProfileFile, Vec<Problem>> {
     let hint = "`pointsman profile example` prints a profile to start from";
     let document = config::document(text, hint)?;
     let mut found = Vec::new();
-    let mut read = Written::default();
+    let mut read = ProfileFile::default();
     for (name, value) in document.get_ref() {
         let (key, place): (&str, Span) = (name.get_ref(), span(name));
         match key {

@@ -3,7 +3,7 @@
 //! The shortest known way comes first, then delta debugging over the actions of the journal.
 //! The start of the app and its set-up stay. How often the result works is counted.
 
-mod stage;
+mod test_device;
 #[cfg(test)]
 mod tests;
 
@@ -13,9 +13,9 @@ use pointsman_agents::explore::{
 };
 use thiserror::Error;
 
-use crate::device::{DeviceError, Settings};
-use stage::Stage;
-pub use stage::StageError;
+use crate::device::{DeviceError, DeviceSettings};
+use test_device::TestDevice;
+pub use test_device::TestDeviceError;
 
 /// Tries by which a way is judged, and by which one is judged that does not always work.
 const TRIES: u32 = 5;
@@ -37,7 +37,7 @@ const SURER: u64 = 15;
 
 /// How much is tried.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct ReproduceOptions {
     /// How often the shortest way is verified; by default 5 times, and 20 times where an
     /// action on it was seen to come to different things or it did not always work.
     pub tries: Option<u32>,
@@ -45,7 +45,7 @@ pub struct Options {
     /// action of the way on which it was seen, at most 3,000.
     pub actions: Option<u64>,
     /// How long a device is given.
-    pub device: Settings,
+    pub device: DeviceSettings,
 }
 
 /// A way to make something happen again.
@@ -73,7 +73,7 @@ pub struct Reproducer {
 pub enum ReproduceError {
     /// There is no device to do it on.
     #[error(transparent)]
-    Stage(#[from] StageError),
+    Stage(#[from] TestDeviceError),
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
@@ -84,11 +84,11 @@ pub enum ReproduceError {
 pub async fn reproduce(
     config: &ExploreConfig,
     map: &AppMap,
-    options: &Options,
+    options: &ReproduceOptions,
 ) -> Result<Vec<Reproducer>, ReproduceError> {
-    let stage = Stage::new(config, &options.device)?;
+    let stage = TestDevice::new(config, &options.device)?;
     stage.open().await?;
-    let mut bench = Bench::new(map, stage);
+    let mut bench = TrialBudget::new(map, stage);
     let mut rest: u64 = map.mishaps.iter().map(|it| allowance(it.path.len())).sum();
     let mut left = options.actions.unwrap_or(rest);
     let mut found = Vec::new();
@@ -111,16 +111,16 @@ fn allowance(moves: usize) -> u64 {
 }
 
 /// Where ways are tried, within a budget.
-struct Bench<'a> {
+struct TrialBudget<'a> {
     map: &'a AppMap,
     /// What is known of where actions lead, with what the tries have shown.
     ways: PathModel,
-    stage: Stage,
+    stage: TestDevice,
     left: u64,
 }
 
-impl<'a> Bench<'a> {
-    fn new(map: &'a AppMap, stage: Stage) -> Self {
+impl<'a> TrialBudget<'a> {
+    fn new(map: &'a AppMap, stage: TestDevice) -> Self {
         Self { map, ways: PathModel::of(map), stage, left: 0 }
     }
 

@@ -98,6 +98,7 @@ pub(crate) struct Backoff {
 pub(crate) struct StateDraft {
     pub(crate) name: Name,
     /// Missing only where a finding says so.
+    #[serde(rename = "does")]
     pub(crate) kind: Option<Spanned<StateKindDraft>>,
     pub(crate) limits: AttemptLimits,
     pub(crate) tools: Option<Spanned<ToolsDraft>>,

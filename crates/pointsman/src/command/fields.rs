@@ -8,7 +8,7 @@ use pointsman_agents::form::{
     learnt::{KindCandidate, KindDecision},
 };
 use pointsman_webdriver::{
-    browser::{self, Settings, Stand},
+    browser::{self, BrowserSettings, StablePage},
     settings,
 };
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ impl Fields {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn settings(&self) -> Result<Settings, Error> {
+    fn settings(&self) -> Result<BrowserSettings, Error> {
         let folder = env::current_dir().unwrap_or_default();
         let mut settings = settings::browser(&place::settled(&folder)?.config.form);
         settings.visible |= self.visible;
@@ -84,7 +84,7 @@ impl Fields {
 }
 
 /// The page as JSON: every key is always there.
-fn object(stand: &Stand) -> Value {
+fn object(stand: &StablePage) -> Value {
     let reading = &stand.reading;
     let inside = reading.fields.iter().map(|it| field(reading, it, false));
     let outside = reading.outside.iter().map(|it| field(reading, it, true));
@@ -195,7 +195,7 @@ fn control(control: &NavigationControl) -> Value {
 }
 
 /// The page as a table for people.
-fn table(stand: &Stand) -> String {
+fn table(stand: &StablePage) -> String {
     let reading = &stand.reading;
     let mut text = String::new();
     // Writing to a string cannot fail.

@@ -6,7 +6,7 @@ use clap::Args;
 use pointsman_agents::explore::map::{AppMap, MishapKind};
 use pointsman_webdriver::{
     exploration::Exploration,
-    reproduce::{Options, Reproducer, reproduce},
+    reproduce::{ReproduceOptions, Reproducer, reproduce},
     settings,
 };
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ impl Reproduce {
         let session = globals.session()?;
         let explored = findings::explored(&session, &self.run)?;
         let device = settings::device(&place::user()?.explore);
-        let options = Options { tries: self.tries, actions: self.budget, device };
+        let options = ReproduceOptions { tries: self.tries, actions: self.budget, device };
         let found = reproduce(&explored.config, &explored.map, &options);
         let found = session.block_on(found);
         let found = found.map_err(|error| Error::Explore(ExploreError::Reproduce(error)))?;

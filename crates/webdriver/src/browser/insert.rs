@@ -13,9 +13,10 @@ use serde_json::{Value, json};
 
 use super::{
     Browser, BrowserError,
-    group::LOOK,
-    hand::{Held, Reached},
-    keys, same,
+    dom::{FieldContent, FieldState},
+    keys,
+    process_group::LOOK,
+    same,
 };
 
 /// How often a field is gone to that is replaced at every touch.
@@ -90,9 +91,9 @@ impl Browser {
         field: &Field,
         selector: &str,
         mut wants: Value,
-    ) -> Result<Reached, BrowserError> {
+    ) -> Result<FieldState, BrowserError> {
         wants["alone"] = json!(true);
-        let reached: Reached = self.hand("reach", selector, wants).await?;
+        let reached: FieldState = self.hand("reach", selector, wants).await?;
         let known = self.stood(selector, reached.document, &reached.complaints);
         if let Some(what) = same::differs(field, selector, &reached, known) {
             return Err(BrowserError::Changed { selector: selector.into(), what });
@@ -130,7 +131,7 @@ impl Browser {
         if reached.value == value {
             return Ok(());
         }
-        self.hand::<Held>("set", &field.selector, json!(value)).await.map(drop)
+        self.hand::<FieldContent>("set", &field.selector, json!(value)).await.map(drop)
     }
 
     /// Types a code into its boxes, one character each.

@@ -10,7 +10,7 @@ use std::{
 
 use pointsman_agents::form::{Field, FormConfig, NavigationControl, Profile};
 
-use super::{hide::hidden, trouble::Trouble, vault::Vault};
+use super::{error::TaskError, redaction::hidden, vault::Vault};
 use crate::profile;
 
 /// The shortest value that is worth hiding; a shorter one would blot out ordinary words.
@@ -69,9 +69,9 @@ impl Secrets {
 
     /// Returns the text that was written. Where texts are journaled as they are, none of
     /// them stands for another, whatever it looks like.
-    pub(super) fn text(&self, written: &str) -> Result<String, Trouble> {
+    pub(super) fn text(&self, written: &str) -> Result<String, TaskError> {
         if self.redact {
-            self.vault.text(written).map_err(Trouble::Vault)
+            self.vault.text(written).map_err(TaskError::Vault)
         } else {
             Ok(written.into())
         }
@@ -79,7 +79,7 @@ impl Secrets {
 
     /// Returns the name of a fact that a text repeats, although it is not for the field and
     /// nothing else in the question tells it.
-    pub(super) fn repeated(&self, field: &Field, text: &str) -> Result<Option<String>, Trouble> {
+    pub(super) fn repeated(&self, field: &Field, text: &str) -> Result<Option<String>, TaskError> {
         if self.file.as_os_str().is_empty() {
             return Ok(None);
         }
@@ -91,7 +91,7 @@ impl Secrets {
     }
 
     /// Returns a profile, which is read again when its file has changed.
-    pub(super) fn profile(&self, path: &Path) -> Result<Arc<Profile>, Trouble> {
+    pub(super) fn profile(&self, path: &Path) -> Result<Arc<Profile>, TaskError> {
         let stamp = fs::metadata(path).ok().map(|file| Stamp {
             path: path.into(),
             length: file.len(),
@@ -103,7 +103,7 @@ impl Secrets {
         {
             return Ok(Arc::clone(profile));
         }
-        let profile = Arc::new(profile::read(path).map_err(Trouble::Profile)?);
+        let profile = Arc::new(profile::read(path).map_err(TaskError::Profile)?);
         *kept = stamp.map(|stamp| (stamp, Arc::clone(&profile)));
         Ok(profile)
     }
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_text_that_repeats_a_fact_of_another_field_is_not_typed() {
-        use super::super::value::{self, Value};
+        use super::super::value::{self, FieldValue};
         let file = std::env::temp_dir().join(format!("pointsman-facts-{}", std::process::id()));
         let facts = "[facts]\niban = \"DE89 3704 0044 0532 0130 00\"\nwork = \"Built engines\"\n\
                      town = { value = \"Whitby Harbour\", for = [\"*\"] }\n";
@@ -181,8 +181,8 @@ mod tests {
             let field = Field { label: label.into(), shape, ..Field::default() };
             let from = pointsman_agents::form::Source::Written { text: text.into() };
             match value::of(&secrets, &field, &from) {
-                Ok(Value::Unfit(why)) => why,
-                Ok(Value::Fits(_)) => String::new(),
+                Ok(FieldValue::Unfit(why)) => why,
+                Ok(FieldValue::Fits(_)) => String::new(),
                 other => panic!("{other:?}"),
             }
         };
@@ -205,6 +205,6 @@ mod tests {
             Secrets::new(&config, vault).text("kept:0")
         };
         assert!(matches!(text(false).as_deref(), Ok("kept:0")));
-        assert!(matches!(text(true), Err(Trouble::Vault(_))));
+        assert!(matches!(text(true), Err(TaskError::Vault(_))));
     }
 }

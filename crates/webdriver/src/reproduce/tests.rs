@@ -10,8 +10,8 @@ use pointsman_agents::explore::{
 use pointsman_kernel::id::Digest;
 use serde_json::{Value, json};
 
-use super::{Bench, Options, Stage, allowance, reproduce};
-use crate::device::{Device as _, Gesture, Recording, Settings};
+use super::{ReproduceOptions, TestDevice, TrialBudget, allowance, reproduce};
+use crate::device::{Device as _, DeviceSettings, Gesture, Recording};
 
 /// A folder that is removed with its test.
 struct Folder(PathBuf);
@@ -136,8 +136,8 @@ fn a_crash_is_reduced_to_the_shortest_way_and_always_works() {
         let recording = Recording::open(&file, 1, None).expect("it opens");
         let map = wander(&config, &recording, 300).await;
         let crash = map.mishaps.iter().find(|it| it.kind == MishapKind::Crash).expect("a crash");
-        let stage = Stage::new(&config, &Settings::default()).expect("a stage");
-        let mut bench = Bench::new(&map, stage);
+        let stage = TestDevice::new(&config, &DeviceSettings::default()).expect("a stage");
+        let mut bench = TrialBudget::new(&map, stage);
         bench.left = 500;
         // Even where no shorter way is known.
         let longer = map.mishaps.iter().find(|it| it.kind == MishapKind::Crash).cloned();
@@ -159,8 +159,8 @@ fn a_crash_by_chance_tells_its_rate() {
         let map = wander(&config, &recording, 600).await;
         let crash = map.mishaps.iter().find(|it| it.kind == MishapKind::Crash).expect("a crash");
         assert!(crash.otherwise > 0, "it was seen to go well: {crash:?}");
-        let stage = Stage::new(&config, &Settings::default()).expect("a stage");
-        let mut bench = Bench::new(&map, stage);
+        let stage = TestDevice::new(&config, &DeviceSettings::default()).expect("a stage");
+        let mut bench = TrialBudget::new(&map, stage);
         bench.left = 5_000;
         let found = bench.reproduce(crash, None).await.expect("it is tried");
         assert_eq!(found.path.len(), 4);
@@ -177,8 +177,8 @@ fn the_budget_is_kept() {
         let recording = Recording::open(&file, 1, None).expect("it opens");
         let map = wander(&config, &recording, 300).await;
         let crash = map.mishaps.iter().find(|it| it.kind == MishapKind::Crash).expect("a crash");
-        let stage = Stage::new(&config, &Settings::default()).expect("a stage");
-        let mut bench = Bench::new(&map, stage);
+        let stage = TestDevice::new(&config, &DeviceSettings::default()).expect("a stage");
+        let mut bench = TrialBudget::new(&map, stage);
         bench.left = 5;
         let found = bench.reproduce(crash, None).await.expect("it is tried");
         assert!(found.cut_short && found.actions == 5, "{found:?}");
@@ -203,12 +203,13 @@ fn a_long_way_has_a_budget_for_all_its_tries() {
         let recording = Recording::open(&file, 1, None).expect("it opens");
         let map = walk(&config, &recording).await;
         let [crash] = map.mishaps.as_slice() else { panic!("one crash: {:?}", map.mishaps) };
-        let found = reproduce(&config, &map, &Options::default()).await.expect("it is tried");
+        let found =
+            reproduce(&config, &map, &ReproduceOptions::default()).await.expect("it is tried");
         let [found] = found.as_slice() else { panic!("one: {found:?}") };
         assert_eq!((found.path.len(), found.tries), (ROOMS + 1, 20));
         assert!((3..=17).contains(&found.held), "{found:?}");
         assert!(found.actions > 500 && found.actions <= allowance(crash.path.len()), "{found:?}");
-        let options = Options { actions: Some(300), ..Options::default() };
+        let options = ReproduceOptions { actions: Some(300), ..ReproduceOptions::default() };
         let found = reproduce(&config, &map, &options).await.expect("it is tried");
         assert!(found[0].cut_short && found[0].actions <= 300, "what a person sets is kept");
     });

@@ -39,16 +39,20 @@ impl Desk {
     }
 
     pub(crate) fn host(&self) -> Host {
-        self.host_with(browser::Settings::default())
+        self.host_with(browser::BrowserSettings::default())
     }
 
     /// A host that fills forms in such a browser.
-    pub(crate) fn host_with(&self, browser: browser::Settings) -> Host {
-        self.host_of(browser, device::Settings::default())
+    pub(crate) fn host_with(&self, browser: browser::BrowserSettings) -> Host {
+        self.host_of(browser, device::DeviceSettings::default())
     }
 
     /// A host whose runs have such browsers and devices.
-    pub(crate) fn host_of(&self, browser: browser::Settings, device: device::Settings) -> Host {
+    pub(crate) fn host_of(
+        &self,
+        browser: browser::BrowserSettings,
+        device: device::DeviceSettings,
+    ) -> Host {
         let (journal, store) = (self.session.journal(), self.session.store());
         let forms = Forms::new(browser, journal, Arc::clone(store));
         let devices = Devices::new(device, journal, Arc::clone(store));

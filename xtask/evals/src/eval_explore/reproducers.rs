@@ -12,8 +12,8 @@ use pointsman_agents::explore::{
     map::{AppMap, MapReader, Mishap, MishapKind},
 };
 use pointsman_webdriver::{
-    device::{Recording, Truth},
-    reproduce::{Options, Reproducer, reproduce},
+    device::{GroundTruth, Recording},
+    reproduce::{ReproduceOptions, Reproducer, reproduce},
 };
 
 use super::{files, percent, ride};
@@ -61,7 +61,7 @@ pub(crate) fn reproducers(data: &Path, seeds: u64, actions: u64, verbose: bool) 
                 reader.take(0, task, report);
             })?;
             let map = reader.map();
-            let found = runtime.block_on(reproduce(&config, &map, &Options::default()))?;
+            let found = runtime.block_on(reproduce(&config, &map, &ReproduceOptions::default()))?;
             for it in found.iter().filter(|it| it.mishap.kind == MishapKind::Crash) {
                 let told = tally.add(&judge, &map, it)?;
                 if verbose {
@@ -135,14 +135,14 @@ impl Tally {
 
 /// What a recording knows of its crashes.
 struct Judge<'a> {
-    truth: &'a Truth,
+    truth: &'a GroundTruth,
     recording: &'a Recording,
     /// Actions from the start to each state, by whatever may happen.
     far: HashMap<&'a str, usize>,
 }
 
 impl<'a> Judge<'a> {
-    fn new(recording: &'a Recording, truth: &'a Truth) -> Self {
+    fn new(recording: &'a Recording, truth: &'a GroundTruth) -> Self {
         let start = truth.initial.as_str();
         let mut far = HashMap::from([(start, 0)]);
         let mut next = VecDeque::from([start]);

@@ -25,7 +25,7 @@ use pointsman_kernel::{
     run::Run,
     step,
 };
-use pointsman_webdriver::device::{Device, Gesture, Recording, Truth};
+use pointsman_webdriver::device::{Device, Gesture, GroundTruth, Recording};
 use serde_json::{json, value::RawValue};
 
 /// Screens as the agent sees them, by state of the recording.
@@ -55,7 +55,7 @@ pub(super) fn explore(
     chart: &Chart,
     device: &Recording,
     screens: &mut Screens,
-    only: Option<&Truth>,
+    only: Option<&GroundTruth>,
     seed: u64,
 ) -> Result<Ride> {
     watched(chart, device, screens, only, seed, |_, _| {})
@@ -66,7 +66,7 @@ pub(super) fn watched(
     chart: &Chart,
     device: &Recording,
     screens: &mut Screens,
-    only: Option<&Truth>,
+    only: Option<&GroundTruth>,
     seed: u64,
     mut watch: impl FnMut(&ExploreTask, &ExploreReport),
 ) -> Result<Ride> {
@@ -129,7 +129,7 @@ pub(super) fn watched(
 fn perform(
     device: &Recording,
     screens: &mut Screens,
-    only: Option<&Truth>,
+    only: Option<&GroundTruth>,
     task: &ExploreTask,
     now: u64,
 ) -> Result<ExploreReport> {
@@ -171,7 +171,7 @@ fn perform(
 pub(super) fn look(
     device: &Recording,
     screens: &mut Screens,
-    only: Option<&Truth>,
+    only: Option<&GroundTruth>,
 ) -> Result<Arc<Screen>> {
     let at = device.at();
     if let Some(screen) = screens.get(&at) {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use anyhow::Result;
 use pointsman_agents::explore::{CandidateAction, DeviceAction, Foreground, Screen, offers};
-use pointsman_webdriver::device::{Device as _, Gesture, Recording, Truth};
+use pointsman_webdriver::device::{Device as _, Gesture, GroundTruth, Recording};
 
 use super::ride::{Screens, look, ready};
 
@@ -168,7 +168,7 @@ fn known_by(screen: &Screen) -> String {
 }
 
 /// Knows the graph, and goes to the nearest screen that was not seen.
-pub(super) fn oracle(device: &Recording, truth: &Truth, steps: u64) -> Result<Vec<String>> {
+pub(super) fn oracle(device: &Recording, truth: &GroundTruth, steps: u64) -> Result<Vec<String>> {
     let mut visited = vec![device.at()];
     let mut covered: HashSet<&String> = truth.screens.get(&device.at()).into_iter().collect();
     for now in 0..steps {

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use anyhow::{Context, Result};
 use pointsman_agents::form::{Field, FieldKind, PageReading, PageSnapshot, fit};
-use pointsman_webdriver::browser::{Browser, BrowserError, Found, Settings, address};
+use pointsman_webdriver::browser::{Browser, BrowserError, BrowserSettings, FieldCheck, address};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
@@ -20,7 +20,7 @@ pub(super) struct Filled {
     /// What was put in.
     pub(super) wanted: String,
     /// What the agent finds in it.
-    pub(super) found: Found,
+    pub(super) found: FieldCheck,
     /// What the page says that it holds.
     pub(super) holds: String,
 }
@@ -31,7 +31,7 @@ pub(crate) struct Pages<'a> {
     pub(super) index: Value,
     browser: Option<Browser>,
     threads: Runtime,
-    settings: Settings,
+    settings: BrowserSettings,
 }
 
 impl<'a> Pages<'a> {
@@ -40,7 +40,7 @@ impl<'a> Pages<'a> {
         let file = data.join("index.json");
         let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
         let index = serde_json::from_str(&text).with_context(|| file.display().to_string())?;
-        let mut settings = Settings::default();
+        let mut settings = BrowserSettings::default();
         settings.flags.push("--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1".into());
         let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let browser = Some(threads.block_on(Browser::open(&settings))?);

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use pointsman_agents::form::NavigationControl;
 use serde::{Deserialize, Serialize};
 
-use super::Stand;
+use super::StablePage;
 
 /// A page as it was when the way on was chosen. A yes to a control is a yes to this page.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct Agreed {
+pub struct AgreedPage {
     /// Which document it was.
     document: f64,
     /// What it was known by.
@@ -18,9 +18,9 @@ pub struct Agreed {
     controls: Vec<NavigationControl>,
 }
 
-impl Agreed {
+impl AgreedPage {
     /// Keeps what a page shows.
-    pub fn of(stand: &Stand) -> Self {
+    pub fn of(stand: &StablePage) -> Self {
         Self {
             document: stand.document,
             fingerprint: stand.fingerprint.clone(),
@@ -29,7 +29,7 @@ impl Agreed {
     }
 
     /// Returns what is different about the page, or about one of its controls.
-    pub fn differs(&self, now: &Stand, selector: &str) -> Option<String> {
+    pub fn differs(&self, now: &StablePage, selector: &str) -> Option<String> {
         if (self.document - now.document).abs() > 0.0 {
             return Some("another page was loaded in its place".into());
         }
@@ -68,9 +68,9 @@ mod tests {
 
     use super::*;
 
-    fn stand(control: NavigationControl) -> Stand {
+    fn stand(control: NavigationControl) -> StablePage {
         let reading = PageReading { controls: vec![control], ..PageReading::default() };
-        Stand {
+        StablePage {
             url: "http://a.test/x".into(),
             origin: "http://a.test".into(),
             title: String::new(),
@@ -91,8 +91,8 @@ mod tests {
             ..NavigationControl::default()
         };
         let before = stand(send.clone());
-        let agreed = Agreed::of(&before);
-        let differs = |now: &Stand| agreed.differs(now, "#go").unwrap_or_default();
+        let agreed = AgreedPage::of(&before);
+        let differs = |now: &StablePage| agreed.differs(now, "#go").unwrap_or_default();
         assert_eq!(differs(&before), "");
         let pays = stand(NavigationControl { label: "Pay 500".into(), ..send.clone() });
         assert_eq!(differs(&pays), "`Send` says `Pay 500` now");
@@ -103,9 +103,9 @@ mod tests {
         assert_eq!(differs(&script), "`Send` does something else now");
         let gone = stand(NavigationControl { selector: "#other".into(), ..send });
         assert_eq!(differs(&gone), "`Send` is not there any more");
-        let anew = Stand { document: 2.0, ..before.clone() };
+        let anew = StablePage { document: 2.0, ..before.clone() };
         assert_eq!(differs(&anew), "another page was loaded in its place");
-        let fields = Stand { fingerprint: "two".into(), ..before };
+        let fields = StablePage { fingerprint: "two".into(), ..before };
         assert_eq!(differs(&fields), "it shows other fields");
     }
 }

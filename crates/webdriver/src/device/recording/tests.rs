@@ -77,7 +77,8 @@ fn a_tap_acts_on_the_nearest_clickable_element() {
     assert_eq!(go(&player, DeviceAction::Tap, Some(2), "a"), "next");
     assert_eq!(go(&player, DeviceAction::Tap, Some(1), "b"), "next", "no edge: the screen stays");
     assert_eq!(go(&player, DeviceAction::Back, None, "c"), "next");
-    let step = player.take(Action::plain(Kind::Restart), "d").expect("it restarts");
+    let step =
+        player.take(RecordedAction::plain(RecordedActionKind::Restart), "d").expect("it restarts");
     assert_eq!((step.from.as_str(), step.to.as_str(), &*step.kind), ("next", "home", "restart"));
 }
 
@@ -138,7 +139,9 @@ fn chance_depends_on_seed_state_action_and_turn_alone() {
     let draws = |seed: u64, idle: bool| -> Vec<String> {
         let player = Recording::open(&file, seed, None).expect("it opens");
         let draw = |turn: u32| {
-            player.take(Action::plain(Kind::Restart), &format!("r{turn}")).expect("it restarts");
+            player
+                .take(RecordedAction::plain(RecordedActionKind::Restart), &format!("r{turn}"))
+                .expect("it restarts");
             if idle {
                 go(&player, DeviceAction::Back, None, &format!("i{turn}"));
             }

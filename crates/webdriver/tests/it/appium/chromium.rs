@@ -7,7 +7,9 @@ use std::{
 };
 
 use pointsman_agents::explore::{DeviceAction, Direction, Platform};
-use pointsman_webdriver::device::{AppState, Appium, Device as _, DeviceClass, Gesture, Look};
+use pointsman_webdriver::device::{
+    AppState, Appium, Device as _, DeviceClass, Gesture, ScreenCapture,
+};
 use serde_json::{Value, json};
 
 use super::{folder, found, on, real, settings, site::Site, swipe, tap, text};
@@ -64,11 +66,11 @@ impl Shown {
         Self { device, site, record }
     }
 
-    async fn look(&self) -> Look {
+    async fn look(&self) -> ScreenCapture {
         self.device.look().await.expect("a look")
     }
 
-    async fn act(&self, gesture: &Gesture) -> Look {
+    async fn act(&self, gesture: &Gesture) -> ScreenCapture {
         self.device.act(gesture, "").await.expect("a gesture");
         self.look().await
     }
@@ -191,7 +193,7 @@ async fn a_long_page_is_swiped_and_what_lies_below_can_be_tapped() {
     let look = shown.look().await;
     let (whole, page) = look.tree.elements.iter().enumerate().next().expect("a page");
     assert!(page.scrollable);
-    let top = |look: &Look| found(look, "top").1.bounds.expect("bounds").top;
+    let top = |look: &ScreenCapture| found(look, "top").1.bounds.expect("bounds").top;
     let mut up = swipe(&look, "top", Direction::Up);
     (up.target, up.bounds) = (Some(whole), page.bounds);
     let after = shown.act(&up).await;
@@ -217,7 +219,7 @@ async fn a_page_that_never_settles_can_be_used() {
         ("/on", "<p>There"),
     ])
     .await;
-    let clock = |look: &Look| found(look, "clock").1.text.clone();
+    let clock = |look: &ScreenCapture| found(look, "clock").1.text.clone();
     let (one, two) = (shown.look().await, shown.look().await);
     assert_ne!(clock(&one), clock(&two));
     assert_eq!(shown.act(&on(&two, "On", DeviceAction::Tap)).await.activity, "/on");

@@ -53,7 +53,8 @@ fn a_crash_is_made_to_happen_again_over_the_wire() {
     let ran = explore(&desk, &stand_in, "max_coverage", 400);
     let explored = exploration::read(&desk.session, &ran.outcome.run).expect("it is read");
     let explored = explored.expect("an exploration");
-    let options = reproduce::Options { device: times(Duration::ZERO), ..Default::default() };
+    let options =
+        reproduce::ReproduceOptions { device: times(Duration::ZERO), ..Default::default() };
     let found = reproduce::reproduce(&explored.config, &explored.map, &options);
     let found = desk.session.block_on(found).expect("it is tried");
     let names = |path: &[usize]| -> Vec<String> {
@@ -86,7 +87,8 @@ fn what_a_device_says_of_an_app_is_made_to_happen_again() {
     let ran = explore(&desk, &stand_in, "max_coverage", 100);
     let explored = exploration::read(&desk.session, &ran.outcome.run).expect("it is read");
     let explored = explored.expect("an exploration");
-    let options = reproduce::Options { device: times(Duration::ZERO), ..Default::default() };
+    let options =
+        reproduce::ReproduceOptions { device: times(Duration::ZERO), ..Default::default() };
     let found = reproduce::reproduce(&explored.config, &explored.map, &options);
     let found = desk.session.block_on(found).expect("it is tried");
     for kind in [MishapKind::Crash, MishapKind::NotResponding] {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pointsman_agents::form::FieldShape;
-use pointsman_webdriver::browser::{Answer, BrowserError, Rest, Went};
+use pointsman_webdriver::browser::{BrowserError, FormRemainder, Navigation, PageResponse};
 
 use super::{Opened, Site, field};
 
@@ -68,7 +68,7 @@ async fn a_page_at_work_is_waited_for() {
     )
     .await;
     let pressed = page.press("#go", false).await;
-    assert_eq!((pressed.went, pressed.rest), (Went::On, Rest::Gone), "{pressed:?}");
+    assert_eq!((pressed.went, pressed.rest), (Navigation::On, FormRemainder::Gone), "{pressed:?}");
     assert_eq!(pressed.stand.reading.fields[0].selector, "#b");
 }
 
@@ -95,17 +95,17 @@ async fn what_a_page_does_with_a_form_is_seen() {
     let alert = "<div role=alert id=w></div>";
     let error = "<div role=alert class=error-box id=w></div>";
     let nothing = seen(&stays("", "")).await;
-    assert_eq!(nothing, (Went::Nowhere, Answer::Nothing, Rest::Filled));
+    assert_eq!(nothing, (Navigation::Nowhere, PageResponse::Nothing, FormRemainder::Filled));
     let thanks = seen(&stays("w.textContent = 'Thank you'", alert)).await;
-    assert_eq!(thanks, (Went::Nowhere, Answer::Words, Rest::Filled));
+    assert_eq!(thanks, (Navigation::Nowhere, PageResponse::Words, FormRemainder::Filled));
     let wrong = seen(&stays("w.textContent = 'No such thing'", error)).await;
-    assert_eq!(wrong, (Went::Nowhere, Answer::Error, Rest::Filled));
+    assert_eq!(wrong, (Navigation::Nowhere, PageResponse::Error, FormRemainder::Filled));
     let emptied = seen(&stays("a.value = ''", "")).await;
-    assert_eq!(emptied, (Went::Nowhere, Answer::Nothing, Rest::Emptied));
+    assert_eq!(emptied, (Navigation::Nowhere, PageResponse::Nothing, FormRemainder::Emptied));
     let gone = seen(&stays("f.innerHTML = '<p>Thank you'", "")).await;
-    assert_eq!(gone, (Went::On, Answer::Words, Rest::Gone));
+    assert_eq!(gone, (Navigation::On, PageResponse::Words, FormRemainder::Gone));
     let again = seen(&form("").replace(" onsubmit='send(event)'", "")).await;
-    assert_eq!(again, (Went::Anew, Answer::Nothing, Rest::Filled));
+    assert_eq!(again, (Navigation::Anew, PageResponse::Nothing, FormRemainder::Filled));
 }
 
 #[tokio::test]

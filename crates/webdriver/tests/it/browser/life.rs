@@ -11,7 +11,9 @@ use std::{
 
 use pointsman_agents::form::FieldShape;
 use pointsman_kernel::agent::FaultClass;
-use pointsman_webdriver::browser::{Attach, Browser, BrowserError, Left, Record, programs};
+use pointsman_webdriver::browser::{
+    Attach, Browser, BrowserError, BrowserExit, BrowserRecord, programs,
+};
 use serde_json::{Value, json};
 
 use super::{Opened, Site, field, folder, settings};
@@ -88,7 +90,7 @@ async fn closing_ends_everything_too() {
     let record = folder("close").join("run.json");
     let browser = Browser::open_for(&settings(), Some(&record)).await.expect("a browser");
     let (pids, profile) = (pids(&record), profile(&record));
-    assert_eq!(browser.release().await, Some(Left::Closed), "it has no window");
+    assert_eq!(browser.release().await, Some(BrowserExit::Closed), "it has no window");
     assert!(!pids.iter().any(|pid| runs(*pid)) && !profile.exists() && !record.exists());
 }
 
@@ -231,7 +233,7 @@ async fn the_browser_of_a_killed_process_is_taken_over() {
     let record = folder("taken").join("run.json");
     let (old, _) = child(&record, 60);
     assert!(old.iter().all(|pid| runs(*pid)), "{old:?}");
-    let found = Record::read(&record).expect("readable").expect("there");
+    let found = BrowserRecord::read(&record).expect("readable").expect("there");
     let browser = Browser::take_over(&settings(), &found, &record).await.expect("it");
     let title = browser.script("return document.title", Vec::new()).await.expect("a script");
     assert_eq!(title, "typed");
@@ -262,7 +264,7 @@ async fn a_number_that_was_given_out_again_is_not_signalled() {
         "driver": who, "browser": who, "keeper": who,
     });
     fs::write(&path, record.to_string()).expect("a record");
-    let found = Record::read(&path).expect("readable").expect("there");
+    let found = BrowserRecord::read(&path).expect("readable").expect("there");
     let error = Browser::take_over(&settings(), &found, &path).await.expect_err("it is gone");
     assert!(matches!(error, BrowserError::Gone { .. }), "{error:?}");
     assert!(runs(stranger.id()), "a stranger was ended");

@@ -71,7 +71,7 @@ fn value(field: &Field) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use pointsman_agents::form::Choice;
-    use pointsman_webdriver::browser::Found;
+    use pointsman_webdriver::browser::FieldCheck;
 
     use super::*;
 
@@ -80,7 +80,7 @@ mod tests {
         let field = Field { shape: FieldShape::Text, ..Field::default() };
         check(&mut checks, &field, |value| {
             let complaint = complaint.map(Into::into);
-            let found = Found { value: value.into(), kept, complaint };
+            let found = FieldCheck { value: value.into(), kept, complaint };
             Ok(Filled { wanted: value.into(), found, holds: holds.into() })
         });
         assert_eq!(checks.all_hold(), checks.of("filled") == (1, 1));

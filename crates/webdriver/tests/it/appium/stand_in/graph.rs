@@ -9,7 +9,7 @@ use std::{
 };
 
 use pointsman_agents::explore::{DeviceAction, Direction};
-use pointsman_webdriver::device::{Device, Gesture, Look, Recording};
+use pointsman_webdriver::device::{Device, Gesture, Recording, ScreenCapture};
 use serde_json::{Value, json};
 
 use super::{
@@ -84,7 +84,7 @@ impl Played {
         self.seen.iter().filter_map(|it| truth.screens.get(it).cloned()).collect()
     }
 
-    fn touch(&mut self, look: &Look, touch: &Touch) -> Value {
+    fn touch(&mut self, look: &ScreenCapture, touch: &Touch) -> Value {
         let inside = |ordinal: &usize| {
             let bounds = look.tree.get(*ordinal).and_then(|it| it.bounds);
             bounds.is_some_and(|it| {

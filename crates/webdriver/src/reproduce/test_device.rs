@@ -11,16 +11,16 @@ use pointsman_agents::explore::{
 use thiserror::Error;
 
 use crate::device::{
-    AppState, Appium, AppiumSettings, CapsError, Device, DeviceError, Gesture, Recording,
-    RecordingError, Settings, settle,
+    AppState, Appium, AppiumSettings, CapsError, Device, DeviceError, DeviceSettings, Gesture,
+    Recording, RecordingError, settle,
 };
 
 /// A device that an app is started on again and again.
-pub(super) struct Stage {
+pub(super) struct TestDevice {
     device: Box<dyn Device>,
     recording: Option<Recording>,
     package: String,
-    settings: Settings,
+    settings: DeviceSettings,
     seed: u64,
     /// What is on the screen.
     screen: Option<Screen>,
@@ -30,7 +30,7 @@ pub(super) struct Stage {
 /// Why there is no device.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum StageError {
+pub enum TestDeviceError {
     /// The recording cannot be played.
     #[error(transparent)]
     Recording(#[from] RecordingError),
@@ -46,11 +46,14 @@ pub enum StageError {
 }
 
 /// What was on the screen before, and what came of it.
-pub(super) type Came = (Option<ScreenId>, ActionResult);
+pub(super) type StepTrace = (Option<ScreenId>, ActionResult);
 
-impl Stage {
+impl TestDevice {
     /// Returns the device that a run explored.
-    pub(super) fn new(config: &ExploreConfig, settings: &Settings) -> Result<Self, StageError> {
+    pub(super) fn new(
+        config: &ExploreConfig,
+        settings: &DeviceSettings,
+    ) -> Result<Self, TestDeviceError> {
         let place = &config.device;
         let mut recording = None;
         let device: Box<dyn Device> = match (&place.recording, &place.appium, &place.capabilities) {
@@ -65,7 +68,7 @@ impl Stage {
                 appium.times = settings.clone();
                 Box::new(Appium::new(appium)?)
             }
-            _ => return Err(StageError::Nowhere),
+            _ => return Err(TestDeviceError::Nowhere),
         };
         let (package, settings) = (config.app.package.clone(), settings.clone());
         let (screen, seed, acts) = (None, config.seed, 0);
@@ -83,7 +86,7 @@ impl Stage {
     }
 
     /// Starts the app again.
-    pub(super) async fn start(&mut self, left: &mut u64) -> Result<Came, DeviceError> {
+    pub(super) async fn start(&mut self, left: &mut u64) -> Result<StepTrace, DeviceError> {
         if let Some(recording) = &self.recording {
             // A recording draws anew only from another seed.
             self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -102,7 +105,7 @@ impl Stage {
         &mut self,
         action: &MapAction,
         left: &mut u64,
-    ) -> Result<Option<Came>, DeviceError> {
+    ) -> Result<Option<StepTrace>, DeviceError> {
         let Some(gesture) = self.gesture(action) else { return Ok(None) };
         *left = left.saturating_sub(1);
         let key = self.key();
@@ -161,7 +164,7 @@ impl Stage {
     }
 
     /// Looks at what came of an act.
-    async fn look(&mut self, act: DeviceAction) -> Result<Came, DeviceError> {
+    async fn look(&mut self, act: DeviceAction) -> Result<StepTrace, DeviceError> {
         let look = settle(&*self.device, &self.settings).await?;
         let screen = Screen::read(&look.tree, &look.package, &look.activity);
         let from = self.screen.as_ref().map(|it| it.coarse.clone());

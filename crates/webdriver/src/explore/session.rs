@@ -19,21 +19,21 @@ use pointsman_kernel::{
 use pointsman_runtime::{perform::Permit, private};
 
 use crate::device::{
-    self, AppState, Appium, AppiumSettings, Device, DeviceClass, DeviceError, Gesture, Look,
-    Recording, Settings,
+    self, AppState, Appium, AppiumSettings, Device, DeviceClass, DeviceError, DeviceSettings,
+    Gesture, Recording, ScreenCapture,
 };
 
 /// A device, what is explored on it, and where its screens are kept.
-pub(super) struct Hand {
+pub(super) struct DeviceSession {
     device: Box<dyn Device>,
     package: String,
-    settings: Settings,
+    settings: DeviceSettings,
     blobs: PathBuf,
 }
 
-impl Hand {
+impl DeviceSession {
     pub(super) fn new(
-        settings: &Settings,
+        settings: &DeviceSettings,
         config: ExploreConfig,
         blobs: PathBuf,
     ) -> Result<Self, Fault> {
@@ -161,7 +161,7 @@ impl Hand {
         }
     }
 
-    async fn captured(&self, look: &Look) -> Result<ExploreReport, DeviceError> {
+    async fn captured(&self, look: &ScreenCapture) -> Result<ExploreReport, DeviceError> {
         let state = self.device.state(&self.package).await?;
         let running = matches!(state, AppState::Front | AppState::Background);
         let mut screen = Screen::read(&look.tree, &look.package, &look.activity);

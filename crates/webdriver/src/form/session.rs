@@ -22,30 +22,31 @@ use pointsman_runtime::{
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::{
+    error::TaskError,
     press,
     secrets::Secrets,
-    trouble::Trouble,
-    value::{self, Value},
+    value::{self, FieldValue},
     vault::{self, Vault},
 };
 use crate::browser::{
-    Agreed, Attach, Browser, BrowserError, Left, Pressing, Record, Settings, Stand,
+    AgreedPage, Attach, Browser, BrowserError, BrowserExit, BrowserRecord, BrowserSettings,
+    PressTarget, StablePage,
 };
 
 const BY_ITSELF: &str = "the page went on by itself meanwhile: the site may have what was filled \
                          in, so look there before you send it again";
 
 /// The browser of a run, and what belongs to it. Dropping it ends the browser.
-pub(super) struct Room {
-    settings: Settings,
+pub(super) struct BrowserSession {
+    settings: BrowserSettings,
     record: PathBuf,
     pictures: PathBuf,
     secrets: Secrets,
     browser: Mutex<Option<Browser>>,
     /// The page on which something was last about to be pressed.
-    pub(super) pressing: Plain<Option<Pressing>>,
+    pub(super) pressing: Plain<Option<PressTarget>>,
     /// The page on which the way on was last chosen.
-    pub(super) agreed: Plain<Option<Agreed>>,
+    pub(super) agreed: Plain<Option<AgreedPage>>,
     /// How many windows there were when the page was opened.
     windows: AtomicUsize,
     /// Whether the form was sent.
@@ -65,13 +66,13 @@ pub(super) fn pictures(folder: &Path, run: &RunId) -> PathBuf {
     folder.join(run.as_str())
 }
 
-impl Room {
+impl BrowserSession {
     pub(super) async fn new(
-        settings: &Settings,
+        settings: &BrowserSettings,
         folder: &Path,
         store: &dyn Store,
         run: &RunId,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, TaskError> {
         let config = config(store, run).await?;
         Ok(Self {
             settings: settings.clone(),
@@ -91,7 +92,7 @@ impl Room {
         &self.secrets
     }
 
-    pub(super) const fn settings(&self) -> &Settings {
+    pub(super) const fn settings(&self) -> &BrowserSettings {
         &self.settings
     }
 
@@ -99,7 +100,7 @@ impl Room {
         &self,
         task: FormTask,
         permit: &Permit,
-    ) -> Result<FormReport, Trouble> {
+    ) -> Result<FormReport, TaskError> {
         match task {
             FormTask::Settle { url } => self.settle(url.as_deref()).await,
             FormTask::Extract => {
@@ -118,16 +119,16 @@ impl Room {
             FormTask::Press { control, page, origin } => {
                 self.press(&control, &page, &origin, permit).await
             }
-            _ => Err(Trouble::Call("this host cannot do that task".into())),
+            _ => Err(TaskError::Call("this host cannot do that task".into())),
         }
     }
 
     /// Looks what can be pressed. What a person agrees to is what is seen now.
-    async fn survey(&self) -> Result<FormReport, Trouble> {
+    async fn survey(&self) -> Result<FormReport, TaskError> {
         let mut browser = self.here().await?;
         let browser = browser.as_mut().ok_or_else(gone)?;
         let stand = browser.survey().await?;
-        let agreed = Agreed::of(&stand);
+        let agreed = AgreedPage::of(&stand);
         browser.agree_on(&agreed)?;
         *self.agreed.lock().unwrap_or_else(PoisonError::into_inner) = Some(agreed);
         let mut controls = stand.reading.controls;
@@ -150,14 +151,14 @@ impl Room {
         from: &Source,
         origin: &str,
         again: bool,
-    ) -> Result<FormReport, Trouble> {
+    ) -> Result<FormReport, TaskError> {
         let field = self.filled_late(field, from).await?;
         let unfit =
             |why| FormReport::Inserted { digest: None, value: None, unfit: why, note: None };
         let wanted = match value::of(&self.secrets, &field, from)? {
-            Value::Fits(value) => value,
-            Value::Unfit(why) => return Ok(unfit(Some(why))),
-            Value::None => return Ok(unfit(None)),
+            FieldValue::Fits(value) => value,
+            FieldValue::Unfit(why) => return Ok(unfit(Some(why))),
+            FieldValue::None => return Ok(unfit(None)),
         };
         let browser = self.here().await?;
         let browser = open(browser.as_ref())?;
@@ -178,7 +179,7 @@ impl Room {
                 inserted => inserted?,
             }
         }
-        let digest = Some(self.secrets.vault().digest(&wanted).map_err(Trouble::Vault)?);
+        let digest = Some(self.secrets.vault().digest(&wanted).map_err(TaskError::Vault)?);
         let value = Some(wanted).filter(|_| !self.secrets.redacts());
         Ok(FormReport::Inserted { digest, value, unfit: None, note: self.note(browser) })
     }
@@ -188,15 +189,15 @@ impl Room {
         field: Box<Field>,
         from: &Source,
         origin: &str,
-    ) -> Result<FormReport, Trouble> {
+    ) -> Result<FormReport, TaskError> {
         let field = self.filled_late(field, from).await?;
         let wanted = match value::of(&self.secrets, &field, from)? {
-            Value::Fits(value) => value,
+            FieldValue::Fits(value) => value,
             // Nothing was to be put in.
-            Value::None => {
+            FieldValue::None => {
                 return Ok(FormReport::Verified { kept: true, complaint: None, note: None });
             }
-            Value::Unfit(why) => {
+            FieldValue::Unfit(why) => {
                 let complaint = Some(self.secrets.hide(&why));
                 return Ok(FormReport::Verified { kept: false, complaint, note: None });
             }
@@ -219,7 +220,7 @@ impl Room {
 
     /// Returns a list as it is now, if it had nothing to offer when the page was read: what
     /// it offers may depend on another field, and come a moment after that was filled.
-    async fn filled_late(&self, field: Box<Field>, from: &Source) -> Result<Box<Field>, Trouble> {
+    async fn filled_late(&self, field: Box<Field>, from: &Source) -> Result<Box<Field>, TaskError> {
         let offers = field.options.iter().any(|it| !it.value.is_empty() && !it.disabled);
         if field.shape != FieldShape::Select
             || (offers && !field.disabled)
@@ -235,7 +236,7 @@ impl Room {
             let same = |it: &Field| it.selector == field.selector && it.label == field.label;
             let now = fields.into_iter().find(same);
             if let Some(now) = now.filter(|now| !now.disabled && now.document == field.document)
-                && let Value::Fits(_) = value::of(&self.secrets, &now, from)?
+                && let FieldValue::Fits(_) = value::of(&self.secrets, &now, from)?
             {
                 return Ok(Box::new(now));
             }
@@ -246,7 +247,7 @@ impl Room {
         }
     }
 
-    async fn settle(&self, url: Option<&str>) -> Result<FormReport, Trouble> {
+    async fn settle(&self, url: Option<&str>) -> Result<FormReport, TaskError> {
         let mut browser = self.browser.lock().await;
         if browser.is_none() {
             *browser = match self.left().await {
@@ -281,7 +282,7 @@ impl Room {
 
     /// Returns the run's browser: the one that is open, or one that a process which died
     /// has left.
-    pub(super) async fn here(&self) -> Result<MutexGuard<'_, Option<Browser>>, Trouble> {
+    pub(super) async fn here(&self) -> Result<MutexGuard<'_, Option<Browser>>, TaskError> {
         let mut browser = self.browser.lock().await;
         if browser.is_none() {
             *browser = Some(self.left().await?.ok_or_else(gone)?);
@@ -293,7 +294,9 @@ impl Room {
         let unreadable = |error: io::Error| BrowserError::Gone {
             why: format!("how to find it cannot be read: {error}"),
         };
-        let Some(found) = Record::read(&self.record).map_err(unreadable)? else { return Ok(None) };
+        let Some(found) = BrowserRecord::read(&self.record).map_err(unreadable)? else {
+            return Ok(None);
+        };
         let browser = Browser::take_over(&self.settings, &found, &self.record).await?;
         let mut pressing = self.pressing.lock().unwrap_or_else(PoisonError::into_inner);
         *pressing = found.pressing().cloned();
@@ -303,7 +306,7 @@ impl Room {
 
     /// Returns a trouble as a fault; where the page could show what is wrong, with a
     /// picture of it.
-    pub(super) async fn tell(&self, trouble: Trouble) -> Fault {
+    pub(super) async fn tell(&self, trouble: TaskError) -> Fault {
         let mut fault = Fault::from(&trouble);
         // By how it begins the agent knows that nothing was pressed.
         fault.message = match fault.message.strip_prefix(NOT_PRESSED) {
@@ -340,7 +343,7 @@ impl Room {
             browser.screenshot().await
         };
         let kept = match taken {
-            Ok(bytes) => vault::picture(&self.pictures, &bytes).map_err(Trouble::Picture),
+            Ok(bytes) => vault::picture(&self.pictures, &bytes).map_err(TaskError::Picture),
             Err(error) => Err(error.into()),
         };
         kept.inspect_err(|error| tracing::debug!(%error, "no picture of the page")).ok()
@@ -349,7 +352,7 @@ impl Room {
     /// Lets the browser go when the run has ended: to the person before it, where there is
     /// something left for them to do, or for good. Returns what became of one that was
     /// started for a form which was not sent.
-    pub(super) async fn end(&self, leaves: bool) -> Option<Left> {
+    pub(super) async fn end(&self, leaves: bool) -> Option<BrowserExit> {
         let browser = self.browser.try_lock().ok().and_then(|mut browser| browser.take())?;
         let unsent = !self.sent.load(Relaxed);
         let left = if leaves && unsent { browser.release().await } else { browser.close().await };
@@ -358,12 +361,12 @@ impl Room {
 }
 
 /// Returns what the document of a page is known by: when it began, to the microsecond.
-pub(super) fn known(stand: &Stand) -> String {
+pub(super) fn known(stand: &StablePage) -> String {
     format!("{:.3}", stand.document)
 }
 
 /// Returns the browser, of which it is known that it is there.
-pub(super) fn open(browser: Option<&Browser>) -> Result<&Browser, Trouble> {
+pub(super) fn open(browser: Option<&Browser>) -> Result<&Browser, TaskError> {
     browser.ok_or_else(|| gone().into())
 }
 
@@ -372,8 +375,8 @@ pub(super) fn gone() -> BrowserError {
 }
 
 /// Reads what the run was configured with, from its first entry.
-async fn config(store: &dyn Store, run: &RunId) -> Result<FormConfig, Trouble> {
+async fn config(store: &dyn Store, run: &RunId) -> Result<FormConfig, TaskError> {
     let begun = begun(store, run).await?;
     let config = begun.and_then(|begun| serde_json::from_str(begun.config.get()).ok());
-    config.ok_or(Trouble::Config)
+    config.ok_or(TaskError::Config)
 }
