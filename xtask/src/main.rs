@@ -64,6 +64,8 @@ enum Command {
         #[arg(default_value = "chat")]
         what: record::What,
     },
+    /// Prints every string that users read, with its place.
+    Words,
     /// One tier, as the process that `test` starts for it.
     #[command(hide = true)]
     RunTier { tier: Tier },
@@ -87,6 +89,7 @@ fn main() -> ExitCode {
         Command::Eval(words) => evals::run("eval", &words),
         Command::Train(words) => evals::run("train", &words),
         Command::Record { what } => record::record(what),
+        Command::Words => print_words(),
         Command::RunTier { tier } => tiers::inner(tier),
         Command::CountServer { port, file } => kill::counter::serve(port, &file),
     };
@@ -98,4 +101,9 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn print_words() -> anyhow::Result<bool> {
+    print!("{}", xtask_words::document(&xtask_words::collect(&place::root())?));
+    Ok(true)
 }

@@ -162,7 +162,7 @@ fn mechanical(dropped: &[TranscriptMessage]) -> String {
                 lines.push(format!("- asked: {}", first_line(text, MAX_LINE)));
             }
             TranscriptMessage::Note { text } => {
-                lines.push(format!("- told: {}", first_line(text, MAX_LINE)))
+                lines.push(format!("- told: {}", first_line(text, MAX_LINE)));
             }
             TranscriptMessage::Assistant { text, calls } => {
                 if !text.trim().is_empty() {

@@ -38,16 +38,14 @@ pub(super) fn report(report: &FormReport) -> Option<Summary> {
         FormReport::Inserted { unfit: Some(why), .. } => (false, format!("not filled: {why}")),
         FormReport::Inserted { .. } => (true, String::new()),
         FormReport::Verified { kept: true, complaint: None, .. } => (true, "kept".into()),
-        FormReport::Verified { complaint: Some(words), .. } => {
+        FormReport::Verified { complaint: Some(words), .. }
+        | FormReport::Moved { complaint: Some(words), .. } => {
             (false, format!("the page says: {words}"))
         }
         FormReport::Verified { .. } => (false, "not kept".into()),
         FormReport::Controls { controls, .. } => {
             let labels: Vec<&str> = controls.iter().map(|control| control.label.as_str()).collect();
             (true, format!("controls: {}", labels.join(", ")))
-        }
-        FormReport::Moved { complaint: Some(words), .. } => {
-            (false, format!("the page says: {words}"))
         }
         FormReport::Moved { origin, .. } => (true, format!("the next page ({origin})")),
         FormReport::SwitchedOff { .. } => return None,

@@ -21,7 +21,7 @@ use crate::{
 const RESERVED: [&str; 7] =
     ["cancel", "cancel_turn", "shutdown", "failed", "timeout", "stuck", "denied"];
 
-pub(super) struct RoutedState {
+pub(super) struct StateTable {
     pub(super) states: Vec<State>,
     /// Whether every target is a state.
     pub(super) targets_known: bool,
@@ -29,18 +29,14 @@ pub(super) struct RoutedState {
     pub(super) spends_known: bool,
 }
 
-pub(super) fn route(
-    draft: &ChartDraft,
-    names: &NameTable<'_>,
-    found: &mut Findings,
-) -> RoutedState {
-    let mut routed = RoutedState { states: Vec::new(), targets_known: true, spends_known: true };
+pub(super) fn route(draft: &ChartDraft, names: &NameTable<'_>, found: &mut Findings) -> StateTable {
+    let mut table = StateTable { states: Vec::new(), targets_known: true, spends_known: true };
     for written in &draft.states {
         let plan = plan(written, draft, names, found);
-        let state = routes(written, plan, names, &mut routed, found);
-        routed.states.push(state);
+        let state = routes(written, plan, names, &mut table, found);
+        table.states.push(state);
     }
-    routed
+    table
 }
 
 /// What a state does, and how it can end; `None` where that could not be told.
@@ -188,7 +184,7 @@ fn routes(
     written: &StateDraft,
     plan: StatePlan,
     names: &NameTable<'_>,
-    routed: &mut RoutedState,
+    table: &mut StateTable,
     found: &mut Findings,
 ) -> State {
     let mut expected = plan.ends.clone().unwrap_or_default();
@@ -226,9 +222,9 @@ fn routes(
     let mut edges: Vec<(&Name, Edge)> = Vec::new();
     for edge in &written.on {
         let to = edge.to.as_ref().and_then(|to| names.target(to, found));
-        routed.targets_known &= to.is_some();
+        table.targets_known &= to.is_some();
         let spend = edge.spend.as_ref().map(|name| names.budget(name, found));
-        routed.spends_known &= spend != Some(None);
+        table.spends_known &= spend != Some(None);
         if let Some(to) = to {
             edges.push((&edge.outcome, Edge { to, spend: spend.flatten() }));
         }
@@ -247,11 +243,11 @@ fn routes(
     for (name, _) in expected.iter().filter(|(name, _)| plan.ends.is_some() && !on(name)) {
         let message = format!("state `{}` does not route `{name}`", *written.name);
         found.add(Code::Unrouted, written.name.span, message, format!("add `on.{name} = \"…\"`"));
-        routed.targets_known = false;
+        table.targets_known = false;
     }
     // Where it is not known how a state ends, its routes say nothing.
-    routed.targets_known &= plan.ends.is_some();
-    routed.spends_known &= plan.ends.is_some();
+    table.targets_known &= plan.ends.is_some();
+    table.spends_known &= plan.ends.is_some();
 
     let routes = expected.into_iter().filter_map(|(name, influence)| {
         let (_, edge) = edges.iter().find(|(outcome, _)| outcome.value == name)?;

@@ -153,13 +153,13 @@ fn uses(state: &StateDraft, agent: Option<&AgentDecl>) -> Uses {
         let pointer = format!("/{}", param.name);
         match (param.shape, value) {
             (ParamShape::Slot, Value::String(name)) => {
-                uses.reads.push(place(state, &pointer, name))
+                uses.reads.push(place(state, &pointer, name));
             }
             (ParamShape::Into, Value::String(name)) => {
-                uses.fills = Some(place(state, &pointer, name))
+                uses.fills = Some(place(state, &pointer, name));
             }
             (ParamShape::Template | ParamShape::Arguments, _) => {
-                read(state, &pointer, value, &mut uses)
+                read(state, &pointer, value, &mut uses);
             }
             (ParamShape::Command, Value::Array(words)) => {
                 // The program's name is the chart's alone.

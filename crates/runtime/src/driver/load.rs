@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 
 use super::{
     DriveError, Driver, Site,
-    stand::{is_under_way, listens},
+    status::{is_under_way, listens},
     work::{Ordered, asks, question},
 };
 use crate::{
@@ -253,7 +253,7 @@ impl Driver {
             driver.decline(&question);
         }
         // Somebody else may have let it go on, or paused it, since this host last heard of it.
-        driver.site.performer.paused(&driver.id, driver.run.core().paused);
+        driver.site.executor.paused(&driver.id, driver.run.core().paused);
         // The first entry of its own says that nothing which was allowed before is.
         if forked.is_some_and(|(_, shared)| shared == seq) {
             driver.give(Event::Forked).await?;

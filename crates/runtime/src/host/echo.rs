@@ -6,15 +6,15 @@ use pointsman_agents::chat::{self, ChatAgent};
 use pointsman_agents::research::{ResearchAgent, ResearchReport, ResearchTask};
 
 use crate::{
-    executor::{Executing, Executor},
-    perform::Permit,
+    effect::Permit,
+    executor::{Executor, TaskFuture},
 };
 
 /// Answers at once.
 pub(super) struct Echo;
 
 impl Executor<ResearchAgent> for Echo {
-    fn perform(&self, _: Permit, task: ResearchTask) -> Executing<ResearchReport> {
+    fn perform(&self, _: Permit, task: ResearchTask) -> TaskFuture<ResearchReport> {
         let report = match task {
             ResearchTask::Summarise { draft } => ResearchReport::Summarised { text: draft },
             ResearchTask::Assemble { text, .. } => ResearchReport::Assembled { text },
@@ -25,7 +25,7 @@ impl Executor<ResearchAgent> for Echo {
 
 #[cfg(not(feature = "tools"))]
 impl Executor<Chat> for Echo {
-    fn perform(&self, _: Permit, _: chat::Task) -> Executing<chat::Report> {
+    fn perform(&self, _: Permit, _: chat::Task) -> TaskFuture<chat::Report> {
         let report = chat::Report::PostTools { action_taken: false, actions: Vec::new() };
         Box::pin(std::future::ready(Ok(report.into())))
     }

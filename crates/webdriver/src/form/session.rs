@@ -15,8 +15,8 @@ use pointsman_agents::form::{
 use pointsman_kernel::agent::{Fault, FaultClass};
 use pointsman_runtime::{
     clock::Stopwatch,
+    effect::Permit,
     entry::begun,
-    perform::Permit,
     store::{RunId, Store},
 };
 use tokio::sync::{Mutex, MutexGuard};

@@ -110,7 +110,7 @@ impl ExploreData {
                 return offers.iter().position(|it| it.key == key);
             }
             Some(ExplorePlan { first: FirstAction::Restart, .. }) => {
-                self.plan = PlannedAction::Restart
+                self.plan = PlannedAction::Restart;
             }
             None if self.config.exhaust => return self.stray(offers),
             // A restart may show something new; if it does not, nothing is left.

@@ -1,4 +1,4 @@
-//! The yard: many runs in one process, and those that wait are on the disk.
+//! The scheduler: many runs in one process, and those that wait are on the disk.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,10 +13,10 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     clock::new_run_id,
-    driver::{Beginning, Driver, Site},
-    perform::{Doing, Done, Perform, Permit, Shown, Task},
+    driver::{Driver, PreparedRun, Site},
+    effect::{Completion, EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
+    scheduler::{FinishedRun, Scheduler, SchedulerError},
     store::{RunId, SqliteStore, Store as _},
-    yard::{Left, Yard, YardError},
 };
 use pointsman_testing::script::begun;
 use serde_json::json;
@@ -81,28 +81,28 @@ final = "cancelled"
 
 struct World;
 
-impl Perform for World {
+impl EffectExecutor for World {
     fn model(&self) -> &'static str {
         "a script"
     }
 
-    fn perform(&self, _: Permit, _: Task, _: Shown) -> Doing {
-        Box::pin(async { Done::text("well said") })
+    fn perform(&self, _: Permit, _: EffectTask, _: ProgressSink) -> EffectFuture {
+        Box::pin(async { Completion::text("well said") })
     }
 }
 
-fn site(store: &Arc<SqliteStore>, performer: Arc<dyn Perform>) -> Site {
+fn site(store: &Arc<SqliteStore>, executor: Arc<dyn EffectExecutor>) -> Site {
     let (agents, store) = (Arc::new(pointsman_agents::all()), Arc::<SqliteStore>::clone(store));
-    Site { agents, store, performer, observers: Vec::new() }
+    Site { agents, store, executor, observers: Vec::new() }
 }
 
 fn program(source: &str) -> Arc<Program> {
     Arc::new(crate::program(source))
 }
 
-fn beginning(program: &Arc<Program>, source: &str, id: RunId) -> Beginning {
+fn beginning(program: &Arc<Program>, source: &str, id: RunId) -> PreparedRun {
     let begun = begun(program, Permissions::default(), &json!({ "goal": "" }));
-    Beginning {
+    PreparedRun {
         id,
         program: Arc::clone(program),
         source: source.into(),
@@ -121,47 +121,47 @@ fn closed() -> Event<Body> {
 }
 
 /// Waits until so many runs are parked and none is driven.
-async fn parked(yard: &Yard, wanted: usize) {
+async fn parked(scheduler: &Scheduler, wanted: usize) {
     let wait = async {
-        while yard.census() != (0, wanted) {
+        while scheduler.census() != (0, wanted) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
     let came = tokio::time::timeout(LIMIT, wait).await;
-    assert!(came.is_ok(), "{:?} instead of {wanted} parked", yard.census());
+    assert!(came.is_ok(), "{:?} instead of {wanted} parked", scheduler.census());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_runs_wait_on_the_disk_and_all_come_to_their_end() {
-    let folder = Folder::new("yard");
+    let folder = Folder::new("scheduler");
     let store = Arc::new(folder.store());
     let site = site(&store, Arc::new(World));
-    let (yard, mut leaving) = Yard::open(site, 64);
+    let (scheduler, mut leaving) = Scheduler::open(site, 64);
     let program = program(CHART);
     let ids: Vec<RunId> = (0..1_000).map(|_| new_run_id()).collect();
     // Together, so that they share flushes.
-    let begun = ids.iter().map(|id| yard.begin(beginning(&program, CHART, id.clone())));
+    let begun = ids.iter().map(|id| scheduler.begin(beginning(&program, CHART, id.clone())));
     for begun in futures_util::future::join_all(begun).await {
         begun.unwrap_or_else(|error| panic!("it begins: {error}"));
     }
-    parked(&yard, 1_000).await;
+    parked(&scheduler, 1_000).await;
     for id in &ids {
-        assert!(yard.send(id, input("hello")));
+        assert!(scheduler.send(id, input("hello")));
     }
-    parked(&yard, 1_000).await;
+    parked(&scheduler, 1_000).await;
     for id in &ids {
         // Two events at once: the second must not be lost while the first loads the run.
-        assert!(yard.send(id, Event::Paused { why: "tea".into(), by: None }));
-        assert!(yard.send(id, closed()));
+        assert!(scheduler.send(id, Event::Paused { why: "tea".into(), by: None }));
+        assert!(scheduler.send(id, closed()));
     }
     for _ in &ids {
-        let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
-        let Left { run, how } = left.expect("the yard is open");
+        let finished = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
+        let FinishedRun { run, how } = finished.expect("the scheduler is open");
         assert_eq!(how.ok(), Some(Disposition::Succeeded), "run {run}");
     }
-    assert_eq!(yard.census(), (0, 0));
+    assert_eq!(scheduler.census(), (0, 0));
     let unknown: RunId = "nobody".parse().expect("an id");
-    assert!(!yard.send(&unknown, closed()));
+    assert!(!scheduler.send(&unknown, closed()));
     assert!(store.runs().expect("readable").iter().all(|row| row.ended.is_some()));
 }
 
@@ -170,20 +170,20 @@ async fn a_parked_run_is_woken_when_its_time_has_come() {
     let folder = Folder::new("sleeper");
     let store = Arc::new(folder.store());
     let site = site(&store, Arc::new(World));
-    let (yard, mut leaving) = Yard::open(site.clone(), 8);
+    let (scheduler, mut leaving) = Scheduler::open(site.clone(), 8);
     let program = program(SLEEPER);
     let id = new_run_id();
-    let begun = yard.begin(beginning(&program, SLEEPER, id.clone())).await;
+    let begun = scheduler.begin(beginning(&program, SLEEPER, id.clone())).await;
     begun.unwrap_or_else(|error| panic!("it begins: {error}"));
     // A slow machine may see it only when its time has come.
-    let left = tokio::select! {
-        left = leaving.recv() => left,
-        () = parked(&yard, 1) => {
+    let finished = tokio::select! {
+        finished = leaving.recv() => finished,
+        () = parked(&scheduler, 1) => {
             tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it is woken")
         }
     };
-    let left = left.expect("the yard is open");
-    assert_eq!((left.run, left.how.ok()), (id, Some(Disposition::Succeeded)));
+    let finished = finished.expect("the scheduler is open");
+    assert_eq!((finished.run, finished.how.ok()), (id, Some(Disposition::Succeeded)));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -194,34 +194,34 @@ async fn runs_of_an_earlier_process_are_adopted() {
     let program = program(CHART);
     let id = new_run_id();
     {
-        let (yard, _leaving) = Yard::open(site.clone(), 8);
-        let begun = yard.begin(beginning(&program, CHART, id.clone())).await;
+        let (scheduler, _leaving) = Scheduler::open(site.clone(), 8);
+        let begun = scheduler.begin(beginning(&program, CHART, id.clone())).await;
         begun.unwrap_or_else(|error| panic!("it begins: {error}"));
-        parked(&yard, 1).await;
+        parked(&scheduler, 1).await;
     }
-    let (yard, mut leaving) = Yard::open(site, 8);
-    yard.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is adopted: {error}"));
-    assert!(yard.send(&id, closed()));
-    let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
-    assert_eq!(left.expect("the yard is open").how.ok(), Some(Disposition::Succeeded));
+    let (scheduler, mut leaving) = Scheduler::open(site, 8);
+    scheduler.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is adopted: {error}"));
+    assert!(scheduler.send(&id, closed()));
+    let finished = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
+    assert_eq!(finished.expect("the scheduler is open").how.ok(), Some(Disposition::Succeeded));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn children_that_were_left_behind_end_with_their_parent() {
-    let folder = Folder::new("yard-children");
+    let folder = Folder::new("scheduler-children");
     let store = Arc::new(folder.store());
     let site = site(&store, Arc::new(World));
-    let (yard, mut leaving) = Yard::open(site, 8);
+    let (scheduler, mut leaving) = Scheduler::open(site, 8);
     let id = new_run_id();
-    let begun = yard.begin(beginning(&program(CHART), CHART, id.clone())).await;
+    let begun = scheduler.begin(beginning(&program(CHART), CHART, id.clone())).await;
     begun.unwrap_or_else(|error| panic!("it begins: {error}"));
-    parked(&yard, 1).await;
+    parked(&scheduler, 1).await;
     // As good as any child is one that shares its parent's past.
     let child: RunId = format!("{id}-1-0").parse().expect("an id");
     store.fork(&id, Seq(1), child.clone(), 5).await.expect("it is made");
-    assert!(yard.send(&id, closed()));
-    let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
-    assert_eq!(left.expect("the yard is open").how.ok(), Some(Disposition::Succeeded));
+    assert!(scheduler.send(&id, closed()));
+    let finished = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
+    assert_eq!(finished.expect("the scheduler is open").how.ok(), Some(Disposition::Succeeded));
     let row = store.reader().run(&child).expect("readable");
     assert_eq!(row.ended.as_deref(), Some("cancelled"));
 }
@@ -229,12 +229,12 @@ async fn children_that_were_left_behind_end_with_their_parent() {
 /// Never answers.
 struct Mute;
 
-impl Perform for Mute {
+impl EffectExecutor for Mute {
     fn model(&self) -> &'static str {
         "nobody"
     }
 
-    fn perform(&self, _: Permit, _: Task, _: Shown) -> Doing {
+    fn perform(&self, _: Permit, _: EffectTask, _: ProgressSink) -> EffectFuture {
         Box::pin(std::future::pending())
     }
 }
@@ -243,7 +243,7 @@ impl Perform for Mute {
 async fn an_interrupted_run_goes_on_when_it_is_adopted_and_is_free() {
     let folder = Folder::new("adopted-busy");
     let store = Arc::new(folder.store());
-    let site = |performer| site(&store, performer);
+    let site = |executor| site(&store, executor);
     let program = program(CHART);
     let id = new_run_id();
     // Somebody began it, asked a model and was gone.
@@ -253,23 +253,23 @@ async fn an_interrupted_run_goes_on_when_it_is_adopted_and_is_free() {
     drop(driver);
 
     let lease = store.claim(&id).await.expect("it can be asked").expect("it is free");
-    let (yard, mut leaving) = Yard::open(site(Arc::new(World)), 8);
-    yard.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is adopted: {error}"));
-    let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it comes back");
-    let how = left.expect("the yard is open").how;
-    assert!(matches!(&how, Err(YardError::Held(run)) if *run == id), "{how:?}");
+    let (scheduler, mut leaving) = Scheduler::open(site(Arc::new(World)), 8);
+    scheduler.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is adopted: {error}"));
+    let finished = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it comes back");
+    let how = finished.expect("the scheduler is open").how;
+    assert!(matches!(&how, Err(SchedulerError::Held(run)) if *run == id), "{how:?}");
 
     drop(lease);
-    yard.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is adopted: {error}"));
-    parked(&yard, 1).await;
+    scheduler.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is adopted: {error}"));
+    parked(&scheduler, 1).await;
     let row = store.reader().run(&id).expect("readable");
     assert_eq!((&*row.state, row.seq.0), ("waiting", 4), "begun, given, interrupted, answered");
-    yard.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is known: {error}"));
-    parked(&yard, 1).await;
+    scheduler.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is known: {error}"));
+    parked(&scheduler, 1).await;
 
-    yard.close();
-    let refused = yard.begin(beginning(&program, CHART, new_run_id())).await;
-    assert!(matches!(refused, Err(YardError::Closed)), "{refused:?}");
+    scheduler.close();
+    let refused = scheduler.begin(beginning(&program, CHART, new_run_id())).await;
+    assert!(matches!(refused, Err(SchedulerError::Closed)), "{refused:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -292,54 +292,55 @@ async fn a_run_that_was_interrupted_at_a_snapshot_goes_on_when_it_is_adopted() {
     let kept = store.reader().snapshot(&id).expect("readable").expect("there is one");
     assert_eq!((&*row.state, row.seq.0, kept.seq.0), ("answering", 256, 256));
 
-    let (yard, mut leaving) = Yard::open(site, 8);
-    yard.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is adopted: {error}"));
-    parked(&yard, 1).await;
+    let (scheduler, mut leaving) = Scheduler::open(site, 8);
+    scheduler.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is adopted: {error}"));
+    parked(&scheduler, 1).await;
     let row = store.reader().run(&id).expect("readable");
     assert_eq!((&*row.state, row.seq.0), ("waiting", 258), "interrupted, answered");
 
-    assert!(yard.send(&id, closed()));
-    let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
-    assert_eq!(left.expect("the yard is open").how.ok(), Some(Disposition::Succeeded));
-    yard.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is known: {error}"));
-    let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it has ended");
-    let left = left.expect("the yard is open");
-    assert_eq!((left.run, left.how.ok()), (id, Some(Disposition::Succeeded)));
-    assert_eq!(yard.census(), (0, 0));
+    assert!(scheduler.send(&id, closed()));
+    let finished = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
+    assert_eq!(finished.expect("the scheduler is open").how.ok(), Some(Disposition::Succeeded));
+    scheduler.adopt(id.clone()).await.unwrap_or_else(|error| panic!("it is known: {error}"));
+    let finished = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it has ended");
+    let finished = finished.expect("the scheduler is open");
+    assert_eq!((finished.run, finished.how.ok()), (id, Some(Disposition::Succeeded)));
+    assert_eq!(scheduler.census(), (0, 0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn letters_are_heard_and_wake_a_run_that_is_parked() {
-    let folder = Folder::new("yard-letters");
+    let folder = Folder::new("scheduler-messages");
     let store = Arc::new(folder.store());
     let site = site(&store, Arc::new(World));
-    let (yard, mut leaving) = Yard::open(site.clone(), 8);
+    let (scheduler, mut leaving) = Scheduler::open(site.clone(), 8);
     let program = program(CHART);
     let (id, other) = (new_run_id(), new_run_id());
-    let first = Beginning { words: vec![input("hello")], ..beginning(&program, CHART, id.clone()) };
-    yard.begin(first).await.unwrap_or_else(|error| panic!("it begins: {error}"));
-    parked(&yard, 1).await;
+    let first =
+        PreparedRun { words: vec![input("hello")], ..beginning(&program, CHART, id.clone()) };
+    scheduler.begin(first).await.unwrap_or_else(|error| panic!("it begins: {error}"));
+    parked(&scheduler, 1).await;
     let row = store.reader().run(&id).expect("readable");
     assert_eq!((&*row.state, row.seq.0), ("waiting", 3), "begun, given, answered");
 
     // Another process says something, and then that this was all.
-    let post = |id: RunId, event: Event<Body>| {
+    let send = |id: RunId, event: Event<Body>| {
         let store = folder.store();
         let event = serde_json::to_string(&event).expect("it is JSON");
-        async move { store.post(&id, &event).await.expect("it is posted") }
+        async move { store.send(&id, &event).await.expect("it is posted") }
     };
-    post(id.clone(), input("and now?")).await;
-    post(id.clone(), closed()).await;
-    let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
-    let left = left.expect("the yard is open");
-    assert_eq!((&left.run, left.how.ok()), (&id, Some(Disposition::Succeeded)));
+    send(id.clone(), input("and now?")).await;
+    send(id.clone(), closed()).await;
+    let finished = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
+    let finished = finished.expect("the scheduler is open");
+    assert_eq!((&finished.run, finished.how.ok()), (&id, Some(Disposition::Succeeded)));
     assert_eq!(store.reader().run(&id).expect("readable").seq.0, 6, "given, answered, given");
 
-    let begun = yard.begin(beginning(&program, CHART, other.clone())).await;
+    let begun = scheduler.begin(beginning(&program, CHART, other.clone())).await;
     begun.unwrap_or_else(|error| panic!("it begins: {error}"));
-    parked(&yard, 1).await;
-    post(other.clone(), Event::Cancelled { scope: Scope::Run }).await;
-    let left = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
-    let left = left.expect("the yard is open");
-    assert_eq!((left.run, left.how.ok()), (other, Some(Disposition::Cancelled)));
+    parked(&scheduler, 1).await;
+    send(other.clone(), Event::Cancelled { scope: Scope::Run }).await;
+    let finished = tokio::time::timeout(LIMIT, leaving.recv()).await.expect("it ends");
+    let finished = finished.expect("the scheduler is open");
+    assert_eq!((finished.run, finished.how.ok()), (other, Some(Disposition::Cancelled)));
 }

@@ -1,7 +1,7 @@
 //! Many runs in one process. A run that waits is parked: it lies on the disk, and
 //! all that is kept of it here is its name and when to wake it.
 
-mod post;
+mod mailbox;
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -25,9 +25,9 @@ use tokio::{
 
 use crate::{
     clock::now_ms,
-    driver::{Beginning, DriveError, Driver, Sent, Site, rests},
+    driver::{DriveError, Driver, PreparedRun, Sent, Site, rests},
     engine::{CLAIM_PAUSE, CLAIM_TRIES},
-    mail::is_word,
+    mailbox::is_word,
     store::{Lease, RunId, StoreError},
     task::{Rest, RunTask, Until},
 };
@@ -35,10 +35,10 @@ use crate::{
 /// How long the clock's keeper sleeps at most, so that it sees a clock that was set.
 const LONGEST_SLEEP: Duration = Duration::from_mins(1);
 
-/// Why a yard cannot take a run or an event.
+/// Why a scheduler cannot take a run or an event.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum YardError {
+pub enum SchedulerError {
     /// The run cannot be driven.
     #[error(transparent)]
     Drive(#[from] DriveError),
@@ -51,22 +51,22 @@ pub enum YardError {
     /// Somebody else drives the run.
     #[error("run {0} is being driven by another process")]
     Held(RunId),
-    /// The yard was closed.
-    #[error("no more runs are taken: the yard is closed")]
+    /// The scheduler was closed.
+    #[error("no more runs are taken: the scheduler is closed")]
     Closed,
 }
 
-/// What a yard reports of a run that it no longer drives.
+/// What a scheduler reports of a run that it no longer drives.
 #[derive(Debug)]
-pub struct Left {
+pub struct FinishedRun {
     /// The run.
     pub run: RunId,
     /// How it ended, or why it could not be driven on. It is then as its journal says.
-    pub how: Result<Disposition, YardError>,
+    pub how: Result<Disposition, SchedulerError>,
 }
 
-/// Where a run of this yard is.
-enum Slot {
+/// Where a run of this scheduler is.
+enum RunSlot {
     /// Somebody drives it and takes events.
     Driven(mpsc::UnboundedSender<Sent>),
     /// It is being loaded; these events wait for it.
@@ -81,8 +81,8 @@ enum Slot {
 }
 
 #[derive(Default)]
-struct Slots {
-    runs: HashMap<RunId, Slot>,
+struct RunSlots {
+    runs: HashMap<RunId, RunSlot>,
     /// Parked runs with a time to be woken, in milliseconds since 1970.
     due: BTreeSet<(u64, RunId)>,
 }
@@ -91,10 +91,10 @@ struct Inner {
     site: Site,
     /// Programs by the digest of their chart's text: many runs share one.
     programs: Mutex<HashMap<Digest, Arc<Program>>>,
-    slots: Mutex<Slots>,
+    slots: Mutex<RunSlots>,
     places: Arc<Semaphore>,
     due_changed: Arc<Notify>,
-    left: mpsc::UnboundedSender<Left>,
+    finished: mpsc::UnboundedSender<FinishedRun>,
     keepers: OnceLock<[AbortHandle; 2]>,
 }
 
@@ -106,48 +106,48 @@ impl Drop for Inner {
 
 /// Many runs, driven in this process.
 #[derive(Clone)]
-pub struct Yard(Arc<Inner>);
+pub struct Scheduler(Arc<Inner>);
 
-impl Yard {
-    /// Opens a yard that drives so many runs at a time. What has left it is told through
+impl Scheduler {
+    /// Opens a scheduler that drives so many runs at a time. What has left it is told through
     /// the receiver.
     ///
-    /// Must be called where tasks can be spawned. Letters from other processes are taken,
+    /// Must be called where tasks can be spawned. Messages from other processes are taken,
     /// and wake the run that they are for.
-    pub fn open(site: Site, places: usize) -> (Self, mpsc::UnboundedReceiver<Left>) {
-        let (left, leaving) = mpsc::unbounded_channel();
+    pub fn open(site: Site, places: usize) -> (Self, mpsc::UnboundedReceiver<FinishedRun>) {
+        let (finished, leaving) = mpsc::unbounded_channel();
         let inner = Inner {
             site,
             programs: Mutex::default(),
             slots: Mutex::default(),
             places: Arc::new(Semaphore::new(places.max(1))),
             due_changed: Arc::new(Notify::new()),
-            left,
+            finished,
             keepers: OnceLock::new(),
         };
-        let yard = Self(Arc::new(inner));
-        let weak = || Arc::downgrade(&yard.0);
-        let time = tokio::spawn(keep_time(weak(), Arc::clone(&yard.0.due_changed)));
-        let post = tokio::spawn(post::keep(weak()));
+        let scheduler = Self(Arc::new(inner));
+        let weak = || Arc::downgrade(&scheduler.0);
+        let time = tokio::spawn(keep_time(weak(), Arc::clone(&scheduler.0.due_changed)));
+        let mailbox = tokio::spawn(mailbox::keep(weak()));
         // Set once, here.
-        drop(yard.0.keepers.set([time.abort_handle(), post.abort_handle()]));
-        (yard, leaving)
+        drop(scheduler.0.keepers.set([time.abort_handle(), mailbox.abort_handle()]));
+        (scheduler, leaving)
     }
 
     /// Begins a run; its first entry is on disk when this returns.
-    pub async fn begin(&self, beginning: Beginning) -> Result<(), YardError> {
+    pub async fn begin(&self, beginning: PreparedRun) -> Result<(), SchedulerError> {
         let place = self.place().await?;
         let id = beginning.id.clone();
         let driver = Driver::begin(self.0.site.clone(), beginning).await?;
-        self.slots().runs.insert(id, Slot::Driven(driver.inbox()));
+        self.slots().runs.insert(id, RunSlot::Driven(driver.inbox()));
         self.drive(driver, place);
         Ok(())
     }
 
     /// Takes a run that is on the disk already. One that rests is parked until something
-    /// happens; one that was interrupted goes on, and so does one that a letter waits for. One
+    /// happens; one that was interrupted goes on, and so does one that a message waits for. One
     /// that has ended is told as such. A run that is here already stays as it is.
-    pub async fn adopt(&self, id: RunId) -> Result<(), YardError> {
+    pub async fn adopt(&self, id: RunId) -> Result<(), SchedulerError> {
         let site = &self.0.site;
         let row = site.store.run(&id).await?;
         if self.slots().runs.contains_key(&id) {
@@ -161,14 +161,14 @@ impl Yard {
         let program = self.program(&id).await?;
         let rest = rests(site, &program, &id).await?;
         let listens = rest.as_ref().is_some_and(|rest| rest.listens);
-        let letters = site.store.letters(&id).await?;
-        let post = letters.iter().any(|letter| listens || !is_word(letter));
+        let messages = site.store.messages(&id).await?;
+        let has_mail = messages.iter().any(|message| listens || !is_word(message));
         let mut slots = self.slots();
         if slots.runs.contains_key(&id) {
             return Ok(());
         }
         self.park(&mut slots, id.clone(), wake, listens);
-        if rest.is_none() || post {
+        if rest.is_none() || has_mail {
             self.load(&mut slots, id, Vec::new(), None);
         }
         Ok(())
@@ -180,19 +180,19 @@ impl Yard {
     }
 
     /// Sends an event to a run, which is loaded if it is parked. Returns whether this
-    /// yard has such a run.
+    /// scheduler has such a run.
     pub fn send(&self, id: &RunId, event: Event<Body>) -> bool {
         let event = Sent::Event(event);
         let mut slots = self.slots();
         match slots.runs.get_mut(id) {
-            Some(Slot::Driven(inbox)) => {
+            Some(RunSlot::Driven(inbox)) => {
                 // Whoever drove it may have broken off: then somebody else goes on with it.
                 if let Err(unsent) = inbox.send(event) {
                     self.load(&mut slots, id.clone(), vec![unsent.0], None);
                 }
             }
-            Some(Slot::Loading(waiting)) => waiting.push(event),
-            Some(Slot::Parked { .. }) => self.load(&mut slots, id.clone(), vec![event], None),
+            Some(RunSlot::Loading(waiting)) => waiting.push(event),
+            Some(RunSlot::Parked { .. }) => self.load(&mut slots, id.clone(), vec![event], None),
             None => return false,
         }
         true
@@ -201,45 +201,46 @@ impl Yard {
     /// Returns how many runs are driven or loaded, and how many are parked.
     pub fn census(&self) -> (usize, usize) {
         let slots = self.slots();
-        let parked = slots.runs.values().filter(|slot| matches!(slot, Slot::Parked { .. })).count();
+        let parked =
+            slots.runs.values().filter(|slot| matches!(slot, RunSlot::Parked { .. })).count();
         (slots.runs.len() - parked, parked)
     }
 
-    fn slots(&self) -> MutexGuard<'_, Slots> {
+    fn slots(&self) -> MutexGuard<'_, RunSlots> {
         // Every change under the lock is whole, so a panic elsewhere spoils nothing.
         self.0.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn park(&self, slots: &mut Slots, id: RunId, wake: Option<u64>, listens: bool) {
+    fn park(&self, slots: &mut RunSlots, id: RunId, wake: Option<u64>, listens: bool) {
         if let Some(wake) = wake {
             slots.due.insert((wake, id.clone()));
             self.0.due_changed.notify_one();
         }
-        slots.runs.insert(id, Slot::Parked { wake, listens });
+        slots.runs.insert(id, RunSlot::Parked { wake, listens });
     }
 
     /// Loads a parked run and drives it; claims it first, unless the caller has.
-    fn load(&self, slots: &mut Slots, id: RunId, events: Vec<Sent>, lease: Option<Lease>) {
-        let slot = slots.runs.insert(id.clone(), Slot::Loading(events));
-        if let Some(Slot::Parked { wake: Some(wake), .. }) = slot {
+    fn load(&self, slots: &mut RunSlots, id: RunId, events: Vec<Sent>, lease: Option<Lease>) {
+        let slot = slots.runs.insert(id.clone(), RunSlot::Loading(events));
+        if let Some(RunSlot::Parked { wake: Some(wake), .. }) = slot {
             slots.due.remove(&(wake, id.clone()));
         }
-        let yard = self.clone();
+        let scheduler = self.clone();
         tokio::spawn(async move {
-            match yard.loaded(&id, lease).await {
+            match scheduler.loaded(&id, lease).await {
                 Ok((driver, place)) => {
-                    let mut slots = yard.slots();
+                    let mut slots = scheduler.slots();
                     let inbox = driver.inbox();
-                    let slot = slots.runs.insert(id, Slot::Driven(inbox.clone()));
-                    if let Some(Slot::Loading(events)) = slot {
+                    let slot = slots.runs.insert(id, RunSlot::Driven(inbox.clone()));
+                    if let Some(RunSlot::Loading(events)) = slot {
                         for event in events {
                             drop(inbox.send(event));
                         }
                     }
                     drop(slots);
-                    yard.drive(driver, place);
+                    scheduler.drive(driver, place);
                 }
-                Err(error) => yard.leave(id, Err(error)),
+                Err(error) => scheduler.leave(id, Err(error)),
             }
         });
     }
@@ -248,7 +249,7 @@ impl Yard {
         &self,
         id: &RunId,
         lease: Option<Lease>,
-    ) -> Result<(Driver, OwnedSemaphorePermit), YardError> {
+    ) -> Result<(Driver, OwnedSemaphorePermit), SchedulerError> {
         let place = self.place().await?;
         let lease = match lease {
             Some(lease) => lease,
@@ -259,23 +260,23 @@ impl Yard {
     }
 
     /// Waits for a place.
-    async fn place(&self) -> Result<OwnedSemaphorePermit, YardError> {
+    async fn place(&self) -> Result<OwnedSemaphorePermit, SchedulerError> {
         let place = Arc::clone(&self.0.places).acquire_owned().await;
-        place.map_err(|_| YardError::Closed)
+        place.map_err(|_| SchedulerError::Closed)
     }
 
-    async fn claim(&self, id: &RunId) -> Result<Lease, YardError> {
-        // A process that posts a letter claims the run for a moment.
+    async fn claim(&self, id: &RunId) -> Result<Lease, SchedulerError> {
+        // A process that sends a message claims the run for a moment.
         for _ in 0..CLAIM_TRIES {
             if let Some(lease) = self.0.site.store.claim(id).await? {
                 return Ok(lease);
             }
             tokio::time::sleep(CLAIM_PAUSE).await;
         }
-        Err(YardError::Held(id.clone()))
+        Err(SchedulerError::Held(id.clone()))
     }
 
-    async fn program(&self, id: &RunId) -> Result<Arc<Program>, YardError> {
+    async fn program(&self, id: &RunId) -> Result<Arc<Program>, SchedulerError> {
         let source = self.0.site.store.chart_source(id).await?;
         let digest = Digest::of(source.as_bytes());
         let mut programs = self.0.programs.lock().unwrap_or_else(PoisonError::into_inner);
@@ -283,41 +284,41 @@ impl Yard {
             return Ok(Arc::clone(program));
         }
         let verified = self.0.site.agents.verify(&source);
-        let program = Arc::new(verified.map_err(|why| YardError::Chart(id.clone(), why))?);
+        let program = Arc::new(verified.map_err(|why| SchedulerError::Chart(id.clone(), why))?);
         programs.insert(digest, Arc::clone(&program));
         Ok(program)
     }
 
     /// Drives a run until it ends, fails or can be parked.
     fn drive(&self, driver: Driver, place: OwnedSemaphorePermit) {
-        let yard = self.clone();
+        let scheduler = self.clone();
         tokio::spawn(async move {
             let id = driver.id().clone();
             let mut task = RunTask::new(driver, Until::Parks);
             loop {
                 match task.run().await {
-                    Ok(Rest::Ended(ended)) => return yard.leave(id, Ok(ended)),
+                    Ok(Rest::Ended(ended)) => return scheduler.leave(id, Ok(ended)),
                     Ok(_) => {}
-                    Err(error) => return yard.leave(id, Err(error.into())),
+                    Err(error) => return scheduler.leave(id, Err(error.into())),
                 }
-                let mut slots = yard.slots();
+                let mut slots = scheduler.slots();
                 let driver = task.driver();
                 // Events are sent under the lock: none can slip in between.
                 if !driver.is_under_way() && driver.is_idle() {
                     let (wake, listens) = (driver.wakes_at(), driver.listens());
                     // The next to load it must find it free.
                     drop((task, place));
-                    yard.park(&mut slots, id, wake, listens);
+                    scheduler.park(&mut slots, id, wake, listens);
                     return;
                 }
             }
         });
     }
 
-    fn leave(&self, run: RunId, how: Result<Disposition, YardError>) {
+    fn leave(&self, run: RunId, how: Result<Disposition, SchedulerError>) {
         self.slots().runs.remove(&run);
         // Where nobody wants to know, nothing is lost: the journal says it all.
-        drop(self.0.left.send(Left { run, how }));
+        drop(self.0.finished.send(FinishedRun { run, how }));
     }
 }
 
@@ -326,25 +327,26 @@ fn disposition(name: &str) -> Option<Disposition> {
     serde_json::from_value(name.into()).ok()
 }
 
-/// Wakes parked runs when their time has come, for as long as the yard is there.
+/// Wakes parked runs when their time has come, for as long as the scheduler is there.
 async fn keep_time(inner: Weak<Inner>, changed: Arc<Notify>) {
     loop {
-        let Some(yard) = inner.upgrade().map(Yard) else { return };
+        let Some(scheduler) = inner.upgrade().map(Scheduler) else { return };
         let now = now_ms();
         let due: Vec<RunId> = {
-            let mut slots = yard.slots();
+            let mut slots = scheduler.slots();
             let later = slots.due.split_off(&(now.saturating_add(1), RunId::from_letters(b"")));
             mem::replace(&mut slots.due, later).into_iter().map(|(_, id)| id).collect()
         };
         for id in due {
-            let mut slots = yard.slots();
-            if matches!(slots.runs.get(&id), Some(Slot::Parked { .. })) {
-                yard.load(&mut slots, id, Vec::new(), None);
+            let mut slots = scheduler.slots();
+            if matches!(slots.runs.get(&id), Some(RunSlot::Parked { .. })) {
+                scheduler.load(&mut slots, id, Vec::new(), None);
             }
         }
-        let next = yard.slots().due.first().map(|(at, _)| Duration::from_millis(at - now.min(*at)));
-        // The yard may go while nobody is due.
-        drop(yard);
+        let next =
+            scheduler.slots().due.first().map(|(at, _)| Duration::from_millis(at - now.min(*at)));
+        // The scheduler may go while nobody is due.
+        drop(scheduler);
         let sleep = tokio::time::sleep(next.unwrap_or(LONGEST_SLEEP).min(LONGEST_SLEEP));
         tokio::select! {
             () = sleep => {}
