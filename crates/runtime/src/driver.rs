@@ -27,12 +27,12 @@ use std::{
 };
 
 use pointsman_kernel::{
-    Short, Took,
+    Shortfall, StepResult,
     agents::{Agents, Program},
     body::Body,
     chart::Charge,
-    erased::{AnyRun, NotStepped, Stepped},
-    event::{Begun, Event, Pauser},
+    erased::{AnyRun, AppliedStep, StepError},
+    event::{Event, Pauser, RunConfig},
     id::{Digest, EffectId, Seq},
     journal::Entry,
     replay::Divergence,
@@ -79,14 +79,14 @@ pub enum DriveError {
     },
     /// The first event was refused.
     #[error("the run cannot begin: {0}")]
-    NotBegun(#[source] NotStepped),
+    NotBegun(#[source] StepError),
     /// Going on was refused, which only another build's journal can bring about.
     #[error("run {run} cannot continue: {source}")]
     NotResumed {
         /// The run.
         run: RunId,
         /// Why.
-        source: NotStepped,
+        source: StepError,
     },
     /// Repeating the interrupted calls would exceed the budget.
     #[error("{}", in_short(.run, .short))]
@@ -94,7 +94,7 @@ pub enum DriveError {
         /// The run.
         run: RunId,
         /// What is missing.
-        short: Short,
+        short: Shortfall,
     },
     /// A grant was refused.
     #[error("run {run} rejects the grant: {source}")]
@@ -102,11 +102,11 @@ pub enum DriveError {
         /// The run.
         run: RunId,
         /// Why.
-        source: NotStepped,
+        source: StepError,
     },
 }
 
-fn in_short(run: &RunId, short: &Short) -> String {
+fn in_short(run: &RunId, short: &Shortfall) -> String {
     let calls = match short.charge {
         Charge::ModelCall => "model calls",
         _ => "tool calls",
@@ -148,7 +148,7 @@ pub struct PreparedRun {
     /// Events that it is to hear when it listens: messages, on disk with its first entry.
     pub words: Vec<Event<Body>>,
     /// Its first event.
-    pub begun: Begun,
+    pub begun: RunConfig,
 }
 
 /// A run that is being driven.
@@ -343,7 +343,7 @@ impl Driver {
         &mut self,
         event: Event<Body>,
         new_run: Option<NewRun>,
-    ) -> Result<Result<(), NotStepped>, DriveError> {
+    ) -> Result<Result<(), StepError>, DriveError> {
         Ok(self.commit(event, new_run, &[]).await?.map(drop))
     }
 
@@ -354,17 +354,19 @@ impl Driver {
         event: Event<Body>,
         new_run: Option<NewRun>,
         again: &[EffectId],
-    ) -> Result<Result<(Took, Vec<Permit>), NotStepped>, DriveError> {
+    ) -> Result<Result<(StepResult, Vec<Permit>), StepError>, DriveError> {
         let raw = match to_raw_value(&event) {
             Ok(raw) => raw,
-            Err(error) => return Ok(Err(NotStepped::Unreadable(error.to_string()))),
+            Err(error) => return Ok(Err(StepError::Unreadable(error.to_string()))),
         };
         // 2. Step. 3. A late event changes nothing, and a refused one is told.
         let (seq, at) = (self.run.core().next, self.clock.now());
         let paused = self.run.core().paused;
         let before = self.is_watched().then(|| Before::of(&*self.run));
         let stepped = match self.run.step(&self.program, seq, at, event.clone()) {
-            Ok(Stepped { took: took @ Took::Ignored(_), .. }) => return Ok(Ok((took, Vec::new()))),
+            Ok(AppliedStep { result: took @ StepResult::Ignored(_), .. }) => {
+                return Ok(Ok((took, Vec::new())));
+            }
             Ok(stepped) => stepped,
             Err(refused) => return Ok(Err(refused)),
         };
@@ -403,7 +405,7 @@ impl Driver {
         if let Some(how) = self.run.core().ended {
             self.context.executor.ended(self.program.agent(), &self.id, how).await;
         }
-        Ok(Ok((Took::Applied, permits)))
+        Ok(Ok((StepResult::Applied, permits)))
     }
 
     fn append(&mut self, line: String, orders: &[Ordered]) -> Append {
@@ -457,10 +459,10 @@ impl Driver {
                 let event = arrived(event, self.clock.at(message.at_ms));
                 self.commit(event, None, &[]).await?.map(|(took, _)| took)
             }
-            Err(error) => Err(NotStepped::Unreadable(error.to_string())),
+            Err(error) => Err(StepError::Unreadable(error.to_string())),
         };
         match took {
-            Ok(Took::Ignored(why)) => self.log(&why.to_string()),
+            Ok(StepResult::Ignored(why)) => self.log(&why.to_string()),
             Err(refused) => {
                 let why = refused.to_string();
                 self.log(&why);

@@ -190,7 +190,7 @@ mod tests {
     use pointsman_kernel::{
         agent::Answer,
         id::{EffectId, Seq},
-        prompt::{Private, Prompt},
+        prompt::{PrivateText, Prompt},
     };
 
     use super::*;
@@ -202,7 +202,7 @@ mod tests {
         let effect = EffectId { seq: Seq(1), index: 0 };
         let run = "r1".parse().expect("a name");
         let permit = Permit::unwritten(run, "stranger", effect, false);
-        let asked = |private: Option<Private>| {
+        let asked = |private: Option<PrivateText>| {
             let prompt = Prompt { private, ..Prompt::default() };
             let question = ModelRequest { prompt, tools: Vec::new(), key: String::new() };
             Executors::default().ask(&permit, question, &model, ProgressSink::nobody())
@@ -214,6 +214,6 @@ mod tests {
             _ => false,
         };
         assert!(!refused(asked(None).await.answer));
-        assert!(refused(asked(Some(Private::default())).await.answer));
+        assert!(refused(asked(Some(PrivateText::default())).await.answer));
     }
 }

@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use pointsman_kernel::{
     agents::Program,
-    chart::{Disposition, Refused},
+    chart::{Disposition, RefusedChart},
     event::Pauser,
     id::{Digest, Seq},
 };
@@ -48,13 +48,13 @@ pub enum SchedulerError {
     Store(#[from] StoreError),
     /// This build refuses the chart that the run was started with.
     #[error("this build refuses the chart of run {0}: {1}")]
-    Chart(RunId, Refused),
+    Chart(RunId, RefusedChart),
     /// A fault of this program stopped the run.
     #[error("internal error (panic) in run {0}; see the log")]
     Panicked(RunId),
     /// The run's context cannot be set up here.
     #[error("run {run} cannot be driven here: {why}")]
-    DriverContext {
+    Context {
         /// The run.
         run: RunId,
         /// The reason.
@@ -308,7 +308,11 @@ impl Shared {
         self.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn program(&self, context: &DriverContext, run: &RunId) -> Result<Arc<Program>, SchedulerError> {
+    async fn program(
+        &self,
+        context: &DriverContext,
+        run: &RunId,
+    ) -> Result<Arc<Program>, SchedulerError> {
         let source = self.store.chart_source(run).await?;
         let digest = Digest::of(source.as_bytes());
         let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);

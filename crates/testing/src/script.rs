@@ -2,7 +2,7 @@
 
 use pointsman_kernel::{
     chart::{Chart, Disposition},
-    event::Begun,
+    event::RunConfig,
     governor::Permissions,
     id::{At, Digest, Seq},
     journal::{Entry, body},
@@ -39,8 +39,8 @@ pub fn new_run(created_ms: u64) -> NewRun {
 /// # Panics
 ///
 /// Never: a value is JSON.
-pub fn begun(chart: &Chart, permissions: Permissions, config: &Value) -> Begun {
-    Begun {
+pub fn begun(chart: &Chart, permissions: Permissions, config: &Value) -> RunConfig {
+    RunConfig {
         chart: chart.name().into(),
         version: chart.version(),
         digest: chart.digest(),

@@ -13,11 +13,11 @@ use alloc::{
 use pointsman_kernel::{
     agent::Visit,
     json,
-    template::{self, Piece},
+    template::{self, TemplatePart},
 };
 use serde_json::{Map, Value, value::RawValue};
 
-use super::{Data, words};
+use super::{BuiltinData, words};
 
 /// The parameters that a chart gives a job. `check` knows their names; whatever
 /// their types, they can be read as text or as a list.
@@ -43,14 +43,14 @@ impl With {
 
     /// Returns a command as a line for a shell. The program is the chart's alone; slots
     /// fill arguments, and each stays one argument.
-    pub(super) fn command(&self, data: &Data) -> String {
+    pub(super) fn command(&self, data: &BuiltinData) -> String {
         let words = self.list("command").into_iter().enumerate();
         let filled = words.map(|(at, word)| if at == 0 { word } else { fill(&word, data) });
         words::line(&filled.collect::<Vec<_>>())
     }
 
     /// Returns a tool's arguments.
-    pub(super) fn arguments(&self, data: &Data) -> Value {
+    pub(super) fn arguments(&self, data: &BuiltinData) -> Value {
         let empty = || Value::Object(Map::new());
         fill_all(self.0.get("args").cloned().unwrap_or_else(empty), data)
     }
@@ -70,12 +70,12 @@ pub(super) fn text_of(value: &Value) -> String {
 
 /// Fills placeholders. A slot that is not filled stays as it was written, so that a
 /// mistake is seen and never silently empty.
-pub(super) fn fill(text: &str, data: &Data) -> String {
+pub(super) fn fill(text: &str, data: &BuiltinData) -> String {
     let mut filled = String::with_capacity(text.len());
-    for piece in template::pieces(text) {
+    for piece in template::parts(text) {
         match piece {
-            Piece::Text(text) => filled.push_str(text),
-            Piece::Slot { name, written } => match data.slots.get(name) {
+            TemplatePart::Text(text) => filled.push_str(text),
+            TemplatePart::Slot { name, written } => match data.slots.get(name) {
                 Some(value) => filled.push_str(&text_of(value)),
                 None => filled.push_str(written),
             },
@@ -97,7 +97,7 @@ pub(super) fn named(list: &[String], reply: &str) -> Option<String> {
     exact.or(alike).cloned()
 }
 
-fn fill_all(value: Value, data: &Data) -> Value {
+fn fill_all(value: Value, data: &BuiltinData) -> Value {
     match value {
         Value::String(text) => Value::String(fill(&text, data)),
         Value::Array(items) => items.into_iter().map(|item| fill_all(item, data)).collect(),

@@ -4,7 +4,7 @@ use std::{fs, process::ExitCode};
 
 use pointsman_agents::code::Phase;
 use pointsman_kernel::{
-    chart::{Certificate, Per, Tools},
+    chart::{AllowedTools, Certificate, CertificateScope},
     governor::{Grant, Level},
 };
 use pointsman_runtime::{
@@ -48,8 +48,10 @@ pub(super) fn show(
         .states()
         .iter()
         .filter_map(|state| match state.tools() {
-            Tools::Only(list) => Some((state.name(), list.iter().map(AsRef::as_ref).collect())),
-            Tools::All => Some((state.name(), vec!["*"])),
+            AllowedTools::Only(list) => {
+                Some((state.name(), list.iter().map(AsRef::as_ref).collect()))
+            }
+            AllowedTools::All => Some((state.name(), vec!["*"])),
             _ => None,
         })
         .collect();
@@ -137,7 +139,7 @@ fn worst(certificate: &Certificate, model: &model::ModelSettings) -> String {
         .map_or_else(|| "tokens without limit".into(), |tokens| words::counted(tokens, "token"));
     format!(
         "\nWorst case per {}: {}, {}, {tokens}, {}, {}, {}.",
-        if certificate.per == Per::Turn { "turn" } else { "run" },
+        if certificate.per == CertificateScope::Turn { "turn" } else { "run" },
         words::counted(certificate.model_calls, "model call"),
         words::counted(certificate.tool_calls, "tool call"),
         cost(certificate.money, model),

@@ -11,12 +11,12 @@ use pointsman_kernel::{
     body::Body,
     chart::Chart,
     effect::{Effect, EffectKind},
-    erased::{AnyRun, Stepped},
+    erased::{AnyRun, AppliedStep},
     event::Event,
     id::EffectId,
     job::AgentDecl,
     prompt::Prompt,
-    run::{Doing as Asks, Item},
+    run::{Item, ItemStatus as Asks},
 };
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -175,7 +175,7 @@ fn event(effect: EffectId, Completion { answer, usage }: Completion) -> Event<Bo
 
 /// Returns what a step orders. Prompts are rendered from the run as it is now, which is how
 /// the step left it.
-pub(super) fn orders(chart: &Chart, run: &dyn AnyRun, stepped: &Stepped) -> Vec<Ordered> {
+pub(super) fn orders(chart: &Chart, run: &dyn AnyRun, stepped: &AppliedStep) -> Vec<Ordered> {
     let ordered = |Effect { id, order }: &Effect<Body>| {
         let prompt = match order {
             EffectKind::Start(Order::Model(call)) => Some(run.prompt(chart, call)),

@@ -7,7 +7,7 @@ use pointsman_kernel::{
     agent::{ChildEnd, ChildRun, FaultClass},
     agents::{Agents, Program},
     chart::Disposition,
-    event::{Begun, Usage},
+    event::{RunConfig, Usage},
     governor::{Grant, Permissions},
     id::{At, Seq},
     journal::body,
@@ -81,7 +81,7 @@ async fn to_its_end(
             let found = agents.chart(&child.chart);
             let source = found.ok_or_else(|| ChildError::NoChart(child.chart.clone()))?;
             let program = program(agents, source, child)?;
-            let begun = Begun {
+            let begun = RunConfig {
                 chart: program.name().into(),
                 version: program.version(),
                 digest: program.digest(),

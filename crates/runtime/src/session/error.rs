@@ -1,6 +1,6 @@
 //! Why a session cannot do what it was asked.
 
-use pointsman_kernel::{chart::Refused, id::Seq};
+use pointsman_kernel::{chart::RefusedChart, id::Seq};
 use thiserror::Error;
 
 use crate::{
@@ -29,7 +29,7 @@ pub enum SessionError {
         /// The run.
         run: RunId,
         /// What is wrong with the chart.
-        why: Refused,
+        why: RefusedChart,
     },
     /// Somebody else drives the run.
     #[error("run {run} is owned by another process")]

@@ -19,9 +19,9 @@ use pointsman_kernel::{
 };
 use pointsman_runtime::{
     clock::new_run_id,
-    driver::{Driver, PreparedRun, DriverContext},
+    driver::{Driver, DriverContext, PreparedRun},
     effect::{Completion, EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
-    scheduler::{FinishedRun, Scheduler, SchedulerError, SchedulerOptions, Contexts},
+    scheduler::{Contexts, FinishedRun, Scheduler, SchedulerError, SchedulerOptions},
     store::{QueueOptions, RunId, SqliteStore, Store as _},
 };
 use pointsman_testing::script::begun;
@@ -201,7 +201,8 @@ async fn thousand_queued_runs_wait_on_disk_and_all_end() {
     let program = program(CHART);
     let ids: Vec<RunId> = (0..1_000).map(|_| new_run_id()).collect();
     // Together, so that they share flushes.
-    futures_util::future::join_all(ids.iter().map(|id| submit(&context, &program, CHART, id))).await;
+    futures_util::future::join_all(ids.iter().map(|id| submit(&context, &program, CHART, id)))
+        .await;
     let (scheduler, mut leaving) = open(&context, 64).await;
     for id in &ids {
         reaches(&store, id, 2).await;

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use pointsman_kernel::governor::Permissions;
 use pointsman_runtime::{
     clock::new_run_id,
-    driver::{Driver, PreparedRun, DriverContext},
+    driver::{Driver, DriverContext, PreparedRun},
     scheduler::{Scheduler, SchedulerOptions},
     store::{Filter, QueueOptions, SqliteStore, Store},
 };
@@ -64,7 +64,12 @@ pub(super) fn measure(folder: &Path, runs: usize) -> Result<Waiting> {
 }
 
 /// Begins so many more runs, and waits until that many are parked.
-async fn fill(context: &DriverContext, scheduler: &Scheduler, more: usize, parked: usize) -> Result<()> {
+async fn fill(
+    context: &DriverContext,
+    scheduler: &Scheduler,
+    more: usize,
+    parked: usize,
+) -> Result<()> {
     let source = pointsman_agents::chat::CHART;
     let program = pointsman_agents::all().verify(source);
     let program = Arc::new(program.map_err(|refused| anyhow!("chat is refused: {refused:?}"))?);

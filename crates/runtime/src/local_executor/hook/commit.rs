@@ -7,7 +7,7 @@ use pointsman_agents::chat::after::{COMMIT, LEFT_OUT};
 use pointsman_kernel::{
     agent::Answer,
     event::Usage,
-    prompt::{Message, Prompt},
+    prompt::{Prompt, PromptMessage},
 };
 
 use super::{
@@ -211,8 +211,11 @@ async fn message(
         executor.0.tools.own_text(&difference, GIT, hooks.diff_bytes).await.unwrap_or_default();
     let list = own.join("\n");
     let asked = format!("Files:\n{list}\n\nDifference:\n{text}");
-    let prompt =
-        Prompt { system: SYSTEM.into(), messages: vec![Message::User(asked)], ..Prompt::default() };
+    let prompt = Prompt {
+        system: SYSTEM.into(),
+        messages: vec![PromptMessage::User(asked)],
+        ..Prompt::default()
+    };
     let question = ModelRequest { prompt, tools: Vec::new(), key: format!("{permit}-message") };
     let limit = Duration::from_millis(hooks.message_ms);
     let asking =

@@ -8,15 +8,15 @@ use alloc::{
 
 use super::{
     super::screen::{Screen, ScreenId},
-    Kind, Landing, Map, Mishap,
+    ActionResult, AppMap, Mishap, MishapKind,
     spots::{SURE, Spots},
 };
 
-impl Map {
+impl AppMap {
     /// Returns the screens that a start of the app leads to, once the set-up is done.
     pub fn starts(&self) -> BTreeSet<&ScreenId> {
         let started = self.started().filter_map(|at| {
-            let Landing::Screen(id) = &self.moves.get(at)?.to else { return None };
+            let ActionResult::Screen(id) = &self.moves.get(at)?.to else { return None };
             Some(id)
         });
         let mut found: BTreeSet<&ScreenId> = started.collect();
@@ -43,7 +43,7 @@ impl Map {
     /// Returns the moves of the shortest known way to something that went wrong: the start
     /// and the set-up as they were, then one move for every edge, then the action that did it.
     pub fn shortest(&self, mishap: &Mishap) -> Vec<usize> {
-        let ways = Ways::of(self).to(self, mishap, Grain::Spots);
+        let ways = PathModel::of(self).to(self, mishap, Granularity::Spots);
         let known = ways.into_iter().next().map(|way| way.moves);
         known.filter(|it| it.len() < mishap.path.len()).unwrap_or_else(|| mishap.path.clone())
     }
@@ -60,7 +60,7 @@ impl Map {
         let same = self.moves.iter().filter(|it| {
             it.from == mishap.screen
                 && it.action.kind_key() == mishap.key
-                && it.to != Landing::Unknown
+                && it.to != ActionResult::Unknown
         });
         let other = same.filter(|it| it.to.kind() != Some(mishap.kind)).count();
         u32::try_from(other).unwrap_or(u32::MAX)
@@ -69,18 +69,18 @@ impl Map {
 
 /// Where an action led, as ways count it.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub enum End {
+pub enum PathEnd {
     /// To a place of the app, by its number.
     Spot(usize),
     /// To a crash or a hang.
-    Down(Kind),
+    Down(MishapKind),
     /// Elsewhere.
     Away,
 }
 
 /// How finely places are distinguished.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Grain {
+pub enum Granularity {
     /// By their heads and by which fields are filled.
     Spots,
     /// As the screens of the map.
@@ -89,7 +89,7 @@ pub enum Grain {
 
 /// A way to something that went wrong.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Way {
+pub struct ActionPath {
     /// Its moves, from the start of the app, by their places in the map.
     pub moves: Vec<usize>,
     /// How likely it works, in millionths.
@@ -98,7 +98,7 @@ pub struct Way {
 
 /// What is known of where actions lead. It learns from every further try.
 #[derive(Clone, Debug, Default)]
-pub struct Ways {
+pub struct PathModel {
     spots: Spots,
     /// By the place and the action's key.
     done: BTreeMap<(usize, String), Done>,
@@ -111,7 +111,7 @@ struct Done {
     /// A move that did it.
     place: usize,
     times: u32,
-    to: BTreeMap<End, u32>,
+    to: BTreeMap<PathEnd, u32>,
 }
 
 /// The surest ways of each length from where a search began.
@@ -124,9 +124,9 @@ struct Reached {
     by: Option<(usize, usize)>,
 }
 
-impl Ways {
+impl PathModel {
     /// Returns what a map knows.
-    pub fn of(map: &Map) -> Self {
+    pub fn of(map: &AppMap) -> Self {
         let mut ways = Self { spots: map.spots.clone(), ..Self::default() };
         for (place, done) in map.moves.iter().enumerate().filter(|(_, it)| !it.action.starts()) {
             if let (Some(from), Some(end)) = (done.spots.0, ways.end(&done.to, done.spots.1)) {
@@ -156,7 +156,7 @@ impl Ways {
     }
 
     /// Records where an action led that a move of the map had done.
-    pub fn note(&mut self, from: usize, place: usize, key: &str, end: End) {
+    pub fn note(&mut self, from: usize, place: usize, key: &str, end: PathEnd) {
         let done = self
             .done
             .entry((from, key.into()))
@@ -167,19 +167,19 @@ impl Ways {
     }
 
     /// Returns where an action led, if anyone looked.
-    pub fn end(&self, landing: &Landing, spot: Option<usize>) -> Option<End> {
+    pub fn end(&self, landing: &ActionResult, spot: Option<usize>) -> Option<PathEnd> {
         match landing {
-            Landing::Screen(_) => spot.map(End::Spot),
-            Landing::Crash => Some(End::Down(Kind::Crash)),
-            Landing::NotResponding => Some(End::Down(Kind::NotResponding)),
-            Landing::Outside(_) => Some(End::Away),
-            Landing::Unknown => None,
+            ActionResult::Screen(_) => spot.map(PathEnd::Spot),
+            ActionResult::Crash => Some(PathEnd::Down(MishapKind::Crash)),
+            ActionResult::NotResponding => Some(PathEnd::Down(MishapKind::NotResponding)),
+            ActionResult::Outside(_) => Some(PathEnd::Away),
+            ActionResult::Unknown => None,
         }
     }
 
     /// Returns whether a move of the map was seen to come to different things, or is not
     /// always offered.
-    pub fn varies(&self, map: &Map, place: usize) -> bool {
+    pub fn varies(&self, map: &AppMap, place: usize) -> bool {
         let done = map.moves.get(place).filter(|it| !it.action.starts());
         let Some((done, from)) = done.and_then(|it| Some((it, it.spots.0?))) else {
             return false;
@@ -190,7 +190,7 @@ impl Ways {
 
     /// Returns the known ways to something that went wrong, the shortest first, and then only
     /// those that are surer than all shorter ones.
-    pub fn to(&self, map: &Map, mishap: &Mishap, grain: Grain) -> Vec<Way> {
+    pub fn to(&self, map: &AppMap, mishap: &Mishap, grain: Granularity) -> Vec<ActionPath> {
         let prefix = map.prefix(&mishap.path);
         let fixed = mishap.path.get(..prefix).unwrap_or_default();
         let total = self.starts.values().fold(0_u64, |sum, it| sum.saturating_add((*it).into()));
@@ -200,7 +200,7 @@ impl Ways {
         });
         let longest = mishap.path.len().saturating_sub(prefix);
         let layers = self.search(starts.collect(), grain, longest);
-        let mut ways: Vec<Way> = Vec::new();
+        let mut ways: Vec<ActionPath> = Vec::new();
         for length in 0..layers.len() {
             let Some((end, last, sure)) = self.surest(map, mishap, &layers, length, grain) else {
                 continue;
@@ -208,7 +208,7 @@ impl Ways {
             if ways.iter().all(|way| way.sure < sure) {
                 let middle = back(&layers, length, end);
                 let moves = fixed.iter().copied().chain(middle).chain(last).collect();
-                ways.push(Way { moves, sure });
+                ways.push(ActionPath { moves, sure });
             }
         }
         ways
@@ -217,21 +217,26 @@ impl Ways {
     /// Returns the shortest known way between two places, by the moves that did it.
     pub fn between(&self, from: usize, to: usize, longest: usize) -> Option<Vec<usize>> {
         let start = [(from, Reached { sure: SURE, by: None })];
-        let layers = self.search(start.into(), Grain::Spots, longest);
+        let layers = self.search(start.into(), Granularity::Spots, longest);
         let length = layers.iter().position(|layer| layer.contains_key(&to))?;
         Some(back(&layers, length, to))
     }
 
-    fn node(&self, spot: usize, grain: Grain) -> usize {
+    fn node(&self, spot: usize, grain: Granularity) -> usize {
         match grain {
-            Grain::Spots => spot,
-            Grain::Screens => self.spots.first(spot),
+            Granularity::Spots => spot,
+            Granularity::Screens => self.spots.first(spot),
         }
     }
 
     /// Goes on from where a search begins, one action after the other, as long as anything is
     /// reached more surely than with fewer.
-    fn search(&self, start: BTreeMap<usize, Reached>, grain: Grain, longest: usize) -> Layers {
+    fn search(
+        &self,
+        start: BTreeMap<usize, Reached>,
+        grain: Granularity,
+        longest: usize,
+    ) -> Layers {
         let mut best: BTreeMap<usize, u64> =
             start.iter().map(|(node, reached)| (*node, reached.sure)).collect();
         let mut layers = Vec::from([start]);
@@ -242,7 +247,7 @@ impl Ways {
                 let Some(here) = layers.last().and_then(|layer| layer.get(&node)) else { continue };
                 let here = times(here.sure, self.spots.offers(*spot, key));
                 for (end, count) in &done.to {
-                    let End::Spot(to) = end else { continue };
+                    let PathEnd::Spot(to) = end else { continue };
                     let (to, sure) = (self.node(*to, grain), times(here, done.chance(*count)));
                     if to == node || best.get(&to).is_some_and(|it| *it >= sure) {
                         continue;
@@ -263,15 +268,15 @@ impl Ways {
     /// needed, and how likely that works.
     fn surest(
         &self,
-        map: &Map,
+        map: &AppMap,
         mishap: &Mishap,
         layers: &Layers,
         length: usize,
-        grain: Grain,
+        grain: Granularity,
     ) -> Option<(usize, Option<usize>, u64)> {
         let layer = layers.get(length)?;
         let there = |spot: usize| self.spots.screen(spot) == mishap.screen.as_ref();
-        if mishap.kind == Kind::DeadEnd {
+        if mishap.kind == MishapKind::DeadEnd {
             let ends = layer.iter().filter(|(node, _)| there(**node));
             return ends.map(|(node, it)| (*node, None, it.sure)).max_by_key(|it| it.2);
         }
@@ -279,7 +284,7 @@ impl Ways {
         for ((spot, key), done) in self.done.iter().filter(|((spot, _), _)| there(*spot)) {
             let node = self.node(*spot, grain);
             let (Some(here), Some(count)) =
-                (layer.get(&node), done.to.get(&End::Down(mishap.kind)))
+                (layer.get(&node), done.to.get(&PathEnd::Down(mishap.kind)))
             else {
                 continue;
             };

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// A page, as it stood when it was looked at.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
-pub struct Sighting {
+pub struct PageSnapshot {
     /// Its address.
     pub url: String,
     /// Scheme, host and port.
@@ -21,11 +21,11 @@ pub struct Sighting {
     /// The language that it says it is in.
     pub language: String,
     /// What can be filled or pressed, in the order of the document.
-    pub controls: Vec<Seen>,
+    pub controls: Vec<Control>,
     /// The elements around the controls; each names its parent by its place in this list.
-    pub places: Vec<Place>,
+    pub places: Vec<EnclosingElement>,
     /// Headings and links, which say what a form is for.
-    pub said: Vec<Said>,
+    pub said: Vec<TextElement>,
     /// Tests that the reader is a person.
     pub captchas: Vec<Captcha>,
     /// What the page calls out.
@@ -36,7 +36,7 @@ pub struct Sighting {
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact that a browser told")]
-pub struct Seen {
+pub struct Control {
     /// Where it is: CSS, with ` >>> ` where a shadow root or a frame lies between.
     pub selector: String,
     /// The element's name.
@@ -60,15 +60,15 @@ pub struct Seen {
     #[serde(rename = "box")]
     pub area: Area,
     /// What decides whether a person sees it.
-    pub sight: Sight,
+    pub sight: Visibility,
     /// Whether the page lets nobody use it now.
     pub disabled: bool,
     /// Whether it is filled or pressed.
-    pub what: What,
+    pub what: ControlKind,
     /// Everything that could be its name.
-    pub names: Names,
+    pub names: ControlNames,
     /// What may be chosen.
-    pub options: Vec<SeenOption>,
+    pub options: Vec<ControlOption>,
     /// What it holds; never told of passwords and files.
     pub value: Option<String>,
     /// Whether it holds anything.
@@ -92,7 +92,7 @@ pub struct Seen {
     /// What the page has against its value.
     pub complaints: Vec<String>,
     /// What pressing it does.
-    pub does: Press,
+    pub does: PressEffect,
     /// What is written on it, if it is pressed.
     pub label: String,
     /// Where pressing it leads: scheme, host and port.
@@ -108,7 +108,7 @@ pub struct Seen {
 /// Whether an element is filled or pressed.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum What {
+pub enum ControlKind {
     /// It takes a value.
     #[default]
     Field,
@@ -119,7 +119,7 @@ pub enum What {
 /// What pressing an element does, by its markup.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Press {
+pub enum PressEffect {
     /// It sends its form.
     Submit,
     /// It empties its form.
@@ -134,7 +134,7 @@ pub enum Press {
 /// Everything that could be the name of a field.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
-pub struct Names {
+pub struct ControlNames {
     /// The label that points at it.
     pub associated: String,
     /// The label that it stands in.
@@ -160,13 +160,13 @@ pub struct Names {
     /// Whether a label of it is drawn.
     pub label_seen: bool,
     /// What stands at the head of its column and its row.
-    pub table: TableNames,
+    pub table: TableHeaders,
 }
 
 /// What stands at the head of a cell's column and row.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
-pub struct TableNames {
+pub struct TableHeaders {
     /// The column's head.
     pub column: String,
     /// The row's first cell.
@@ -176,7 +176,7 @@ pub struct TableNames {
 /// Something that may be chosen.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
-pub struct SeenOption {
+pub struct ControlOption {
     /// What the form sends for it.
     pub value: String,
     /// What is written on it.
@@ -207,7 +207,7 @@ pub struct Area {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact that a browser told")]
-pub struct Sight {
+pub struct Visibility {
     /// Whether it is drawn at all.
     pub rendered: bool,
     /// Whether `visibility` lets it be seen.
@@ -230,7 +230,7 @@ pub struct Sight {
     pub parent_rendered: bool,
 }
 
-impl Default for Sight {
+impl Default for Visibility {
     fn default() -> Self {
         Self {
             rendered: true,
@@ -250,7 +250,7 @@ impl Default for Sight {
 /// An element around controls.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
-pub struct Place {
+pub struct EnclosingElement {
     /// Where it is.
     pub selector: String,
     /// The element's name.
@@ -279,9 +279,9 @@ pub struct Place {
 /// A heading or a link.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
-pub struct Said {
+pub struct TextElement {
     /// Which of the two.
-    pub what: Voice,
+    pub what: TextKind,
     /// Its text.
     pub text: String,
     /// How many elements of the document come before it.
@@ -295,7 +295,7 @@ pub struct Said {
 /// What kind of text says something.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Voice {
+pub enum TextKind {
     /// A heading or a legend.
     #[default]
     Heading,
@@ -319,9 +319,9 @@ pub struct Captcha {
     pub seen: bool,
 }
 
-impl Sighting {
+impl PageSnapshot {
     /// Returns the places around a place, itself first, outermost last.
-    pub fn around(&self, place: Option<usize>) -> impl Iterator<Item = (usize, &Place)> {
+    pub fn around(&self, place: Option<usize>) -> impl Iterator<Item = (usize, &EnclosingElement)> {
         let mut at = place;
         // Places name parents that were listed before them; anything else ends the walk.
         core::iter::from_fn(move || {
@@ -338,20 +338,20 @@ impl Sighting {
     }
 
     /// Returns the form that a control belongs to: the one it names, else the one it is in.
-    pub fn form_of(&self, control: &Seen) -> Option<usize> {
-        let is_form = |(index, place): (usize, &Place)| place.is_form().then_some(index);
+    pub fn form_of(&self, control: &Control) -> Option<usize> {
+        let is_form = |(index, place): (usize, &EnclosingElement)| place.is_form().then_some(index);
         control.form.or_else(|| self.around(control.place).find_map(is_form))
     }
 }
 
-impl Seen {
+impl Control {
     /// Returns an attribute, or nothing as an empty text.
     pub fn attribute(&self, name: &str) -> &str {
         self.attributes.get(name).map_or("", String::as_str)
     }
 }
 
-impl Place {
+impl EnclosingElement {
     /// Returns an attribute, or nothing as an empty text.
     pub fn attribute(&self, name: &str) -> &str {
         self.attributes.get(name).map_or("", String::as_str)

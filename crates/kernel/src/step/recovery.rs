@@ -5,21 +5,21 @@ use alloc::{string::String, vec::Vec};
 
 use super::{
     Stepping,
-    travel::{Exit, Flow},
+    transition::{Flow, LeaveReason},
 };
 use crate::{
     agent::{Agent, Fault, FaultClass, Order, OrderKind},
     chart::{Budget, Charge, Chart},
-    event::UnderWay,
+    event::UnansweredEffect,
     id::EffectId,
-    run::{Core, Doing},
+    run::{Core, ItemStatus},
     tool::Recovery,
 };
 
 /// The budget that interrupted calls lack to be repeated.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub struct Short {
+pub struct Shortfall {
     /// Of what.
     pub charge: Charge,
     /// How much would have to be granted.
@@ -32,23 +32,23 @@ pub struct Short {
 
 /// Returns what is missing to make those calls again that a run was interrupted in. A run that
 /// is gone on with all the same leaves by the budget that is used up.
-pub fn short(chart: &Chart, core: &Core, under_way: &[UnderWay]) -> Option<Short> {
+pub fn shortfall(chart: &Chart, core: &Core, under_way: &[UnansweredEffect]) -> Option<Shortfall> {
     [Charge::ModelCall, Charge::ToolCall].into_iter().find_map(|charge| {
         let repeats = under_way.iter().filter(|unsure| again(core, unsure) == Some(charge));
         let wanted = u64::try_from(repeats.count()).unwrap_or(u64::MAX);
         if wanted == 0 {
             return None;
         }
-        let short = |left: u64, permits: u64, budget: Option<&Budget>| {
+        let lacking = |left: u64, permits: u64, budget: Option<&Budget>| {
             let missing = wanted.checked_sub(left).filter(|missing| *missing > 0)?;
             let budget = budget.map(|budget| budget.name().into());
-            Some(Short { charge, missing, budget, permits })
+            Some(Shortfall { charge, missing, budget, permits })
         };
-        let budgets = chart.budgets().iter().zip(&core.purses);
+        let budgets = chart.budgets().iter().zip(&core.balances);
         let mut budgets = budgets.filter(|(budget, _)| budget.charge() == Some(charge));
-        let by_budget = budgets.find_map(|(budget, purse)| {
-            let left = if purse.closed { 0 } else { purse.left };
-            short(left, budget.max(), Some(budget))
+        let by_budget = budgets.find_map(|(budget, balance)| {
+            let left = if balance.closed { 0 } else { balance.left };
+            lacking(left, budget.max(), Some(budget))
         });
         // What a person is asked about, their yes permits.
         let asked = under_way.iter().filter(|unsure| recovery(core, unsure) == Some(Recovery::Ask));
@@ -61,13 +61,13 @@ pub fn short(chart: &Chart, core: &Core, under_way: &[UnderWay]) -> Option<Short
             };
             let permits = bound.saturating_add(calls.granted);
             let asked = if charge == Charge::ToolCall { asked } else { 0 };
-            short(permits.saturating_sub(calls.made).saturating_add(asked), permits, None)
+            lacking(permits.saturating_sub(calls.made).saturating_add(asked), permits, None)
         })
     })
 }
 
 /// Returns what a call costs that was under way and is to be made again, or asked about.
-fn again(core: &Core, unsure: &UnderWay) -> Option<Charge> {
+fn again(core: &Core, unsure: &UnansweredEffect) -> Option<Charge> {
     let Some(recovery) = recovery(core, unsure) else {
         return (kind(core, unsure.effect)? == OrderKind::Model).then_some(Charge::ModelCall);
     };
@@ -78,14 +78,14 @@ fn again(core: &Core, unsure: &UnderWay) -> Option<Charge> {
 }
 
 /// Returns the recovery that a tool declares for an interrupted call.
-fn recovery(core: &Core, unsure: &UnderWay) -> Option<Recovery> {
+fn recovery(core: &Core, unsure: &UnansweredEffect) -> Option<Recovery> {
     let tool = core.governor.tool(&unsure.call.as_ref()?.tool);
     Some(tool.map_or_else(Recovery::default, |tool| tool.recovery))
 }
 
 fn kind(core: &Core, waited: EffectId) -> Option<OrderKind> {
     core.items.iter().find_map(|item| {
-        let Doing::Working { effect, kind, .. } = item.doing else { return None };
+        let ItemStatus::Working { effect, kind, .. } = item.doing else { return None };
         (effect == waited).then_some(kind)
     })
 }
@@ -94,7 +94,7 @@ impl<A: Agent> Stepping<'_, A> {
     /// Settles what to do about everything that was under way.
     ///
     /// What stays `Working` is to be done again by the runtime, under the same id.
-    pub(super) fn recover(&mut self, under_way: Vec<UnderWay>, counted: bool) -> Flow {
+    pub(super) fn recover(&mut self, under_way: Vec<UnansweredEffect>, counted: bool) -> Flow {
         for unsure in under_way {
             let Some(at) = self.item_of(unsure.effect) else { continue };
             if let leave @ Flow::Leave(_) = self.recover_one(at, unsure, counted) {
@@ -104,13 +104,13 @@ impl<A: Agent> Stepping<'_, A> {
         Flow::Wait
     }
 
-    fn recover_one(&mut self, at: u16, unsure: UnderWay, counted: bool) -> Flow {
+    fn recover_one(&mut self, at: u16, unsure: UnansweredEffect, counted: bool) -> Flow {
         let Some(work) = self.work() else { return Flow::Wait };
         let Some(item) = self.run.core.items.get_mut(usize::from(at)) else { return Flow::Wait };
-        let Doing::Working { effect, kind, .. } = item.doing else { return Flow::Wait };
+        let ItemStatus::Working { effect, kind, .. } = item.doing else { return Flow::Wait };
         // The attempt's clock starts anew: it is done again from the beginning.
         item.left = work.attempts.timeout;
-        item.doing = Doing::Working { effect, kind, deadline: self.at.after(item.left) };
+        item.doing = ItemStatus::Working { effect, kind, deadline: self.at.after(item.left) };
         let Some(call) = unsure.call else {
             let again = if kind == OrderKind::Model { Some(Charge::ModelCall) } else { None };
             return again.map_or(Flow::Wait, |charge| self.pay_again(charge, counted));
@@ -133,7 +133,7 @@ impl<A: Agent> Stepping<'_, A> {
     /// Pays for a call that is made a second time; both count.
     fn pay_again(&mut self, charge: Charge, counted: bool) -> Flow {
         if let Err(budget) = self.charge(charge, 1) {
-            return Flow::Leave(Exit::Beyond(budget));
+            return Flow::Leave(LeaveReason::Beyond(budget));
         }
         self.note_repetition(charge, counted);
         let certificate = self.chart.certificate();
@@ -141,7 +141,7 @@ impl<A: Agent> Stepping<'_, A> {
         let bound = if models { certificate.model_calls } else { certificate.tool_calls };
         let Some(calls) = self.calls(charge).filter(|_| counted) else { return Flow::Wait };
         if calls.left(bound) == 0 {
-            return Flow::Leave(Exit::Bound);
+            return Flow::Leave(LeaveReason::Bound);
         }
         calls.add(1);
         Flow::Wait

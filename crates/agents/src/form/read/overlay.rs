@@ -4,13 +4,13 @@ use alloc::{collections::BTreeSet, string::String, vec::Vec};
 
 use super::visible;
 use crate::form::{
-    forward,
-    sight::{Place, Press, Seen, Sighting, What},
+    navigation,
+    snapshot::{Control, ControlKind, EnclosingElement, PageSnapshot, PressEffect},
 };
 
 /// A box that has come up since a page was read.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Aside {
+pub struct Overlay {
     /// Where it is.
     pub selector: String,
     /// Whether nothing else can be used while it is there: it says so, or every field is
@@ -21,15 +21,15 @@ pub struct Aside {
 }
 
 /// Returns what can be pressed on a page, by selector: what a box is told from.
-pub fn pressable(sighting: &Sighting) -> BTreeSet<String> {
-    seen(sighting, What::Pressed).map(|control| control.selector.clone()).collect()
+pub fn pressable(sighting: &PageSnapshot) -> BTreeSet<String> {
+    seen(sighting, ControlKind::Pressed).map(|control| control.selector.clone()).collect()
 }
 
 /// Looks for a box among what has come since only these controls were there: a part of the
 /// page with new controls and nothing else, neither fields nor controls that were known.
-pub fn aside(sighting: &Sighting, known: &BTreeSet<String>) -> Option<Aside> {
-    let is_new = |control: &&Seen| !known.contains(&control.selector);
-    let boxes = seen(sighting, What::Pressed).filter(is_new).filter_map(|control| {
+pub fn aside(sighting: &PageSnapshot, known: &BTreeSet<String>) -> Option<Overlay> {
+    let is_new = |control: &&Control| !known.contains(&control.selector);
+    let boxes = seen(sighting, ControlKind::Pressed).filter(is_new).filter_map(|control| {
         let places = sighting.around(control.place).take_while(|(at, place)| {
             !matches!(place.tag.as_str(), "body" | "html") && !holds_more(sighting, *at, known)
         });
@@ -39,32 +39,32 @@ pub fn aside(sighting: &Sighting, known: &BTreeSet<String>) -> Option<Aside> {
     let modal = boxes.iter().copied().find(|at| is_modal(sighting, *at));
     // What came last lies over the rest.
     let at = modal.or_else(|| boxes.last().copied())?;
-    let fields: Vec<&Seen> = seen(sighting, What::Field).collect();
+    let fields: Vec<&Control> = seen(sighting, ControlKind::Field).collect();
     let off = !fields.is_empty() && fields.iter().all(|field| field.disabled);
-    let inside = seen(sighting, What::Pressed).filter(|it| sighting.is_within(it.place, at));
-    let closing: Vec<&Seen> = inside.filter(|it| forward::closes(&it.label)).collect();
+    let inside = seen(sighting, ControlKind::Pressed).filter(|it| sighting.is_within(it.place, at));
+    let closing: Vec<&Control> = inside.filter(|it| navigation::closes(&it.label)).collect();
     let only = match closing[..] {
         [only] if does_no_more(sighting, only) => Some(only.selector.clone()),
         _ => None,
     };
     let selector = sighting.places.get(at)?.selector.clone();
-    Some(Aside { selector, blocks: off || modal.is_some(), closes: only })
+    Some(Overlay { selector, blocks: off || modal.is_some(), closes: only })
 }
 
-fn seen(sighting: &Sighting, what: What) -> impl Iterator<Item = &Seen> {
+fn seen(sighting: &PageSnapshot, what: ControlKind) -> impl Iterator<Item = &Control> {
     sighting.controls.iter().filter(move |it| it.what == what && visible::is_seen(it))
 }
 
 /// Returns whether a place has a field in it, or a control that was there before.
-fn holds_more(sighting: &Sighting, at: usize, known: &BTreeSet<String>) -> bool {
-    let fields = seen(sighting, What::Field);
-    let before = seen(sighting, What::Pressed).filter(|it| known.contains(&it.selector));
+fn holds_more(sighting: &PageSnapshot, at: usize, known: &BTreeSet<String>) -> bool {
+    let fields = seen(sighting, ControlKind::Field);
+    let before = seen(sighting, ControlKind::Pressed).filter(|it| known.contains(&it.selector));
     fields.chain(before).any(|it| sighting.is_within(it.place, at))
 }
 
 /// Returns whether a box, or a part of it, says that nothing else can be used.
-fn is_modal(sighting: &Sighting, at: usize) -> bool {
-    let says = |place: &Place| {
+fn is_modal(sighting: &PageSnapshot, at: usize) -> bool {
+    let says = |place: &EnclosingElement| {
         place.tag == "dialog"
             || place.role == "alertdialog"
             || place.attribute("aria-modal") == "true"
@@ -76,43 +76,43 @@ fn is_modal(sighting: &Sighting, at: usize) -> bool {
 
 /// Returns whether pressing a control does nothing but what its script does: it leads
 /// nowhere, and sends no form.
-fn does_no_more(sighting: &Sighting, seen: &Seen) -> bool {
+fn does_no_more(sighting: &PageSnapshot, seen: &Control) -> bool {
     let form = sighting.form_of(seen).and_then(|at| sighting.places.get(at));
     let sends = form.is_some_and(|form| !form.attribute("method").eq_ignore_ascii_case("dialog"));
     match seen.does {
         _ if seen.disabled => false,
-        Press::Button => true,
-        Press::Submit => !sends,
-        Press::Reset | Press::Link => false,
+        PressEffect::Button => true,
+        PressEffect::Submit => !sends,
+        PressEffect::Reset | PressEffect::Link => false,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::form::sight::Area;
+    use crate::form::snapshot::Area;
 
     /// A form with a line and a button in one part of the page, and a box in another.
-    fn page(buttons: &[&str]) -> Sighting {
-        let place = |selector: &str, tag: &str, parent| Place {
+    fn page(buttons: &[&str]) -> PageSnapshot {
+        let place = |selector: &str, tag: &str, parent| EnclosingElement {
             selector: selector.into(),
             tag: tag.into(),
             parent,
-            ..Place::default()
+            ..EnclosingElement::default()
         };
-        let control = |selector: &str, what, place, label: &str| Seen {
+        let control = |selector: &str, what, place, label: &str| Control {
             selector: selector.into(),
             what,
             place: Some(place),
             label: label.into(),
             area: Area { width: 40.0, height: 20.0, ..Area::default() },
-            ..Seen::default()
+            ..Control::default()
         };
         let mut controls = Vec::from([
-            control("#name", What::Field, 2, ""),
-            control("#send", What::Pressed, 2, "Send"),
+            control("#name", ControlKind::Field, 2, ""),
+            control("#send", ControlKind::Pressed, 2, "Send"),
         ]);
-        let new = buttons.iter().map(|label| control(label, What::Pressed, 4, label));
+        let new = buttons.iter().map(|label| control(label, ControlKind::Pressed, 4, label));
         controls.extend(new);
         let places = Vec::from([
             place("html", "html", None),
@@ -121,10 +121,10 @@ mod tests {
             place("#box", "div", Some(1)),
             place("#box > p", "p", Some(3)),
         ]);
-        Sighting { controls, places, ..Sighting::default() }
+        PageSnapshot { controls, places, ..PageSnapshot::default() }
     }
 
-    fn found(sighting: &Sighting) -> Option<(String, bool, Option<String>)> {
+    fn found(sighting: &PageSnapshot) -> Option<(String, bool, Option<String>)> {
         let known = BTreeSet::from(["#send".into()]);
         aside(sighting, &known).map(|it| (it.selector, it.blocks, it.closes))
     }
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn only_what_closes_and_does_no_more_is_pressed() {
-        let closes = |sighting: &Sighting| found(sighting).and_then(|(_, _, closes)| closes);
+        let closes = |sighting: &PageSnapshot| found(sighting).and_then(|(_, _, closes)| closes);
         for none in [
             &["OK"][..],
             &["Cancel", "Close"],
@@ -158,22 +158,22 @@ mod tests {
         for one in ["×", "No, thanks", "Not now", "Abbrechen", "閉じる", "Close"] {
             assert_eq!(closes(&page(&["OK", one])).as_deref(), Some(one));
         }
-        let with = |change: fn(&mut Sighting)| {
+        let with = |change: fn(&mut PageSnapshot)| {
             let mut page = page(&["OK", "Cancel"]);
             change(&mut page);
             closes(&page)
         };
-        assert_eq!(with(|page| page.controls[3].does = Press::Link), None);
+        assert_eq!(with(|page| page.controls[3].does = PressEffect::Link), None);
         assert_eq!(with(|page| page.controls[3].disabled = true), None);
         // A button that sends a form does so, whatever is written on it.
-        assert!(with(|page| page.controls[3].does = Press::Submit).is_some());
-        let sends = |page: &mut Sighting| {
-            page.controls[3].does = Press::Submit;
+        assert!(with(|page| page.controls[3].does = PressEffect::Submit).is_some());
+        let sends = |page: &mut PageSnapshot| {
+            page.controls[3].does = PressEffect::Submit;
             page.controls[3].form = Some(2);
         };
         assert_eq!(with(sends), None);
-        let dialog = |page: &mut Sighting| {
-            page.controls[3].does = Press::Submit;
+        let dialog = |page: &mut PageSnapshot| {
+            page.controls[3].does = PressEffect::Submit;
             page.places[3].tag = "form".into();
             page.places[3].attributes.insert("method".into(), "dialog".into());
         };

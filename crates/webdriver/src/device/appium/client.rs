@@ -11,14 +11,14 @@ const MOST: usize = 64 << 20;
 
 /// A WebDriver server, by its address.
 #[derive(Clone, Debug)]
-pub(super) struct Wire {
+pub(super) struct WebDriverClient {
     client: Client,
     base: Url,
 }
 
 /// Why a call came to nothing.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) enum Trouble {
+pub(super) enum WireError {
     /// Nobody listens there, or the connection broke.
     Unreachable(String),
     /// No answer came in time.
@@ -26,12 +26,12 @@ pub(super) enum Trouble {
     /// The answer is not WebDriver's.
     Foreign(String),
     /// The server answered with an error.
-    Said(Said),
+    Said(ErrorBody),
 }
 
 /// An error as the protocol has it.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq)]
-pub(super) struct Said {
+pub(super) struct ErrorBody {
     /// The protocol's code, such as `no such element`.
     pub(super) error: String,
     /// What the driver has to say.
@@ -39,7 +39,7 @@ pub(super) struct Said {
     pub(super) message: String,
 }
 
-impl Wire {
+impl WebDriverClient {
     /// Makes a client. Nothing is sent yet.
     pub(super) fn new(address: &str, connect: Duration) -> Result<Self, String> {
         let mut base = Url::parse(address).map_err(|error| error.to_string())?;
@@ -84,7 +84,7 @@ impl Wire {
         path: &str,
         body: Option<&Value>,
         limit: Duration,
-    ) -> Result<Value, Trouble> {
+    ) -> Result<Value, WireError> {
         let url = format!("{}/{path}", self.base.as_str().trim_end_matches('/'));
         let mut request = self.client.request(method.clone(), url).timeout(limit);
         if method == Method::POST {
@@ -99,7 +99,7 @@ impl Wire {
         while let Some(piece) = response.chunk().await.map_err(broken)? {
             bytes.extend_from_slice(&piece);
             if bytes.len() > MOST {
-                return Err(Trouble::Foreign(format!("an answer of more than {MOST} bytes")));
+                return Err(WireError::Foreign(format!("an answer of more than {MOST} bytes")));
             }
         }
         read(status.as_u16(), &bytes)
@@ -107,7 +107,7 @@ impl Wire {
 }
 
 /// Reads the value of an answer, or the error that it is.
-fn read(status: u16, bytes: &[u8]) -> Result<Value, Trouble> {
+fn read(status: u16, bytes: &[u8]) -> Result<Value, WireError> {
     let answer: Result<Value, _> = serde_json::from_slice(bytes);
     let value = match answer {
         Ok(Value::Object(mut answer)) if answer.contains_key("value") => {
@@ -115,23 +115,23 @@ fn read(status: u16, bytes: &[u8]) -> Result<Value, Trouble> {
         }
         _ => {
             let start = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]).into_owned();
-            return Err(Trouble::Foreign(format!("status {status}, `{}`", start.trim())));
+            return Err(WireError::Foreign(format!("status {status}, `{}`", start.trim())));
         }
     };
     if (200..300).contains(&status) {
         return Ok(value);
     }
-    match serde_json::from_value::<Said>(value) {
-        Ok(said) => Err(Trouble::Said(said)),
-        Err(_) => Err(Trouble::Foreign(format!("status {status} without an error in it"))),
+    match serde_json::from_value::<ErrorBody>(value) {
+        Ok(said) => Err(WireError::Said(said)),
+        Err(_) => Err(WireError::Foreign(format!("status {status} without an error in it"))),
     }
 }
 
-fn broken(error: &reqwest::Error, limit: Duration) -> Trouble {
+fn broken(error: &reqwest::Error, limit: Duration) -> WireError {
     if error.is_timeout() && !error.is_connect() {
-        return Trouble::Late(limit);
+        return WireError::Late(limit);
     }
-    Trouble::Unreachable(root(error))
+    WireError::Unreachable(root(error))
 }
 
 /// Returns the last of an error's causes: it says what happened, the others say where.
@@ -162,19 +162,19 @@ mod tests {
             read(200, br#"{"value":{"error":"a page's own"}}"#),
             Ok(json!({"error": "a page's own"}))
         );
-        let said = Said { error: "timeout".into(), message: "late".into() };
+        let said = ErrorBody { error: "timeout".into(), message: "late".into() };
         let answer = br#"{"value":{"error":"timeout","message":"late","stacktrace":"x"}}"#;
-        assert_eq!(read(500, answer), Err(Trouble::Said(said)));
+        assert_eq!(read(500, answer), Err(WireError::Said(said)));
         for (status, text) in
             [(200, "hello"), (200, "{}"), (502, "<html>"), (500, r#"{"value":1}"#)]
         {
-            assert!(matches!(read(status, text.as_bytes()), Err(Trouble::Foreign(_))), "{text}");
+            assert!(matches!(read(status, text.as_bytes()), Err(WireError::Foreign(_))), "{text}");
         }
     }
 
     #[test]
     fn only_addresses_of_the_web_are_taken_and_passwords_are_not_shown() {
-        let wire = |address: &str| Wire::new(address, Duration::from_secs(1));
+        let wire = |address: &str| WebDriverClient::new(address, Duration::from_secs(1));
         for wrong in ["", "127.0.0.1:4723", "file:///tmp", "http://"] {
             assert!(wire(wrong).is_err(), "{wrong}");
         }

@@ -9,7 +9,9 @@ use std::{
     },
 };
 
-use pointsman_agents::form::{Config, Field, NOT_PRESSED, Report, Shape, Source, Task};
+use pointsman_agents::form::{
+    Field, FieldShape, FormConfig, FormReport, FormTask, NOT_PRESSED, Source,
+};
 use pointsman_kernel::agent::{Fault, FaultClass};
 use pointsman_runtime::{
     clock::Stopwatch,
@@ -20,30 +22,31 @@ use pointsman_runtime::{
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::{
+    error::TaskError,
     press,
     secrets::Secrets,
-    trouble::Trouble,
-    value::{self, Value},
+    value::{self, FieldValue},
     vault::{self, Vault},
 };
 use crate::browser::{
-    Agreed, Attach, Browser, BrowserError, Left, Pressing, Record, Settings, Stand,
+    AgreedPage, Attach, Browser, BrowserError, BrowserExit, BrowserRecord, BrowserSettings,
+    PressTarget, StablePage,
 };
 
 const BY_ITSELF: &str = "the page went on by itself meanwhile: the site may have what was filled \
                          in, so look there before you send it again";
 
 /// The browser of a run, and what belongs to it. Dropping it ends the browser.
-pub(super) struct Room {
-    settings: Settings,
+pub(super) struct BrowserSession {
+    settings: BrowserSettings,
     record: PathBuf,
     pictures: PathBuf,
     secrets: Secrets,
     browser: Mutex<Option<Browser>>,
     /// The page on which something was last about to be pressed.
-    pub(super) pressing: Plain<Option<Pressing>>,
+    pub(super) pressing: Plain<Option<PressTarget>>,
     /// The page on which the way on was last chosen.
-    pub(super) agreed: Plain<Option<Agreed>>,
+    pub(super) agreed: Plain<Option<AgreedPage>>,
     /// How many windows there were when the page was opened.
     windows: AtomicUsize,
     /// Whether the form was sent.
@@ -63,13 +66,13 @@ pub(super) fn pictures(folder: &Path, run: &RunId) -> PathBuf {
     folder.join(run.as_str())
 }
 
-impl Room {
+impl BrowserSession {
     pub(super) async fn new(
-        settings: &Settings,
+        settings: &BrowserSettings,
         folder: &Path,
         store: &dyn Store,
         run: &RunId,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, TaskError> {
         let config = config(store, run).await?;
         Ok(Self {
             settings: settings.clone(),
@@ -89,39 +92,43 @@ impl Room {
         &self.secrets
     }
 
-    pub(super) const fn settings(&self) -> &Settings {
+    pub(super) const fn settings(&self) -> &BrowserSettings {
         &self.settings
     }
 
-    pub(super) async fn perform(&self, task: Task, permit: &Permit) -> Result<Report, Trouble> {
+    pub(super) async fn perform(
+        &self,
+        task: FormTask,
+        permit: &Permit,
+    ) -> Result<FormReport, TaskError> {
         match task {
-            Task::Settle { url } => self.settle(url.as_deref()).await,
-            Task::Extract => {
+            FormTask::Settle { url } => self.settle(url.as_deref()).await,
+            FormTask::Extract => {
                 let browser = self.here().await?;
                 let mut fields = open(browser.as_ref())?.now().await?.reading.fields;
                 for field in &mut fields {
                     self.secrets.hide_in_field(field);
                 }
-                Ok(Report::Fields(fields))
+                Ok(FormReport::Fields(fields))
             }
-            Task::Insert { field, from, origin } => {
+            FormTask::Insert { field, from, origin } => {
                 self.insert(field, &from, &origin, permit.again).await
             }
-            Task::Verify { field, from, origin } => self.verify(field, &from, &origin).await,
-            Task::Survey => self.survey().await,
-            Task::Press { control, page, origin } => {
+            FormTask::Verify { field, from, origin } => self.verify(field, &from, &origin).await,
+            FormTask::Survey => self.survey().await,
+            FormTask::Press { control, page, origin } => {
                 self.press(&control, &page, &origin, permit).await
             }
-            _ => Err(Trouble::Call("this host cannot do that task".into())),
+            _ => Err(TaskError::Call("this host cannot do that task".into())),
         }
     }
 
     /// Looks what can be pressed. What a person agrees to is what is seen now.
-    async fn survey(&self) -> Result<Report, Trouble> {
+    async fn survey(&self) -> Result<FormReport, TaskError> {
         let mut browser = self.here().await?;
         let browser = browser.as_mut().ok_or_else(gone)?;
         let stand = browser.survey().await?;
-        let agreed = Agreed::of(&stand);
+        let agreed = AgreedPage::of(&stand);
         browser.agree_on(&agreed)?;
         *self.agreed.lock().unwrap_or_else(PoisonError::into_inner) = Some(agreed);
         let mut controls = stand.reading.controls;
@@ -135,7 +142,7 @@ impl Room {
         // A page that sends by itself what was filled in may be on its way meanwhile.
         let document = known(&browser.now().await?);
         let fingerprint = stand.fingerprint;
-        Ok(Report::Controls { controls, shot, fingerprint, document, note })
+        Ok(FormReport::Controls { controls, shot, fingerprint, document, note })
     }
 
     async fn insert(
@@ -144,13 +151,14 @@ impl Room {
         from: &Source,
         origin: &str,
         again: bool,
-    ) -> Result<Report, Trouble> {
+    ) -> Result<FormReport, TaskError> {
         let field = self.filled_late(field, from).await?;
-        let unfit = |why| Report::Inserted { digest: None, value: None, unfit: why, note: None };
+        let unfit =
+            |why| FormReport::Inserted { digest: None, value: None, unfit: why, note: None };
         let wanted = match value::of(&self.secrets, &field, from)? {
-            Value::Fits(value) => value,
-            Value::Unfit(why) => return Ok(unfit(Some(why))),
-            Value::None => return Ok(unfit(None)),
+            FieldValue::Fits(value) => value,
+            FieldValue::Unfit(why) => return Ok(unfit(Some(why))),
+            FieldValue::None => return Ok(unfit(None)),
         };
         let browser = self.here().await?;
         let browser = open(browser.as_ref())?;
@@ -166,14 +174,14 @@ impl Room {
                 }
                 // One that was off from the start is left as any that cannot be filled.
                 Err(BrowserError::Off { .. }) if !field.disabled => {
-                    return Ok(Report::SwitchedOff { note: self.note(browser) });
+                    return Ok(FormReport::SwitchedOff { note: self.note(browser) });
                 }
                 inserted => inserted?,
             }
         }
-        let digest = Some(self.secrets.vault().digest(&wanted).map_err(Trouble::Vault)?);
+        let digest = Some(self.secrets.vault().digest(&wanted).map_err(TaskError::Vault)?);
         let value = Some(wanted).filter(|_| !self.secrets.redacts());
-        Ok(Report::Inserted { digest, value, unfit: None, note: self.note(browser) })
+        Ok(FormReport::Inserted { digest, value, unfit: None, note: self.note(browser) })
     }
 
     async fn verify(
@@ -181,17 +189,17 @@ impl Room {
         field: Box<Field>,
         from: &Source,
         origin: &str,
-    ) -> Result<Report, Trouble> {
+    ) -> Result<FormReport, TaskError> {
         let field = self.filled_late(field, from).await?;
         let wanted = match value::of(&self.secrets, &field, from)? {
-            Value::Fits(value) => value,
+            FieldValue::Fits(value) => value,
             // Nothing was to be put in.
-            Value::None => {
-                return Ok(Report::Verified { kept: true, complaint: None, note: None });
+            FieldValue::None => {
+                return Ok(FormReport::Verified { kept: true, complaint: None, note: None });
             }
-            Value::Unfit(why) => {
+            FieldValue::Unfit(why) => {
                 let complaint = Some(self.secrets.hide(&why));
-                return Ok(Report::Verified { kept: false, complaint, note: None });
+                return Ok(FormReport::Verified { kept: false, complaint, note: None });
             }
         };
         let browser = self.here().await?;
@@ -200,7 +208,7 @@ impl Room {
         self.secrets.typing(&wanted);
         let found = browser.verify(&field, &wanted).await?;
         let complaint = found.complaint.map(|words| self.secrets.hide(&words));
-        Ok(Report::Verified { kept: found.kept, complaint, note: self.note(browser) })
+        Ok(FormReport::Verified { kept: found.kept, complaint, note: self.note(browser) })
     }
 
     /// Returns what dialogs have said meanwhile.
@@ -212,9 +220,12 @@ impl Room {
 
     /// Returns a list as it is now, if it had nothing to offer when the page was read: what
     /// it offers may depend on another field, and come a moment after that was filled.
-    async fn filled_late(&self, field: Box<Field>, from: &Source) -> Result<Box<Field>, Trouble> {
+    async fn filled_late(&self, field: Box<Field>, from: &Source) -> Result<Box<Field>, TaskError> {
         let offers = field.options.iter().any(|it| !it.value.is_empty() && !it.disabled);
-        if field.shape != Shape::Select || (offers && !field.disabled) || *from == Source::Nothing {
+        if field.shape != FieldShape::Select
+            || (offers && !field.disabled)
+            || *from == Source::Nothing
+        {
             return Ok(field);
         }
         let browser = self.here().await?;
@@ -225,7 +236,7 @@ impl Room {
             let same = |it: &Field| it.selector == field.selector && it.label == field.label;
             let now = fields.into_iter().find(same);
             if let Some(now) = now.filter(|now| !now.disabled && now.document == field.document)
-                && let Value::Fits(_) = value::of(&self.secrets, &now, from)?
+                && let FieldValue::Fits(_) = value::of(&self.secrets, &now, from)?
             {
                 return Ok(Box::new(now));
             }
@@ -236,7 +247,7 @@ impl Room {
         }
     }
 
-    async fn settle(&self, url: Option<&str>) -> Result<Report, Trouble> {
+    async fn settle(&self, url: Option<&str>) -> Result<FormReport, TaskError> {
         let mut browser = self.browser.lock().await;
         if browser.is_none() {
             *browser = match self.left().await {
@@ -266,12 +277,12 @@ impl Room {
         self.windows.store(browser.windows().await?, Relaxed);
         let (fingerprint, origin, status) = (stand.fingerprint, stand.origin, stand.status);
         let title = self.secrets.hide(&stand.title);
-        Ok(Report::Settled { fingerprint, origin, title, status, document })
+        Ok(FormReport::Settled { fingerprint, origin, title, status, document })
     }
 
     /// Returns the run's browser: the one that is open, or one that a process which died
     /// has left.
-    pub(super) async fn here(&self) -> Result<MutexGuard<'_, Option<Browser>>, Trouble> {
+    pub(super) async fn here(&self) -> Result<MutexGuard<'_, Option<Browser>>, TaskError> {
         let mut browser = self.browser.lock().await;
         if browser.is_none() {
             *browser = Some(self.left().await?.ok_or_else(gone)?);
@@ -283,7 +294,9 @@ impl Room {
         let unreadable = |error: io::Error| BrowserError::Gone {
             why: format!("how to find it cannot be read: {error}"),
         };
-        let Some(found) = Record::read(&self.record).map_err(unreadable)? else { return Ok(None) };
+        let Some(found) = BrowserRecord::read(&self.record).map_err(unreadable)? else {
+            return Ok(None);
+        };
         let browser = Browser::take_over(&self.settings, &found, &self.record).await?;
         let mut pressing = self.pressing.lock().unwrap_or_else(PoisonError::into_inner);
         *pressing = found.pressing().cloned();
@@ -293,7 +306,7 @@ impl Room {
 
     /// Returns a trouble as a fault; where the page could show what is wrong, with a
     /// picture of it.
-    pub(super) async fn tell(&self, trouble: Trouble) -> Fault {
+    pub(super) async fn tell(&self, trouble: TaskError) -> Fault {
         let mut fault = Fault::from(&trouble);
         // By how it begins the agent knows that nothing was pressed.
         fault.message = match fault.message.strip_prefix(NOT_PRESSED) {
@@ -330,7 +343,7 @@ impl Room {
             browser.screenshot().await
         };
         let kept = match taken {
-            Ok(bytes) => vault::picture(&self.pictures, &bytes).map_err(Trouble::Picture),
+            Ok(bytes) => vault::picture(&self.pictures, &bytes).map_err(TaskError::Picture),
             Err(error) => Err(error.into()),
         };
         kept.inspect_err(|error| tracing::debug!(%error, "no picture of the page")).ok()
@@ -339,7 +352,7 @@ impl Room {
     /// Lets the browser go when the run has ended: to the person before it, where there is
     /// something left for them to do, or for good. Returns what became of one that was
     /// started for a form which was not sent.
-    pub(super) async fn end(&self, leaves: bool) -> Option<Left> {
+    pub(super) async fn end(&self, leaves: bool) -> Option<BrowserExit> {
         let browser = self.browser.try_lock().ok().and_then(|mut browser| browser.take())?;
         let unsent = !self.sent.load(Relaxed);
         let left = if leaves && unsent { browser.release().await } else { browser.close().await };
@@ -348,12 +361,12 @@ impl Room {
 }
 
 /// Returns what the document of a page is known by: when it began, to the microsecond.
-pub(super) fn known(stand: &Stand) -> String {
+pub(super) fn known(stand: &StablePage) -> String {
     format!("{:.3}", stand.document)
 }
 
 /// Returns the browser, of which it is known that it is there.
-pub(super) fn open(browser: Option<&Browser>) -> Result<&Browser, Trouble> {
+pub(super) fn open(browser: Option<&Browser>) -> Result<&Browser, TaskError> {
     browser.ok_or_else(|| gone().into())
 }
 
@@ -362,8 +375,8 @@ pub(super) fn gone() -> BrowserError {
 }
 
 /// Reads what the run was configured with, from its first entry.
-async fn config(store: &dyn Store, run: &RunId) -> Result<Config, Trouble> {
+async fn config(store: &dyn Store, run: &RunId) -> Result<FormConfig, TaskError> {
     let begun = begun(store, run).await?;
     let config = begun.and_then(|begun| serde_json::from_str(begun.config.get()).ok());
-    config.ok_or(Trouble::Config)
+    config.ok_or(TaskError::Config)
 }

@@ -3,17 +3,17 @@
 
 use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
-use super::{draft::Logical, label, shape, visible};
+use super::{draft::LogicalField, label, shape, visible};
 use crate::form::{
-    field::Shape,
-    sight::{Place, Seen, Sighting},
+    field::FieldShape,
+    snapshot::{Control, EnclosingElement, PageSnapshot},
 };
 
 /// What a field comes to that is looked at by itself.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Alone {
+pub struct FieldReading {
     /// What it looks like. Boxes of a code look like lines, each of them.
-    pub shape: Shape,
+    pub shape: FieldShape,
     /// What it is called.
     pub label: String,
     /// Whether a person can see it.
@@ -21,10 +21,10 @@ pub struct Alone {
 }
 
 /// Reads one field, which was read before as one of a shape, and the elements around it.
-pub fn alone(seen: &Seen, places: &[Place], read_as: Shape) -> Alone {
-    let sighting = Sighting { places: places.to_owned(), ..Sighting::default() };
+pub fn alone(seen: &Control, places: &[EnclosingElement], read_as: FieldShape) -> FieldReading {
+    let sighting = PageSnapshot { places: places.to_owned(), ..PageSnapshot::default() };
     let is_seen = visible::is_seen(seen);
-    let logical = Logical {
+    let logical = LogicalField {
         seen,
         members: Vec::from([seen]),
         shape: read_as,
@@ -32,11 +32,11 @@ pub fn alone(seen: &Seen, places: &[Place], read_as: Shape) -> Alone {
         is_seen,
         is_trap: false,
     };
-    Alone { shape: shape::of(seen), label: label::of(&sighting, &logical), is_seen }
+    FieldReading { shape: shape::of(seen), label: label::of(&sighting, &logical), is_seen }
 }
 
 /// Returns what is written at a radio button.
-pub fn said_by(button: &Seen) -> String {
+pub fn said_by(button: &Control) -> String {
     label::of_choice(button)
 }
 

@@ -15,7 +15,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::record::Who;
+use super::record::ProcessIdentity;
 
 /// A process is only ever signalled when it was started at the time that we were told:
 /// numbers are given out again.
@@ -55,17 +55,17 @@ done
 
 /// The keeper of one browser. Dropping it sends it away.
 #[derive(Debug)]
-pub(super) struct Keeper {
+pub(super) struct Watchdog {
     child: Child,
     /// Whether it has a task that outlives us.
     free: bool,
 }
 
-impl Keeper {
+impl Watchdog {
     /// Starts a keeper for a driver and all that it started.
     pub(super) fn start(
         keep: Duration,
-        driver: &Who,
+        driver: &ProcessIdentity,
         folder: &Path,
         record: Option<&Path>,
     ) -> io::Result<Self> {
@@ -81,7 +81,7 @@ impl Keeper {
     }
 
     /// Tells it of the browser.
-    pub(super) fn tell(&mut self, browser: &Who) -> io::Result<()> {
+    pub(super) fn tell(&mut self, browser: &ProcessIdentity) -> io::Result<()> {
         self.say(&format!("browser {} {}\n", browser.pid, browser.started))
     }
 
@@ -92,8 +92,8 @@ impl Keeper {
         Ok(())
     }
 
-    pub(super) fn who(&self) -> Option<Who> {
-        Who::of(self.child.id())
+    pub(super) fn who(&self) -> Option<ProcessIdentity> {
+        ProcessIdentity::of(self.child.id())
     }
 
     fn say(&mut self, line: &str) -> io::Result<()> {
@@ -104,7 +104,7 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for Watchdog {
     fn drop(&mut self) {
         if self.free {
             return;
@@ -120,7 +120,7 @@ impl Drop for Keeper {
 }
 
 /// Ends the keeper of somebody who has died.
-pub(super) fn dismiss(keeper: &Who) {
+pub(super) fn dismiss(keeper: &ProcessIdentity) {
     let pid = i32::try_from(keeper.pid).ok().and_then(Pid::from_raw);
     if let Some(pid) = pid.filter(|_| keeper.lives())
         && let Err(error) = kill_process_group(pid, Signal::KILL)

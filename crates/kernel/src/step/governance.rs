@@ -2,13 +2,13 @@
 
 use super::{
     Stepping,
-    travel::{Exit, Flow},
+    transition::{Flow, LeaveReason},
 };
 use crate::{
-    agent::{Agent, Answer, FaultClass, Settled},
+    agent::{Agent, Answer, FaultClass, Settlement},
     chart::State,
     governor::{Level, Verdict},
-    job::Governed,
+    job::Governance,
 };
 
 impl<A: Agent> Stepping<'_, A> {
@@ -38,20 +38,24 @@ impl<A: Agent> Stepping<'_, A> {
     }
 
     /// Shows the governor whether a model's turn could be read.
-    pub(super) fn governed_turn(&mut self, from_model: bool, settled: &Settled<A::Task>) -> Level {
+    pub(super) fn governed_turn(
+        &mut self,
+        from_model: bool,
+        settled: &Settlement<A::Task>,
+    ) -> Level {
         if !from_model {
             return Level::Allow;
         }
         let unread =
-            matches!(settled, Settled::Failed(fault) if fault.class == FaultClass::Invalid);
+            matches!(settled, Settlement::Failed(fault) if fault.class == FaultClass::Invalid);
         let verdict = self.run.core.governor.read(self.chart.stuck(), !unread, self.seq);
         self.ruled(verdict)
     }
 
     /// Shows the governor that a governed job starts an attempt.
-    pub(super) fn governed_start(&mut self, at: u16, governed: Governed) -> Level {
+    pub(super) fn governed_start(&mut self, at: u16, governed: Governance) -> Level {
         // A fan-out is one step, however many items it has.
-        if matches!(governed, Governed::No | Governed::Own) || at > 0 {
+        if matches!(governed, Governance::No | Governance::Own) || at > 0 {
             return Level::Allow;
         }
         let state = self.run.core.state;
@@ -63,7 +67,7 @@ impl<A: Agent> Stepping<'_, A> {
     pub(super) fn ruled(&mut self, verdict: Option<Verdict>) -> Level {
         let Some(mut verdict) = verdict else { return Level::Allow };
         // Where the chart has no way for it, being stuck is only told.
-        if self.state.added().stuck.is_none()
+        if self.state.kernel_outcomes().stuck.is_none()
             && (verdict.level == Level::Halt
                 || (verdict.level == Level::Refuse && !verdict.rule.is_permission()))
         {
@@ -80,13 +84,13 @@ impl<A: Agent> Stepping<'_, A> {
 
     /// Leaves by `stuck`, unless the answer has brought the run to its end.
     pub(super) fn halted(&mut self, flow: Flow) -> Flow {
-        if let Flow::Leave(Exit::By(outcome)) = &flow
-            && let Some(way) = self.state.way(*outcome)
-            && self.chart.state(way.edge().to).is_some_and(State::is_final)
+        if let Flow::Leave(LeaveReason::By(outcome)) = &flow
+            && let Some(route) = self.state.route(*outcome)
+            && self.chart.state(route.edge().to).is_some_and(State::is_final)
         {
             return flow;
         }
-        self.state.added().stuck.map_or(flow, |stuck| Flow::Leave(Exit::By(stuck)))
+        self.state.kernel_outcomes().stuck.map_or(flow, |stuck| Flow::Leave(LeaveReason::By(stuck)))
     }
 
     /// Lets a new phase start afresh.

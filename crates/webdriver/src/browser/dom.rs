@@ -7,33 +7,30 @@ use fantoccini::{
     elements::{Element, ElementRef},
     error::{CmdError, ErrorStatus},
 };
-use pointsman_agents::form::{Place, Seen};
+use pointsman_agents::form::{Control, EnclosingElement};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::{Browser, BrowserError, insert::unusable, look::ALONE, page::Post};
+use super::{Browser, BrowserError, insert::unusable, page::RawCommand, snapshot::ALONE};
 
 /// What hands need to know of a field, and what a person's hand does to one. It reports
 /// facts; what they mean is decided elsewhere. It runs in the frame that holds the element.
 static TOUCH: LazyLock<String> =
-    LazyLock::new(|| script(&[ALONE, include_str!("hand/touch.js"), include_str!("hand/type.js")]));
+    LazyLock::new(|| script(&[ALONE, include_str!("dom/touch.js"), include_str!("dom/type.js")]));
 /// The same, to look at what came of it.
-static CHECK: LazyLock<String> = LazyLock::new(|| script(&[include_str!("hand/check.js")]));
+static CHECK: LazyLock<String> = LazyLock::new(|| script(&[include_str!("dom/check.js")]));
 /// The same, for sliders.
-static SLIDE: LazyLock<String> = LazyLock::new(|| script(&[include_str!("hand/slide.js")]));
+static SLIDE: LazyLock<String> = LazyLock::new(|| script(&[include_str!("dom/slide.js")]));
 /// The same, for boxes of the page's own.
-static ASIDE: LazyLock<String> = LazyLock::new(|| script(&[include_str!("hand/aside.js")]));
+static ASIDE: LazyLock<String> = LazyLock::new(|| script(&[include_str!("dom/overlay.js")]));
 /// The same, for a control that is about to be pressed.
-static PRESS: LazyLock<String> = LazyLock::new(|| script(&[ALONE, include_str!("hand/press.js")]));
+static PRESS: LazyLock<String> = LazyLock::new(|| script(&[ALONE, include_str!("dom/press.js")]));
 
 /// Returns a script of what all of it needs and some parts more. It goes to the browser with
 /// every call, so what only people read of it is left out.
 fn script(more: &[&str]) -> String {
-    let parts = [
-        include_str!("hand/find.js"),
-        include_str!("hand/slid.js"),
-        include_str!("hand/complain.js"),
-    ];
+    let parts =
+        [include_str!("dom/find.js"), include_str!("dom/slid.js"), include_str!("dom/complain.js")];
     let lines = parts.iter().chain(more).flat_map(|part| part.lines()).map(str::trim);
     let lines: Vec<&str> =
         lines.filter(|line| !line.is_empty() && !line.starts_with("//")).collect();
@@ -49,7 +46,7 @@ const TOUCHES: usize = 12;
 
 /// The frame that scripts run in.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Inside {
+pub(super) struct FrameContext {
     /// The start of the selectors that lead into it; empty at the top.
     path: String,
     /// How many frames it lies in.
@@ -65,7 +62,7 @@ pub(super) struct Handle {
 
 /// What is known of a field that was reached.
 #[derive(Debug, Deserialize)]
-pub(super) struct Reached {
+pub(super) struct FieldState {
     pub(super) element: Handle,
     #[serde(rename = "type")]
     pub(super) type_: String,
@@ -80,7 +77,7 @@ pub(super) struct Reached {
     pub(super) document: f64,
     /// What it is, looked at by itself, where that was asked for.
     #[serde(default)]
-    pub(super) alone: Option<Alone>,
+    pub(super) alone: Option<FieldSnapshot>,
     /// What must not change before it is typed into.
     #[serde(default)]
     pub(super) like: String,
@@ -91,12 +88,12 @@ pub(super) struct Reached {
 
 /// A field that was looked at by itself.
 #[derive(Debug, Deserialize)]
-pub(super) struct Alone {
-    pub(super) seen: Seen,
-    pub(super) places: Vec<Place>,
+pub(super) struct FieldSnapshot {
+    pub(super) seen: Control,
+    pub(super) places: Vec<EnclosingElement>,
 }
 
-impl Reached {
+impl FieldState {
     pub(super) fn is(&self, mark: &str) -> bool {
         self.marks.iter().any(|it| it == mark)
     }
@@ -104,7 +101,7 @@ impl Reached {
 
 /// What a field holds after it was touched.
 #[derive(Debug, Deserialize)]
-pub(super) struct Held {
+pub(super) struct FieldContent {
     pub(super) value: String,
 }
 
@@ -199,14 +196,14 @@ impl Browser {
         *site = Some(origin.to_owned()).filter(|origin| !origin.is_empty());
     }
 
-    fn inside(&self) -> Inside {
+    fn inside(&self) -> FrameContext {
         self.frame.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns the part of a selector that counts in the frame we are in, which is left if
     /// the selector does not lead into it.
     async fn within_frame(&self, selector: &str) -> Result<String, BrowserError> {
-        let Inside { path, depth } = self.inside();
+        let FrameContext { path, depth } = self.inside();
         if depth == 0 {
             return Ok(selector.to_owned());
         }
@@ -220,12 +217,12 @@ impl Browser {
 
     async fn enter(&self, frame: &str, selector: &str, rest: &str) -> Result<(), BrowserError> {
         let body = json!({ "id": { ELEMENT: frame } });
-        let post = Post { path: "frame", body };
+        let post = RawCommand { path: "frame", body };
         self.raw("entering a frame", || self.client.issue_cmd(post.clone())).await?;
         let outside = selector.strip_suffix(rest).and_then(|it| it.strip_suffix(STEP));
         let mut inside = self.frame.lock().unwrap_or_else(PoisonError::into_inner);
         let depth = inside.depth + 1;
-        *inside = Inside { path: outside.unwrap_or_default().to_owned(), depth };
+        *inside = FrameContext { path: outside.unwrap_or_default().to_owned(), depth };
         Ok(())
     }
 
@@ -239,9 +236,9 @@ impl Browser {
 
     /// Leaves every frame, whether we know of one or not.
     pub(super) async fn leave_frames(&self) -> Result<(), BrowserError> {
-        let post = Post { path: "frame", body: json!({ "id": null }) };
+        let post = RawCommand { path: "frame", body: json!({ "id": null }) };
         self.raw("leaving a frame", || self.client.issue_cmd(post.clone())).await?;
-        *self.frame.lock().unwrap_or_else(PoisonError::into_inner) = Inside::default();
+        *self.frame.lock().unwrap_or_else(PoisonError::into_inner) = FrameContext::default();
         Ok(())
     }
 
@@ -270,7 +267,7 @@ impl Browser {
         let actions: Vec<Value> =
             keys.chars().flat_map(|it| [key("keyDown", it), key("keyUp", it)]).collect();
         let source = json!({ "type": "key", "id": "keys", "actions": actions });
-        let post = Post { path: "actions", body: json!({ "actions": [source] }) };
+        let post = RawCommand { path: "actions", body: json!({ "actions": [source] }) };
         let pressing = || async {
             match self.client.issue_cmd(post.clone()).await {
                 Err(error) if error.is_unexpected_alert_open() => Ok(()),

@@ -8,7 +8,9 @@ use std::{
 };
 
 use flate2::{Compression, write::GzEncoder};
-use pointsman_agents::explore::{Act, App, Config, Front, Report, Screen, Task};
+use pointsman_agents::explore::{
+    App, DeviceAction, ExploreConfig, ExploreReport, ExploreTask, Foreground, Screen,
+};
 use pointsman_kernel::{
     agent::{Fault, FaultClass},
     event::Usage,
@@ -17,27 +19,31 @@ use pointsman_kernel::{
 use pointsman_runtime::{effect::Permit, private};
 
 use crate::device::{
-    self, AppState, Appium, AppiumSettings, Device, DeviceClass, DeviceError, Gesture, Look,
-    Recording, Settings,
+    self, AppState, Appium, AppiumSettings, Device, DeviceClass, DeviceError, DeviceSettings,
+    Gesture, Recording, ScreenCapture,
 };
 
 /// A device, what is explored on it, and where its screens are kept.
-pub(super) struct Hand {
+pub(super) struct DeviceSession {
     device: Box<dyn Device>,
     package: String,
-    settings: Settings,
+    settings: DeviceSettings,
     blobs: PathBuf,
 }
 
-impl Hand {
-    pub(super) fn new(settings: &Settings, config: Config, blobs: PathBuf) -> Result<Self, Fault> {
+impl DeviceSession {
+    pub(super) fn new(
+        settings: &DeviceSettings,
+        config: ExploreConfig,
+        blobs: PathBuf,
+    ) -> Result<Self, Fault> {
         let wrong = |message: String| Fault {
             class: FaultClass::Invalid,
             repeatable: false,
             hint_ms: None,
             message,
         };
-        let Config { app, device, seed, .. } = config;
+        let ExploreConfig { app, device, seed, .. } = config;
         let device: Box<dyn Device> = match (device.recording, device.appium, device.capabilities) {
             (Some(file), ..) => {
                 let kept = Some(blobs.join("recording.json"));
@@ -58,38 +64,38 @@ impl Hand {
 
     pub(super) async fn perform(
         &self,
-        task: Task,
+        task: ExploreTask,
         permit: &Permit,
-    ) -> Result<(Report, Usage), DeviceError> {
+    ) -> Result<(ExploreReport, Usage), DeviceError> {
         let key = permit.to_string();
         let report = match task {
-            Task::Session => {
+            ExploreTask::Session => {
                 self.device.open().await?;
-                Report::Done
+                ExploreReport::Done
             }
-            Task::Inspect(app) => {
+            ExploreTask::Inspect(app) => {
                 let found = self.device.installed(&app.package).await?;
                 // An unknown version is older than any that is asked for.
-                Report::Installed(found.map(|it| it.version.unwrap_or_default()))
+                ExploreReport::Installed(found.map(|it| it.version.unwrap_or_default()))
             }
-            Task::Install(app) => self.install(&app).await?,
-            Task::Launch(app) => {
-                Report::Performed { step: self.device.launch(&app.package, &key).await? }
+            ExploreTask::Install(app) => self.install(&app).await?,
+            ExploreTask::Launch(app) => {
+                ExploreReport::Performed { step: self.device.launch(&app.package, &key).await? }
             }
-            Task::Restart(app) => {
-                Report::Performed { step: self.device.restart(&app.package, &key).await? }
+            ExploreTask::Restart(app) => {
+                ExploreReport::Performed { step: self.device.restart(&app.package, &key).await? }
             }
-            Task::Settle => {
+            ExploreTask::Settle => {
                 device::settle(&*self.device, &self.settings).await?;
-                Report::Done
+                ExploreReport::Done
             }
-            Task::Capture => self.captured(&self.device.look().await?).await?,
-            Task::Verify => {
+            ExploreTask::Capture => self.captured(&self.device.look().await?).await?,
+            ExploreTask::Verify => {
                 let look = device::settle(&*self.device, &self.settings).await?;
                 let report = self.captured(&look).await?;
                 let usage = match &report {
-                    Report::Captured { screen, .. }
-                        if screen.front(&self.package) == Front::Elsewhere =>
+                    ExploreReport::Captured { screen, .. }
+                        if screen.front(&self.package) == Foreground::Elsewhere =>
                     {
                         Usage { outside_app: 1, ..Usage::default() }
                     }
@@ -97,14 +103,14 @@ impl Hand {
                 };
                 return Ok((report, usage));
             }
-            Task::Perform { act, target, direction, text } => {
+            ExploreTask::Perform { act, target, direction, text } => {
                 let ordinal = target.and_then(|it| usize::try_from(it.ordinal).ok());
                 let bounds = target.and_then(|it| it.bounds);
                 let gesture = Gesture { act, target: ordinal, bounds, direction, text };
                 self.act(&gesture, permit).await?
             }
-            Task::Wait => self.wait(permit).await?,
-            Task::Check => self.check().await?,
+            ExploreTask::Wait => self.wait(permit).await?,
+            ExploreTask::Check => self.check().await?,
             _ => {
                 let message = "this host cannot do that task";
                 return Err(DeviceError::new(DeviceClass::InvalidArgument, message));
@@ -120,7 +126,7 @@ impl Hand {
         }
     }
 
-    async fn install(&self, app: &App) -> Result<Report, DeviceError> {
+    async fn install(&self, app: &App) -> Result<ExploreReport, DeviceError> {
         let Some(file) = &app.install_from else {
             let message = match app.version {
                 Some(version) => format!(
@@ -151,11 +157,11 @@ impl Hand {
                 );
                 Err(DeviceError::new(DeviceClass::InvalidArgument, message))
             }
-            (Some(_), _) => Ok(Report::Done),
+            (Some(_), _) => Ok(ExploreReport::Done),
         }
     }
 
-    async fn captured(&self, look: &Look) -> Result<Report, DeviceError> {
+    async fn captured(&self, look: &ScreenCapture) -> Result<ExploreReport, DeviceError> {
         let state = self.device.state(&self.package).await?;
         let running = matches!(state, AppState::Front | AppState::Background);
         let mut screen = Screen::read(&look.tree, &look.package, &look.activity);
@@ -167,28 +173,28 @@ impl Hand {
             let name = format!("{}.png", short(&picture));
             self.write(&name, || Ok(picture)).then_some(name)
         });
-        Ok(Report::Captured { screen, running })
+        Ok(ExploreReport::Captured { screen, running })
     }
 
-    async fn act(&self, gesture: &Gesture, permit: &Permit) -> Result<Report, DeviceError> {
+    async fn act(&self, gesture: &Gesture, permit: &Permit) -> Result<ExploreReport, DeviceError> {
         if permit.again && !self.device.remembers() {
             let message =
                 "the program stopped during this action; it may or may not have been done";
             return Err(DeviceError::new(DeviceClass::Interrupted, message));
         }
         let step = self.device.act(gesture, &permit.to_string()).await?;
-        Ok(Report::Performed { step })
+        Ok(ExploreReport::Performed { step })
     }
 
-    async fn wait(&self, permit: &Permit) -> Result<Report, DeviceError> {
+    async fn wait(&self, permit: &Permit) -> Result<ExploreReport, DeviceError> {
         if !self.device.stands_still() {
             tokio::time::sleep(self.settings.wait).await;
-            return Ok(Report::Performed { step: None });
+            return Ok(ExploreReport::Performed { step: None });
         }
-        self.act(&Gesture { act: Act::Wait, ..Gesture::default() }, permit).await
+        self.act(&Gesture { act: DeviceAction::Wait, ..Gesture::default() }, permit).await
     }
 
-    async fn check(&self) -> Result<Report, DeviceError> {
+    async fn check(&self) -> Result<ExploreReport, DeviceError> {
         let (session, running, in_front) = match self.device.state(&self.package).await {
             Ok(AppState::Front) => (true, true, true),
             Ok(AppState::Background) => (true, true, false),
@@ -196,7 +202,7 @@ impl Hand {
             Err(error) if error.class == DeviceClass::SessionLost => (false, false, false),
             Err(error) => return Err(error),
         };
-        Ok(Report::Health { session, running, in_front })
+        Ok(ExploreReport::Health { session, running, in_front })
     }
 
     /// Keeps a hierarchy, packed, under the digest of what it says.

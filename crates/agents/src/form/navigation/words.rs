@@ -2,7 +2,7 @@
 
 use alloc::{string::String, vec::Vec};
 
-use super::Class;
+use super::ControlEffect;
 use crate::form::{
     classify::{
         Text, fold,
@@ -22,30 +22,30 @@ pub(super) fn closes(label: &str) -> bool {
 
 /// Returns what a control does, by what is written on it: what is lost, paid or signed
 /// counts before what is sent, and all of them before what leads on.
-pub(super) fn class(written: &str) -> Class {
+pub(super) fn class(written: &str) -> ControlEffect {
     let label = Words::of(written);
     if label.has(CONTROLS, "delete") {
-        return Class::Delete;
+        return ControlEffect::Delete;
     }
     // `Continue to payment` and `submit and continue` are no mere ways on.
     let subscribes = label.has(MONEY, "subscribe") && !label.has(MONEY, "news");
     if label.has(MONEY, "pay") || subscribes || has_price(written) {
-        return Class::Pay;
+        return ControlEffect::Pay;
     }
     // `Sign in` and `sign up` sign nothing.
     let enters = label.has(CONTROLS, "enters");
     if label.has(CONTROLS, "sign") && !enters {
-        return Class::Sign;
+        return ControlEffect::Sign;
     }
     if label.has(CONTROLS, "send") {
-        return Class::Send;
+        return ControlEffect::Send;
     }
     match (label.has(CONTROLS, "aside"), label.has(CONTROLS, "onward"), label.has(CONTROLS, "save"))
     {
-        (true, ..) => Class::Aside,
-        (false, true, _) => Class::Onward,
-        (false, false, true) => Class::Send,
-        (false, false, false) => Class::Unknown,
+        (true, ..) => ControlEffect::Aside,
+        (false, true, _) => ControlEffect::Onward,
+        (false, false, true) => ControlEffect::Send,
+        (false, false, false) => ControlEffect::Unknown,
     }
 }
 

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Attach, BrowserError, Settings};
+use super::{Attach, BrowserError, BrowserSettings};
 
 /// Names of drivers, the likeliest first.
 const DRIVERS: [&str; 2] = ["chromedriver", "chromium.chromedriver"];
@@ -16,7 +16,7 @@ const BROWSERS: [&str; 4] =
 
 /// A program that was looked for.
 #[derive(Debug)]
-pub struct Program {
+pub struct Executable {
     /// What it is.
     pub name: &'static str,
     /// Where it is, or why it cannot be used.
@@ -24,16 +24,16 @@ pub struct Program {
 }
 
 /// Looks for driver and browser.
-pub fn programs(settings: &Settings) -> [Program; 2] {
+pub fn programs(settings: &BrowserSettings) -> [Executable; 2] {
     [
-        Program { name: "chromedriver", found: driver(settings) },
-        Program { name: "chromium", found: browser(settings) },
+        Executable { name: "chromedriver", found: driver(settings) },
+        Executable { name: "chromium", found: browser(settings) },
     ]
 }
 
 /// Looks for what is to be started: nothing where a driver runs already, and no browser
 /// where one does.
-pub fn is_there(settings: &Settings) -> Result<(), BrowserError> {
+pub fn is_there(settings: &BrowserSettings) -> Result<(), BrowserError> {
     match settings.attach {
         Some(Attach::Driver { .. }) => Ok(()),
         Some(Attach::Debugger(_)) => driver(settings).map(drop),
@@ -41,11 +41,11 @@ pub fn is_there(settings: &Settings) -> Result<(), BrowserError> {
     }
 }
 
-pub(super) fn driver(settings: &Settings) -> Result<PathBuf, BrowserError> {
+pub(super) fn driver(settings: &BrowserSettings) -> Result<PathBuf, BrowserError> {
     find("chromedriver", settings.driver.as_deref(), &DRIVERS)
 }
 
-pub(super) fn browser(settings: &Settings) -> Result<PathBuf, BrowserError> {
+pub(super) fn browser(settings: &BrowserSettings) -> Result<PathBuf, BrowserError> {
     find("Chromium", settings.browser.as_deref(), &BROWSERS)
 }
 

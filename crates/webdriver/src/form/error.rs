@@ -10,7 +10,7 @@ use crate::{browser::BrowserError, profile::ProfileError};
 
 /// Why a task came to nothing.
 #[derive(Debug, Error)]
-pub(super) enum Trouble {
+pub(super) enum TaskError {
     #[error(transparent)]
     Browser(#[from] BrowserError),
     #[error(transparent)]
@@ -27,16 +27,16 @@ pub(super) enum Trouble {
     Call(String),
 }
 
-impl From<&Trouble> for Fault {
-    fn from(trouble: &Trouble) -> Self {
+impl From<&TaskError> for Fault {
+    fn from(trouble: &TaskError) -> Self {
         let (class, repeatable, hint) = match trouble {
-            Trouble::Browser(error) => (error.class(), error.is_repeatable(), error.hint()),
+            TaskError::Browser(error) => (error.class(), error.is_repeatable(), error.hint()),
             // Without its profile a run has nothing to go on with: no field is skipped for it.
-            Trouble::Profile(error) => (FaultClass::Resource, false, error.hint()),
-            Trouble::Vault(_) | Trouble::Picture(_) | Trouble::Store(_) => {
+            TaskError::Profile(error) => (FaultClass::Resource, false, error.hint()),
+            TaskError::Vault(_) | TaskError::Picture(_) | TaskError::Store(_) => {
                 (FaultClass::Resource, false, None)
             }
-            Trouble::Config | Trouble::Call(_) => (FaultClass::Contract, false, None),
+            TaskError::Config | TaskError::Call(_) => (FaultClass::Contract, false, None),
         };
         let mut message = trouble.to_string();
         let mut source = std::error::Error::source(trouble);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     field::{Choice, Field},
-    plan::Why,
+    plan::SkipReason,
     text,
 };
 
@@ -20,13 +20,13 @@ const LOOK: &str = "`--visible`, to press the right one yourself";
 /// A control that could lead on from a page.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
-pub struct Control {
+pub struct NavigationControl {
     /// Where it is: CSS, with ` >>> ` where a shadow root or a frame lies between.
     pub selector: String,
     /// What is written on it.
     pub label: String,
     /// What it is.
-    pub does: Does,
+    pub does: ControlRole,
     /// Where it leads, if that is known: scheme, host and port.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
@@ -44,7 +44,7 @@ pub struct Control {
 /// What a control is.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Does {
+pub enum ControlRole {
     /// It submits its form.
     Submit,
     /// A button with a script behind it.
@@ -58,7 +58,7 @@ pub enum Does {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Class {
+pub enum ControlEffect {
     /// It leads to the next page of the form.
     Onward,
     /// It sends the form.
@@ -75,7 +75,7 @@ pub enum Class {
     Unknown,
 }
 
-impl Class {
+impl ControlEffect {
     /// Returns the word that rules and reports have for it.
     pub const fn token(self) -> &'static str {
         match self {
@@ -90,24 +90,24 @@ impl Class {
     }
 }
 
-impl Control {
+impl NavigationControl {
     /// Returns what it does to the form, by what is written on it and beside it.
-    pub fn class(&self) -> Class {
+    pub fn class(&self) -> ControlEffect {
         let class = words::class(&self.label);
         // What says nothing and is not made for sending is not taken for the way to pay.
-        let sends = matches!(class, Class::Onward | Class::Send)
-            || (class == Class::Unknown && self.does == Does::Submit);
-        if sends && self.costs { Class::Pay } else { class }
+        let sends = matches!(class, ControlEffect::Onward | ControlEffect::Send)
+            || (class == ControlEffect::Unknown && self.does == ControlRole::Submit);
+        if sends && self.costs { ControlEffect::Pay } else { class }
     }
 }
 
 /// What is to be done with the controls of a page.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) enum Way<'a> {
+pub(super) enum NextStep<'a> {
     /// Press this one: it leads to the next page.
-    Press(&'a Control),
+    Press(&'a NavigationControl),
     /// Send the form by this one, if that is permitted.
-    Submit(&'a Control, Class),
+    Submit(&'a NavigationControl, ControlEffect),
     /// There is nothing to press.
     Nothing,
     /// A person must look, for this reason; this is what they may do next.
@@ -116,33 +116,37 @@ pub(super) enum Way<'a> {
 
 /// A field that the form wants, and that is left to the person.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Missing<'a> {
+pub(super) struct MissingField<'a> {
     pub(super) label: &'a str,
-    pub(super) why: Why,
+    pub(super) why: SkipReason,
 }
 
-impl Missing<'_> {
-    fn way(self) -> Way<'static> {
+impl MissingField<'_> {
+    fn way(self) -> NextStep<'static> {
         let label = text::line(self.label, 80);
         let next = match self.why {
-            Why::SwitchedOff => {
+            SkipReason::SwitchedOff => {
                 let why = format!("the page switched `{label}` off before it could be filled");
-                return Way::Persons(why, "`--visible`, to see why".into());
+                return NextStep::Persons(why, "`--visible`, to see why".into());
             }
-            Why::Captcha => "`--visible`, to do that yourself".into(),
-            Why::NeverFilled => {
+            SkipReason::Captcha => "`--visible`, to do that yourself".into(),
+            SkipReason::NeverFilled => {
                 format!("a value for `{label}` and its class in `allow`, or `--visible`")
             }
-            Why::Unsupported | Why::TooMany => "`--visible`, to fill it yourself".into(),
-            Why::NotInProfile
-            | Why::Private
-            | Why::Consent
-            | Why::HoldsValue
-            | Why::Disabled
-            | Why::Hidden
-            | Why::NoText => format!("an answer for `{label}` in the profile, or `--visible`"),
+            SkipReason::Unsupported | SkipReason::TooMany => {
+                "`--visible`, to fill it yourself".into()
+            }
+            SkipReason::NotInProfile
+            | SkipReason::Private
+            | SkipReason::Consent
+            | SkipReason::HoldsValue
+            | SkipReason::Disabled
+            | SkipReason::Hidden
+            | SkipReason::NoText => {
+                format!("an answer for `{label}` in the profile, or `--visible`")
+            }
         };
-        Way::Persons(format!("the form wants `{label}`, which is yours to fill"), next)
+        NextStep::Persons(format!("the form wants `{label}`, which is yours to fill"), next)
     }
 }
 
@@ -150,24 +154,24 @@ impl Missing<'_> {
 /// exactly one leads on, and it stays on permitted sites. Where none leads on, the one that
 /// sends the form is put to whoever permits that.
 pub(super) fn choose<'a>(
-    controls: &[&'a Control],
+    controls: &[&'a NavigationControl],
     permitted: &dyn Fn(&str) -> bool,
-    misses: Option<Missing<'_>>,
-) -> Way<'a> {
-    let usable: Vec<Classed<'a>> = controls
+    misses: Option<MissingField<'_>>,
+) -> NextStep<'a> {
+    let usable: Vec<ClassedControl<'a>> = controls
         .iter()
         .copied()
         .filter(|control| !control.disabled)
         .map(|control| (control, control.class()))
         .collect();
-    let look = |why: String| Way::Persons(why, LOOK.into());
+    let look = |why: String| NextStep::Persons(why, LOOK.into());
     if let Some(missing) = misses {
         return missing.way();
     }
     if controls.is_empty() {
-        return Way::Nothing;
+        return NextStep::Nothing;
     }
-    let (control, class) = match pick(&usable, |it| it.1 == Class::Onward) {
+    let (control, class) = match pick(&usable, |it| it.1 == ControlEffect::Onward) {
         Pick::One(found) => found,
         Pick::Many(count) => return look(format!("{count} controls lead on")),
         Pick::None => match last(&usable) {
@@ -182,37 +186,41 @@ pub(super) fn choose<'a>(
     match control.origin.as_deref() {
         Some(origin) if !permitted(origin) => {
             let why = format!("`{}` leads to another site, `{origin}`", label(control));
-            Way::Persons(why, ELSEWHERE.into())
+            NextStep::Persons(why, ELSEWHERE.into())
         }
-        _ if class == Class::Onward => Way::Press(control),
-        _ => Way::Submit(control, class),
+        _ if class == ControlEffect::Onward => NextStep::Press(control),
+        _ => NextStep::Submit(control, class),
     }
 }
 
 /// A control, and what it does to the form.
-type Classed<'a> = (&'a Control, Class);
+type ClassedControl<'a> = (&'a NavigationControl, ControlEffect);
 
 /// Returns the control that sends the form: the only one that says so, else the only one
 /// that is made to.
-fn last<'a>(usable: &[Classed<'a>]) -> Result<Option<Classed<'a>>, String> {
-    let says = |it: &Classed<'_>| matches!(it.1, Class::Send | Class::Pay | Class::Sign);
-    let made = |it: &Classed<'_>| it.0.does == Does::Submit && it.1 == Class::Unknown;
+fn last<'a>(usable: &[ClassedControl<'a>]) -> Result<Option<ClassedControl<'a>>, String> {
+    let says = |it: &ClassedControl<'_>| {
+        matches!(it.1, ControlEffect::Send | ControlEffect::Pay | ControlEffect::Sign)
+    };
+    let made = |it: &ClassedControl<'_>| {
+        it.0.does == ControlRole::Submit && it.1 == ControlEffect::Unknown
+    };
     // A link that says `sign up` leads to another form more often than it sends this one.
-    let found = match pick(usable, |it| says(it) && it.0.does != Does::Link) {
+    let found = match pick(usable, |it| says(it) && it.0.does != ControlRole::Link) {
         Pick::None => pick(usable, made),
         found @ (Pick::One(_) | Pick::Many(_)) => found,
     };
     match found {
         Pick::One((control, class)) => {
-            let class = if class == Class::Unknown { Class::Send } else { class };
+            let class = if class == ControlEffect::Unknown { ControlEffect::Send } else { class };
             Ok(Some((control, class)))
         }
-        Pick::Many(_) => match pick(usable, |it| says(it) && it.0.does == Does::Submit) {
+        Pick::Many(_) => match pick(usable, |it| says(it) && it.0.does == ControlRole::Submit) {
             Pick::One(found) => Ok(Some(found)),
             Pick::Many(count) => Err(format!("{count} controls would send something")),
             Pick::None => Err("several controls would send something".into()),
         },
-        Pick::None => match usable.iter().find(|it| it.1 == Class::Delete) {
+        Pick::None => match usable.iter().find(|it| it.1 == ControlEffect::Delete) {
             Some((control, _)) => Err(format!("`{}` would undo or delete", label(control))),
             None => Ok(None),
         },
@@ -221,11 +229,14 @@ fn last<'a>(usable: &[Classed<'a>]) -> Result<Option<Classed<'a>>, String> {
 
 enum Pick<'a> {
     None,
-    One(Classed<'a>),
+    One(ClassedControl<'a>),
     Many(usize),
 }
 
-fn pick<'a>(usable: &[Classed<'a>], wanted: impl Fn(&Classed<'a>) -> bool) -> Pick<'a> {
+fn pick<'a>(
+    usable: &[ClassedControl<'a>],
+    wanted: impl Fn(&ClassedControl<'a>) -> bool,
+) -> Pick<'a> {
     let mut found = usable.iter().filter(|it| wanted(it));
     let Some(first) = found.next() else { return Pick::None };
     // The same control may be shown twice, at the head and at the foot of a form.
@@ -233,7 +244,7 @@ fn pick<'a>(usable: &[Classed<'a>], wanted: impl Fn(&Classed<'a>) -> bool) -> Pi
     if others == 0 { Pick::One(*first) } else { Pick::Many(others.saturating_add(1)) }
 }
 
-fn label(control: &Control) -> String {
+fn label(control: &NavigationControl) -> String {
     text::line(&control.label, 80)
 }
 
@@ -257,7 +268,7 @@ pub(super) fn closes(label: &str) -> bool {
 /// Returns whether an origin is that of an address. A site that answers with TLS where
 /// it was named without, or with `www.`, is the same.
 pub(super) fn same_site(address: &str, origin: &str) -> bool {
-    let (left, right) = (Site::of(address), Site::of(origin));
+    let (left, right) = (PageSite::of(address), PageSite::of(origin));
     match (left, right) {
         (Some(left), Some(right)) => {
             let upgraded = left.scheme == "http" && right.scheme == "https";
@@ -271,13 +282,13 @@ pub(super) fn same_site(address: &str, origin: &str) -> bool {
     }
 }
 
-struct Site<'a> {
+struct PageSite<'a> {
     scheme: &'a str,
     host: &'a str,
     port: &'a str,
 }
 
-impl<'a> Site<'a> {
+impl<'a> PageSite<'a> {
     fn of(address: &'a str) -> Option<Self> {
         let (scheme, rest) = address.trim().split_once("://")?;
         let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);

@@ -6,10 +6,10 @@ use thiserror::Error;
 
 use crate::{
     agent::{Answer, BadBody, OrderKind, ToolResult},
-    chart::{Charge, Chart, Does},
-    event::{Event, Observed, Scope, UnderWay},
+    chart::{Charge, Chart, StateKind},
+    event::{Event, Observed, Scope, UnansweredEffect},
     id::{At, Digest, EffectId, Seq},
-    run::{Core, Doing, Item},
+    run::{Core, Item, ItemStatus},
 };
 
 /// Why an event came to nothing, as expected now and then.
@@ -137,19 +137,19 @@ pub(super) fn admit<R>(
         Event::Begun(_) | Event::Forked => Ok(None),
         Event::Given { event, .. } => awaited(chart, core, *event),
         Event::Answered { effect, answer, sent, .. } => match find(core, *effect)? {
-            Some(Doing::Working { kind, deadline, .. }) if answer.fits(kind) => {
+            Some(ItemStatus::Working { kind, deadline, .. }) if answer.fits(kind) => {
                 Ok(expired(*sent, deadline))
             }
             // The host found that the call cannot run. One that may have run is a person's
             // to decide over.
-            Some(Doing::Asking { again: false, expires, .. }) if has_done_nothing(answer) => {
+            Some(ItemStatus::Asking { again: false, expires, .. }) if has_done_nothing(answer) => {
                 Ok(expired(*sent, expires))
             }
             Some(_) => Err(Rejected::WrongAnswer(*effect)),
             None => Ok(Some(Late::Answer)),
         },
         Event::ApprovalAnswered { effect, call, sent, .. } => match find(core, *effect)? {
-            Some(Doing::Asking { call: asked, expires, .. }) if asked == *call => {
+            Some(ItemStatus::Asking { call: asked, expires, .. }) if asked == *call => {
                 Ok(expired(*sent, expires))
             }
             Some(_) => Err(Rejected::WrongAnswer(*effect)),
@@ -196,15 +196,15 @@ fn is_limited(chart: &Chart, charge: Charge) -> bool {
 }
 
 /// Refuses what was not under way, and a call that is not the one that was.
-fn interrupted(core: &Core, unsure: &UnderWay) -> Result<(), Rejected> {
+fn interrupted(core: &Core, unsure: &UnansweredEffect) -> Result<(), Rejected> {
     let effect = unsure.effect;
     let at = place(&core.items, effect).ok_or(Rejected::UnknownEffect(effect))?;
     let item = core.items.get(usize::from(at)).ok_or(Rejected::UnknownEffect(effect))?;
     let fits = match (item.doing, &unsure.call) {
-        (Doing::Working { kind: OrderKind::Tool, .. }, Some(call)) => {
+        (ItemStatus::Working { kind: OrderKind::Tool, .. }, Some(call)) => {
             item.call == Some(core.governor.key(call))
         }
-        (Doing::Working { kind, .. }, None) => kind != OrderKind::Tool,
+        (ItemStatus::Working { kind, .. }, None) => kind != OrderKind::Tool,
         _ => false,
     };
     if fits { Ok(()) } else { Err(Rejected::WrongAnswer(effect)) }
@@ -212,7 +212,7 @@ fn interrupted(core: &Core, unsure: &UnderWay) -> Result<(), Rejected> {
 
 fn awaited(chart: &Chart, core: &Core, event: u16) -> Result<Option<Late>, Rejected> {
     let state = chart.state(core.state).ok_or(Rejected::OtherChart)?;
-    if let Does::Await { events, .. } = state.does()
+    if let StateKind::Await { events, .. } = state.kind()
         && events.contains(&event)
     {
         return Ok(None);
@@ -221,19 +221,19 @@ fn awaited(chart: &Chart, core: &Core, event: u16) -> Result<Option<Late>, Rejec
 }
 
 /// Returns what waits for an effect: nothing, if it is late.
-fn find(core: &Core, effect: EffectId) -> Result<Option<Doing>, Rejected> {
+fn find(core: &Core, effect: EffectId) -> Result<Option<ItemStatus>, Rejected> {
     if effect.seq >= core.next {
         return Err(Rejected::UnknownEffect(effect));
     }
     Ok(core.items.iter().map(|item| item.doing).find(|doing| waits_for(doing, effect)))
 }
 
-const fn waits_for(doing: &Doing, waited: EffectId) -> bool {
+const fn waits_for(doing: &ItemStatus, waited: EffectId) -> bool {
     match doing {
-        Doing::Working { effect, .. } | Doing::Asking { effect, .. } => {
+        ItemStatus::Working { effect, .. } | ItemStatus::Asking { effect, .. } => {
             effect.seq.0 == waited.seq.0 && effect.index == waited.index
         }
-        Doing::Queued | Doing::BackingOff { .. } | Doing::Done => false,
+        ItemStatus::Queued | ItemStatus::BackingOff { .. } | ItemStatus::Done => false,
     }
 }
 

@@ -6,19 +6,21 @@ use std::{
     sync::{MutexGuard, PoisonError},
 };
 
-use pointsman_agents::form::{Aside, Sighting, aside, pressable};
+use pointsman_agents::form::{Overlay, PageSnapshot, aside, pressable};
 use pointsman_runtime::clock::Stopwatch;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Browser, BrowserError, Dialog, Stand, group::LOOK, hand::Reached};
+use super::{
+    Browser, BrowserDialog, BrowserError, StablePage, dom::FieldState, process_group::LOOK,
+};
 
 /// How often boxes are closed for one field.
 const MOST: u8 = 3;
 
 /// What is known of a page, so that a box can be told from it.
 #[derive(Debug, Default)]
-pub(super) struct Boxes {
+pub(super) struct KnownBoxes {
     /// What could be pressed when the page was last looked at.
     last: BTreeSet<String>,
     /// What could be pressed when it stood still, before anything was touched; nothing where
@@ -32,17 +34,17 @@ pub(super) struct Boxes {
 
 /// What a box says, without its controls.
 #[derive(Debug, Deserialize)]
-struct Told {
+struct BoxText {
     words: String,
 }
 
 impl Browser {
-    fn asides(&self) -> MutexGuard<'_, Boxes> {
+    fn asides(&self) -> MutexGuard<'_, KnownBoxes> {
         self.boxes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps what can be pressed on the page.
-    pub(super) fn looked(&self, sighting: &Sighting) {
+    pub(super) fn looked(&self, sighting: &PageSnapshot) {
         self.asides().last = pressable(sighting);
     }
 
@@ -50,11 +52,11 @@ impl Browser {
     pub(super) fn at_rest(&self) {
         let mut boxes = self.asides();
         let known = Some(std::mem::take(&mut boxes.last));
-        *boxes = Boxes { known, ..Boxes::default() };
+        *boxes = KnownBoxes { known, ..KnownBoxes::default() };
     }
 
     /// Looks at the page, without a box that stands before its form.
-    pub async fn survey(&self) -> Result<Stand, BrowserError> {
+    pub async fn survey(&self) -> Result<StablePage, BrowserError> {
         while self.set_aside("", false).await? {}
         self.now().await
     }
@@ -89,7 +91,7 @@ impl Browser {
         let Some(control) = &found.closes else {
             return Err(left("what it asks is yours to answer"));
         };
-        let reached: Reached = self.hand("reach", control, json!({})).await?;
+        let reached: FieldState = self.hand("reach", control, json!({})).await?;
         if !self.click(&reached.element).await? {
             return Err(left("something lies over what closes it"));
         }
@@ -98,11 +100,11 @@ impl Browser {
         }
         *self.asides().closed.entry(selector.into()).or_default() += 1;
         let mut dialogs = self.dialogs.lock().unwrap_or_else(PoisonError::into_inner);
-        dialogs.push(Dialog { text: words, accepted: false });
+        dialogs.push(BrowserDialog { text: words, accepted: false });
         Ok(true)
     }
 
-    async fn is_gone(&self, found: &Aside) -> Result<bool, BrowserError> {
+    async fn is_gone(&self, found: &Overlay) -> Result<bool, BrowserError> {
         let begun = Stopwatch::start();
         loop {
             if self.told(&found.selector).await?.is_empty() {
@@ -117,7 +119,7 @@ impl Browser {
 
     /// Returns what a part of the page says; nothing where it is not shown.
     async fn told(&self, selector: &str) -> Result<String, BrowserError> {
-        match self.hand::<Told>("told", selector, Value::Null).await {
+        match self.hand::<BoxText>("told", selector, Value::Null).await {
             Ok(told) => Ok(told.words),
             Err(BrowserError::NoElement { .. }) => Ok(String::new()),
             Err(error) => Err(error),

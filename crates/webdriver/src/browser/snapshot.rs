@@ -1,22 +1,22 @@
 //! A look at a page: the script reports facts, and everything else is decided elsewhere.
 
-use pointsman_agents::form::Sighting;
+use pointsman_agents::form::PageSnapshot;
 use serde::Deserialize;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::{Browser, BrowserError, Settings, Stand};
+use super::{Browser, BrowserError, BrowserSettings, StablePage};
 
 /// It looks at the page and returns what it saw.
 const SCRIPT: &str = concat!(
     "return (() => {\n\"use strict\";\nconst ALONE = false;\n",
-    include_str!("look/words.js"),
-    include_str!("look/place.js"),
-    include_str!("look/sight.js"),
-    include_str!("look/names.js"),
-    include_str!("look/field.js"),
-    include_str!("look/slider.js"),
-    include_str!("look/page.js"),
-    include_str!("look/visit.js"),
+    include_str!("snapshot/words.js"),
+    include_str!("snapshot/place.js"),
+    include_str!("snapshot/visibility.js"),
+    include_str!("snapshot/names.js"),
+    include_str!("snapshot/field.js"),
+    include_str!("snapshot/slider.js"),
+    include_str!("snapshot/page.js"),
+    include_str!("snapshot/visit.js"),
     "})();\n",
 );
 
@@ -24,21 +24,21 @@ const SCRIPT: &str = concat!(
 /// is touched.
 pub(super) const ALONE: &str = concat!(
     "const look = (() => {\nconst ALONE = true;\n",
-    include_str!("look/words.js"),
-    include_str!("look/place.js"),
-    include_str!("look/sight.js"),
-    include_str!("look/names.js"),
-    include_str!("look/slider.js"),
-    include_str!("look/page.js"),
-    include_str!("look/alone.js"),
+    include_str!("snapshot/words.js"),
+    include_str!("snapshot/place.js"),
+    include_str!("snapshot/visibility.js"),
+    include_str!("snapshot/names.js"),
+    include_str!("snapshot/slider.js"),
+    include_str!("snapshot/page.js"),
+    include_str!("snapshot/single_field.js"),
     "})();\n",
 );
 
 /// What was seen, and how the document stood.
 #[derive(Debug, Deserialize)]
-pub(super) struct Look {
+pub(super) struct SnapshotResult {
     #[serde(flatten)]
-    pub(super) sighting: Sighting,
+    pub(super) sighting: PageSnapshot,
     /// How far it has loaded.
     pub(super) ready: String,
     /// Which document it is.
@@ -49,18 +49,18 @@ pub(super) struct Look {
 
 impl Browser {
     /// Looks at the page that is open.
-    pub async fn look(&self) -> Result<Sighting, BrowserError> {
+    pub async fn look(&self) -> Result<PageSnapshot, BrowserError> {
         self.look_at_all().await.map(|seen| seen.sighting)
     }
 
-    pub(super) async fn look_at_all(&self) -> Result<Look, BrowserError> {
+    pub(super) async fn look_at_all(&self) -> Result<SnapshotResult, BrowserError> {
         self.facts(SCRIPT, Vec::new()).await
     }
 }
 
 /// Opens a page in a browser of its own, looks at it when it stands still, and ends the
 /// browser. An interrupt ends it as well.
-pub fn visit(settings: &Settings, url: &str) -> Result<Stand, BrowserError> {
+pub fn visit(settings: &BrowserSettings, url: &str) -> Result<StablePage, BrowserError> {
     let unable = |source| BrowserError::Start { program: "a look at a page".into(), source };
     let threads =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(unable)?;

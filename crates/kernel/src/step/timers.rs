@@ -2,23 +2,23 @@
 
 use super::{
     Stepping,
-    travel::{Exit, Flow},
+    transition::{Flow, LeaveReason},
 };
 use crate::{
     agent::{Agent, Fault, FaultClass},
-    chart::{Charge, Does},
+    chart::{Charge, StateKind},
     effect::EffectKind,
     id::At,
-    run::Doing,
+    run::ItemStatus,
 };
 
 impl<A: Agent> Stepping<'_, A> {
     /// Applies everything that is due.
     pub(super) fn wake(&mut self) -> Flow {
-        if let Does::Await { timeout, .. } = self.state.does() {
+        if let StateKind::Await { timeout, .. } = self.state.kind() {
             let due = timeout.is_some_and(|ms| self.run.core.entered.after(ms) <= self.at);
-            let timeout = self.state.added().timeout.filter(|_| due);
-            return timeout.map_or(Flow::Wait, |timeout| Flow::Leave(Exit::By(timeout)));
+            let timeout = self.state.kernel_outcomes().timeout.filter(|_| due);
+            return timeout.map_or(Flow::Wait, |timeout| Flow::Leave(LeaveReason::By(timeout)));
         }
         // Time that is up interrupts the jobs in flight; `follow` sees to it.
         if self.time_up().is_some() {
@@ -28,17 +28,17 @@ impl<A: Agent> Stepping<'_, A> {
         for at in 0..count {
             let doing = self.run.core.items.get(usize::from(at)).map(|item| item.doing);
             let flow = match doing {
-                Some(Doing::BackingOff { until }) if until <= self.at => {
-                    self.set(at, Doing::Queued);
+                Some(ItemStatus::BackingOff { until }) if until <= self.at => {
+                    self.set(at, ItemStatus::Queued);
                     Flow::Wait
                 }
-                Some(Doing::Working { effect, deadline, .. }) if deadline <= self.at => {
+                Some(ItemStatus::Working { effect, deadline, .. }) if deadline <= self.at => {
                     self.emit(EffectKind::Stop(effect));
-                    self.set(at, Doing::Queued);
+                    self.set(at, ItemStatus::Queued);
                     self.excuse(at);
                     self.fail_attempt(at, timed_out())
                 }
-                Some(Doing::Asking { expires, .. }) if expires <= self.at => {
+                Some(ItemStatus::Asking { expires, .. }) if expires <= self.at => {
                     self.deny(at, "nobody answered in time".into())
                 }
                 _ => Flow::Wait,
@@ -56,23 +56,23 @@ impl<A: Agent> Stepping<'_, A> {
         if core.ended.is_some() {
             return None;
         }
-        if let Does::Await { timeout, .. } = self.state.does() {
+        if let StateKind::Await { timeout, .. } = self.state.kind() {
             return timeout.map(|ms| core.entered.after(ms));
         }
         let mut wake: Option<At> = None;
         let mut sooner = |at: At| wake = Some(wake.map_or(at, |known| known.min(at)));
         for item in &core.items {
             match item.doing {
-                Doing::Working { deadline, .. } => sooner(deadline),
-                Doing::BackingOff { until } => sooner(until),
-                Doing::Asking { expires, .. } => sooner(expires),
-                Doing::Queued | Doing::Done => {}
+                ItemStatus::Working { deadline, .. } => sooner(deadline),
+                ItemStatus::BackingOff { until } => sooner(until),
+                ItemStatus::Asking { expires, .. } => sooner(expires),
+                ItemStatus::Queued | ItemStatus::Done => {}
             }
         }
         if !self.is_idle() {
-            for (budget, purse) in self.chart.budgets().iter().zip(&core.purses) {
-                if budget.charge() == Some(Charge::Time) && !purse.closed {
-                    sooner(self.at.after(purse.left));
+            for (budget, balance) in self.chart.budgets().iter().zip(&core.balances) {
+                if budget.charge() == Some(Charge::Time) && !balance.closed {
+                    sooner(self.at.after(balance.left));
                 }
             }
         }

@@ -4,23 +4,23 @@
 use std::path::Path;
 
 use pointsman_agents::explore::{
-    Act, Config, Front, Screen, ScreenId, Widget,
-    map::{Action, Landing},
+    DeviceAction, ExploreConfig, Foreground, Screen, ScreenId, Widget,
+    map::{ActionResult, MapAction},
     offers,
 };
 use thiserror::Error;
 
 use crate::device::{
-    AppState, Appium, AppiumSettings, CapsError, Device, DeviceError, Gesture, Recording,
-    RecordingError, Settings, settle,
+    AppState, Appium, AppiumSettings, CapsError, Device, DeviceError, DeviceSettings, Gesture,
+    Recording, RecordingError, settle,
 };
 
 /// A device that an app is started on again and again.
-pub(super) struct Stage {
+pub(super) struct TestDevice {
     device: Box<dyn Device>,
     recording: Option<Recording>,
     package: String,
-    settings: Settings,
+    settings: DeviceSettings,
     seed: u64,
     /// What is on the screen.
     screen: Option<Screen>,
@@ -30,7 +30,7 @@ pub(super) struct Stage {
 /// Why there is no device.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum StageError {
+pub enum TestDeviceError {
     /// The recording cannot be played.
     #[error(transparent)]
     Recording(#[from] RecordingError),
@@ -46,11 +46,14 @@ pub enum StageError {
 }
 
 /// What was on the screen before, and what came of it.
-pub(super) type Came = (Option<ScreenId>, Landing);
+pub(super) type StepTrace = (Option<ScreenId>, ActionResult);
 
-impl Stage {
+impl TestDevice {
     /// Returns the device that a run explored.
-    pub(super) fn new(config: &Config, settings: &Settings) -> Result<Self, StageError> {
+    pub(super) fn new(
+        config: &ExploreConfig,
+        settings: &DeviceSettings,
+    ) -> Result<Self, TestDeviceError> {
         let place = &config.device;
         let mut recording = None;
         let device: Box<dyn Device> = match (&place.recording, &place.appium, &place.capabilities) {
@@ -65,7 +68,7 @@ impl Stage {
                 appium.times = settings.clone();
                 Box::new(Appium::new(appium)?)
             }
-            _ => return Err(StageError::Nowhere),
+            _ => return Err(TestDeviceError::Nowhere),
         };
         let (package, settings) = (config.app.package.clone(), settings.clone());
         let (screen, seed, acts) = (None, config.seed, 0);
@@ -83,7 +86,7 @@ impl Stage {
     }
 
     /// Starts the app again.
-    pub(super) async fn start(&mut self, left: &mut u64) -> Result<Came, DeviceError> {
+    pub(super) async fn start(&mut self, left: &mut u64) -> Result<StepTrace, DeviceError> {
         if let Some(recording) = &self.recording {
             // A recording draws anew only from another seed.
             self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -93,20 +96,20 @@ impl Stage {
         let key = self.key();
         self.device.restart(&self.package, &key).await?;
         self.screen = None;
-        self.look(Act::Restart).await
+        self.look(DeviceAction::Restart).await
     }
 
     /// Performs an action of a journal on what is on the screen now; nothing if the screen
     /// does not offer it.
     pub(super) async fn act(
         &mut self,
-        action: &Action,
+        action: &MapAction,
         left: &mut u64,
-    ) -> Result<Option<Came>, DeviceError> {
+    ) -> Result<Option<StepTrace>, DeviceError> {
         let Some(gesture) = self.gesture(action) else { return Ok(None) };
         *left = left.saturating_sub(1);
         let key = self.key();
-        if gesture.act == Act::Wait && !self.device.stands_still() {
+        if gesture.act == DeviceAction::Wait && !self.device.stands_still() {
             tokio::time::sleep(self.settings.wait).await;
         } else {
             self.device.act(&gesture, &key).await?;
@@ -120,8 +123,8 @@ impl Stage {
     }
 
     /// Finds the element that an action was performed on: by its key, else by its words.
-    fn gesture(&self, action: &Action) -> Option<Gesture> {
-        let Action { act, direction, text, .. } = action;
+    fn gesture(&self, action: &MapAction) -> Option<Gesture> {
+        let MapAction { act, direction, text, .. } = action;
         let plain = Gesture { act: *act, ..Gesture::default() };
         let Some(known) = &action.widget else { return Some(plain) };
         let screen = self.screen.as_ref()?;
@@ -155,20 +158,20 @@ impl Stage {
     }
 
     /// Returns whether the screen offers the very action, and not only one like it.
-    pub(super) fn offers(&self, action: &Action) -> bool {
+    pub(super) fn offers(&self, action: &MapAction) -> bool {
         let screen = self.screen.as_ref();
         screen.is_some_and(|screen| offers(screen).iter().any(|it| it.key == action.key))
     }
 
     /// Looks at what came of an act.
-    async fn look(&mut self, act: Act) -> Result<Came, DeviceError> {
+    async fn look(&mut self, act: DeviceAction) -> Result<StepTrace, DeviceError> {
         let look = settle(&*self.device, &self.settings).await?;
         let screen = Screen::read(&look.tree, &look.package, &look.activity);
         let from = self.screen.as_ref().map(|it| it.coarse.clone());
-        let outside = screen.front(&self.package) == Front::Elsewhere;
+        let outside = screen.front(&self.package) == Foreground::Elsewhere;
         // Going back out of an app may end it; anything else that does is a crash.
-        let running = !outside || act == Act::Back || self.runs().await?;
-        let landing = Landing::of(&screen, &self.package, running);
+        let running = !outside || act == DeviceAction::Back || self.runs().await?;
+        let landing = ActionResult::of(&screen, &self.package, running);
         self.screen = Some(screen);
         Ok((from, landing))
     }

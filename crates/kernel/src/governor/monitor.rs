@@ -8,22 +8,22 @@ use alloc::vec::Vec;
 use super::{Governor, Permissions, Verdict};
 use crate::{
     agent::{Reply, ToolCall, ToolResult},
-    chart::Stuck,
+    chart::StuckThresholds,
     id::Seq,
     tool::ToolDecl,
 };
 
 /// A governor that is shown what happens, entry by entry; the first is 1.
 #[derive(Clone, Debug)]
-pub struct Watch {
-    stuck: Stuck,
+pub struct GovernorMonitor {
+    stuck: StuckThresholds,
     governor: Governor,
     last: Seq,
 }
 
-impl Watch {
+impl GovernorMonitor {
     /// Watches for repetition by these rules, over tools that declare this.
-    pub fn new(stuck: Stuck, tools: Vec<ToolDecl>) -> Self {
+    pub fn new(stuck: StuckThresholds, tools: Vec<ToolDecl>) -> Self {
         let mut governor = Governor::default();
         governor.begin(Permissions::allow_all(), tools, false);
         Self { stuck, governor, last: Seq(0) }

@@ -3,29 +3,31 @@
 use super::Stepping;
 use crate::{
     agent::{Agent, OrderKind},
-    chart::{Budget, Charge, Per, Reset},
+    chart::{Budget, CertificateScope, Charge, Reset},
     event::Usage,
     id::BudgetId,
-    run::{Calls, Doing, Purse},
+    run::{BudgetBalance, Calls, ItemStatus},
 };
 
 impl<A: Agent> Stepping<'_, A> {
-    fn purse(&mut self, id: BudgetId) -> Option<&mut Purse> {
-        self.run.core.purses.get_mut(id.index())
+    fn balance(&mut self, id: BudgetId) -> Option<&mut BudgetBalance> {
+        self.run.core.balances.get_mut(id.index())
     }
 
     /// Takes one from a budget that an edge spends, and refills those below it.
     pub(super) fn spend(&mut self, id: BudgetId) -> bool {
-        let Some(purse) = self.purse(id) else { return false };
-        let Some(left) = purse.left.checked_sub(1).filter(|_| !purse.closed) else { return false };
-        purse.left = left;
+        let Some(balance) = self.balance(id) else { return false };
+        let Some(left) = balance.left.checked_sub(1).filter(|_| !balance.closed) else {
+            return false;
+        };
+        balance.left = left;
         self.refill_below(id);
         true
     }
 
     /// Closes a budget; false if it was closed already, which ends the run.
     pub(super) fn close(&mut self, id: BudgetId) -> bool {
-        self.purse(id).is_some_and(|purse| !core::mem::replace(&mut purse.closed, true))
+        self.balance(id).is_some_and(|balance| !core::mem::replace(&mut balance.closed, true))
     }
 
     fn refill_below(&mut self, id: BudgetId) {
@@ -37,8 +39,8 @@ impl<A: Agent> Stepping<'_, A> {
 
     fn refill(&mut self, id: BudgetId) {
         let max = self.chart.budget(id).map_or(0, Budget::max);
-        if let Some(purse) = self.purse(id) {
-            *purse = Purse { left: max, closed: false };
+        if let Some(balance) = self.balance(id) {
+            *balance = BudgetBalance { left: max, closed: false };
         }
         self.refill_below(id);
     }
@@ -55,9 +57,9 @@ impl<A: Agent> Stepping<'_, A> {
     /// Charges every budget of that kind, or returns the first that cannot bear it.
     pub(super) fn charge(&mut self, charge: Charge, amount: u64) -> Result<(), BudgetId> {
         self.bears(charge, amount)?;
-        for (budget, purse) in self.chart.budgets().iter().zip(&mut self.run.core.purses) {
+        for (budget, balance) in self.chart.budgets().iter().zip(&mut self.run.core.balances) {
             if budget.charge() == Some(charge) {
-                purse.left = purse.left.saturating_sub(amount);
+                balance.left = balance.left.saturating_sub(amount);
             }
         }
         Ok(())
@@ -65,9 +67,10 @@ impl<A: Agent> Stepping<'_, A> {
 
     /// Returns the first budget of that kind that cannot bear so much.
     pub(super) fn bears(&self, charge: Charge, amount: u64) -> Result<(), BudgetId> {
-        let budgets = self.chart.budget_ids().zip(self.chart.budgets()).zip(&self.run.core.purses);
-        for ((id, budget), purse) in budgets {
-            if budget.charge() == Some(charge) && (purse.closed || purse.left < amount) {
+        let budgets =
+            self.chart.budget_ids().zip(self.chart.budgets()).zip(&self.run.core.balances);
+        for ((id, budget), balance) in budgets {
+            if budget.charge() == Some(charge) && (balance.closed || balance.left < amount) {
                 return Err(id);
             }
         }
@@ -76,9 +79,10 @@ impl<A: Agent> Stepping<'_, A> {
 
     /// Permits more of what is charged, as a person has said. A budget that is closed opens.
     pub(super) fn grant_more(&mut self, charge: Charge, amount: u64) {
-        for (budget, purse) in self.chart.budgets().iter().zip(&mut self.run.core.purses) {
+        for (budget, balance) in self.chart.budgets().iter().zip(&mut self.run.core.balances) {
             if budget.charge() == Some(charge) {
-                *purse = Purse { left: purse.left.saturating_add(amount), closed: false };
+                *balance =
+                    BudgetBalance { left: balance.left.saturating_add(amount), closed: false };
             }
         }
         if let Some(calls) = self.calls(charge) {
@@ -109,15 +113,15 @@ impl<A: Agent> Stepping<'_, A> {
         core.model_calls = Calls::default();
         core.tool_calls = Calls::default();
         for item in &core.items {
-            let Doing::Working { kind, .. } = item.doing else { continue };
+            let ItemStatus::Working { kind, .. } = item.doing else { continue };
             let paid = match kind {
                 OrderKind::Model => Charge::ModelCall,
                 OrderKind::Tool => Charge::ToolCall,
                 OrderKind::Child | OrderKind::Own => continue,
             };
-            for (budget, purse) in self.chart.budgets().iter().zip(&mut core.purses) {
+            for (budget, balance) in self.chart.budgets().iter().zip(&mut core.balances) {
                 if budget.charge() == Some(paid) {
-                    purse.left = purse.left.saturating_add(1);
+                    balance.left = balance.left.saturating_add(1);
                 }
             }
         }
@@ -125,7 +129,7 @@ impl<A: Agent> Stepping<'_, A> {
 
     /// Begins a new turn, where the certificate holds for turns.
     pub(super) fn begin_turn(&mut self) {
-        if self.chart.certificate().per == Per::Turn {
+        if self.chart.certificate().per == CertificateScope::Turn {
             self.run.core.model_calls = Calls::default();
             self.run.core.tool_calls = Calls::default();
         }
@@ -140,9 +144,9 @@ impl<A: Agent> Stepping<'_, A> {
             (Charge::ModelCall, usage.model_calls),
             (Charge::ToolCall, usage.tool_calls),
         ] {
-            for (budget, purse) in self.chart.budgets().iter().zip(&mut self.run.core.purses) {
+            for (budget, balance) in self.chart.budgets().iter().zip(&mut self.run.core.balances) {
                 if budget.charge() == Some(charge) {
-                    purse.left = purse.left.saturating_sub(amount);
+                    balance.left = balance.left.saturating_sub(amount);
                 }
             }
         }
@@ -156,10 +160,10 @@ impl<A: Agent> Stepping<'_, A> {
     /// Returns whether no time is charged: nothing runs, or a person is waited for.
     pub(super) fn is_idle(&self) -> bool {
         let core = &self.run.core;
-        let asking = |doing: &Doing| match doing {
-            Doing::Asking { .. } => true,
-            Doing::Working { .. } => self.work().is_some_and(|work| work.person),
-            Doing::Queued | Doing::BackingOff { .. } | Doing::Done => false,
+        let asking = |doing: &ItemStatus| match doing {
+            ItemStatus::Asking { .. } => true,
+            ItemStatus::Working { .. } => self.work().is_some_and(|work| work.person),
+            ItemStatus::Queued | ItemStatus::BackingOff { .. } | ItemStatus::Done => false,
         };
         core.paused || core.items.is_empty() || core.items.iter().any(|it| asking(&it.doing))
     }
@@ -171,9 +175,9 @@ impl<A: Agent> Stepping<'_, A> {
         }
         let core = &mut self.run.core;
         let passed = self.at.since(core.now);
-        for (budget, purse) in self.chart.budgets().iter().zip(&mut core.purses) {
-            if budget.charge() == Some(Charge::Time) && !purse.closed {
-                purse.left = purse.left.saturating_sub(passed);
+        for (budget, balance) in self.chart.budgets().iter().zip(&mut core.balances) {
+            if budget.charge() == Some(Charge::Time) && !balance.closed {
+                balance.left = balance.left.saturating_sub(passed);
             }
         }
     }
@@ -186,10 +190,11 @@ impl<A: Agent> Stepping<'_, A> {
 
     /// Returns the first time budget that has just run out.
     pub(super) fn time_up(&self) -> Option<BudgetId> {
-        let budgets = self.chart.budget_ids().zip(self.chart.budgets()).zip(&self.run.core.purses);
+        let budgets =
+            self.chart.budget_ids().zip(self.chart.budgets()).zip(&self.run.core.balances);
         budgets
-            .filter(|((_, budget), purse)| {
-                budget.charge() == Some(Charge::Time) && purse.left == 0 && !purse.closed
+            .filter(|((_, budget), balance)| {
+                budget.charge() == Some(Charge::Time) && balance.left == 0 && !balance.closed
             })
             .map(|((id, _), _)| id)
             .next()

@@ -16,9 +16,9 @@ use pointsman_runtime::clock::{Stopwatch, entropy};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::{
-    Agreed, BrowserError, Pressing, Settings, find,
-    keeper::{self, Keeper},
-    record::{Record, Who},
+    AgreedPage, BrowserError, BrowserSettings, PressTarget, executable,
+    record::{BrowserRecord, ProcessIdentity},
+    watchdog::{self, Watchdog},
 };
 
 /// What a browser may see of our environment: enough to find programs, a home, a language
@@ -50,26 +50,29 @@ pub(super) const LOOK: Duration = Duration::from_millis(10);
 
 /// A driver, and the browser that it started. Dropping it ends both.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(super) struct ProcessGroup {
     /// The driver, where it is our child.
     child: Option<Child>,
-    driver: Who,
-    browser: Option<Who>,
+    driver: ProcessIdentity,
+    browser: Option<ProcessIdentity>,
     folder: PathBuf,
     record: Option<PathBuf>,
-    keeper: Option<Keeper>,
+    keeper: Option<Watchdog>,
     /// What the record says, where there is one.
-    told: Option<Record>,
+    told: Option<BrowserRecord>,
     stop: Duration,
 }
 
-impl Group {
+impl ProcessGroup {
     /// Starts a driver in a folder of its own, and its keeper.
-    pub(super) fn start(settings: &Settings, record: Option<&Path>) -> Result<Self, BrowserError> {
-        let program = find::driver(settings)?;
+    pub(super) fn start(
+        settings: &BrowserSettings,
+        record: Option<&Path>,
+    ) -> Result<Self, BrowserError> {
+        let program = executable::driver(settings)?;
         let folder = new_folder()?;
         // From here on the folder is removed, whatever goes wrong.
-        let mut left = Left(Some(folder.clone()));
+        let mut left = LeftoverFolder(Some(folder.clone()));
         let failed =
             |source| BrowserError::Start { program: program.display().to_string(), source };
         let mut log = fs::OpenOptions::new();
@@ -83,8 +86,8 @@ impl Group {
         command.stdin(Stdio::null()).stdout(log.try_clone().map_err(failed)?).stderr(log);
         let child = command.process_group(0).spawn().map_err(failed)?;
         left.0 = None;
-        let driver =
-            Who::of(child.id()).unwrap_or_else(|| Who { pid: child.id(), started: String::new() });
+        let driver = ProcessIdentity::of(child.id())
+            .unwrap_or_else(|| ProcessIdentity { pid: child.id(), started: String::new() });
         let mut group = Self {
             child: Some(child),
             driver,
@@ -101,15 +104,15 @@ impl Group {
 
     /// Takes over what a process that has died left behind.
     pub(super) fn take_over(
-        settings: &Settings,
-        found: &Record,
+        settings: &BrowserSettings,
+        found: &BrowserRecord,
         record: &Path,
     ) -> Result<Self, BrowserError> {
         if found.owner.lives() && found.owner.pid != std::process::id() {
             return Err(BrowserError::InUse { pid: found.owner.pid });
         }
         if let Some(keeper) = &found.keeper {
-            keeper::dismiss(keeper);
+            watchdog::dismiss(keeper);
         }
         let mut group = Self {
             child: None,
@@ -121,7 +124,7 @@ impl Group {
             told: None,
             stop: settings.stop,
         };
-        if !group.driver.lives() || !group.browser.as_ref().is_none_or(Who::lives) {
+        if !group.driver.lives() || !group.browser.as_ref().is_none_or(ProcessIdentity::lives) {
             // Dropping the group takes away what is left of it.
             return Err(BrowserError::Gone { why: "it ended before the run was resumed".into() });
         }
@@ -130,9 +133,9 @@ impl Group {
         Ok(group)
     }
 
-    fn new_keeper(&self, keep: Duration) -> Result<Keeper, BrowserError> {
+    fn new_keeper(&self, keep: Duration) -> Result<Watchdog, BrowserError> {
         let failed = |source| BrowserError::Start { program: "/bin/sh".into(), source };
-        let mut keeper = Keeper::start(keep, &self.driver, &self.folder, self.record.as_deref())
+        let mut keeper = Watchdog::start(keep, &self.driver, &self.folder, self.record.as_deref())
             .map_err(failed)?;
         if let Some(browser) = &self.browser {
             keeper.tell(browser).map_err(failed)?;
@@ -151,7 +154,7 @@ impl Group {
         port: u16,
         session: &str,
     ) -> Result<(), BrowserError> {
-        self.browser = browser.and_then(Who::of);
+        self.browser = browser.and_then(ProcessIdentity::of);
         if let (Some(browser), Some(keeper)) = (&self.browser, &mut self.keeper)
             && let Err(error) = keeper.tell(browser)
         {
@@ -162,17 +165,17 @@ impl Group {
 
     /// Writes down on which page a control is about to be pressed: should we die, whoever
     /// resumes can tell whether it was.
-    pub(super) fn pressing(&mut self, pressing: &Pressing) -> Result<(), BrowserError> {
+    pub(super) fn pressing(&mut self, pressing: &PressTarget) -> Result<(), BrowserError> {
         match self.told.take() {
-            Some(told) => self.keep(Record { pressing: Some(pressing.clone()), ..told }),
+            Some(told) => self.keep(BrowserRecord { pressing: Some(pressing.clone()), ..told }),
             None => Ok(()),
         }
     }
 
     /// Writes down what the page shows on which the way on is chosen.
-    pub(super) fn agreed(&mut self, agreed: &Agreed) -> Result<(), BrowserError> {
+    pub(super) fn agreed(&mut self, agreed: &AgreedPage) -> Result<(), BrowserError> {
         match self.told.take() {
-            Some(told) => self.keep(Record { agreed: Some(agreed.clone()), ..told }),
+            Some(told) => self.keep(BrowserRecord { agreed: Some(agreed.clone()), ..told }),
             None => Ok(()),
         }
     }
@@ -181,27 +184,27 @@ impl Group {
         &mut self,
         port: u16,
         session: &str,
-        pressing: Option<Pressing>,
-        agreed: Option<Agreed>,
+        pressing: Option<PressTarget>,
+        agreed: Option<AgreedPage>,
     ) -> Result<(), BrowserError> {
-        let (Some(_), Some(owner)) = (&self.record, Who::of(std::process::id())) else {
+        let (Some(_), Some(owner)) = (&self.record, ProcessIdentity::of(std::process::id())) else {
             return Ok(());
         };
-        let record = Record {
+        let record = BrowserRecord {
             port,
             session: session.into(),
             folder: self.folder.clone(),
             owner,
             driver: self.driver.clone(),
             browser: self.browser.clone(),
-            keeper: self.keeper.as_ref().and_then(Keeper::who),
+            keeper: self.keeper.as_ref().and_then(Watchdog::who),
             pressing,
             agreed,
         };
         self.keep(record)
     }
 
-    fn keep(&mut self, record: Record) -> Result<(), BrowserError> {
+    fn keep(&mut self, record: BrowserRecord) -> Result<(), BrowserError> {
         if let Some(path) = &self.record {
             let failed = |source| BrowserError::Folder { path: path.display().to_string(), source };
             record.write(path).map_err(failed)?;
@@ -248,7 +251,7 @@ impl Group {
     }
 }
 
-impl Group {
+impl ProcessGroup {
     /// Ends the driver and leaves the browser to the person before it. What it lies in is
     /// removed when they have closed it. Returns whether it stays.
     pub(super) fn release(mut self) -> bool {
@@ -277,11 +280,11 @@ impl Group {
     }
 }
 
-fn pid(who: &Who) -> Option<Pid> {
+fn pid(who: &ProcessIdentity) -> Option<Pid> {
     i32::try_from(who.pid).ok().and_then(Pid::from_raw)
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         // A child that we have not waited for keeps its number, even when it has ended.
         if (self.child.is_some() || self.driver.lives())
@@ -299,7 +302,9 @@ impl Drop for Group {
             tracing::debug!(%error, "a driver cannot be waited for");
         }
         let begun = Stopwatch::start();
-        while self.browser.as_ref().is_some_and(Who::lives) && begun.elapsed() < self.stop {
+        while self.browser.as_ref().is_some_and(ProcessIdentity::lives)
+            && begun.elapsed() < self.stop
+        {
             std::thread::sleep(LOOK);
         }
         if !self.folder.as_os_str().is_empty()
@@ -337,9 +342,9 @@ fn new_folder() -> Result<PathBuf, BrowserError> {
 }
 
 /// A folder to be removed, unless somebody else has come to own it.
-struct Left(Option<PathBuf>);
+struct LeftoverFolder(Option<PathBuf>);
 
-impl Drop for Left {
+impl Drop for LeftoverFolder {
     fn drop(&mut self) {
         if let Some(Err(error)) = self.0.as_ref().map(fs::remove_dir_all) {
             tracing::debug!(%error, "a browser's folder could not be removed");

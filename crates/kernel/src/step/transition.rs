@@ -2,21 +2,21 @@
 
 use super::Stepping;
 use crate::{
-    agent::{Agent, Forgone},
-    chart::{Budget, Charge, Disposition, Does, State, Way},
+    agent::{Abandoned, Agent},
+    chart::{Budget, Charge, Disposition, Route, State, StateKind},
     effect::{Cause, Hop},
     id::{BudgetId, Outcome, StateId},
-    run::{Doing, Item},
+    run::{Item, ItemStatus},
 };
 
 /// Whether the run stays where it is, or leaves.
 pub(super) enum Flow {
     Wait,
-    Leave(Exit),
+    Leave(LeaveReason),
 }
 
 /// Why a run leaves its state.
-pub(super) enum Exit {
+pub(super) enum LeaveReason {
     /// The state ended in one of its ways.
     By(Outcome),
     /// A budget is used up.
@@ -35,9 +35,10 @@ impl<A: Agent> Stepping<'_, A> {
             if let Flow::Wait = flow {
                 // What is used up interrupts; nothing is started only to be stopped.
                 // Where every item is done, the join comes first: it may end the run.
-                let interrupts = self.run.core.items.iter().any(|item| item.doing != Doing::Done);
+                let interrupts =
+                    self.run.core.items.iter().any(|item| item.doing != ItemStatus::Done);
                 flow = match self.used_up().filter(|_| interrupts) {
-                    Some(budget) => Flow::Leave(Exit::Beyond(budget)),
+                    Some(budget) => Flow::Leave(LeaveReason::Beyond(budget)),
                     None => self.pump(),
                 };
             }
@@ -48,20 +49,20 @@ impl<A: Agent> Stepping<'_, A> {
         }
     }
 
-    fn leave(&mut self, exit: &Exit) -> Flow {
+    fn leave(&mut self, exit: &LeaveReason) -> Flow {
         match exit {
-            Exit::By(outcome) => {
-                let Some(edge) = self.state.way(*outcome).map(Way::edge) else {
-                    return self.leave(&Exit::Broken);
+            LeaveReason::By(outcome) => {
+                let Some(edge) = self.state.route(*outcome).map(Route::edge) else {
+                    return self.leave(&LeaveReason::Broken);
                 };
                 // A terminal result stands, whatever else is used up by now.
                 let ends = self.chart.state(edge.to).is_some_and(State::is_final);
                 if let Some(budget) = self.used_up().filter(|_| !ends) {
                     return self.beyond(budget, Some(*outcome));
                 }
-                if self.run.core.items.iter().any(|item| item.doing != Doing::Done) {
+                if self.run.core.items.iter().any(|item| item.doing != ItemStatus::Done) {
                     let reason = "another call ended the state".into();
-                    self.abandon(&Forgone::Stuck { reason });
+                    self.abandon_all(&Abandoned::Stuck { reason });
                 }
                 let cause = Cause::Outcome(*outcome);
                 match edge.spend {
@@ -70,13 +71,13 @@ impl<A: Agent> Stepping<'_, A> {
                     Some(budget) => self.beyond(budget, Some(*outcome)),
                 }
             }
-            Exit::Beyond(budget) => self.beyond(*budget, None),
-            Exit::Bound => {
-                self.abandon(&Forgone::Budget);
+            LeaveReason::Beyond(budget) => self.beyond(*budget, None),
+            LeaveReason::Bound => {
+                self.abandon_all(&Abandoned::Budget);
                 self.end(Cause::Bound, Disposition::Budget)
             }
-            Exit::Broken => {
-                self.abandon(&Forgone::Cancelled);
+            LeaveReason::Broken => {
+                self.abandon_all(&Abandoned::Cancelled);
                 self.end(Cause::Broken, Disposition::Failed)
             }
         }
@@ -90,7 +91,7 @@ impl<A: Agent> Stepping<'_, A> {
         if let Some(budget) = used_up {
             A::used_up(&mut self.run.data, self.state, budget);
         }
-        self.abandon(&Forgone::Budget);
+        self.abandon_all(&Abandoned::Budget);
         let otherwise = used_up.map(Budget::otherwise);
         match (self.close(budget), otherwise) {
             (true, Some(to)) => self.enter_free(to, cause, None),
@@ -113,7 +114,7 @@ impl<A: Agent> Stepping<'_, A> {
 
     /// Enters a state: ends, waits, decides, or starts what it runs.
     pub(super) fn enter_free(&mut self, to: StateId, by: Cause, spent: Option<BudgetId>) -> Flow {
-        let Some(state) = self.chart.state(to) else { return Flow::Leave(Exit::Broken) };
+        let Some(state) = self.chart.state(to) else { return Flow::Leave(LeaveReason::Broken) };
         let core = &mut self.run.core;
         self.out.hops.push(Hop { from: core.state, by, to: Some(to), spent });
         core.state = to;
@@ -127,42 +128,44 @@ impl<A: Agent> Stepping<'_, A> {
             self.turn_page();
         }
         let core = &mut self.run.core;
-        match state.does() {
-            Does::Final(disposition) => {
+        match state.kind() {
+            StateKind::Final(disposition) => {
                 // A stuck run never reads as a success.
                 let stuck = *disposition == Disposition::Succeeded && core.governor.has_halted();
                 core.ended = Some(if stuck { Disposition::Stuck } else { *disposition });
                 Flow::Wait
             }
-            Does::Decide(job) => {
+            StateKind::Decide(job) => {
                 let visit = self.visit(*job, 0);
                 let outcome = A::decide(&mut self.run.data, &visit);
                 Flow::Leave(self.own(outcome))
             }
-            Does::Run(_) => {
+            StateKind::Run(_) => {
                 core.items.push(Item::NEW);
                 Flow::Wait
             }
-            Does::FanOut { over, max_items, .. } => {
+            StateKind::FanOut { over, max_items, .. } => {
                 let items = A::items(&self.run.data, *over);
                 let taken = usize::from(items.min(*max_items));
                 core.items.resize(taken, Item::NEW);
                 self.refuse_beyond(*max_items, items);
                 Flow::Wait
             }
-            Does::Await { .. } | Does::BetweenAttemptsOf(_) | Does::WhileAsking(_) => Flow::Wait,
+            StateKind::Await { .. }
+            | StateKind::BetweenAttemptsOf(_)
+            | StateKind::WhileAsking(_) => Flow::Wait,
         }
     }
 
     /// Returns the exit by an outcome of the job's own; the kernel's are not the agent's to give.
-    pub(super) fn own(&self, outcome: Outcome) -> Exit {
-        let added = self.state.added();
+    pub(super) fn own(&self, outcome: Outcome) -> LeaveReason {
+        let added = self.state.kernel_outcomes();
         let kernels = [added.failed, added.timeout, added.stuck, added.denied];
-        let ways = self.state.ways().len();
-        if outcome.index() < ways && !kernels.contains(&Some(outcome)) {
-            Exit::By(outcome)
+        let routes = self.state.routes().len();
+        if outcome.index() < routes && !kernels.contains(&Some(outcome)) {
+            LeaveReason::By(outcome)
         } else {
-            Exit::Broken
+            LeaveReason::Broken
         }
     }
 
