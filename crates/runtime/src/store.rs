@@ -35,6 +35,7 @@ pub use export::{ExportError, export};
 pub use id::{LetterId, NoRunId, RunId};
 pub use lease::Lease;
 pub use letter::Letter;
+pub use link::EntryLine;
 pub use list::{Among, Cursor, Filter, Listed, Page, Stands};
 pub use memory::MemoryStore;
 pub use prune::{Prune, Pruned, Removed};
@@ -51,7 +52,7 @@ pub struct Append {
     /// The entry's number.
     pub seq: Seq,
     /// The entry's line.
-    pub line: String,
+    pub line: EntryLine,
     /// The state that the run is in now.
     pub state: Box<str>,
     /// How it ended.

@@ -151,7 +151,7 @@ impl SqliteStore {
         let (reply, answer) = oneshot::channel();
         let jobs = self.jobs.as_ref().ok_or_else(gone)?;
         desk.expect_one();
-        jobs.send(Job { work, reply }).map_err(|_| gone())?;
+        jobs.send(Job { work, reply: Some(reply) }).map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }
 }

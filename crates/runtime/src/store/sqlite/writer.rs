@@ -46,7 +46,7 @@ use transaction::Transaction;
 /// Something for the writer to do, and who is to be told.
 pub(super) struct Job {
     pub(super) work: Work,
-    pub(super) reply: oneshot::Sender<Result<Answer, StoreError>>,
+    pub(super) reply: Option<oneshot::Sender<Result<Answer, StoreError>>>,
 }
 
 /// Something for the writer to do.
@@ -208,8 +208,7 @@ impl Desk {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return Err(work),
         };
-        let (reply, _nobody) = oneshot::channel();
-        let batch = [Job { work, reply }];
+        let batch = [Job { work, reply: None }];
         writer.wait_for(BRIEF);
         let answers = writer.write(&batch).unwrap_or_default();
         match answers.into_iter().next() {
@@ -225,7 +224,7 @@ impl Desk {
 
     /// Returns why the store takes no more writes, if it does not. A busy writer can write.
     pub(super) fn broken(&self) -> Option<String> {
-        let writer = self.writer.try_lock().ok()?;
+        let mut writer = self.writer.try_lock().ok()?;
         let lost = writer.anchor.lost().map(|path| format!("{} was taken away", path.display()));
         writer.broken.clone().or(lost)
     }
@@ -287,7 +286,7 @@ impl Writer {
         if let Some(why) = &self.broken {
             return Some(batch.iter().map(|job| Err(job.work.broken(why))).collect());
         }
-        if let Some(path) = self.anchor.lost() {
+        if let Some(path) = self.anchor.still_lost() {
             return Some(batch.iter().map(|job| Err(job.work.lost(path))).collect());
         }
         if let [Job { work: Work::Sweep, .. }] = batch
@@ -297,14 +296,10 @@ impl Writer {
             return Some(vec![swept]);
         }
         let answers = match self.attempt(batch) {
-            // What was taken away during the commit was not kept.
-            Went::Well(answers) => match self.anchor.lost() {
-                None => {
-                    self.announce(batch, &answers);
-                    answers
-                }
-                Some(path) => batch.iter().map(|job| Err(job.work.lost(path))).collect(),
-            },
+            Went::Well(answers) => {
+                self.announce(batch, &answers);
+                answers
+            }
             Went::Spoilt => return None,
             Went::Broke(answers, why) => {
                 self.broken = Some(why);
@@ -405,9 +400,13 @@ impl Writer {
             }
         };
         let Err(source) = result else {
+            // What was written to a file that had been taken away was not kept.
+            if let Some(path) = self.anchor.lost() {
+                return all(&|work| work.lost(path));
+            }
             // Where everybody was refused nothing was written, and the mark stays.
             if version.is_some() || last.is_some() {
-                self.mark.set(version, last.map(|(run, seq)| (run.clone(), seq)));
+                self.mark.set(version, last);
             }
             return Went::Well(answers);
         };
@@ -437,6 +436,6 @@ impl Drop for Writer {
 fn answer(batch: impl IntoIterator<Item = Job>, answers: Answers) {
     for (job, answer) in batch.into_iter().zip(answers) {
         // Who has stopped waiting need not be told.
-        drop(job.reply.send(answer));
+        drop(job.reply.map(|reply| reply.send(answer)));
     }
 }
