@@ -21,6 +21,7 @@ pub use work::{is_aside, question};
 use std::{
     collections::{BTreeMap, VecDeque},
     future::poll_fn,
+    mem,
     pin::pin,
     sync::Arc,
     time::Duration,
@@ -47,7 +48,8 @@ use crate::{
     mailbox::arrived,
     observe::{LiveNotice, Observer},
     store::{
-        Append, MailboxMessage, MessageId, NewRun, QueueOptions, Release, RunId, Store, StoreError,
+        Append, EntryLine, MailboxMessage, MessageId, NewRun, QueueOptions, Release, RunId, Store,
+        StoreError,
     },
     timeline::Before,
     watch::PauseSignal,
@@ -362,34 +364,29 @@ impl Driver {
         // 2. Step. 3. A late event changes nothing, and a refused one is told.
         let (seq, at) = (self.run.core().next, self.clock.now());
         let paused = self.run.core().paused;
-        let before = self.is_watched().then(|| Before::of(&*self.run));
-        let stepped = match self.run.step(&self.program, seq, at, event.clone()) {
+        let v = event.format();
+        let watched = self.is_watched().then(|| (Before::of(&*self.run), event.clone()));
+        let mut stepped = match self.run.step(&self.program, seq, at, event) {
             Ok(AppliedStep { result: took @ StepResult::Ignored(_), .. }) => {
                 return Ok(Ok((took, Vec::new())));
             }
             Ok(stepped) => stepped,
             Err(refused) => return Ok(Err(refused)),
         };
-        let hops = stepped.hops.clone();
-        let entry = Entry {
-            v: event.format(),
-            seq,
-            at,
-            event: &raw,
-            hops,
-            effects: stepped.digest,
-            prev: self.prev,
-        };
+        let (hops, effects) = (mem::take(&mut stepped.hops), stepped.digest);
+        let entry = Entry { v, seq, at, event: &raw, hops, effects, prev: self.prev };
+        let line = EntryLine::of(&entry);
+        stepped.hops = entry.hops;
         let orders = work::orders(&self.program, &*self.run, &stepped);
         // 4. Write, and wait until it is on disk.
-        let append = self.append(entry.line(), &orders);
+        let append = self.append(line, &orders);
         let starts = orders.iter().filter(|it| it.is_started(&*self.run)).map(|it| (it.id, false));
         let starts = starts.chain(again.iter().map(|effect| (*effect, true))).collect();
         let committed = self.write(append, new_run, starts).await?;
         self.prev = committed.link();
         // 5. Start what was ordered. 6. Tell those who watch; of the transition first, so
         // that they see a state before what is started in it.
-        if let Some(before) = before {
+        if let Some((before, event)) = watched {
             self.tell_step(&committed, &event, &stepped, &before);
         }
         let mut permits = committed.into_permits();
@@ -408,7 +405,7 @@ impl Driver {
         Ok(Ok((StepResult::Applied, permits)))
     }
 
-    fn append(&mut self, line: String, orders: &[Ordered]) -> Append {
+    fn append(&mut self, line: EntryLine, orders: &[Ordered]) -> Append {
         let core = self.run.core();
         let seq = Seq(core.next.0.saturating_sub(1));
         let asks = orders.iter().any(|it| question(&*self.run, &it.order).is_some());

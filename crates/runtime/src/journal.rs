@@ -41,7 +41,7 @@ impl Journal {
         starts: Vec<(EffectId, bool)>,
     ) -> Result<Committed, StoreError> {
         let append = Arc::new(append);
-        let (seq, link) = (append.seq, Digest::of(append.line.as_bytes()));
+        let (seq, link) = (append.seq, append.line.digest());
         let mut pause = PAUSE;
         let mut tries = 1;
         let epoch = loop {

@@ -34,6 +34,7 @@ pub use error::{StoreDamage, StoreError};
 pub use export::{ExportError, export};
 pub use id::{MessageId, NoRunId, RunId};
 pub use lease::Lease;
+pub use link::EntryLine;
 pub use list::{Cursor, Filter, Page, RunList, RunScope, StatusFilter};
 pub use memory::MemoryStore;
 pub use message::MailboxMessage;
@@ -51,7 +52,7 @@ pub struct Append {
     /// The entry's number.
     pub seq: Seq,
     /// The entry's line.
-    pub line: String,
+    pub line: EntryLine,
     /// The state that the run is in now.
     pub state: Box<str>,
     /// How it ended.

@@ -191,8 +191,8 @@ impl Record {
     /// Adds an entry that follows the last one.
     fn add(&mut self, append: Append) {
         let Append { seq, line, state, ended, wake, snapshot, prompts, .. } = append;
-        let (ended, link) = (ended.map(Disposition::name), Digest::of(line.as_bytes()));
-        self.lines.push(line);
+        let (ended, link) = (ended.map(Disposition::name), line.digest());
+        self.lines.push(line.to_string());
         self.columns.push(EntryColumns {
             state: state.clone(),
             ended: ended.map(Into::into),

@@ -152,7 +152,7 @@ impl SqliteStore {
         let (reply, answer) = oneshot::channel();
         let jobs = self.jobs.as_ref().ok_or_else(gone)?;
         desk.expect_one();
-        jobs.send(WriteJob { work, reply }).map_err(|_| gone())?;
+        jobs.send(WriteJob { work, reply: Some(reply) }).map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }
 }
