@@ -12,9 +12,11 @@ use super::{Append, StoreError};
 
 /// The number of a line, and the digest of the line before it.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub(super) struct Link {
-    pub(super) seq: Seq,
-    pub(super) prev: Digest,
+pub struct Link {
+    /// The number.
+    pub seq: Seq,
+    /// The digest; of zeros where there is no line before.
+    pub prev: Digest,
 }
 
 /// The line of an entry. It is digested once, and whoever has the entry need not read it again.
@@ -58,7 +60,7 @@ impl Deref for EntryLine {
 
 impl Link {
     /// Reads it off a line, whatever else the line says.
-    pub(super) fn of(line: &str) -> Option<Self> {
+    pub fn of(line: &str) -> Option<Self> {
         serde_json::from_str(line).ok()
     }
 

@@ -21,7 +21,6 @@ use super::{
     Append, Change, Changes, EntryColumns, Feed, Filter, Health, Lease, MailboxMessage, MessageId,
     NewRun, Page, PromptRow, PruneOptions, PruneReport, Release, RemovedRuns, RunId, RunList,
     RunRecord, RunRow, Snapshot, Store, StoreError, Worker,
-    link::Link,
     queue::{self, QueuedRun},
     row::part,
 };
@@ -279,8 +278,7 @@ impl MemoryStore {
 #[async_trait]
 impl Store for MemoryStore {
     async fn create(&self, first: Arc<Append>, new_run: NewRun) -> Result<Lease, StoreError> {
-        Link::checked(&first, true)?;
-        queue::check(&first, &new_run)?;
+        first.check_first(&new_run)?;
         let (run, seq) = (first.run.clone(), first.seq);
         let lease = {
             let mut runs = self.lock();
@@ -342,7 +340,7 @@ impl Store for MemoryStore {
     }
 
     async fn append(&self, lease: &Lease, append: Arc<Append>) -> Result<(), StoreError> {
-        let link = Link::checked(&append, false)?;
+        let link = append.check()?;
         let (run, seq, message) = (append.run.clone(), append.seq, append.message);
         {
             let mut runs = self.lock();

@@ -51,7 +51,7 @@ pub(super) struct QueuedRun {
 
 impl QueueOptions {
     /// Returns the place among others of its key, fixed when it is queued: ageing changes no order.
-    pub(super) fn rank(&self, queued_ms: u64) -> i64 {
+    pub fn rank(&self, queued_ms: u64) -> i64 {
         let queued = i64::try_from(queued_ms).unwrap_or(i64::MAX);
         queued.saturating_sub(i64::from(self.priority).saturating_mul(LEVEL_MS))
     }
