@@ -29,7 +29,7 @@ use crate::{
     clock::now_ms,
     driver::{DriveError, Driver, DriverContext},
     store::{Change, Changes, Lease, RunId, Store, StoreError, Worker},
-    task::{Rest, RunTask, Until},
+    task::{RunTask, TaskEnd, Until},
     watch::PauseSignal,
 };
 
@@ -277,7 +277,7 @@ impl Shared {
         }
         let mut task = RunTask::new(driver, until).with_mailbox().await?;
         loop {
-            if let Rest::Ended(ended) = task.run().await? {
+            if let TaskEnd::Ended(ended) = task.run().await? {
                 return Ok(Some(ended));
             }
             match task.park().await? {

@@ -53,7 +53,7 @@ pub enum Need {
 
 impl Need {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Npm,
         Self::Models,
         Self::Sandbox,

@@ -29,7 +29,7 @@ pub(super) fn differs(
     let named = selector == field.selector && !part && !field.label.is_empty();
     let says_more = touched && now.label.starts_with(&field.label);
     // Pages show the value of a slider as a number, which the next slider seems to be called.
-    let is_value = field.shape == Shape::Range
+    let is_value = field.shape == FieldShape::Range
         && [&field.label, &now.label].iter().all(|label| label.parse::<f64>().is_ok());
     if !named || now.label == field.label || says_more || is_value {
         return None;

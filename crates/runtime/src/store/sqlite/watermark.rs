@@ -45,7 +45,7 @@ fn written(name: &[u8; 16], version: i64, last: Option<(&RunId, Seq)>) -> Vec<u8
     bytes
 }
 
-impl Reached {
+impl WatermarkState {
     fn read(path: &Path) -> Option<Self> {
         let bytes = fs::read(path).ok()?;
         let (name, rest) = bytes.split_first_chunk::<16>()?;
