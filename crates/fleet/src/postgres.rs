@@ -102,14 +102,14 @@ impl Store for PostgresStore {
         let Some(held) = held else { return Err(StoreError::Fenced { run }) };
         let (answer, answered) = oneshot::channel();
         let asked = boot_ms();
-        let stopped = |_| StoreError::Unknown {
-            run: Some(run.clone()),
-            seq: Some(seq),
-            why: "the store's runtime has ended".into(),
-        };
+        let ended = "the store's runtime has ended";
+        let (at, entry) = (Some(run.clone()), Some(seq));
         let job = Job { append, link, epoch, answer };
-        self.writer.send(job).await.map_err(|_| stopped(()))?;
-        let expires = answered.await.map_err(|_| stopped(()))??;
+        if self.writer.send(job).await.is_err() {
+            return Err(StoreError::Other { run: at, seq: entry, source: ended.into() });
+        }
+        let unknown = |_| StoreError::Unknown { run: at, seq: entry, why: ended.into() };
+        let expires = answered.await.map_err(unknown)??;
         held.renewed(expires, asked);
         self.feed.send(Change::Entry { run, seq });
         Ok(())

@@ -29,12 +29,12 @@ const VERSIONS: &str = "/usr/lib/postgresql";
 pub(super) fn tier() -> Result<bool> {
     let postgres = Postgres::start()?;
     let pooler = postgres.pooler()?;
-    let pooled = format!("postgres://postgres@127.0.0.1:{}", pooler.port);
+    let through = format!("postgres://postgres@127.0.0.1:{}", pooler.port);
     run(
         &[POSTGRES],
         &[
             ("POINTSMAN_POSTGRES_URL", postgres.url().as_ref()),
-            ("POINTSMAN_PGBOUNCER_URL", pooled.as_ref()),
+            ("POINTSMAN_PGBOUNCER_URL", through.as_ref()),
         ],
     )
 }

@@ -6,7 +6,7 @@ use pointsman_kernel::{
     chart::Disposition,
     id::{Digest, Seq},
 };
-use pointsman_runtime::store::{Append, Link, RunId, StoreError};
+use pointsman_runtime::store::{Append, Link, MessageId, RunId, StoreError};
 use tokio_postgres::types::{ToSql, Type};
 
 use super::{
@@ -133,7 +133,7 @@ impl<'a> Entries<'a> {
         self.wake.push(wake);
         self.prompts.push(prompts);
         self.checksum.push(tip.checksum().to_vec());
-        self.message.push(append.message.map(|message| message.number()));
+        self.message.push(append.message.map(MessageId::number));
         self.progress.push(is_progress(&append.line));
         let snapshot = append.snapshot.as_deref();
         self.snapshot.push(snapshot);
@@ -202,7 +202,9 @@ pub(super) async fn append(
     lease_ms: i64,
 ) -> Vec<Result<i64, StoreError>> {
     let mut columns = Entries::default();
-    entries.iter().for_each(|entry| columns.add(entry));
+    for entry in entries {
+        columns.add(entry);
+    }
     let mut params = columns.params();
     params.push((&lease_ms, Type::INT8));
     let written = match database.write(&statement(), &params).await {

@@ -35,7 +35,8 @@ const GIVING_UP: Duration = Duration::from_secs(5);
 /// A claim of one run. An expired lease leaves the run as it would be without its owner.
 const CLAIM: &str = "
 UPDATE pointsman.run r SET
-    epoch = r.epoch + 1, owner = $2, expires_ms = (SELECT pointsman.now_ms()) + $3, claims = 0,
+    epoch = r.epoch + 1, owner = $2, expires_ms = (SELECT pointsman.now_ms()) + $3,
+    claims = CASE WHEN r.status = 'quarantined' THEN 0 ELSE r.claims END,
     back = CASE WHEN r.status = 'ended' THEN r.back
         WHEN r.status <> 'leased' THEN r.status
         WHEN r.wrote = r.epoch THEN 'ready' ELSE r.back END,
@@ -141,7 +142,7 @@ struct Times {
 impl Times {
     /// Moves the end of a lease on. We leave off a third of its time before anybody else can have it.
     fn move_on(&self, lasts: Duration, expires: i64, asked: u64) {
-        let usable = u64::try_from((lasts - lasts / 3).as_millis()).unwrap_or(u64::MAX);
+        let usable = u64::try_from((lasts * 2 / 3).as_millis()).unwrap_or(u64::MAX);
         self.expires_ms.fetch_max(unsigned(expires), Ordering::AcqRel);
         self.deadline_ms.fetch_max(asked.saturating_add(usable), Ordering::AcqRel);
     }

@@ -1,7 +1,7 @@
 //! Lists of runs, and a look at all of them.
 
 use pointsman_runtime::store::{
-    Cursor, Filter, Health, Page, RunList, RunScope, StatusFilter, StoreDamage, StoreError,
+    Cursor, Filter, Health, Page, RunList, RunRow, RunScope, StatusFilter, StoreDamage, StoreError,
 };
 use tokio_postgres::types::Type;
 
@@ -70,7 +70,7 @@ impl Database {
                 match run_row(cells) {
                     Ok(row) if filter.fits(&row) => {
                         if list.runs.len() == page.limit {
-                            list.next = list.runs.last().map(|row| row.cursor());
+                            list.next = list.runs.last().map(RunRow::cursor);
                             return Ok(list);
                         }
                         list.runs.push(row);
@@ -79,9 +79,9 @@ impl Database {
                     Err(error) => list.damaged.push(error),
                 }
             }
-            let Some(last) = found.last().filter(|_| found.len() == rows) else { return Ok(list) };
-            let made_ms = unsigned(last.get("made_ms"));
-            after = Some(Cursor { made_ms, run: run_id(last.get("id"))? });
+            let Some(end) = found.last().filter(|_| found.len() == rows) else { return Ok(list) };
+            let made_ms = unsigned(end.get("made_ms"));
+            after = Some(Cursor { made_ms, run: run_id(end.get("id"))? });
         }
     }
 

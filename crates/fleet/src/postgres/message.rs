@@ -49,18 +49,9 @@ impl Database {
         &self,
         run: Option<&RunId>,
     ) -> Result<Vec<MailboxMessage>, StoreError> {
-        let found = match run {
-            Some(run) => {
-                let sql = "SELECT id, run, body, at_ms, checksum FROM pointsman.message
-                           WHERE run = $1 ORDER BY id";
-                self.read(sql, &[(&run.as_str(), Type::TEXT)]).await
-            }
-            None => {
-                let sql =
-                    "SELECT id, run, body, at_ms, checksum FROM pointsman.message ORDER BY id";
-                self.read(sql, &[]).await
-            }
-        };
+        let sql = "SELECT id, run, body, at_ms, checksum FROM pointsman.message
+                   WHERE $1::text IS NULL OR run = $1 ORDER BY id";
+        let found = self.read(sql, &[(&run.map(RunId::as_str), Type::TEXT)]).await;
         let found = found.map_err(|failure| failure.read(run))?;
         found.iter().map(message).collect()
     }

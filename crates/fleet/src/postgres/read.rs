@@ -136,14 +136,14 @@ impl Database {
                 return bad(StoreDamage::Missing);
             };
             let line: String = cells.get("line");
-            let link = Digest::of(line.as_bytes());
+            let own = Digest::of(line.as_bytes());
             let follows = Link::of(&line)
                 .is_some_and(|it| it.seq == seq && prev.is_none_or(|prev| prev == it.prev));
-            let is_last = seq != row.seq || link == row.link;
-            if !follows || !is_last || link != digest(cells.get("link")) {
+            let fits_row = seq != row.seq || own == row.link;
+            if !follows || !fits_row || own != digest(cells.get("link")) {
                 return bad(StoreDamage::Line);
             }
-            prev = Some(link);
+            prev = Some(own);
             let columns = EntryColumns {
                 state: cells.get::<_, String>("state").into(),
                 ended: cells.get::<_, Option<String>>("ended").map(Into::into),

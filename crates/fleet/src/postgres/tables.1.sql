@@ -49,7 +49,7 @@ CREATE TABLE pointsman.run (
     -- The last message that was sent to it: numbers of one run's messages are given in the order in
     -- which they are committed, because this row is locked meanwhile.
     mail bigint NOT NULL
-) WITH (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.01);
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01);
 
 CREATE UNIQUE INDEX run_request ON pointsman.run (request) WHERE request IS NOT NULL;
 CREATE INDEX run_made ON pointsman.run (made_ms DESC, id DESC);

@@ -4,13 +4,13 @@ use std::{sync::Arc, time::Duration};
 
 use pointsman_fleet::PostgresOptions;
 use pointsman_kernel::id::{Digest, Seq};
-use pointsman_runtime::store::{Change, Store};
-use pointsman_testing::script::Script;
+use pointsman_runtime::store::{Change, Store, StoreError};
+use pointsman_testing::script::{Script, id};
 use tokio::time::timeout;
 
 use super::Fresh;
 
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// A cursor that goes by numbers which are given when a row is written has passed this entry long
 /// before it is committed.
@@ -80,14 +80,10 @@ async fn what_was_changed_in_the_tables_is_noticed() {
         client.batch_execute(damage).await.expect("it is damaged");
     }
     for name in ["line", "state", "goal", "gone"] {
-        let run = pointsman_testing::script::id(name);
-        let read = store.journal(&run).await;
-        assert!(
-            matches!(read, Err(pointsman_runtime::store::StoreError::Damaged { .. })),
-            "{name}"
-        );
+        let read = store.journal(&id(name)).await;
+        assert!(matches!(read, Err(StoreError::Damaged { .. })), "{name}");
     }
-    let whole = store.journal(&pointsman_testing::script::id("whole")).await.expect("it is whole");
+    let whole = store.journal(&id("whole")).await.expect("it is whole");
     assert_eq!(whole.1.len(), 3);
     let found = store.check().await.expect("it is asked");
     let mut names: Vec<&str> = found.iter().filter_map(|it| Some(it.run()?.as_str())).collect();

@@ -1,7 +1,7 @@
 //! What a store is opened over: tables of the right format, and a server that loses nothing.
 
 use pointsman_fleet::{PostgresOptions, PostgresStore};
-use pointsman_runtime::store::StoreError;
+use pointsman_runtime::store::{Store as _, StoreError, Worker};
 
 use super::Fresh;
 
@@ -57,8 +57,7 @@ async fn tables_of_a_later_build_are_used_for_as_long_as_they_can_be() {
     client.batch_execute("UPDATE pointsman.meta SET min_version = 9").await.expect("it is set");
     let why = refusal(&fresh.direct).await;
     assert!(why.contains("format 9") && why.contains("up to 1"), "{why}");
-    let worker = pointsman_runtime::store::Worker::default();
-    let refused = pointsman_runtime::store::Store::claim_ready(&store, 1, &worker).await;
+    let refused = store.claim_ready(1, &Worker::default()).await;
     assert!(matches!(refused, Err(StoreError::TooNew { .. })), "{refused:?}");
     let refused = PostgresStore::migrate(&fresh.direct).await;
     assert!(matches!(refused, Err(StoreError::TooNew { .. })), "{refused:?}");

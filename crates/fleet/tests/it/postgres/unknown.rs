@@ -1,6 +1,6 @@
 //! Answers that are lost: what was written is found by reading, and never written twice.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use pointsman_fleet::{PostgresOptions, PostgresStore};
 use pointsman_kernel::id::{Digest, Seq};
@@ -26,9 +26,9 @@ async fn an_entry_whose_answer_is_lost_is_there_once() {
     let fresh = Fresh::new().await;
     let (proxy, store) = behind_a_proxy(&fresh).await;
     let (mut script, lease) = Script::create("lost", &store, 5).await.expect("it begins");
-    let next = std::sync::Arc::new(script.next("it goes on"));
+    let next = Arc::new(script.next("it goes on"));
     proxy.lose_next_answer();
-    match store.append(&lease, next.clone()).await {
+    match store.append(&lease, Arc::clone(&next)).await {
         Err(StoreError::Unknown { .. }) => {}
         other => panic!("the answer was lost: {other:?}"),
     }
@@ -79,8 +79,8 @@ async fn an_answer_that_does_not_come_in_time_is_unknown_and_comes_after_all() {
     held.execute("SELECT FROM pointsman.run WHERE id = 'slow' FOR UPDATE", &[])
         .await
         .expect("it is locked");
-    let next = std::sync::Arc::new(script.next("it goes on"));
-    match store.append(&lease, next.clone()).await {
+    let next = Arc::new(script.next("it goes on"));
+    match store.append(&lease, Arc::clone(&next)).await {
         Err(StoreError::Unknown { .. }) => {}
         other => panic!("nobody can know: {other:?}"),
     }
