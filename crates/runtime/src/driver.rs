@@ -12,13 +12,19 @@ mod work;
 
 pub(crate) use derive::Derived;
 pub use load::{Loaded, fold, fold_each};
-pub(crate) use load::{cached, questions, rests, unread, waits_for};
+pub(crate) use load::{cached, questions, unread, waits_for};
 pub use status::RunStatus;
 pub use status::listens;
 pub(crate) use work::answered;
 pub use work::{is_aside, question};
 
-use std::{collections::BTreeMap, future::poll_fn, pin::pin, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    future::poll_fn,
+    pin::pin,
+    sync::Arc,
+    time::Duration,
+};
 
 use pointsman_kernel::{
     Short, Took,
@@ -33,7 +39,6 @@ use pointsman_kernel::{
 };
 use serde_json::value::to_raw_value;
 use thiserror::Error;
-use tokio::sync::mpsc;
 
 use crate::{
     clock::{Clock, now_ms},
@@ -41,7 +46,9 @@ use crate::{
     journal::{Committed, Journal, Permit},
     mailbox::arrived,
     observe::{LiveNotice, Observer},
-    store::{Append, MailboxMessage, MessageId, NewRun, RunId, Store, StoreError},
+    store::{
+        Append, MailboxMessage, MessageId, NewRun, QueueOptions, Release, RunId, Store, StoreError,
+    },
     timeline::Before,
     watch::PauseSignal,
 };
@@ -154,8 +161,8 @@ pub struct Driver {
     journal: Journal,
     prev: Digest,
     clock: Clock,
-    inbox: mpsc::UnboundedReceiver<DriverInput>,
-    outbox: mpsc::UnboundedSender<DriverInput>,
+    /// Events that the driver itself has to give, the oldest first.
+    pending: VecDeque<Event<Body>>,
     /// Orders that an item waits for, with what is being done about them: it is moved on
     /// in [`next`](Self::next), and dropping it stops it.
     open: BTreeMap<EffectId, Working>,
@@ -167,6 +174,28 @@ pub struct Driver {
 impl Driver {
     /// Begins a run: its first entry is on disk when this returns.
     pub async fn begin(context: DriverContext, beginning: PreparedRun) -> Result<Self, DriveError> {
+        Self::create(context, beginning, None, None).await
+    }
+
+    /// Queues a run for any worker, under the name of a request: a second request of that name
+    /// makes no second run. Its first entry is on disk when this returns, and nothing has started.
+    pub async fn submit(
+        context: DriverContext,
+        mut beginning: PreparedRun,
+        request: Option<Box<str>>,
+        queue: QueueOptions,
+    ) -> Result<(), DriveError> {
+        beginning.begun.queued = true;
+        let driver = Self::create(context, beginning, request, Some(queue)).await?;
+        driver.release(Release::Ready).await
+    }
+
+    async fn create(
+        context: DriverContext,
+        beginning: PreparedRun,
+        request: Option<Box<str>>,
+        queue: Option<QueueOptions>,
+    ) -> Result<Self, DriveError> {
         let PreparedRun { id, program, source, goal, words, begun } = beginning;
         let created_ms = now_ms();
         let new_run = NewRun {
@@ -177,8 +206,8 @@ impl Driver {
             created_ms,
             messages: words.iter().map(|word| written(word).into()).collect(),
             forked: None,
-            request: None,
-            queue: None,
+            request,
+            queue,
         };
         let loaded = unread(&program);
         let journal = Journal::new(Arc::clone(&context.store), program.agent().name);
@@ -197,7 +226,6 @@ impl Driver {
         journal: Journal,
         clock: Clock,
     ) -> Self {
-        let (outbox, inbox) = mpsc::unbounded_channel();
         let (tally, message) = (Tally::default(), None);
         let Loaded { run, link: prev, open } = loaded;
         let mut driver = Self {
@@ -208,8 +236,7 @@ impl Driver {
             journal,
             prev,
             clock,
-            inbox,
-            outbox,
+            pending: VecDeque::new(),
             open: BTreeMap::new(),
             tally,
             message,
@@ -220,9 +247,11 @@ impl Driver {
         driver
     }
 
-    /// Returns where events from outside can be sent.
-    pub fn inbox(&self) -> mpsc::UnboundedSender<DriverInput> {
-        self.outbox.clone()
+    /// Stops the work in progress and gives the run up.
+    pub(crate) async fn release(self, how: Release) -> Result<(), DriveError> {
+        let Self { journal, open, .. } = self;
+        drop(open);
+        Ok(journal.release(how).await?)
     }
 
     /// Returns the run's id.
@@ -257,7 +286,7 @@ impl Driver {
         }
         match self.next().await {
             DriverInput::Event(event) => self.give(event).await,
-            DriverInput::Message | DriverInput::Question => Ok(()),
+            DriverInput::Question => Ok(()),
         }
     }
 
@@ -270,10 +299,12 @@ impl Driver {
             // 1. Wait for one event: an answer, something from outside, or the time. What
             // has come goes first: an answer that is there counts, however late it is seen.
             let wake = self.run.core().wake.map(|at| self.clock.until(at));
-            let Self { inbox, open, .. } = self;
+            if let Some(event) = self.pending.pop_front() {
+                return event.into();
+            }
+            let Self { open, .. } = self;
             let moved = tokio::select! {
                 biased;
-                Some(sent) = inbox.recv() => return sent,
                 moved = poll_fn(|context| work::poll(open, context)) => moved,
                 () = sleep(wake) => return Event::Woke.into(),
             };
@@ -469,8 +500,6 @@ impl Driver {
 pub enum DriverInput {
     /// Something has happened to the run.
     Event(Event<Body>),
-    /// A message waits for it in the store.
-    Message,
     /// A question can be put to a person now: nothing was found against its call.
     Question,
 }

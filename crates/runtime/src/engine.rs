@@ -22,6 +22,7 @@ mod handle;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
+use async_trait::async_trait;
 use pointsman_kernel::{
     agent::Agent,
     agents::Agents,
@@ -35,13 +36,16 @@ use pointsman_kernel::{
 pub use crate::session::SessionError as EngineError;
 use crate::{
     clock::{entropy, new_run_id, now_ms},
-    driver::{Driver, DriverContext, PreparedRun, written},
+    driver::{DriveError, Driver, DriverContext, PreparedRun, written},
     executor::{Executor, Executors},
     local_executor::LocalExecutor,
     model,
     observe::Observer,
+    scheduler::{SchedulerError, Sites},
     session::{StartOptions, program},
-    store::{Changes, Filter, Lease, MessageId, Page, RunId, RunList, Store},
+    store::{
+        Changes, Filter, Lease, MessageId, Page, QueueOptions, RunId, RunList, Store, StoreError,
+    },
     timeline::Timeline,
     tool::{self, Tool, Toolbox},
     watch,
@@ -109,6 +113,22 @@ impl Engine {
         RunHandle::drive(driver, self.executor.watch(), notices).await
     }
 
+    /// Queues a run for any [scheduler](crate::scheduler) over this store, and returns its id. A
+    /// second request of the same name makes no second run: the first one's id is returned.
+    pub async fn submit(
+        &self,
+        start: StartOptions,
+        request: Option<Box<str>>,
+        queue: QueueOptions,
+    ) -> Result<RunId, EngineError> {
+        let beginning = self.beginning(start)?;
+        let run = beginning.id.clone();
+        match Driver::submit(self.context(Vec::new()), beginning, request, queue).await {
+            Err(DriveError::Store(StoreError::Repeated { run })) => Ok(run),
+            submitted => Ok(submitted.map(|()| run)?),
+        }
+    }
+
     /// Makes a run that shares another's entries up to one of them: by default all of a run that
     /// goes on, and all but the end of one that has ended.
     pub async fn fork(&self, run: &RunId, at: Option<Seq>) -> Result<RunId, EngineError> {
@@ -151,6 +171,7 @@ impl Engine {
             permissions,
             tools: executor.decls_for(agent),
             checks: true,
+            queued: false,
             config: config.into(),
             place: Some(body(&executor.place_of(&id, agent))?),
         };
@@ -198,6 +219,14 @@ impl Engine {
     pub(crate) fn context(&self, observers: Vec<Arc<dyn Observer>>) -> DriverContext {
         let (agents, store) = (Arc::clone(&self.agents), Arc::clone(&self.store));
         DriverContext { agents, store, executor: Arc::new(self.executor.clone()), observers }
+    }
+}
+
+/// One engine for all runs: one folder, one model.
+#[async_trait]
+impl Sites for Engine {
+    async fn context(&self, _: &RunId) -> Result<DriverContext, SchedulerError> {
+        Ok(Self::context(self, Vec::new()))
     }
 }
 

@@ -21,7 +21,7 @@ use crate::{
     driver::{DriveError, Driver, DriverInput, RunStatus, written},
     mailbox::{counting, is_word},
     session::{ApprovalDecision, approval, end_children},
-    store::{Changes, RunId, Store, StoreError},
+    store::{Changes, Release, RunId, Store, StoreError},
     watch::{PauseSignal, ResourceWatch},
 };
 
@@ -168,10 +168,6 @@ impl RunTask {
             let event = tokio::select! {
                 sent = driver.next() => match sent {
                     DriverInput::Event(event) => Some(event),
-                    DriverInput::Message => {
-                        self.deliver().await?;
-                        None
-                    }
                     DriverInput::Question => None,
                 },
                 command = next_command(commands) => match self.obey(command).await? {
@@ -195,6 +191,20 @@ impl RunTask {
                 self.driver.give(event).await?;
             }
         }
+    }
+
+    /// Gives up a run that rests, so that any worker can claim it once something happens to it.
+    /// Returns the task where a message has come that the run can take.
+    pub(crate) async fn park(mut self) -> Result<Option<Self>, DriveError> {
+        let messages = self.store.messages(&self.run).await?;
+        let listens = self.driver.listens();
+        if messages.iter().any(|message| listens || !is_word(message)) {
+            self.deliver().await?;
+            return Ok(Some(self));
+        }
+        let read = messages.last().map(|message| message.id);
+        self.driver.release(Release::Parked { read }).await?;
+        Ok(None)
     }
 
     /// Takes the messages that do not wait for the run to listen: answers, cancels, pauses. What

@@ -48,6 +48,7 @@ pub fn begun(chart: &Chart, permissions: Permissions, config: &Value) -> Begun {
         permissions,
         tools: Vec::new(),
         checks: false,
+        queued: false,
         config: body(config).expect("it is JSON"),
         place: None,
     }

@@ -20,8 +20,7 @@ use serde_json::value::RawValue;
 
 use super::{
     DriveError, Driver, DriverContext,
-    status::{is_under_way, listens},
-    work::{Ordered, asks, question},
+    work::{Ordered, question},
 };
 use crate::{
     clock::Clock,
@@ -339,30 +338,6 @@ async fn load(
         }
     }
     fold(program, id, &context.store.lines(id, Seq(0)).await?)
-}
-
-/// Returns whether a run rests, as far as is known without reading its journal: nothing
-/// was under way when its last entry was written. A run that is no longer so, or of which
-/// that is not known, is to be loaded. Says also whether it listens.
-pub(crate) async fn rests(
-    context: &DriverContext,
-    program: &Program,
-    id: &RunId,
-) -> Result<Option<RestingRun>, DriveError> {
-    let last = context.store.run(id).await?.seq;
-    let found = cached(&*context.store, program, id).await?.filter(|(seq, _)| *seq == last);
-    Ok(found.and_then(|(_, loaded)| {
-        let asks = |effect| loaded.order(effect).is_some_and(|order| asks(&*loaded.run, order));
-        let core = loaded.run.core();
-        let rests = !is_under_way(core, asks);
-        rests.then(|| RestingRun { listens: listens(program, core) })
-    }))
-}
-
-/// A run at which nothing is under way.
-pub(crate) struct RestingRun {
-    /// Whether it waits for a word.
-    pub(crate) listens: bool,
 }
 
 /// Returns the run as its newest snapshot has it, with the entry after which that was made.

@@ -229,7 +229,7 @@ impl Driver {
     }
 
     /// Puts a question, unless its call is still looked at.
-    pub(super) fn put(&self, id: EffectId) {
+    pub(super) fn put(&mut self, id: EffectId) {
         if let Some(question) = self.questions().into_iter().find(|it| it.effect == id)
             && !self.decline(&question)
         {
@@ -239,7 +239,7 @@ impl Driver {
 
     /// Says no to a question of a run that was begun for nobody to attend; the kernel rules
     /// over the call. Returns whether nobody is to be asked.
-    pub(super) fn decline(&self, question: &Question) -> bool {
+    pub(super) fn decline(&mut self, question: &Question) -> bool {
         if self.run.core().governor.permissions.attended {
             return false;
         }
@@ -257,8 +257,7 @@ impl Driver {
             },
             QuestionKind::Plain(_) => answered(&*self.run, effect, false, why),
         };
-        // The other end is the driver's own.
-        drop(self.outbox.send(no.into()));
+        self.pending.push_back(no);
         question.call().is_some()
     }
 

@@ -90,6 +90,7 @@ async fn to_its_end(
                 permissions: permissions(executor, &permit.run).await?,
                 tools: executor.decls_for(program.agent()),
                 checks: true,
+                queued: false,
                 config: body(&json!({ "goal": child.goal }))?,
                 place: Some(body(&executor.place_of(&id, program.agent()))?),
             };

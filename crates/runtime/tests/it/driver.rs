@@ -212,7 +212,7 @@ async fn a_run_that_waits_for_a_person_is_let_go() {
     assert_eq!(to_the_end(&mut driver).await, None);
     let said = body(&json!({ "text": "hello" })).expect("it is JSON");
     let said = Event::Given { event: 0, body: said };
-    driver.inbox().send(said.into()).expect("it listens");
+    driver.give(said).await.expect("the run listens");
     let rests = tokio::time::timeout(std::time::Duration::from_secs(5), to_the_end(&mut driver));
     assert_eq!(rests.await.expect("it does not hang"), None);
     assert_eq!(driver.run().core().next, Seq(4), "begun, given, answered");
