@@ -64,14 +64,14 @@ pub enum SchedulerError {
 
 /// Finds the context of a run: what acts for it, in which folder, with which model.
 #[async_trait]
-pub trait Contexts: Send + Sync + 'static {
+pub trait DriverContexts: Send + Sync + 'static {
     /// Returns the context of a run.
     async fn context(&self, run: &RunId) -> Result<DriverContext, SchedulerError>;
 }
 
 /// One context for all runs.
 #[async_trait]
-impl Contexts for DriverContext {
+impl DriverContexts for DriverContext {
     async fn context(&self, _: &RunId) -> Result<Self, SchedulerError> {
         Ok(self.clone())
     }
@@ -133,7 +133,7 @@ impl Scheduler {
     /// Opens a scheduler. The receiver is told of each run that has ended or failed.
     pub async fn open(
         store: Arc<dyn Store>,
-        contexts: impl Contexts,
+        contexts: impl DriverContexts,
         options: SchedulerOptions,
     ) -> Result<(Self, mpsc::UnboundedReceiver<FinishedRun>), StoreError> {
         let changes = store.changes().await?;
@@ -172,7 +172,7 @@ impl Scheduler {
 /// What the tasks of a scheduler share.
 struct Shared {
     store: Arc<dyn Store>,
-    contexts: Box<dyn Contexts>,
+    contexts: Box<dyn DriverContexts>,
     /// Programs by the digest of their chart's text: many runs share one.
     programs: Mutex<HashMap<Digest, Arc<Program>>>,
     /// Failures of a run in a row, and the time until which it is kept out of the queue.

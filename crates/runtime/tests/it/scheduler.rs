@@ -21,7 +21,7 @@ use pointsman_runtime::{
     clock::new_run_id,
     driver::{Driver, DriverContext, PreparedRun},
     effect::{Completion, EffectExecutor, EffectFuture, EffectTask, Permit, ProgressSink},
-    scheduler::{Contexts, FinishedRun, Scheduler, SchedulerError, SchedulerOptions},
+    scheduler::{DriverContexts, FinishedRun, Scheduler, SchedulerError, SchedulerOptions},
     store::{QueueOptions, RunId, SqliteStore, Store as _},
 };
 use pointsman_testing::script::begun;
@@ -366,7 +366,7 @@ async fn run_of_another_owner_is_left_alone() {
 struct Failing(DriverContext, RunId, AtomicUsize);
 
 #[async_trait::async_trait]
-impl Contexts for Failing {
+impl DriverContexts for Failing {
     async fn context(&self, run: &RunId) -> Result<DriverContext, SchedulerError> {
         let fails = |left: usize| left.checked_sub(1);
         if *run != self.1 || self.2.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fails).is_err()
